@@ -4,11 +4,14 @@
 
 mod conditions;
 mod extra_rounds;
+mod invocation;
 mod limits;
 mod phases;
 mod provenance;
 
 use crate::plan::{Batch, Phase, Plan, PlannedPoint, most_needed_first};
+pub use invocation::{Invocation, Observer, Past};
+
 use conditions::{environment, interruptions, sentence, shapes};
 use engine::{
     Baselines, EvaluationContext, Failure, Machine, MemoryPlan, PointLog, SAMPLES_PER_PREFILL,
@@ -23,40 +26,6 @@ use report::{
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Hertz, Nanos};
 use verdict::{SampleStatistics, VerdictInput, judge};
-
-/// What is told while a run is under way.
-pub trait Observer {
-    /// About `done` of 1 is behind us; `left` is the expected rest; `doing` says what is being
-    /// done.
-    fn progress(&mut self, done: f64, left: Nanos, doing: &str);
-
-    /// A line for the journal. An error is told to the user once; the run goes on.
-    fn journal(&mut self, line: &JournalLine) -> Result<(), String>;
-}
-
-/// How the run was started: goes into the report as it is.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Invocation {
-    /// Version of the program.
-    pub version: String,
-    /// Arguments as typed, the program's name first.
-    pub command_line: Vec<String>,
-    /// The run that this one continues.
-    pub past: Option<Past>,
-}
-
-/// What is known of the run that another one continues, beside the points taken over from it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Past {
-    /// When it was started, RFC 3339, UTC.
-    pub started: String,
-    /// When it was continued before.
-    pub resumed: Vec<String>,
-    /// The kernels that it used.
-    pub kernels: Vec<KernelUsed>,
-    /// Points taken over from it that need not be measured again.
-    pub settled: u64,
-}
 
 /// No sample begins when the run has used this much more than its budget, unless it has nothing
 /// yet: then one point is sampled briefly up to so many times the budget.

@@ -7,7 +7,7 @@ use super::exit;
 use super::experiment_request::ExperimentRequest;
 use super::formats::{Formats, Values, comparison_output, format_named, report_output, uses};
 #[cfg(feature = "storage")]
-use super::io::IoOptions;
+use super::io_options::IoOptions;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use experiments::{Choices, Detail, Effect, Effects, Experiment, ExperimentRow};
 use render::{self, COMPARISON_FORMATS, Renderer, comparison_format, comparison_format_of};

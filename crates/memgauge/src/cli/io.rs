@@ -1,39 +1,19 @@
 //! `memgauge io`: options, traces, and time.
 
-use super::common_options::{CommonOptions, MachineOptions, Pool};
+use super::common_options::MachineOptions;
 use super::exit::Exit;
+use super::io_options::IoOptions;
 use super::measure::{Defaults, MAX_POINTS, SINGLE_BUDGET, measure};
 use super::target::numbered;
 use super::terminal::tell;
-use clap::Args;
 use engine::Sampling;
 use experiments::Experiment;
 use report::{TraceFormat, TraceWriter};
 use std::fs::{File, OpenOptions};
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
-use storage::{LookAt, Settings, Storage, StorageRunner, look_at, parse_trace};
+use std::path::Path;
+use storage::{LookAt, Storage, StorageRunner, look_at, parse_trace};
 use units::error::{Error, Result};
-
-/// Options of `io`.
-#[derive(Debug, Args)]
-pub struct IoOptions {
-    /// What operations do, where, and how
-    #[command(flatten)]
-    pub settings: Settings,
-
-    /// Write every operation to this new FILE: CSV, or JSON Lines where it ends in .jsonl
-    #[arg(long, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
-
-    /// Which CPUs are used
-    #[command(flatten)]
-    pub pool: Pool,
-
-    /// Options of every measurement
-    #[command(flatten)]
-    pub common: CommonOptions,
-}
 
 /// Larger traces are not read: all of it has to be in memory.
 const LARGEST_TRACE: u64 = 4 << 30;

@@ -17,6 +17,8 @@ mod generate;
 mod given;
 #[cfg(feature = "storage")]
 mod io;
+#[cfg(feature = "storage")]
+mod io_options;
 mod list;
 mod measure;
 mod output;

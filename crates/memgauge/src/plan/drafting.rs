@@ -3,7 +3,7 @@
 use super::{PlannedPoint, Request, Room, pages};
 use engine::PointCosts;
 use experiments::{Draft, Scope};
-use report::{Coordinate, Coordinates, Dataset, Outcome, PhaseId, Point};
+use report::{Coordinate, Coordinates, Dataset, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use units::error::{Error, Result};
 
@@ -124,37 +124,6 @@ impl PlannedPoint {
             sizes_memory: experiment.sizes_memory(place.follow_up),
             windows: experiment.windows(),
             follow_up: place.follow_up,
-        }
-    }
-
-    /// The phase that it belongs to.
-    pub fn phase(&self) -> PhaseId {
-        PhaseId {
-            sizes_memory: self.sizes_memory,
-            follow_up: self.follow_up.map(|follow_up| follow_up as u64),
-        }
-    }
-
-    /// The point with its `outcome`. Where the kernel or the number of threads was chosen by
-    /// measuring, its coordinates are those of the winner.
-    pub fn with(&self, outcome: Outcome) -> Point {
-        let mut coordinates = self.coordinates.clone();
-        if let Some(choice) = outcome.measured().and_then(|m| m.choice.as_ref()) {
-            coordinates.insert("kernel".to_owned(), Coordinate::Name(choice.kernel.clone()));
-            let winner = choice.candidates.first();
-            let won = [
-                ("threads", winner.and_then(|w| w.threads)),
-                ("size_bytes", winner.and_then(|w| w.size_bytes)),
-            ];
-            coordinates.extend(
-                won.into_iter()
-                    .filter_map(|(axis, n)| Some((axis.to_owned(), Coordinate::Number(n?)))),
-            );
-        }
-        Point {
-            id: self.id,
-            coordinates,
-            outcome,
         }
     }
 }

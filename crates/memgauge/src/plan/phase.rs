@@ -119,3 +119,16 @@ impl Phase {
         rooms.map(|room| room.points).sum()
     }
 }
+
+/// The rooms of the follow-ups that are not drafted yet, each with the number of its follow-up.
+pub fn open_rooms<'a>(phases: impl IntoIterator<Item = &'a Phase>) -> Vec<(usize, Room)> {
+    let rooms = phases.into_iter().flat_map(|phase| {
+        let follow_up = phase
+            .id
+            .follow_up
+            .and_then(|number| usize::try_from(number).ok());
+        let reserved = phase.reserve.iter().flat_map(|reserve| &reserve.rooms);
+        reserved.filter_map(move |room| Some((follow_up?, room.clone())))
+    });
+    rooms.collect()
+}

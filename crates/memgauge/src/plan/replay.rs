@@ -1,12 +1,12 @@
 //! A plan brought to where the session was that it continues: the phases which that session drafted
 //! from measured points are drafted again.
 
+use super::phase::open_rooms;
+use super::point::drafted_place;
 use super::sizes::{Remaining, size_by};
 use super::{Phase, Plan, PlannedPoint, Progressed, Rest, Room, batches_of_phase, draft_follow_up};
 use engine::{Machine, MemoryPlan};
-use report::{
-    Coordinates, DraftedPhase, HostFacts, Outcome, PhaseId, Point, Report, place_asked_for,
-};
+use report::{DraftedPhase, HostFacts, Outcome, PhaseId, Point, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Bytes;
 
@@ -210,45 +210,9 @@ impl Plan {
     }
 }
 
-/// The rooms of the follow-ups that are not drafted yet, each with the number of its follow-up.
-pub fn open_rooms<'a>(phases: impl IntoIterator<Item = &'a Phase>) -> Vec<(usize, Room)> {
-    let rooms = phases.into_iter().flat_map(|phase| {
-        let follow_up = phase
-            .id
-            .follow_up
-            .and_then(|number| usize::try_from(number).ok());
-        let reserved = phase.reserve.iter().flat_map(|reserve| &reserve.rooms);
-        reserved.filter_map(move |room| Some((follow_up?, room.clone())))
-    });
-    rooms.collect()
-}
-
 fn not_drafted_again() -> Outcome {
     Outcome::Skipped {
         reason: "the continued session has measured points that lead to other follow-ups"
             .to_owned(),
-    }
-}
-
-impl PlannedPoint {
-    /// Whether `point`, of the experiment at position `experiment`, is this one. Where kernels or
-    /// numbers of threads were chosen by measuring, it has those of the winner.
-    pub fn is_at(&self, point: &Point, experiment: usize) -> bool {
-        let is_chosen = point.outcome.measured().is_some_and(|m| m.choice.is_some());
-        let here = if is_chosen {
-            place_asked_for(&self.coordinates)
-        } else {
-            self.coordinates.clone()
-        };
-        experiment == self.experiment && here == drafted_place(point)
-    }
-}
-
-/// The coordinates of `point` without what was chosen by measuring.
-fn drafted_place(point: &Point) -> Coordinates {
-    if point.outcome.measured().is_some_and(|m| m.choice.is_some()) {
-        place_asked_for(&point.coordinates)
-    } else {
-        point.coordinates.clone()
     }
 }

@@ -2,8 +2,9 @@
 
 use super::estimate::{Cost, batch_time, estimate};
 use super::layout::Layout;
-use super::words::{describe_point, describe_sampling};
-use super::{Batch, MOST_NAMED, Phase, PlannedPoint, Request, Reserve, Room, sampling_shown};
+use super::request::sampling_shown;
+use super::words::{MOST_NAMED, describe_point, describe_sampling};
+use super::{Batch, Phase, PlannedPoint, Request, Reserve, Room};
 use engine::{Machine, Sampling, Work};
 use report::{Coordinate, HostFacts, Outcome};
 use std::collections::{BTreeMap, BTreeSet};

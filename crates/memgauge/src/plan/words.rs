@@ -4,6 +4,9 @@ use engine::Sampling;
 use report::{Coordinate, Coordinates};
 use units::{Bytes, counted};
 
+/// Points left out and sizes rounded that are named one by one.
+pub(super) const MOST_NAMED: usize = 5;
+
 /// `copy DRAM (2 threads, thp pages)`
 pub(super) fn describe_point(coordinates: &Coordinates) -> String {
     let coordinate = |axis: &str| {

@@ -216,6 +216,12 @@ fn edges(all: &Crate) -> BTreeMap<String, BTreeSet<String>> {
         let reached = module
             .mentioned
             .iter()
+            // A module alone brings nothing in, and may be the name of a variable.
+            .filter(|mentioned| {
+                mentioned.len() > 1
+                    || module.names.contains_key(&mentioned[0])
+                    || !all.contains_key(&child_of(path, &mentioned[0]))
+            })
             .filter_map(|mentioned| home(all, path, mentioned, &mut BTreeSet::new()))
             .filter(|file| *file != module.file);
         edges
@@ -258,7 +264,6 @@ const NOT_YET: &[&str] = &[
     "engine",
     "host",
     "kernels",
-    "memgauge",
     "render",
     "report",
     "simulated",

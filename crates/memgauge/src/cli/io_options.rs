@@ -1,0 +1,26 @@
+//! The options of `memgauge io`.
+
+use super::common_options::{CommonOptions, Pool};
+use clap::Args;
+use std::path::PathBuf;
+use storage::Settings;
+
+/// Options of `io`.
+#[derive(Debug, Args)]
+pub struct IoOptions {
+    /// What operations do, where, and how
+    #[command(flatten)]
+    pub settings: Settings,
+
+    /// Write every operation to this new FILE: CSV, or JSON Lines where it ends in .jsonl
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+
+    /// Which CPUs are used
+    #[command(flatten)]
+    pub pool: Pool,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}

@@ -1,0 +1,76 @@
+//! Making the plan of a request on a machine.
+
+use super::drafting::{Drafted, draft_points};
+use super::estimate::Cost;
+use super::schedule::{Schedule, schedule, too_little_time};
+use super::words::MOST_NAMED;
+use super::{Plan, Request, Rest};
+use engine::Machine;
+use experiments::LastLevel;
+use std::collections::BTreeSet;
+use units::error::Result;
+
+/// Makes the plan. Nothing is measured but how fast fresh memory becomes usable.
+pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
+    let fault = machine.fault_rate();
+    let Drafted {
+        mut points,
+        placeholders,
+    } = draft_points(&request, &request.scope(machine))?;
+    let adjusted = adjustments(&request, machine);
+    let mut cost = Cost::new(machine, fault);
+    cost.before = machine.now() - request.started;
+    let rest = Rest {
+        left: (0..points.len()).collect(),
+        budget: request.budget,
+    };
+    let facts = machine.facts();
+    let Schedule {
+        phases,
+        sampling,
+        estimate,
+        shortened,
+        needed,
+    } = schedule(&request, &mut points, placeholders, facts, cost, &rest);
+    if let Some(needed) = needed {
+        return Err(too_little_time(&request, &needed));
+    }
+    Ok(Plan {
+        phases,
+        points,
+        sampling,
+        estimate,
+        fault,
+        shortened,
+        adjusted,
+        drafted: Vec::new(),
+        request,
+    })
+}
+
+/// What the experiments have to say about their points, the first few one by one: a range by
+/// factors may round all of its members.
+fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
+    let scope = request.scope(machine);
+    let mut all: Vec<String> = request
+        .experiments
+        .iter()
+        .flat_map(|e| e.adjustments(&scope))
+        .collect();
+    let mut seen = BTreeSet::new();
+    all.retain(|sentence| seen.insert(sentence.clone()));
+    let more = all.len().saturating_sub(MOST_NAMED);
+    all.truncate(MOST_NAMED);
+    if more > 0 {
+        let sizes = if more == 1 { "size was" } else { "sizes were" };
+        all.push(format!("{more} more {sizes} rounded down"));
+    }
+    let reported = || scope.facts().topology.last_level_total(scope.cpus);
+    if let Some(LastLevel::Given(given)) = request.last_level {
+        all.push(format!(
+            "memory is sized by a last-level cache of {given}, as given; the system reports {}",
+            reported()
+        ));
+    }
+    all
+}
