@@ -4,8 +4,8 @@
 //! The samples of the race only choose. The headline comes from samples taken afterwards, so that
 //! the winner is not the one that was lucky once.
 
+use super::warm_up::{timely, warm_up};
 use crate::machine::{Failure, Machine};
-use crate::sampling::{timely, warm_up};
 use crate::work::Work;
 use report::{Candidate, Choice};
 use units::Nanos;

@@ -6,7 +6,7 @@
 //! IPC falls by a tenth or more when the other thread computes. Nothing else lowers it: the block
 //! uses neither caches nor memory, and a slower clock slows both sides of the ratio.
 
-use crate::sampling::RecordedSample;
+use super::recorded::RecordedSample;
 use crate::work::Work;
 use report::{HostFacts, Places, Relation, SmtInterference};
 

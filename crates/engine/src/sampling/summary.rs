@@ -1,9 +1,10 @@
 //! The figures of a point from its samples, and the evidence for them.
 
+use super::disturbance::{self, disturbances, external_window};
+use super::point_log::PointLog;
+use super::recorded::{RecordedSample, value};
+use super::smt_interference;
 use crate::machine::{BackgroundTraffic, Failure, Observation};
-use crate::sampling::disturbance::{self, disturbances, external_window};
-use crate::sampling::smt_interference;
-use crate::sampling::{PointLog, RecordedSample, value};
 use crate::work::{ExternalWindow, Probe, Work};
 use host::noise::ThreadNoise;
 use report::{

@@ -6,9 +6,9 @@
 //! that the guest's kernel counts. What shows it is how long a cache line takes from one to the
 //! other, by a factor of three to ten.
 
+use super::disturbance::disturbances;
+use super::recorded::RecordedSample;
 use crate::machine::{Machine, Observation};
-use crate::sampling::RecordedSample;
-use crate::sampling::disturbance::disturbances;
 use crate::work::{HandOffWork, Work};
 use kernels::HandOff;
 use report::{HostFacts, Places, Relation, VcpuPlacementEvidence};

@@ -2,11 +2,12 @@
 //! do.
 
 use super::Invalid;
-use super::kind::{ChaseWork, StreamWork, Work};
+use super::chase::ChaseWork;
 use super::slots::slot;
+use super::stream::StreamWork;
 use host::memory::PageMode;
 use kernels::{BLOCK_BYTES, Operation, REFERENCE_INSTRUCTIONS_PER_BLOCK, Width};
-use report::{HostFacts, KernelUsed};
+use report::HostFacts;
 use units::Bytes;
 
 /// Blocks of a burst between two pauses: 4 KiB, few enough that traffic is smooth over the time of
@@ -124,16 +125,8 @@ impl Traffic {
     }
 
     /// The operations of its bursts as works of their own.
-    fn streams(&self) -> impl Iterator<Item = Work> {
-        let stream = |o| {
-            Work::Stream(StreamWork::new(
-                o,
-                Width::Widest,
-                self.pages,
-                &[self.cpu],
-                self.window(),
-            ))
-        };
+    pub(super) fn streams(&self) -> impl Iterator<Item = StreamWork> {
+        let stream = |o| StreamWork::new(o, Width::Widest, self.pages, &[self.cpu], self.window());
         self.operations().map(stream)
     }
 }
@@ -264,41 +257,6 @@ impl LoadedWork {
         nodes.sort_unstable();
         nodes.dedup();
         nodes
-    }
-
-    /// The works whose kernels it runs, the probe's first.
-    pub fn parts(&self) -> Vec<Work> {
-        let chase = self.chase().cloned().map(Work::Chase);
-        let mut parts: Vec<Work> = chase.into_iter().collect();
-        for part in self.streaming().flat_map(Traffic::streams) {
-            let kernel = |work: &Work| {
-                if let Work::Stream(w) = work {
-                    Some(w.operation)
-                } else {
-                    None
-                }
-            };
-            if !parts.iter().any(|known| kernel(known) == kernel(&part)) {
-                parts.push(part);
-            }
-        }
-        parts
-    }
-
-    /// The kernel of the probe, where `kernel` knows those of all parts; the reason why there is
-    /// none for one of them.
-    pub fn kernels(
-        &self,
-        kernel: impl Fn(&Work) -> Result<KernelUsed, String>,
-    ) -> Result<KernelUsed, String> {
-        let all = self
-            .parts()
-            .iter()
-            .map(kernel)
-            .collect::<Result<Vec<_>, String>>()?;
-        all.into_iter()
-            .next()
-            .ok_or_else(|| "there is nothing to measure".to_owned())
     }
 
     /// Says why it cannot be run: two threads on one CPU, or one without a block to stream through.

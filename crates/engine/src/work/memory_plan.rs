@@ -1,7 +1,8 @@
 //! The memory that a set of works needs mapped at the same time.
 
 use super::background::{LoadedWork, Traffic};
-use super::kind::{ChaseWork, Work};
+use super::chase::ChaseWork;
+use super::kind::Work;
 use super::slots::{page_bytes, share_of};
 use host::memory::{PageMode, Place, reserve_command};
 use report::{HostFacts, Node, Outcome};

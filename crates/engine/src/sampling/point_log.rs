@@ -1,0 +1,251 @@
+//! The log of a point: its samples, and what happened around its rounds.
+
+use super::baselines::Baselines;
+use super::disturbance::disturbances;
+use super::kernel_selection::Selection;
+use super::recorded::{RecordedSample, value};
+use super::settings::Sampling;
+use super::short_windows::{self, Windows};
+use super::smt_interference;
+use super::system_activity::together;
+use super::vcpu_placement::VcpuPlacement;
+use crate::machine::{Failure, Machine, Observation};
+use crate::pages::misplaced;
+use crate::work::Work;
+use report::{HostFacts, PageEvidence, SystemActivity};
+use stats::{self, Headline, StopRule};
+use std::collections::BTreeMap;
+use units::Hertz;
+
+/// Rounds before the stop rule may end a point: fewer have no 95% interval of the median where
+/// rounds differ.
+const FEWEST_ROUNDS: u32 = 6;
+
+/// Samples and evidence of a point so far.
+#[derive(Debug, Clone, Default)]
+pub struct PointLog {
+    pub(super) samples: Vec<RecordedSample>,
+    pub(super) core_before: Vec<f64>,
+    pub(super) core_after: Vec<f64>,
+    pub(super) system_activity: Option<SystemActivity>,
+    pub(super) clock_drift: Option<f64>,
+    pub(super) vcpu_placement: VcpuPlacement,
+    /// IPC of its cores while nobody else uses them.
+    pub(super) baseline_ipc: Option<f64>,
+    /// The core clock that its CPUs reach in this run.
+    pub(super) baseline_clock: Option<Hertz>,
+    pub(super) allocation: u32,
+    /// The allocation that the pages were read back of last.
+    pub(super) pages_of: Option<u32>,
+    pub(super) pages: Option<(PageEvidence, Vec<String>)>,
+    pub(super) rounds: u32,
+    pub(super) enough: bool,
+    /// Whether the work has come to its end.
+    pub(super) exhausted: bool,
+    pub(super) failure: Option<Failure>,
+    pub(super) chosen: Option<Selection>,
+    /// Short windows to take beside the samples.
+    pub(super) windows: Option<Windows>,
+    pub(super) in_windows: short_windows::Seen,
+}
+
+impl PointLog {
+    /// Of a point of which nothing was seen yet, and of which short `windows` are taken too.
+    pub fn new(windows: Option<Windows>) -> Self {
+        Self {
+            windows,
+            ..Self::default()
+        }
+    }
+
+    /// What is measured at a point that asks for `asked`: the same, with the kernel that was found
+    /// fastest where it left the choice.
+    pub fn work<'a>(&'a self, asked: &'a Work) -> &'a Work {
+        self.chosen.as_ref().map_or(asked, |chosen| &chosen.work)
+    }
+
+    /// Name of the kernel that was found fastest, `None` where there was no choice.
+    pub fn winner(&self) -> Option<&str> {
+        Some(&self.chosen.as_ref()?.choice.as_ref()?.kernel)
+    }
+
+    /// Whether no more rounds are wanted: the interval is inside the target, all rounds are done,
+    /// or it failed.
+    pub fn finished(&self, sampling: &Sampling) -> bool {
+        self.rounds >= sampling.rounds || self.failed() || self.enough
+    }
+
+    /// Whether further rounds would add nothing: the interval is inside the target, or it failed.
+    pub fn needs_no_more(&self) -> bool {
+        self.failed() || self.enough
+    }
+
+    /// Whether the interval of the median is inside the target.
+    pub(super) fn is_enough(&self, work: &Work, sampling: &Sampling) -> bool {
+        let rule = StopRule {
+            relative_width: sampling.target,
+            minimum: 1,
+            maximum: usize::MAX,
+        };
+        self.rounds >= FEWEST_ROUNDS
+            && sampling.target > 0.0
+            && rule.enough(&self.undisturbed_groups(work))
+    }
+
+    /// Half the width of the headline's interval relative to its median; `None` where there is no
+    /// such thing.
+    pub fn relative_spread(&self, asked: &Work) -> Option<f64> {
+        let work = self.work(asked);
+        let Headline { median, interval } =
+            stats::headline(&self.headline_groups(work, |seen| value(work, seen)))?;
+        Some((interval.high / 2.0 - interval.low / 2.0) / median.abs())
+            .filter(|spread| spread.is_finite())
+    }
+
+    /// Whether a round went wrong for a reason other than interruption.
+    pub fn failed(&self) -> bool {
+        matches!(
+            self.failure,
+            Some(Failure::Failed(_) | Failure::Unsupported(_))
+        )
+    }
+
+    /// Notes that the run ended before all rounds of the point were done.
+    pub fn cut_short(&mut self) {
+        self.failure.get_or_insert(Failure::Interrupted);
+    }
+
+    /// Whether the run ended before all rounds of the point were done.
+    pub fn was_cut_short(&self) -> bool {
+        self.failure == Some(Failure::Interrupted)
+    }
+
+    /// Rounds done.
+    pub fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// Says that the next rounds are taken in a fresh allocation of the memory.
+    pub fn reallocated(&mut self) {
+        self.allocation += 1;
+    }
+
+    /// Whether no sample was taken yet.
+    pub fn is_empty(&self) -> bool {
+        self.samples.is_empty()
+    }
+
+    /// Values of the undisturbed samples by allocation and round.
+    pub(super) fn undisturbed_groups(&self, work: &Work) -> Vec<Vec<Vec<f64>>> {
+        self.groups(
+            |taken| disturbances(work, &taken.seen).is_empty(),
+            |seen| value(work, seen),
+        )
+    }
+
+    /// `figure` of the undisturbed samples by allocation and round; of all samples if every one was
+    /// disturbed. The verdict says what they are worth.
+    pub(super) fn headline_groups(
+        &self,
+        work: &Work,
+        figure: impl Fn(&Observation) -> f64,
+    ) -> Vec<Vec<Vec<f64>>> {
+        let clean = self.groups(|taken| disturbances(work, &taken.seen).is_empty(), &figure);
+        if clean.is_empty() {
+            self.groups(|_| true, figure)
+        } else {
+            clean
+        }
+    }
+
+    /// `figure` of the `wanted` samples by allocation and round.
+    fn groups(
+        &self,
+        wanted: impl Fn(&RecordedSample) -> bool,
+        figure: impl Fn(&Observation) -> f64,
+    ) -> Vec<Vec<Vec<f64>>> {
+        let mut groups: BTreeMap<u32, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
+        for taken in self.samples.iter().filter(|taken| wanted(taken)) {
+            let rounds = groups.entry(taken.allocation).or_default();
+            rounds
+                .entry(taken.round)
+                .or_default()
+                .push(figure(&taken.seen));
+        }
+        groups
+            .into_values()
+            .map(|rounds| rounds.into_values().collect())
+            .collect()
+    }
+
+    /// What the first thread does in a nanosecond by the samples that the headline is of.
+    pub(super) fn pace(&self, work: &Work) -> Result<short_windows::Pace, Failure> {
+        let of_first =
+            |seen: &Observation| seen.amount as f64 / work.chasing() as f64 / seen.elapsed.0;
+        let rates = self.headline_groups(work, of_first).concat().concat();
+        let none = || Failure::Failed("no sample tells how much work a window has".to_owned());
+        stats::median(&rates)
+            .map(short_windows::Pace)
+            .ok_or_else(none)
+    }
+
+    /// Reads back the pages of an allocation, once; of several the one with the least of the pages
+    /// asked for counts. Fails where they do not lie where the work asked for.
+    pub(super) fn read_pages(
+        &mut self,
+        machine: &mut dyn Machine,
+        work: &Work,
+    ) -> Result<(), Failure> {
+        if self.pages_of == Some(self.allocation) {
+            return Ok(());
+        }
+        self.pages_of = Some(self.allocation);
+        let new = machine.pages(work);
+        if let Some(text) = misplaced(work, &new.0, machine.facts()) {
+            return Err(Failure::Failed(text));
+        }
+        let worse = |old: &(PageEvidence, Vec<String>)| new.0.granted_share < old.0.granted_share;
+        if self.pages.as_ref().is_none_or(worse) {
+            self.pages = Some(new);
+        }
+        Ok(())
+    }
+
+    /// Marks the samples that the host's or somebody else's use of the CPUs spoiled, by all that is
+    /// known of that now.
+    pub(super) fn mark(&mut self, facts: &HostFacts, baselines: &Baselines, work: &Work) {
+        self.vcpu_placement.mark(self.samples.iter_mut());
+        let apart = smt_interference::apart(work, facts);
+        // Threads that share a core by timing share what it begins: that is no other program's
+        // doing.
+        let emulated = facts
+            .system
+            .emulation
+            .get()
+            .is_some_and(|name| name != "none");
+        let documented = !emulated && !self.vcpu_placement.is_one_core();
+        let width = facts
+            .cpu
+            .integer_width
+            .get()
+            .copied()
+            .filter(|_| documented);
+        let usual = baselines.ipc(work).filter(|_| apart);
+        self.baseline_ipc = smt_interference::baseline(usual, width);
+        self.baseline_clock = baselines.clock(work);
+        smt_interference::mark(self.samples.iter_mut(), self.baseline_ipc);
+    }
+
+    /// Notes what happened around a round.
+    pub(super) fn note(&mut self, around: &SystemActivity, clock_drift: Option<f64>) {
+        self.system_activity = Some(
+            self.system_activity
+                .as_ref()
+                .map_or_else(|| around.clone(), |s| together(s, around)),
+        );
+        self.clock_drift = clock_drift
+            .into_iter()
+            .chain(self.clock_drift)
+            .reduce(f64::max);
+    }
+}

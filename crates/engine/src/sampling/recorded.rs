@@ -1,0 +1,17 @@
+//! A sample as a point keeps it.
+
+use crate::machine::Observation;
+use crate::work::Work;
+
+/// A sample with where it belongs.
+#[derive(Debug, Clone)]
+pub(super) struct RecordedSample {
+    pub round: u32,
+    pub allocation: u32,
+    pub seen: Observation,
+}
+
+/// The quantity that an observation of `work` shows.
+pub(super) fn value(work: &Work, o: &Observation) -> f64 {
+    work.value(o.amount, o.elapsed.secs())
+}
