@@ -21,6 +21,7 @@ pub mod privilege;
 mod processor;
 #[cfg(feature = "storage")]
 pub mod storage;
+mod thread_noise;
 
 pub use block_device::is_block_device;
 

@@ -2,22 +2,10 @@
 
 mod watch;
 
+pub use crate::thread_noise::ThreadNoise;
 pub use watch::Watch;
 
 use super::os;
-
-/// Page faults and context switches of one thread since it started (`getrusage(RUSAGE_THREAD)`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ThreadNoise {
-    /// Page faults that needed no input: first touch, copy on write.
-    pub minor_faults: u64,
-    /// Page faults that waited for storage.
-    pub major_faults: u64,
-    /// Times that the thread gave up its CPU by itself.
-    pub voluntary_switches: u64,
-    /// Times that the system took its CPU away.
-    pub involuntary_switches: u64,
-}
 
 impl ThreadNoise {
     /// The counts of the calling thread; well below a microsecond. `None` where the system does not

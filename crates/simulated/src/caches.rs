@@ -1,57 +1,13 @@
 //! What the caches of the simulated machine cost a dependent load, beyond what its levels say.
 
-use crate::CostModel;
 use crate::contention::Sets;
+use crate::cost_model::{CacheCost, CostModel};
 use engine::{ChainShape, ChaseWork};
 use report::Cache;
 use stats::fewer_than;
-use std::collections::BTreeMap;
-use units::{Bytes, CpuList};
-
-/// How the caches behave.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CacheCost {
-    /// What each data cache really holds, nearest first, where that is not what the system reports;
-    /// what is missing here holds what is reported.
-    pub holds: Vec<Bytes>,
-    /// Who really shares the caches of a level, by level, where that is not what the system
-    /// reports: groups of CPUs.
-    pub shared: BTreeMap<u32, Vec<CpuList>>,
-    /// Whether each cache holds only what the nearer ones do not: a level then ends where all up to
-    /// it are full.
-    pub exclusive: bool,
-    /// Whether pages fill the sets of all caches but the first by chance, as small pages from
-    /// anywhere do: half of what is as large as a cache then finds no place in it.
-    pub scattered: bool,
-    /// Whether lines compete for the ways of a set: else any lines as large as the cache fit. The
-    /// last cache's sets are chosen by a hash, so that it has none that could be filled on purpose.
-    pub sets: bool,
-    /// The line.
-    pub line: Bytes,
-    /// Whether a line that comes from behind the second cache brings the other one of its aligned
-    /// pair.
-    pub adjacent: bool,
-    /// The largest distance between loads in a row that the prefetchers follow.
-    pub followed: Bytes,
-}
 
 /// Ways of a cache whose sets are filled by chance.
 const WAYS: u32 = 16;
-
-impl Default for CacheCost {
-    fn default() -> Self {
-        Self {
-            holds: Vec::new(),
-            shared: BTreeMap::new(),
-            exclusive: false,
-            scattered: false,
-            sets: false,
-            line: Bytes(64),
-            adjacent: false,
-            followed: Bytes(u64::MAX),
-        }
-    }
-}
 
 impl CacheCost {
     /// The other CPUs that really use `cache`, which `cpu` uses.

@@ -1,30 +1,11 @@
 //! What traffic does to the simulated machine's other work: it queues for memory and takes room in
 //! shared caches.
 
-use crate::CostModel;
+use crate::cost_model::{CostModel, LoadCost};
 use engine::{LoadedWork, Traffic};
 use report::{CacheKind, Topology};
 use std::collections::BTreeMap;
 use units::Bytes;
-
-/// What memory under load costs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LoadCost {
-    /// A load takes `1 + queue * u / (1 - u)` times as long as an idle one where the share `u` of
-    /// the memory's bandwidth is in use: the mean wait of a queue with random arrivals.
-    pub queue: f64,
-    /// The largest share that counts: queues are finite.
-    pub fullest: f64,
-}
-
-impl Default for LoadCost {
-    fn default() -> Self {
-        Self {
-            queue: 0.25,
-            fullest: 0.9,
-        }
-    }
-}
 
 impl LoadCost {
     /// How many times as long a load takes when the share `used` of the bandwidth is in use.

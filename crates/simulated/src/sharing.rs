@@ -1,31 +1,12 @@
 //! What threads of the simulated machine that share a CPU, a core, a cluster or a node get of it.
 
-use crate::CostModel;
+use crate::cost_model::{CostModel, SharingModel};
 use engine::{StreamWork, TableOrder};
 use host::memory::Place;
 use kernels::{AccessOrder, Width};
 use report::{CacheKind, Cpu, HostFacts, Topology};
 use std::collections::BTreeMap;
 use units::BytesPerSecond;
-
-/// What threads that share something get of it. By default nothing but memory is shared, and that
-/// evenly.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct SharingModel {
-    /// What the threads of a core do together, relative to one of them alone; `None` where each
-    /// does as much as alone.
-    pub core: Option<f64>,
-    /// What the threads behind one last-level cache read from memory per second, all together.
-    pub cluster: Option<BytesPerSecond>,
-    /// What the threads of a node read from memory per second, all together.
-    pub node: Option<BytesPerSecond>,
-    /// Share of what memory gives to all that is lost with every thread more than saturate it.
-    pub crowding: f64,
-    /// CPUs of a slower kind, and what they do relative to the others.
-    pub slower: Option<(Vec<u32>, f64)>,
-    /// Share of its time that a CPU with several threads loses by switching between them.
-    pub switching: f64,
-}
 
 /// What all threads of `work` stream per second where `level` serves them, and what the slowest
 /// does of what the fastest does.

@@ -1,22 +1,11 @@
 //! What finding the page costs a load on the simulated machine.
 
-use crate::CostModel;
+use crate::cost_model::{CostModel, TlbLevel};
 use engine::page_bytes;
 use engine::{ChainShape, ChaseWork};
 use host::memory::PageMode;
 use report::HostFacts;
-use units::{Bytes, Nanos};
-
-/// One TLB.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TlbLevel {
-    /// Base pages that it covers.
-    pub entries: u64,
-    /// Larger pages that it covers.
-    pub huge: u64,
-    /// What a load costs more whose page is not in it.
-    pub miss: Nanos,
-}
+use units::Bytes;
 
 /// What the TLBs add to a load of a chain through `pages` pages, in ns. With random replacement, as
 /// `partial`, a TLB that is too small still has what it holds of them; else it has none.

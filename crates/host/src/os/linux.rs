@@ -47,7 +47,7 @@ pub use super::plain_engines::{io_uring_availability, open_io_uring};
 pub use memory::{Region, node_of_each, page_counts, resident_bytes};
 
 use super::MemoryLimit;
-use crate::noise::ThreadNoise;
+use crate::thread_noise::ThreadNoise;
 use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;

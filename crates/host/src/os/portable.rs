@@ -2,7 +2,7 @@
 //! "unsupported".
 
 use super::{MemoryLimit, PageCounts};
-use crate::noise::ThreadNoise;
+use crate::thread_noise::ThreadNoise;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::io;
 use std::ops::Range;

@@ -8,14 +8,15 @@ mod create;
 mod device;
 mod direct;
 mod in_use;
+mod opening;
 #[cfg(test)]
 mod tests;
 
 pub use create::check_creation;
+pub use opening::{Access, Direct, Opening};
+use opening::{cannot_open, refusal};
 
-use super::pattern::{Filler, Pattern};
 use crate::facts::SystemFiles;
-use crate::interrupt::StopFlag;
 use crate::os;
 use crate::os::files::{FileKind, FileNumbers, OpenHow};
 use std::fmt;
@@ -24,52 +25,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::error::{Error, Result};
-
-/// What may be done to a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Reading. Symbolic links are followed, and nothing is written.
-    Read,
-    /// Reading and writing a file that is made for this: `bytes` long, written from end to end. The
-    /// path must be free, or a folder for a file without a name. The file is gone when the last
-    /// clone of the target is, or when the process ends, however it ends; with `keep` it stays.
-    Create {
-        /// Length of the file.
-        bytes: u64,
-        /// Whether the file stays.
-        keep: bool,
-    },
-    /// Reading and writing what is there, which is lost: the caller has checked that the user named
-    /// this very path ([`is_named`]). Refused for what is mounted, part of another device, used for
-    /// swapping or opened by others.
-    Destroy,
-}
-
-/// How a target is opened.
-#[derive(Debug, Clone)]
-pub struct Opening {
-    /// What may be done to it.
-    pub access: Access,
-    /// Whether to pass by the page cache; what came of it is [`Target::direct`].
-    pub direct: bool,
-    /// What a created file is filled with.
-    pub pattern: Pattern,
-    /// Ends the filling of a created file.
-    pub stop: StopFlag,
-}
-
-impl Default for Opening {
-    /// For reading, past the page cache.
-    fn default() -> Self {
-        let pattern = Pattern::new(Filler::Incompressible, 0);
-        Opening {
-            access: Access::Read,
-            direct: true,
-            pattern,
-            stop: StopFlag::never(),
-        }
-    }
-}
 
 /// What a target is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,23 +45,6 @@ impl fmt::Display for TargetKind {
             TargetKind::Created => "created file",
         })
     }
-}
-
-/// What came of the wish to pass by the page cache.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Direct {
-    /// Transfers pass it by. Addresses of buffers are multiples of `memory`, offsets and lengths of
-    /// `offset`, in bytes.
-    Granted {
-        /// Alignment of buffers.
-        memory: usize,
-        /// Alignment of offsets and lengths.
-        offset: usize,
-    },
-    /// It was not asked for.
-    NotAsked,
-    /// Transfers go through the page cache, for this reason: figures are those of the cache.
-    Refused(String),
 }
 
 /// An opened file or device and what is known of it. Clones share what is opened.
@@ -385,31 +323,4 @@ fn judged(path: &Path, numbers: FileNumbers) -> Result<FileNumbers> {
         what,
         "name a file or a block device, or make a file with --create SIZE",
     ))
-}
-
-/// One line about a path that is the user's to change.
-fn refusal(path: &Path, why: &str, what_to_do: &str) -> Error {
-    Error::usage(format!(
-        "cannot use {}: {why}; {what_to_do}",
-        path.display()
-    ))
-}
-
-/// One line about an error of the system.
-fn cannot_open(path: &Path, error: &io::Error) -> Error {
-    let hint = match error.kind() {
-        io::ErrorKind::NotFound => {
-            "name a file or a block device that exists, or make a file with --create SIZE"
-        }
-        io::ErrorKind::PermissionDenied => {
-            "only what you may open can be measured; ask for the right, or name another"
-        }
-        _ => {
-            return Error::failure(format!(
-                "cannot open {}: {error}; name a file or a block device",
-                path.display()
-            ));
-        }
-    };
-    Error::usage(format!("cannot open {}: {error}; {hint}", path.display()))
 }

@@ -1,6 +1,7 @@
 //! All engines on the same data, at all depths and blocks.
 
 use super::*;
+use crate::os;
 
 const MIB: usize = 1 << 20;
 

@@ -1,0 +1,150 @@
+//! What a simulated machine costs.
+
+use crate::disturbances::NoiseModel;
+use crate::numa::NodesCost;
+use crate::ping_pong::HandOffCost;
+use crate::storage_model::StorageModel;
+use kernels::SetId;
+use std::collections::BTreeMap;
+use units::{Bytes, BytesPerSecond, CpuList, Hertz, Nanos};
+
+/// Costs of a cache level or of memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelCost {
+    /// Payload that one thread reads per second when its data lies there.
+    pub read: BytesPerSecond,
+    /// One dependent load.
+    pub latency: Nanos,
+}
+
+/// The cost model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostModel {
+    /// One for each data cache level of the topology, nearest first, and one for memory.
+    pub levels: Vec<LevelCost>,
+    /// What all threads together read from memory per second.
+    pub memory_total: BytesPerSecond,
+    /// The core clock.
+    pub core: Hertz,
+    /// Rate at which all threads together fault memory in.
+    pub fault: BytesPerSecond,
+    /// Whether a chain larger than a cache still finds there what the cache holds of it, as with
+    /// random replacement; else all of it lies behind.
+    pub partial_hits: bool,
+    /// What a base page costs a dependent load beyond `tlb_reach`.
+    pub page_walk: Nanos,
+    /// Memory that the TLBs cover with base pages.
+    pub tlb_reach: Bytes,
+    /// TLBs, nearest first, beside that one.
+    pub tlbs: Vec<TlbLevel>,
+    /// Share of memory that is granted in the pages asked for.
+    pub granted: f64,
+    /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that
+    /// each reaches; with none there is no choice.
+    pub choices: Vec<(SetId, f64)>,
+    /// What memory under load costs.
+    pub load: LoadCost,
+    /// What threads that share something get of it.
+    pub sharing: SharingModel,
+    /// How caches replace, prefetch and differ from what is reported.
+    pub caches: CacheCost,
+    /// What CPUs need to hand a line over.
+    pub hand_off: HandOffCost,
+    /// What memory of several nodes costs.
+    pub nodes: NodesCost,
+    /// What disturbs samples.
+    pub noise: NoiseModel,
+    /// What every file is.
+    pub storage: StorageModel,
+}
+
+/// How the caches behave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CacheCost {
+    /// What each data cache really holds, nearest first, where that is not what the system reports;
+    /// what is missing here holds what is reported.
+    pub holds: Vec<Bytes>,
+    /// Who really shares the caches of a level, by level, where that is not what the system
+    /// reports: groups of CPUs.
+    pub shared: BTreeMap<u32, Vec<CpuList>>,
+    /// Whether each cache holds only what the nearer ones do not: a level then ends where all up to
+    /// it are full.
+    pub exclusive: bool,
+    /// Whether pages fill the sets of all caches but the first by chance, as small pages from
+    /// anywhere do: half of what is as large as a cache then finds no place in it.
+    pub scattered: bool,
+    /// Whether lines compete for the ways of a set: else any lines as large as the cache fit. The
+    /// last cache's sets are chosen by a hash, so that it has none that could be filled on purpose.
+    pub sets: bool,
+    /// The line.
+    pub line: Bytes,
+    /// Whether a line that comes from behind the second cache brings the other one of its aligned
+    /// pair.
+    pub adjacent: bool,
+    /// The largest distance between loads in a row that the prefetchers follow.
+    pub followed: Bytes,
+}
+
+impl Default for CacheCost {
+    fn default() -> Self {
+        Self {
+            holds: Vec::new(),
+            shared: BTreeMap::new(),
+            exclusive: false,
+            scattered: false,
+            sets: false,
+            line: Bytes(64),
+            adjacent: false,
+            followed: Bytes(u64::MAX),
+        }
+    }
+}
+
+/// What memory under load costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoadCost {
+    /// A load takes `1 + queue * u / (1 - u)` times as long as an idle one where the share `u` of
+    /// the memory's bandwidth is in use: the mean wait of a queue with random arrivals.
+    pub queue: f64,
+    /// The largest share that counts: queues are finite.
+    pub fullest: f64,
+}
+
+impl Default for LoadCost {
+    fn default() -> Self {
+        Self {
+            queue: 0.25,
+            fullest: 0.9,
+        }
+    }
+}
+
+/// What threads that share something get of it. By default nothing but memory is shared, and that
+/// evenly.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SharingModel {
+    /// What the threads of a core do together, relative to one of them alone; `None` where each
+    /// does as much as alone.
+    pub core: Option<f64>,
+    /// What the threads behind one last-level cache read from memory per second, all together.
+    pub cluster: Option<BytesPerSecond>,
+    /// What the threads of a node read from memory per second, all together.
+    pub node: Option<BytesPerSecond>,
+    /// Share of what memory gives to all that is lost with every thread more than saturate it.
+    pub crowding: f64,
+    /// CPUs of a slower kind, and what they do relative to the others.
+    pub slower: Option<(Vec<u32>, f64)>,
+    /// Share of its time that a CPU with several threads loses by switching between them.
+    pub switching: f64,
+}
+
+/// One TLB.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TlbLevel {
+    /// Base pages that it covers.
+    pub entries: u64,
+    /// Larger pages that it covers.
+    pub huge: u64,
+    /// What a load costs more whose page is not in it.
+    pub miss: Nanos,
+}

@@ -1,0 +1,717 @@
+//! The simulated machine.
+
+use crate::contention::{self, Sets};
+use crate::cost_model::CostModel;
+use crate::disturbances::{Spike, chunks};
+use crate::sharing::stream_rate;
+use crate::storage_model::SimulatedStorage;
+use crate::tlb::translation_of;
+use engine::Costs;
+use engine::External;
+use engine::Gaps;
+use engine::LoadedWork;
+use engine::{
+    BackgroundTraffic, CHUNKS, Failure, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation,
+    blocks_of, chain_key, traffic_memory,
+};
+use engine::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
+use host::memory::{PageMode, Place};
+use host::noise::ThreadNoise;
+use kernels::{LockOperation, Operation, SetId, Timing, Width, hops_per_block};
+use report::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Relation, SystemActivity};
+use stats::SplitMix64;
+use std::collections::{BTreeMap, BTreeSet};
+use storage::IoWork;
+use units::{Bytes, BytesPerSecond, Hertz, Nanos};
+
+/// The work on storage that `work` is: this machine does no other external work.
+fn on_storage(work: &External) -> Result<&IoWork, Failure> {
+    work.get()
+        .ok_or_else(|| Failure::Failed("this is no work on storage".to_owned()))
+}
+
+/// Time of a round beside its samples: memory, readings before and after.
+const TAKING_UP: Nanos = Nanos(2.5e6);
+
+/// Time of a sample beside its length: threads wake and meet.
+const STARTING: Nanos = Nanos(0.1e6);
+
+/// The simulated machine.
+#[derive(Debug)]
+pub struct SimulatedMachine {
+    facts: HostFacts,
+    places: Places,
+    model: CostModel,
+    clock: ClockFacts,
+    now: Nanos,
+    random: SplitMix64,
+    samples: u64,
+    mapped: MemoryPlan,
+    mappings: u64,
+    chains: BTreeSet<ChaseWork>,
+    taken: BTreeMap<MemoryKey, Bytes>,
+    prepared: Option<Prepared>,
+    storage: SimulatedStorage,
+    stop_at: Option<Nanos>,
+    /// Samples taken before each fill of the caches, and before each look at the surroundings.
+    pub calls: [Vec<u64>; 2],
+}
+
+/// What the next samples are of, and what they amount to in a nanosecond.
+#[derive(Debug)]
+struct Prepared {
+    work: Work,
+    per_nano: f64,
+    /// The same for the traffic beside it.
+    beside: Option<BackgroundTraffic>,
+    fairness: f64,
+}
+
+impl SimulatedMachine {
+    /// A machine with these facts and costs; `seed` decides the noise.
+    pub fn new(facts: HostFacts, model: CostModel, seed: u64) -> Self {
+        let clock = ClockFacts {
+            counter: "simulated".to_owned(),
+            rate: Some(Hertz(1e9)),
+            error: Some(0.0),
+            resolution: Some(Nanos(1.0)),
+            overhead: Some(Nanos(1.0)),
+            core: Some(model.core),
+        };
+        Self {
+            places: Places::new(&facts.topology),
+            facts,
+            model,
+            clock,
+            now: Nanos::ZERO,
+            random: SplitMix64::new(seed),
+            samples: 0,
+            mapped: MemoryPlan::default(),
+            mappings: 0,
+            chains: BTreeSet::new(),
+            taken: BTreeMap::new(),
+            prepared: None,
+            storage: SimulatedStorage::default(),
+            stop_at: None,
+            calls: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// Behaves as if the user had pressed Ctrl-C at this simulated time.
+    pub fn interrupt_at(&mut self, time: Nanos) {
+        self.stop_at = Some(time);
+    }
+
+    /// What is mapped now.
+    pub fn mapped(&self) -> &MemoryPlan {
+        &self.mapped
+    }
+
+    /// How often memory was mapped.
+    pub fn mappings(&self) -> u64 {
+        self.mappings
+    }
+
+    /// Samples taken so far, discarded ones among them.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// Whether the host has its CPUs on one core now.
+    fn is_co_scheduled(&self) -> bool {
+        self.model.noise.is_co_scheduled(self.samples)
+    }
+
+    fn advance(&mut self, time: Nanos) -> Result<(), Failure> {
+        let end = self.now + time;
+        match self.stop_at {
+            Some(stop) if end >= stop => {
+                self.now = self.now.max(stop);
+                Err(Failure::Interrupted)
+            }
+            _ => {
+                self.now = end;
+                Ok(())
+            }
+        }
+    }
+
+    /// The level that serves `bytes` per thread for threads on `cpus`: the nearest one of which
+    /// every instance holds the working sets of the threads that share it. Where CPUs differ, the
+    /// furthest of any.
+    pub fn level(&self, cpus: &[u32], bytes: Bytes) -> usize {
+        let memory = self.model.levels.len() - 1;
+        let sets = cpus.iter().map(|&cpu| (cpu, bytes)).collect();
+        contention::levels(&self.facts.topology, &sets, memory)
+            .into_values()
+            .max()
+            .unwrap_or(memory)
+    }
+
+    /// A window of work on storage, on the model's device.
+    fn window(&mut self, work: &IoWork, length: Nanos) -> Result<Observation, Failure> {
+        let (io, took) = self
+            .storage
+            .sample(work, &self.model.storage, (self.now, length))?;
+        self.samples += 1;
+        self.advance(took).map(|()| Observation {
+            found_on: Some(work.cpus.clone()),
+            ..io.into_observation()
+        })
+    }
+
+    fn node_of(&self, cpu: u32) -> u32 {
+        self.facts.topology.node_of(cpu).unwrap_or(0)
+    }
+
+    /// Refuses streams for which too little is mapped.
+    fn take_streams(&self, work: &StreamWork) -> Result<(), Failure> {
+        let mut needed: BTreeMap<Place, Bytes> = BTreeMap::new();
+        for &cpu in &work.cpus {
+            let sum = needed.entry(work.memory_of(cpu, &self.facts)).or_default();
+            *sum = *sum + work.slot();
+        }
+        let lacks = |(place, bytes)| self.mapping(&(MemoryUse::Streams, work.pages, place)) < bytes;
+        if needed.into_iter().any(lacks) {
+            Err(Failure::Failed(
+                "no memory was planned for streams".to_owned(),
+            ))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn mapping(&self, key: &MemoryKey) -> Bytes {
+        self.mapped.mappings.get(key).copied().unwrap_or_default()
+    }
+
+    /// Builds a chain as the real machine does: in the next free piece of its mapping or, when none
+    /// is left, in the first after all chains there are given up. Writing and verifying go through
+    /// it once each.
+    fn build(&mut self, work: &ChaseWork) -> Result<(), Failure> {
+        let mut missing: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
+        for chain in work
+            .chains()
+            .into_iter()
+            .filter(|chain| !self.chains.contains(chain))
+        {
+            let sum = missing.entry(chain_key(&chain, &self.facts)).or_default();
+            *sum = *sum + chain.slot();
+        }
+        for (key, needed) in missing {
+            let size = self.mapping(&key);
+            let taken = self.taken.entry(key.clone()).or_default();
+            if needed > size {
+                return Err(Failure::Failed(
+                    "no memory was planned for a chain".to_owned(),
+                ));
+            }
+            if *taken + needed > size {
+                *taken = Bytes(0);
+                let facts = &self.facts;
+                self.chains.retain(|chain| chain_key(chain, facts) != key);
+            }
+        }
+        for chain in work
+            .chains()
+            .into_iter()
+            .filter(|chain| !self.chains.contains(chain))
+            .collect::<Vec<_>>()
+        {
+            let taken = self
+                .taken
+                .entry(chain_key(&chain, &self.facts))
+                .or_default();
+            *taken = *taken + chain.slot();
+            self.chains.insert(chain);
+            self.advance(self.build_time(work))?;
+        }
+        Ok(())
+    }
+
+    /// Time to write and to verify one chain of `work`: each goes through it once.
+    fn build_time(&self, work: &ChaseWork) -> Nanos {
+        let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
+        Nanos::from_secs(2.0 * work.touched().0 as f64 / rate)
+    }
+
+    /// What all threads of `work` do in a nanosecond: each beside the others, whose chains take
+    /// room in the caches that they share, and whose misses queue for memory.
+    fn chases_per_nano(&self, work: &ChaseWork) -> f64 {
+        let thread = |&cpu: &u32| ChaseWork {
+            cpus: vec![cpu],
+            ..work.clone()
+        };
+        let set = |cpu: u32| (cpu, work.touched());
+        let all: Sets = work.cpus.iter().copied().map(set).collect();
+        // One copy of a shared chain serves all threads.
+        let beside = |cpu: u32| {
+            if work.shared {
+                Sets::from([set(cpu)])
+            } else {
+                all.clone()
+            }
+        };
+        let rate = |factor: f64| -> f64 {
+            work.cpus
+                .iter()
+                .map(|cpu| 1.0 / self.chase_nanos(&thread(cpu), &beside(*cpu), factor))
+                .sum()
+        };
+        let in_memory = self.level(&work.cpus, work.touched()) + 1 == self.model.levels.len();
+        if work.cpus.len() < 2 || !in_memory {
+            return rate(1.0);
+        }
+        let moved = rate(1.0) * 1e9 * self.model.caches.line.0 as f64;
+        rate(self.model.load.factor(moved / self.model.memory_total.0))
+    }
+
+    /// Instructions of one cycle each, four at once where none waits.
+    fn instruction_rate(&self, work: &InstructionWork) -> f64 {
+        self.model.core.0
+            * if work.timing == Timing::Throughput {
+                4.0
+            } else {
+                1.0
+            }
+    }
+
+    /// Operations of 20 cycles each and what is done inside and between, one after the other on a
+    /// shared line.
+    fn lock_rate(&self, work: &LockWork) -> f64 {
+        let one = if work.operation == LockOperation::Fence {
+            30.0
+        } else {
+            20.0
+        };
+        let rate = self.model.core.0 / (one + f64::from(work.inside) + f64::from(work.between));
+        if work.shared {
+            rate
+        } else {
+            rate * work.cpus.len() as f64
+        }
+    }
+
+    /// What a hop of `work` takes beside threads with the working sets `sets`, its own among them,
+    /// that make memory `factor` times as slow.
+    fn chase_nanos(&self, work: &ChaseWork, sets: &Sets, factor: f64) -> f64 {
+        let load = self.model.load(
+            &self.facts.topology.data_caches(work.cpu()),
+            work,
+            (sets, factor),
+        );
+        let from = self.node_of(work.cpu());
+        let to = work.memory_node(&self.facts);
+        let beyond = self.level(&[work.cpu()], work.touched()) + 1 == self.model.levels.len();
+        let load = load
+            + if beyond {
+                self.model.nodes.latency(from, to, &self.facts)
+            } else {
+                0.0
+            };
+        let one = match work.shape {
+            ChainShape::Sequential => load,
+            _ => {
+                load + translation_of(work, &self.model, &self.facts)
+                    + if self.walks(work) {
+                        self.model.page_walk.0
+                    } else {
+                        0.0
+                    }
+            }
+        };
+        // Each level answers as many loads at once as cover ten of its neighbours' latencies.
+        (one / f64::from(work.walkers.max(1))).max(one / 10.0)
+    }
+
+    /// Takes the memory of `work`; what its probe does in a nanosecond, and the traffic beside it.
+    fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<BackgroundTraffic>), Failure> {
+        work.validate()?;
+        if traffic_memory(work, &self.facts)
+            .into_iter()
+            .any(|(key, bytes)| self.mapping(&key) < bytes)
+        {
+            return Err(Failure::Failed(
+                "no memory was planned for traffic".to_owned(),
+            ));
+        }
+        if let Some(chase) = work.chase() {
+            self.build(chase)?;
+        }
+        let moved = contention::moved(&self.model, &self.facts.topology, work);
+        let beside = BackgroundTraffic {
+            payload: moved.payload / 1e9,
+            bus: moved.bus / 1e9,
+        };
+        Ok((
+            self.loaded_rate(work),
+            (!work.traffic().is_empty()).then_some(beside),
+        ))
+    }
+
+    /// Work of the probe of `work` in a nanosecond.
+    fn loaded_rate(&self, work: &LoadedWork) -> f64 {
+        let moved = contention::moved(&self.model, &self.facts.topology, work);
+        match work.chase() {
+            None => moved.probe / 1e9,
+            Some(chase) => {
+                1.0 / self.chase_nanos(
+                    chase,
+                    &contention::sets(work),
+                    self.model.load.factor(moved.used),
+                )
+            }
+        }
+    }
+
+    /// A sample of `work` for about `length`, in `count` chunks.
+    fn observe(&mut self, work: &Work, length: Nanos, count: u64) -> Result<Observation, Failure> {
+        let ready = self.prepared.as_ref().filter(|p| p.work == *work);
+        let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness))
+        else {
+            return Err(Failure::Failed(
+                "a sample was asked for before its work was prepared".to_owned(),
+            ));
+        };
+        if let Some(io) = work.external().map(on_storage) {
+            return self.window(io?, length);
+        }
+        let length = length * work.sample_length_factor();
+        let closer = self.is_co_scheduled() && work.cpus().len() > 1;
+        let (factor, spike) = self.disturbance();
+        let elapsed = length * factor;
+        self.advance(elapsed + STARTING)?;
+        let is = |kind: Spike| spike && self.model.noise.spike == kind;
+        // Whatever interrupts a sample leaves a gap in it; a move alone does not, nor does what
+        // only makes loads longer.
+        let gap = if spike && !is(Spike::Move) && !is(Spike::Neighbour) {
+            length * 2.0
+        } else {
+            Nanos::ZERO
+        };
+        let mut found_on = work.cpus().to_vec();
+        if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
+            *first += 1;
+        }
+        let per_nano = if closer { per_nano / 2.0 } else { per_nano }
+            * self.model.noise.left_of_core(self.samples);
+        let amount = (per_nano * length.0).round().max(1.0) as u64;
+        Ok(Observation {
+            elapsed,
+            amount,
+            traffic: beside.map(|b| BackgroundTraffic {
+                payload: b.payload * length.0,
+                bus: b.bus * length.0,
+            }),
+            chunks: chunks(count, amount / work.chasing(), elapsed, gap),
+            noise: Some(if spike {
+                self.model.noise.spike.noise()
+            } else {
+                ThreadNoise::default()
+            }),
+            gaps: Gaps {
+                total: gap,
+                longest: gap,
+            },
+            found_on: Some(found_on),
+            fairness: Some(fairness),
+            core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
+            ipc: Some(self.model.noise.issue(self.samples)),
+            ..Default::default()
+        })
+    }
+
+    /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover
+    /// share one search.
+    fn walks(&self, work: &ChaseWork) -> bool {
+        work.pages == PageMode::Base && work.window() > self.model.tlb_reach
+    }
+
+    /// How much longer than the model says this sample takes, and whether it is a spike.
+    fn disturbance(&mut self) -> (f64, bool) {
+        let noise = self.model.noise;
+        self.samples += 1;
+        let uniform = self.random.below(1 << 32) as f64 / (1u64 << 32) as f64;
+        let spike = noise.spike_every > 0 && self.samples.is_multiple_of(noise.spike_every);
+        let drift = 1.0 + noise.drift * self.now.secs();
+        let place = if self.mappings.is_multiple_of(2) {
+            1.0 + noise.placement
+        } else {
+            1.0
+        };
+        (
+            (1.0 + noise.jitter * uniform) * drift * place * if spike { 3.0 } else { 1.0 },
+            spike,
+        )
+    }
+}
+
+impl Machine for SimulatedMachine {
+    fn facts(&self) -> &HostFacts {
+        &self.facts
+    }
+
+    fn clock(&self) -> &ClockFacts {
+        &self.clock
+    }
+
+    fn description(&self) -> &str {
+        "simulated"
+    }
+
+    fn now(&self) -> Nanos {
+        self.now
+    }
+
+    fn wall_clock(&self) -> String {
+        "2000-01-01T00:00:00Z".to_owned()
+    }
+
+    fn pause(&mut self, time: Nanos) -> Result<(), Failure> {
+        self.advance(time)
+    }
+
+    fn interrupted(&self) -> bool {
+        self.stop_at.is_some_and(|stop| self.now >= stop)
+    }
+
+    fn fault_rate(&mut self) -> BytesPerSecond {
+        // The trial takes its time; an interruption during it is seen by whoever asks next.
+        let _ = self.advance(Nanos::from_secs(
+            Bytes::mib(16).0 as f64 / self.model.fault.0,
+        ));
+        self.model.fault
+    }
+
+    fn kernel(&self, work: &Work) -> Result<KernelUsed, String> {
+        let name = match work {
+            Work::Stream(w) if w.operation == Operation::CopyNt && w.width == Width::Bits(64) => {
+                return Err("the simulated machine has no 64-bit non-temporal copy".to_owned());
+            }
+            Work::Stream(StreamWork {
+                operation,
+                width: Width::Best,
+                ..
+            }) => format!("{operation}/simulated"),
+            Work::Stream(w) => format!("{}/simulated-{}", w.operation, w.width),
+            Work::Chase(w) if w.walkers > 1 => format!("chase-{}/simulated", w.walkers),
+            Work::Chase(_) => "chase/simulated".to_owned(),
+            Work::Instruction(w) => format!("{}/{}", w.instruction, w.timing),
+            Work::Lock(w) => format!("{}/simulated", w.operation),
+            Work::HandOff(w) => w.kernel.kernel_name(),
+            Work::External(w) => match w.get::<IoWork>() {
+                Some(io) => io.engine.clone(),
+                None => return Err("the simulated machine does no such work".to_owned()),
+            },
+            Work::Loaded(w) => {
+                return w.kernels(|part| self.kernel(part));
+            }
+        };
+        Ok(KernelUsed {
+            name,
+            digest: Some("0000000000000000".to_owned()),
+        })
+    }
+
+    fn costs(&self) -> Costs {
+        let nothing = Nanos::ZERO;
+        // Warming up ends when two samples in a row agree within 2%, or after eight. They agree at
+        // once if nothing disturbs them, and with this probability if they differ evenly by up to
+        // the jitter.
+        let agree = 1.0 - (1.0 - 0.02 / self.model.noise.jitter.max(0.02)).powi(2);
+        let warm_ups = (1.0 + 1.0 / agree).min(8.0);
+        Costs {
+            round: TAKING_UP,
+            prepare: TAKING_UP,
+            sample: STARTING,
+            warm_ups,
+            warm_ups_in_memory: warm_ups,
+            filling_hop: nothing,
+            table_entry: nothing,
+            double: nothing,
+            ..Costs::TYPICAL
+        }
+    }
+
+    fn expected_rate(&self, work: &Work) -> f64 {
+        let per_nano = match work {
+            Work::Stream(stream) => {
+                let level = self.level(&stream.cpus, stream.bytes);
+                stream_rate(&self.model, &self.facts, stream, level).0 / 1e9
+            }
+            Work::Chase(chase) => self.chases_per_nano(chase),
+            Work::Loaded(loaded) => self.loaded_rate(loaded),
+            Work::Instruction(instruction) => self.instruction_rate(instruction) / 1e9,
+            Work::Lock(lock) => self.lock_rate(lock) / 1e9,
+            Work::HandOff(_) | Work::External(_) => 1.0,
+        };
+        per_nano * 1e9
+    }
+
+    fn expected_build(&self, chase: &ChaseWork) -> Nanos {
+        self.build_time(chase) * chase.chains().len() as f64
+    }
+
+    /// Files are there already.
+    fn expected_preparation(&self, _work: &Work) -> Nanos {
+        Nanos::ZERO
+    }
+
+    fn candidates(&self, work: &Work) -> Vec<Work> {
+        let Work::Stream(stream) = work else {
+            return vec![work.clone()];
+        };
+        let kernels = |stream: StreamWork| -> Vec<Work> {
+            if stream.width != Width::Best || self.model.choices.is_empty() {
+                return vec![Work::Stream(stream)];
+            }
+            let with = |(id, _): &(SetId, f64)| StreamWork {
+                width: Width::Set(*id),
+                ..stream.clone()
+            };
+            self.model
+                .choices
+                .iter()
+                .map(with)
+                .map(Work::Stream)
+                .collect()
+        };
+        stream.counts().into_iter().flat_map(kernels).collect()
+    }
+
+    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Failure> {
+        let usable = self
+            .facts
+            .memory
+            .usable
+            .get()
+            .copied()
+            .unwrap_or(Bytes(u64::MAX));
+        let all = plan.total()
+            + if beside {
+                self.mapped.total()
+            } else {
+                Bytes(0)
+            };
+        if all > usable {
+            return Err(Failure::Failed(format!("{all} do not fit into {usable}")));
+        }
+        self.mapped = plan.clone();
+        self.mappings += 1;
+        self.chains.clear();
+        self.taken.clear();
+        self.prepared = None;
+        self.advance(Nanos::from_secs(plan.total().0 as f64 / self.model.fault.0))
+    }
+
+    fn prepare(&mut self, work: &Work) -> Result<(), Failure> {
+        self.prepared = None;
+        let mut beside = None;
+        let mut fairness = 1.0;
+        let per_nano = match work {
+            Work::Loaded(w) => {
+                let (per_nano, traffic) = self.load(w)?;
+                beside = traffic;
+                per_nano
+            }
+            Work::Stream(w) => {
+                self.take_streams(w)?;
+                let level = self.level(&w.cpus, w.bytes);
+                let (rate, shares) = stream_rate(&self.model, &self.facts, w, level);
+                fairness = shares;
+                rate / 1e9
+            }
+            Work::Chase(w) => {
+                self.build(w)?;
+                self.chases_per_nano(w)
+            }
+            Work::Instruction(w) => self.instruction_rate(w) / 1e9,
+            Work::Lock(w) => self.lock_rate(w) / 1e9,
+            Work::External(w) => {
+                self.storage.prepare(on_storage(w)?, &self.model.storage)?;
+                1.0
+            }
+            Work::HandOff(w) => {
+                let [from, to] = w.cpus;
+                1.0 / self
+                    .model
+                    .hand_off
+                    .round_trip(self.places.relation(from, to), from, to)
+                    .0
+            }
+        };
+        self.prepared = Some(Prepared {
+            work: work.clone(),
+            per_nano,
+            beside,
+            fairness,
+        });
+        self.advance(TAKING_UP)
+    }
+
+    fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Failure> {
+        let count = CHUNKS * u64::from(self.model.noise.short_chunks.max(1));
+        self.observe(work, length, count)
+    }
+
+    fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Failure> {
+        let each = work
+            .chase()
+            .map_or(1, |chase| hops_per_block(chase.walkers as usize));
+        let amount = blocks_of(amount, each) * each;
+        let Some(per_nano) = self
+            .prepared
+            .as_ref()
+            .map(|p| p.per_nano / work.chasing() as f64)
+        else {
+            return Err(Failure::Failed(
+                "a sample was asked for before its work was prepared".to_owned(),
+            ));
+        };
+        self.observe(work, Nanos((amount * CHUNKS) as f64 / per_nano), CHUNKS)
+    }
+
+    fn core_clock(&mut self, _cpu: u32) -> Option<Hertz> {
+        let share = 1.0 - self.model.noise.slow_clock;
+        Some(Hertz(
+            self.model.core.0 * share / (1.0 + self.model.noise.drift * self.now.secs()),
+        ))
+    }
+
+    fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
+        (
+            self.model
+                .nodes
+                .evidence(work, &self.facts, self.model.granted),
+            Vec::new(),
+        )
+    }
+
+    fn fill(&mut self) -> Result<(), Failure> {
+        self.calls[0].push(self.samples);
+        Ok(())
+    }
+
+    fn system_activity(&mut self, cpus: &[u32]) -> SystemActivity {
+        self.calls[1].push(self.samples);
+        self.model.noise.system_activity(self.now, cpus.len())
+    }
+
+    fn hand_off(&mut self, [from, to]: [u32; 2]) -> Option<Observation> {
+        let relation = if self.is_co_scheduled() {
+            Relation::SameCore
+        } else {
+            self.places.relation(from, to)
+        };
+        let elapsed = self.model.hand_off.round_trip(relation, from, to);
+        Some(Observation {
+            elapsed,
+            amount: 1,
+            ..Default::default()
+        })
+    }
+
+    fn clock_drift(&mut self) -> Option<f64> {
+        Some(self.model.noise.counter_drift)
+    }
+}
