@@ -49,6 +49,7 @@ pub fn translation_of(work: &ChaseWork, model: &CostModel, facts: &HostFacts) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Nanos;
 
     #[test]
     fn each_level_adds_its_miss_beyond_its_entries() {
