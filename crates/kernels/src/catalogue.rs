@@ -5,7 +5,8 @@ use super::chase::{MOST_WALKERS, chase_code, chase_digest, chase_name};
 use super::handoff::HandOff;
 use super::instructions::{ListedInstruction, all_instructions};
 use super::locks::{ListedLock, LockOperation, all_locks};
-use super::sets::{KernelRow, all_rows};
+use super::select::all_rows;
+use super::sets::KernelRow;
 use super::{Ruler, Timing};
 
 /// A kernel as listed.

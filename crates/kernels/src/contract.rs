@@ -1,7 +1,7 @@
 //! What each streaming kernel does to memory, once, for all instruction sets.
 
-use super::BLOCK_BYTES;
-use super::sets::Row;
+use super::row::Row;
+use super::stream_call::BLOCK_BYTES;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

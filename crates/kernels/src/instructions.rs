@@ -3,7 +3,7 @@
 
 use super::abi::kernel_fn;
 use super::native;
-use super::sets::lacks;
+use super::row::lacks;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -22,8 +22,11 @@ mod locks;
 mod loop_tests;
 mod mixer;
 mod oracle;
+mod row;
+mod select;
 mod sets;
 mod stream;
+mod stream_call;
 mod table;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod x86_shared;
@@ -70,6 +73,8 @@ pub use instructions::{
 pub use locks::{ListedLock, LockKernel, LockOperation, SharedLine, all_locks, lock};
 pub use mixer::Mixer;
 pub use oracle::{apply as oracle, visit};
-pub use sets::{KernelRow, Set, SetId, Width, all_rows, select, sets};
-pub use stream::{BLOCK_BYTES, PREFETCH_DISTANCE, StreamKernel, StreamWalk};
+pub use select::{Width, all_rows, select, sets};
+pub use sets::{KernelRow, Set, SetId};
+pub use stream::{StreamKernel, StreamWalk};
+pub use stream_call::{BLOCK_BYTES, PREFETCH_DISTANCE};
 pub use table::{IndexTable, LINE_BYTES, LONGEST_ORDERED};

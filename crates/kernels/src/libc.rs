@@ -2,7 +2,7 @@
 //!
 //! Whole runs up to the end of the window go to one call, as a program would make it.
 
-use super::stream::{BLOCK_BYTES, StreamCall};
+use super::stream_call::{BLOCK_BYTES, StreamCall};
 
 /// Calls `run(start, length)` for each run of bytes of the walk and moves it on.
 fn runs(call: &mut StreamCall, mut run: impl FnMut(usize, usize)) {

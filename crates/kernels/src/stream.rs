@@ -1,61 +1,28 @@
 //! Streaming kernels: the only safe way to run one.
 
-use super::abi::kernel_fn;
 use super::contract::AccessOrder;
-use super::sets::{Row, lacks};
+use super::contract::Contract;
+use super::row::{Row, lacks};
+use super::sets::KernelRow;
+use super::sets::SetId;
+use super::stream_call::{PREFETCH_DISTANCE, StreamCall, StreamCode};
 use super::table::IndexTable;
-use super::{Contract, KernelRow, SetId};
 use host::memory::Window;
 use std::ops::Range;
 use units::error::{Error, Result};
-
-/// Bytes of each stream that work is counted in, on every instruction set; an iteration of most
-/// loops covers so many.
-pub const BLOCK_BYTES: u64 = 512;
-
-/// How far ahead kernels that prefetch do so unless told otherwise.
-pub const PREFETCH_DISTANCE: u64 = 2048;
-
-/// What the assembly is given and gives back; the layout is part of every skeleton: eight words of
-/// the machine's own width, then two of 64 bits.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct StreamCall {
-    /// First byte of the first stream. The streams that are loaded come first.
-    pub lead: usize,
-    /// Distance in bytes from a byte of one stream to the same byte of the next one.
-    pub delta: usize,
-    /// Length of each stream in bytes, a multiple of what an iteration covers. For orders by a
-    /// table the length of the table in bytes, a multiple of what one turn uses: 32 where it names
-    /// lines, 4 where it names chunks.
-    pub window: usize,
-    /// Where to go on: distance in bytes from the start of the window to the next iteration's place
-    /// in visiting order (for `Backward`, from its end to the end of that place); for orders by a
-    /// table, from the start of the table.
-    pub offset: usize,
-    /// Blocks to do.
-    pub blocks: usize,
-    /// First entry of the table: where in the stream a piece starts, in units of 8 bytes, 32 bits
-    /// each.
-    pub table: usize,
-    /// How far ahead to prefetch, in bytes.
-    pub distance: usize,
-    /// Keeps the words behind it in the same place on all 32-bit systems.
-    pub spare: usize,
-    /// What is stored, combined or multiplied with.
-    pub pattern: u64,
-    /// Wrapping sum of the words loaded, for kernels that add them up.
-    pub checksum: u64,
-}
-
-/// The machine code of one streaming kernel.
-pub(super) type StreamCode = kernel_fn!(&mut StreamCall);
 
 /// A streaming kernel that this processor and operating system can run.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamKernel {
     row: KernelRow,
     code: StreamCode,
+}
+
+impl KernelRow {
+    /// The kernel, or the reason why it cannot run here.
+    pub fn kernel(&self) -> std::result::Result<StreamKernel, String> {
+        StreamKernel::new(*self)
+    }
 }
 
 impl StreamKernel {

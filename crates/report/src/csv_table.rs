@@ -3,7 +3,7 @@
 //! A table has no samples, no facts of the machine and no evidence but a few figures. Several files
 //! may have been put together: a heading between rows is passed over.
 
-use super::store::brief;
+use super::reading::brief;
 use super::{
     Axis, CSV_COLUMNS, Cause, Coordinate, Coordinates, CsvCell, CsvColumn, Dataset, Evidence,
     Measured, Outcome, PlanSummary, Point, Provenance, Quantity, Reason, Report, ReportVerdict,

@@ -4,7 +4,7 @@
 //! a line with all of its samples at its end. A journal therefore grows with the number of samples,
 //! and not with its square.
 
-use super::store::LARGEST_REPORT;
+use super::reading::LARGEST_REPORT;
 use super::{
     Axis, Cause, Dataset, DraftedPhase, Finding, KernelUsed, Measured, Outcome, PlanSummary, Point,
     Provenance, Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample,
@@ -327,10 +327,10 @@ impl Reader {
             return Err(no_head.to_owned());
         }
         if let Some(newer) = probe.schema_version.filter(|&v| v > SCHEMA_VERSION) {
-            return Err(super::store::newer(newer));
+            return Err(super::reading::newer(newer));
         }
         let head = serde_json::from_slice(first).map_err(|e| {
-            super::store::brief(format!("not a memgauge journal: its first line: {e}"))
+            super::reading::brief(format!("not a memgauge journal: its first line: {e}"))
         })?;
         let JournalLine::Run {
             schema_version,

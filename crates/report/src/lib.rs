@@ -13,8 +13,10 @@ mod evidence;
 mod host;
 mod journal;
 mod outcome;
+mod reading;
 mod relation;
 mod report;
+mod report_verdict;
 mod sc_membench;
 mod storage;
 mod store;
@@ -38,6 +40,7 @@ pub use journal::{
     RunEnd, read_journal, unmeasured,
 };
 pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
+pub use reading::LARGEST_REPORT;
 pub use relation::{Group, Places, Relation};
 pub use report::{
     ClockFacts, DraftedPhase, Finding, KernelUsed, PhaseId, PhaseRoom, PlanSummary, Provenance,
@@ -48,5 +51,5 @@ pub use sc_membench::{
     Threads, sc_membench_form, sc_membench_report,
 };
 pub use storage::{Latencies, SeekLatencies, SeekWindow, Storage, StorageSecond};
-pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_saved, write_atomically};
+pub use store::{Saved, is_replaceable, parse_saved, read_saved, write_atomically};
 pub use trace::{TraceFormat, TraceRecord, TraceWriter, read_trace};

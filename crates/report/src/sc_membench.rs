@@ -9,7 +9,7 @@ mod rows;
 
 pub use rows::{ScMembenchForm, ScMembenchLeftOut, Threads, sc_membench_form};
 
-use super::store::brief;
+use super::reading::brief;
 use super::{
     Axis, Cause, Coordinate, Coordinates, Dataset, Evidence, Measured, Outcome, PlanSummary, Point,
     Provenance, Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample,

@@ -1,16 +1,12 @@
 //! Reports on disk: written whole or not at all, read with a limit on their size.
 
 use super::journal::{Journal, is_journal_line, read_journal};
+use super::reading::{LARGEST_REPORT, brief, newer};
 use super::{Report, SCHEMA_VERSION, csv_table, sc_membench};
 use std::fs::{self, File};
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use units::Bytes;
-
-/// More than this of one file is not kept in memory: more than a million points take (2 to 3 kB
-/// each without their samples), and less than addresses of 32 bits reach. A report that was read
-/// takes about as much memory as its file.
-pub const LARGEST_REPORT: Bytes = Bytes::mib(if usize::BITS > 32 { 4096 } else { 512 });
 
 /// So much of a file tells what it is; whatever else never ends is not read any further.
 const START: u64 = 64 << 10;
@@ -155,29 +151,6 @@ fn first_line(bytes: &[u8]) -> &[u8] {
         .split(|byte| *byte == b'\n')
         .next()
         .unwrap_or_default()
-}
-
-/// What is said of a file from a later version of the program.
-pub(super) fn newer(version: u32) -> String {
-    format!(
-        "schema version {version} is newer than this program's {SCHEMA_VERSION}; update memgauge"
-    )
-}
-
-/// `text` cut where it quotes more of the file than anybody wants to see; the end, with the place,
-/// stays.
-pub(super) fn brief(text: String) -> String {
-    const START: usize = 140;
-    const END: usize = 60;
-    let all: Vec<char> = text.chars().collect();
-    if all.len() <= START + END {
-        return text;
-    }
-    all[..START]
-        .iter()
-        .chain(&['…'])
-        .chain(&all[all.len() - END..])
-        .collect()
 }
 
 /// The one field that every version of the schema has.

@@ -1,6 +1,6 @@
 //! Operations on storage one by one: a line for each, to be looked at and to be replayed.
 
-use super::store::brief;
+use super::reading::brief;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Write};
 

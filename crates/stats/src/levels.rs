@@ -1,5 +1,6 @@
 //! Samples in levels: allocations of the memory, rounds within each, samples within each round.
 
+use super::groups::{merge, merged};
 use super::order::{
     Interval, interpolated_interval, interval_rank, median, median_interval, sorted,
 };
@@ -8,10 +9,6 @@ use super::trend::{neighbours_alike, slope, trend_by_chance};
 
 /// From this many independent values on, their range has a coverage of 95% for the median.
 const ENOUGH: usize = 6;
-
-/// At most this many groups are looked at one by one, which bounds the cost: pairs of them are
-/// compared.
-const MOST_GROUPS: usize = 64;
 
 /// A trend that chance explains less often than this is taken out before the interval is made.
 const TREND: f64 = 0.05;
@@ -152,26 +149,9 @@ fn levels(groups: &[Vec<f64>]) -> Option<Vec<f64>> {
     groups.iter().map(|g| median(g)).collect()
 }
 
-/// The groups, merged with their neighbours where they are more than [`MOST_GROUPS`].
-pub(super) fn merged(groups: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    merge(groups, groups.len().min(MOST_GROUPS))
-}
-
-/// `count` groups of neighbours, as even as can be.
-fn merge(groups: &[Vec<f64>], count: usize) -> Vec<Vec<f64>> {
-    let bound = |block: usize| block * groups.len() / count.max(1);
-    (0..count)
-        .map(|block| {
-            groups
-                .get(bound(block)..bound(block + 1))
-                .unwrap_or_default()
-                .concat()
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::groups::MOST_GROUPS;
     use super::*;
 
     fn interval(rounds: &[Vec<f64>]) -> Interval {

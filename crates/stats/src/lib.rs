@@ -8,6 +8,7 @@ mod bends;
 mod capacity;
 #[cfg(test)]
 mod coverage_tests;
+mod groups;
 mod histogram;
 mod knees;
 mod levels;

@@ -1,6 +1,6 @@
 //! Whether values in time order go anywhere, and whether neighbours are alike.
 
-use super::levels::merged;
+use super::groups::merged;
 use super::order::median;
 
 /// A trend by chance is taken for a real one this often.

@@ -1,6 +1,7 @@
 //! Amounts of memory.
 
-use super::{ParseError, split_number};
+use crate::numbers::split_number;
+use crate::parse_error::ParseError;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

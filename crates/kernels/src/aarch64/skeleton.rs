@@ -3,7 +3,7 @@
 //! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped
 //! over and named here, so that the digest does not depend on what an assembler pads with.
 
-use crate::stream::StreamCall;
+use crate::stream_call::StreamCall;
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
@@ -191,7 +191,7 @@ macro_rules! stream {
     }) => {
         $(#[$doc])*
         #[unsafe(naked)]
-        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream::StreamCall) {
+        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream_call::StreamCall) {
             core::arch::naked_asm!(concat!(
                 enter!($visits),
                 $start, "\n",

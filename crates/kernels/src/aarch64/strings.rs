@@ -21,7 +21,7 @@ macro_rules! strings {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, run: $run:expr $(,)? }) => {
         $(#[$doc])*
         #[unsafe(naked)]
-        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream::StreamCall) {
+        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream_call::StreamCall) {
             core::arch::naked_asm!(concat!(
                 ".arch_extension mops\n",
                 ".p2align 6\n",

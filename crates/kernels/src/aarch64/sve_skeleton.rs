@@ -265,7 +265,7 @@ macro_rules! sve_stream {
     (@function $(#[$doc:meta])* $name:ident, $text:expr) => {
         $(#[$doc])*
         #[unsafe(naked)]
-        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream::StreamCall) {
+        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream_call::StreamCall) {
             core::arch::naked_asm!(concat!(
                 ".arch_extension sve\n",
                 $text,

@@ -16,7 +16,8 @@ pub(super) use locks::{HANDOFF, LOCK_SETS};
 use super::abi::kernel_fn;
 use super::contract::StreamRows;
 use super::libc;
-use super::sets::{Bits, Row, Set, SetId};
+use super::row::Row;
+use super::sets::{Bits, Set, SetId};
 
 /// `blocks` × `REFERENCE_INSTRUCTIONS_PER_BLOCK` dependent additions.
 pub(super) static ADD: kernel_fn!(usize) = skeleton::add;

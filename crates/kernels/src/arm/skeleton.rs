@@ -4,7 +4,7 @@
 //! over and named here, so that the digest does not depend on what an assembler pads with. The
 //! instructions are those of A32: there are no rows for targets that compile to Thumb.
 
-use crate::stream::StreamCall;
+use crate::stream_call::StreamCall;
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
@@ -180,7 +180,7 @@ macro_rules! stream {
     }) => {
         $(#[$doc])*
         #[unsafe(naked)]
-        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream::StreamCall) {
+        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream_call::StreamCall) {
             core::arch::naked_asm!(concat!(
                 ".fpu neon\n",
                 enter!($visits),

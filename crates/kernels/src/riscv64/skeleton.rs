@@ -6,7 +6,7 @@
 //! them. Every loop starts on a line of the instruction cache; what fills the gap before it is
 //! jumped over and named here.
 
-use crate::stream::StreamCall;
+use crate::stream_call::StreamCall;
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
@@ -233,7 +233,7 @@ macro_rules! stream {
     }) => {
         $(#[$doc])*
         #[unsafe(naked)]
-        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream::StreamCall) {
+        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream_call::StreamCall) {
             core::arch::naked_asm!(concat!(
                 begin!(),
                 $(".option arch, ", $extension, "\n",)?

@@ -4,7 +4,7 @@
 //! over and named here: the assembler's own padding differs with the processor that is compiled
 //! for, and with it would the digest.
 
-use crate::stream::StreamCall;
+use crate::stream_call::StreamCall;
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
@@ -95,7 +95,7 @@ macro_rules! walk {
     } enter: $enter:expr, find: $find:expr, step: $step:expr, leave: $leave:expr) => {
         $(#[$doc])*
         #[unsafe(naked)]
-        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream::StreamCall) {
+        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream_call::StreamCall) {
             core::arch::naked_asm!(concat!(
                 ".p2align 6\n",
                 "push ebx\n",
@@ -235,7 +235,7 @@ macro_rules! strings {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, run: $run:expr $(,)? }) => {
         $(#[$doc])*
         #[unsafe(naked)]
-        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream::StreamCall) {
+        pub(crate) unsafe extern "C" fn $name(call: &mut crate::stream_call::StreamCall) {
             core::arch::naked_asm!(concat!(
                 ".p2align 6\n",
                 "push ebx\n",

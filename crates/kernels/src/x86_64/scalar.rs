@@ -3,7 +3,7 @@
 use super::skeleton::{backward, chunks, forward, line_pairs, lines, strings, unrolled, x86};
 use crate::contract::StreamRows;
 use crate::libc;
-use crate::sets::Row;
+use crate::row::Row;
 use crate::x86_shared::doubles::{double_rows, four};
 use crate::x86_shared::offsets::{every_8, every_16, every_32, every_64};
 

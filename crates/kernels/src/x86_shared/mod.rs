@@ -9,7 +9,7 @@ mod rows;
 pub(crate) mod tests;
 pub(crate) mod vectors;
 
-use super::sets::Row;
+use super::row::Row;
 
 /// No set but the scalar one has these.
 pub(crate) const STRINGS: Row = Row::Unsupported(

@@ -9,7 +9,7 @@ use super::rows::{
 use super::{LIBC, STRINGS, WHOLE_LINES, ZERO};
 use crate::contract::StreamRows;
 use crate::native::skeleton::{backward, chunks, forward, line_pairs, lines, unrolled, x86};
-use crate::sets::Row;
+use crate::row::Row;
 
 /// All rows of a module of them. What differs between sets comes in.
 macro_rules! rows {

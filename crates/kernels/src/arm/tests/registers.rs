@@ -6,7 +6,7 @@ use crate::handoff::HandOffCall;
 use crate::instructions::InstructionCall;
 use crate::locks::LockCall;
 use crate::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, ISSUE, LOCK_SETS, WORK};
-use crate::stream::{StreamCall, StreamCode};
+use crate::stream_call::{StreamCall, StreamCode};
 use crate::{
     AccessOrder, BLOCK_BYTES, HandOff, KernelRow, MOST_WALKERS, Operation, Scratch, SharedLine,
     all_instructions, all_rows,

@@ -5,7 +5,7 @@ mod flow;
 mod registers;
 mod streams;
 
-use crate::stream::StreamCode;
+use crate::stream_call::StreamCode;
 use crate::{KernelRow, all_rows};
 use host::memory::{Mapping, PageMode, Window};
 use units::Bytes;

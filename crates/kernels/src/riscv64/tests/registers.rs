@@ -7,7 +7,7 @@ use crate::handoff::HandOffCall;
 use crate::instructions::InstructionCall;
 use crate::locks::LockCall;
 use crate::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, ISSUE, LOCK_SETS, WORK};
-use crate::stream::StreamCall;
+use crate::stream_call::StreamCall;
 use crate::{AccessOrder, BLOCK_BYTES, MOST_WALKERS, Operation, all_instructions};
 use core::arch::naked_asm;
 use host::memory::Window;

@@ -9,7 +9,7 @@ mod steps;
 #[cfg(target_os = "linux")]
 mod trace;
 
-use crate::stream::StreamCode;
+use crate::stream_call::StreamCode;
 use crate::{KernelRow, all_rows};
 use host::memory::{Mapping, PageMode, Window};
 use units::Bytes;

@@ -1,0 +1,33 @@
+//! What an instruction set has for one contract.
+
+use super::stream_call::StreamCode;
+
+/// What a set has for one contract.
+#[derive(Debug, Clone, Copy)]
+#[allow(dead_code, reason = "not every architecture has rows of every kind")]
+pub(super) enum Row {
+    /// Machine code.
+    Code(StreamCode),
+    /// Machine code that needs more than its set: whether the processor and the system have it, and
+    /// its name.
+    Needs(fn() -> bool, &'static str, StreamCode),
+    /// Code of the C library, outside the ruler: it has no digest.
+    ReferenceKernel(StreamCode),
+    /// The instruction set cannot do it, and why.
+    Unsupported(&'static str),
+}
+
+impl Row {
+    /// The machine code whose digest is part of a report.
+    pub(super) fn ruler(self) -> Option<StreamCode> {
+        match self {
+            Row::Code(code) | Row::Needs(_, _, code) => Some(code),
+            Row::ReferenceKernel(_) | Row::Unsupported(_) => None,
+        }
+    }
+}
+
+/// Why something that needs `needs` cannot run here.
+pub(super) fn lacks(needs: &str) -> String {
+    format!("this processor or system lacks {needs}")
+}
