@@ -14,7 +14,6 @@ use crate::lists::{
     ChainMode, ChainModes, Count, Counts, PageModes, Region, Regions, thread_counts_on,
 };
 use crate::nodes::asked_nodes;
-use crate::plausible::reject_below_faster;
 use crate::steps::rises;
 use crate::windows::{self, WindowSettings};
 use engine::{ChainShape, ChaseWork, Windows, Work};
@@ -23,6 +22,7 @@ use kernels::{MOST_WALKERS, chase_name, hops_per_block};
 use report::{Axis, Dataset, Finding, Outcome, Point, Quantity};
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, Nanos, SizeList, ThreadCount, ThreadList, significant};
+use verdict::reject_below_faster;
 
 /// Where to follow pointers, and how.
 #[derive(Debug, Clone, PartialEq, clap::Args)]

@@ -70,7 +70,6 @@ pub mod numa;
 mod pairs;
 pub mod patterns;
 mod placement;
-mod plausible;
 pub mod scaling;
 mod series;
 mod steps;

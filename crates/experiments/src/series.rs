@@ -1,6 +1,6 @@
 //! Series of a dataset: points that belong together.
 
-use report::{Coordinate, Coordinates, Dataset, Measured, Point, VerdictGrade};
+use report::{Coordinate, Dataset, Measured, Point, VerdictGrade};
 
 /// Each of `items` once, in the order of their first appearance.
 pub fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
@@ -40,15 +40,6 @@ pub fn not_rejected(point: &Point) -> Option<&Measured> {
 pub fn highest(dataset: &Dataset, axis: &str) -> Option<u64> {
     let numbers = dataset.points.iter().filter_map(|p| p.number(axis));
     numbers.max()
-}
-
-/// The coordinates but those along `axes`: equal for points of one series along these.
-pub fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
-    coordinates
-        .iter()
-        .filter(|(axis, _)| !axes.contains(&axis.as_str()))
-        .map(|(axis, at)| (axis.clone(), at.clone()))
-        .collect()
 }
 
 /// The points of one CPU, kind of pages and repeat.

@@ -79,7 +79,8 @@ const TABLE: &[Row] = &[
     row(INTEL, 6, &[0x3a..=0x3a, 0x3e..=0x3e], "Ivy Bridge", Known(32, 16), Some(3)),
     row(INTEL, 6, &[0x3c..=0x3c, 0x3f..=0x3f, 0x45..=0x46], "Haswell", Known(64, 32), Some(4)),
     row(INTEL, 6, &[0x3d..=0x3d, 0x47..=0x47, 0x4f..=0x4f, 0x56..=0x56], "Broadwell", Known(64, 32), Some(4)),
-    row(INTEL, 6, &[0x4e..=0x4e, 0x5e..=0x5e, 0x8e..=0x8e, 0x9e..=0x9e, 0xa5..=0xa6], "Skylake", Known(64, 32), Some(4)),
+    row(INTEL, 6, &[0x4e..=0x4e, 0x5e..=0x5e, 0x8e..=0x8e], "Skylake", Known(64, 32), Some(4)),
+    row(INTEL, 6, &[0x9e..=0x9e, 0xa5..=0xa6], "Skylake", Known(64, 32), Some(4)),
     // One model number for Skylake-SP, Cascade Lake and Cooper Lake, which have the same paths.
     row(INTEL, 6, &[0x55..=0x55], "Skylake-SP", Known(128, 64), Some(4)),
     row(INTEL, 6, &[0x66..=0x66], "Palm Cove", Unknown, Some(4)),

@@ -25,7 +25,7 @@ use report::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Hertz, Nanos};
-use verdict::{SampleStatistics, VerdictInput, judge};
+use verdict::{SampleStatistics, VerdictInput, base_clock, judge};
 
 /// No sample begins when the run has used this much more than its budget, unless it has nothing
 /// yet: then one point is sampled briefly up to so many times the budget.
@@ -379,19 +379,19 @@ impl Run<'_> {
     /// The outcome that the log of a point amounts to.
     fn judged(&self, index: usize, log: &PointLog, work: &Work) -> Outcome {
         let point = &self.points[index];
-        let bound = limits::Question {
+        let bound = limits::Limited {
             bound: point.bound,
             facts: self.machine.facts(),
             work: log.work(work),
-            memory: self.plan.request.dram_peak,
+            given_peak: self.plan.request.dram_peak,
         };
         let limit = |core: Option<Hertz>| bound.limit(core);
-        let traffic_limit = bound.of_traffic();
+        let traffic_limit = bound.traffic_limit();
         let frame = EvaluationContext {
             clock_error: self.machine.clock().error,
             last_level_cache: (self.last_level > 0).then_some(self.last_level),
             limit: Some(&limit),
-            base_clock: limits::base_clock(self.machine.facts(), self.machine.clock()),
+            base_clock: base_clock(self.machine.facts(), self.machine.clock()),
             memory: self.machine.facts().memory.total.get().map(|total| total.0),
         };
         let evaluation = match evaluate(log, work, &frame) {

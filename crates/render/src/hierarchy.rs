@@ -1,12 +1,12 @@
 //! The memory hierarchy on one screen: a row for each level.
 
 use super::bars::with_bars;
+use super::blocks::Block;
 use super::figures::{
     axis_title, best, coordinate, datasets_of, is_plain_latency, percent, share, spread, value,
     varying_axes,
 };
 use super::grid::{Column, Grid};
-use super::page::Block;
 use super::text::shorten;
 use report::{CHOSEN_PROFILE, Coordinate, Dataset, Measured, Point, Report};
 use std::collections::{BTreeSet, HashSet};

@@ -1,10 +1,11 @@
 //! The same page for an issue, a wiki or a chat.
 
+use super::blocks::Labelled;
 use super::grid::escape_markdown;
-use super::page::{Labelled, page};
-use super::text::shorten;
+use super::page::page;
+use super::provenance::provenance;
 use super::{Options, Renderer};
-use report::{Provenance, Report};
+use report::Report;
 use units::error::Result;
 
 /// `markdown`: GitHub's tables and a paragraph on where the numbers come from.
@@ -70,45 +71,4 @@ fn list(lines: &[Labelled]) -> String {
         }
     }
     text
-}
-
-/// What is needed to repeat the run and to say whether another one used the same ruler.
-pub(super) fn provenance(provenance: &Provenance) -> String {
-    let tool = &provenance.tool;
-    let kernels: Vec<String> = provenance
-        .kernels
-        .iter()
-        .map(|k| {
-            format!(
-                "{} {}",
-                shorten(&k.name, 60),
-                shorten(k.digest.as_deref().unwrap_or("(not of this program)"), 80)
-            )
-        })
-        .collect();
-    let kernels = if kernels.is_empty() {
-        "none".to_owned()
-    } else {
-        kernels.join(", ")
-    };
-    format!(
-        "{} {} ({}), started {}, finished {}, seed {}, command line: {}. Kernels: {kernels}.",
-        tool.name,
-        tool.version,
-        tool.machine,
-        provenance.started,
-        provenance.finished,
-        provenance.seed,
-        shorten(&command_line(&provenance.command_line), 1000),
-    )
-}
-
-/// Arguments as a shell would need them, as far as quotes go.
-pub(super) fn command_line(arguments: &[String]) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_=.,/:+@%".contains(c);
-    let quote = |a: &String| match !a.is_empty() && a.chars().all(plain) {
-        true => a.clone(),
-        false => format!("'{}'", a.replace('\'', r"'\''")),
-    };
-    arguments.iter().map(quote).collect::<Vec<_>>().join(" ")
 }

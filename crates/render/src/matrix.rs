@@ -1,9 +1,9 @@
 //! A dataset between things as a matrix: rows of those that it leads from, columns of those that it
 //! leads to.
 
+use super::blocks::Block;
 use super::figures::{axis_title, coordinate, percent, spread, table_unit, value, varying_axes};
 use super::grid::{Column, Grid};
-use super::page::Block;
 use report::{Coordinate, Dataset, Measured, Point};
 use std::collections::BTreeMap;
 use units::significant;

@@ -1,15 +1,12 @@
 //! What a person is shown of a report, before it is drawn as text or Markdown.
 
+use super::blocks::{Block, Labelled};
 use super::figures::{axis_title, coordinate, fixed_axes};
-use super::grid::Grid;
 use super::text::shorten;
 use super::{Options, hierarchy, matrix, points, remarks};
 use report::{CacheKind, Dataset, Point, Report, RunStatus, Topology};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use units::{Bytes, CpuList, counted};
-
-/// A line with a word in front of it that says what it is about.
-pub(super) type Labelled = (String, String);
 
 /// What a person is shown of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -20,17 +17,6 @@ pub(super) struct Page {
     pub(super) blocks: Vec<Block>,
     /// What is to be said about them.
     pub(super) remarks: Vec<Labelled>,
-}
-
-/// One table with what it needs to be read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Block {
-    /// Above it; empty where the report has one table only.
-    pub(super) title: String,
-    /// The table.
-    pub(super) grid: Grid,
-    /// Below it: what columns and marks mean.
-    pub(super) legend: String,
 }
 
 /// Puts a page together.

@@ -2,11 +2,11 @@
 
 use super::Options;
 use super::bars::with_bars;
+use super::blocks::Block;
 use super::figures::{
     axis_title, coordinate, percent, share, spread, table_unit, trust, value, varying_axes,
 };
 use super::grid::{Column, Grid};
-use super::page::Block;
 use report::{Dataset, Measured, Point};
 use units::significant;
 

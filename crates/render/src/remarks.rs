@@ -2,9 +2,9 @@
 //! is.
 
 use super::Options;
+use super::blocks::Labelled;
 use super::figures::{coordinate, varying_axes};
-use super::markdown::command_line;
-use super::page::Labelled;
+use super::provenance::command_line;
 use super::text::shorten;
 use report::{self, Cause, Dataset, Finding, Outcome, Point, Report, VerdictGrade, headline};
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,16 +4,13 @@
 //! without a row are told beside the file.
 
 use super::comparison::{Unshown, reasons};
-use super::sc_scores::scores;
+use super::sc_scores::{MIB, scores};
 use super::{Options, Renderer};
 use report::{
     Report, SC_MEMBENCH_HEADER, ScMembenchForm, ScMembenchRow, Threads, sc_membench_form,
 };
 use units::error::Result;
 use units::{counted, fixed};
-
-/// What that tool's megabytes are.
-pub(super) const MIB: f64 = 1_048_576.0;
 
 /// `sc-membench`: drop-in CSV.
 pub(super) struct ScMembench;

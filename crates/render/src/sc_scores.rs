@@ -1,13 +1,15 @@
 //! sc-membench's summary by its formulas: peaks, weighted averages, three scores, and what they are
 //! not good for.
 
-use super::sc_membench::MIB;
 use report::{
     Report, RunStatus, SC_MEMBENCH_OPERATIONS as OPERATIONS, ScMembenchRow, VerdictGrade,
 };
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use units::{Bytes, counted, fixed};
+
+/// What that tool's megabytes are.
+pub(super) const MIB: f64 = 1_048_576.0;
 
 /// The default sweep of that tool has at least this many sizes on a machine with three levels of
 /// cache.

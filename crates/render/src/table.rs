@@ -1,7 +1,8 @@
 //! One screen for a person at a terminal.
 
+use super::blocks::Labelled;
 use super::grid::{Column, Grid};
-use super::page::{Labelled, page};
+use super::page::page;
 use super::text::{clean, shorten};
 use super::{DEFAULT_WIDTH, NamedReport, Options, Renderer, bars, chart};
 use report::Report;

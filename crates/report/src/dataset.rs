@@ -39,6 +39,15 @@ pub fn place_asked_for(coordinates: &Coordinates) -> Coordinates {
         .collect()
 }
 
+/// The coordinates but those along `axes`: equal for points of one series along these.
+pub fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
+    coordinates
+        .iter()
+        .filter(|(axis, _)| !axes.contains(&axis.as_str()))
+        .map(|(axis, at)| (axis.clone(), at.clone()))
+        .collect()
+}
+
 /// One direction along which the points of a dataset differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]

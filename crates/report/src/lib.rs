@@ -25,7 +25,7 @@ mod trace;
 pub use columns::{CSV_COLUMNS, CsvCell, CsvColumn, CsvFigure, csv_column};
 pub use dataset::{
     ASKED_THREADS, Axis, CHOSEN_PROFILE, Coordinate, Coordinates, Dataset, Point, Quantity,
-    add_derived, headline, place_asked_for,
+    add_derived, headline, place_asked_for, without,
 };
 pub use evidence::{
     Cause, CauseCount, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, SmtInterference,

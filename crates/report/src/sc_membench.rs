@@ -18,7 +18,8 @@ use super::{
 use units::{Bytes, Nanos};
 
 /// The heading, to the letter.
-pub const SC_MEMBENCH_HEADER: &str = "size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,latency_samples,threads,iterations,elapsed_s";
+pub const SC_MEMBENCH_HEADER: &str = "size_kb,operation,bandwidth_mb_s,latency_ns,\
+     latency_stddev_ns,latency_samples,threads,iterations,elapsed_s";
 
 /// The operations that it knows, in the order in which each size has them.
 pub const SC_MEMBENCH_OPERATIONS: [&str; 4] = ["read", "write", "copy", "latency"];

@@ -7,7 +7,9 @@
 mod advice;
 mod align;
 mod compare;
+mod dataset;
 mod judge;
+mod limits;
 mod sample_statistics;
 
 pub use align::{Aligned, Unaligned, align};
@@ -15,5 +17,7 @@ pub use compare::{
     CONFIDENCE, Change, Comparison, DEFAULT_FLOOR, Pair, PairGroup, Settings, Share, Side, Tally,
     compare,
 };
+pub use dataset::{TimedCache, doubt_by_timed_caches, reject_below_faster};
 pub use judge::{GRANTED, SPREAD, VerdictInput, judge, reason};
+pub use limits::{MemoryTraffic, PortTraffic, base_clock, memory_limit, port_limit};
 pub use sample_statistics::SampleStatistics;

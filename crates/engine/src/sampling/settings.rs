@@ -56,10 +56,10 @@ impl Sampling {
 
     /// Length of a sample of `work` that nothing disturbs.
     pub fn undisturbed(&self, work: &Work, could_hold: bool) -> Nanos {
-        if could_hold || !matches!(work, Work::Chase(_)) {
-            self.length
-        } else {
+        if !could_hold && work.is_chase_alone() {
             self.length * self.in_memory
+        } else {
+            self.length
         }
     }
 

@@ -216,6 +216,15 @@ impl Work {
         }
     }
 
+    /// Whether it follows pointers with no traffic beside it.
+    pub fn is_chase_alone(&self) -> bool {
+        match self {
+            Work::Chase(_) => true,
+            Work::Loaded(w) => w.chase().is_some() && w.traffic().is_empty(),
+            _ => false,
+        }
+    }
+
     /// The work that brings its own way to be done; `None` for work in memory and on cores.
     pub fn external(&self) -> Option<&External> {
         match self {

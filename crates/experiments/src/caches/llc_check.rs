@@ -1,36 +1,21 @@
 //! What the points of a run walk through, held against the last-level cache that the same run found
 //! by timing.
 
-use super::analysis::End;
 use super::measured_curve::measured_levels;
 use crate::hierarchy::{MEMORY, TimedLastLevel};
-use report::{Cause, Dataset, Outcome, Topology, VerdictGrade};
+use report::{Dataset, Topology};
 use std::collections::BTreeSet;
 use units::Bytes;
-use verdict::reason;
+use verdict::{TimedCache, doubt_by_timed_caches};
 
 /// A working set is larger than a cache where it is by more than this: the end of a range is known
 /// to a step of the grid.
 const BEYOND: f64 = 1.25;
 
-/// What is called memory is at least so many times what the last-level cache holds: of a random
-/// walk through less, more than half of the loads may be answered by that cache.
-const MEMORY_AT_LEAST: f64 = 2.0;
-
-/// A last-level cache found by timing.
-struct TimedCache {
-    /// The CPUs behind it, by what the system reports.
-    cpus: BTreeSet<u32>,
-    /// What the system calls it.
-    level: String,
-    end: End,
-}
-
-/// Notes in the evidence of every point of the other datasets what the last-level cache of its CPUs
-/// holds by timing, where the dataset at `own` shows that. Doubts points that are called after that
-/// cache and do not fit into it, and those that are called memory and may be answered by it.
+/// Holds the points of the other datasets against the last-level caches that the dataset at `own`
+/// shows.
 pub fn review(datasets: &mut [Dataset], own: usize, topology: &Topology) {
-    let all = datasets
+    let caches = datasets
         .get(own)
         .map(|dataset| last_levels(dataset, topology))
         .unwrap_or_default();
@@ -38,44 +23,8 @@ pub fn review(datasets: &mut [Dataset], own: usize, topology: &Topology) {
         .iter_mut()
         .enumerate()
         .filter(|(index, _)| *index != own);
-    for point in others.flat_map(|(_, dataset)| &mut dataset.points) {
-        let Outcome::Measured(measured) = &mut point.outcome else {
-            continue;
-        };
-        let Some(bytes) = measured.evidence.working_set_bytes else {
-            continue;
-        };
-        let behind = |found: &&TimedCache| {
-            measured
-                .evidence
-                .cpus
-                .iter()
-                .all(|cpu| found.cpus.contains(cpu))
-        };
-        let Some(found) = all.iter().find(behind) else {
-            continue;
-        };
-        measured.evidence.measured_last_level_bytes = Some(found.end.capacity.0);
-        let set = Bytes(bytes);
-        let level = &found.level;
-        let capacity = found.end.capacity;
-        let called = |name: &str| {
-            point
-                .coordinates
-                .get("level")
-                .is_some_and(|level| level.to_string() == name)
-        };
-        let text = if called(level) && bytes as f64 > found.end.high.0 as f64 * BEYOND {
-            format!("its {set} are more than the {capacity} that {level} holds by timing")
-        } else if called(MEMORY) && (bytes as f64) < found.end.low.0 as f64 * MEMORY_AT_LEAST {
-            format!("its {set} are less than twice the {capacity} that {level} holds by timing")
-        } else {
-            continue;
-        };
-        measured
-            .verdict
-            .add(VerdictGrade::Doubtful, reason(Cause::CacheSize, text));
-    }
+    let points = others.flat_map(|(_, dataset)| &mut dataset.points);
+    doubt_by_timed_caches(points, &caches, MEMORY);
 }
 
 /// What the last-level caches of `cpus` hold together by the sweep in `dataset`; `None` where it
@@ -88,11 +37,11 @@ pub fn timed_last_level(
 ) -> Option<TimedLastLevel> {
     let found = last_levels(dataset, topology)
         .into_iter()
-        .max_by_key(|found| found.end.capacity)?;
+        .max_by_key(|found| found.capacity)?;
     let one = topology.data_caches(*found.cpus.first()?).last()?.size;
     let all = topology.last_level_total(cpus);
-    let capacity = found.end.capacity;
-    if found.end.low.0 as f64 > one.0 as f64 * BEYOND {
+    let capacity = found.capacity;
+    if found.low.0 as f64 > one.0 as f64 * BEYOND {
         let nodes: BTreeSet<Option<u32>> = cpus.iter().map(|&cpu| topology.node_of(cpu)).collect();
         return Some(TimedLastLevel::More(
             all.max(Bytes(capacity.0.saturating_mul(nodes.len() as u64))),
@@ -100,7 +49,7 @@ pub fn timed_last_level(
     }
     let less = u128::from(all.0) * u128::from(capacity.0) / u128::from(one.0.max(1));
     let less = Bytes(u64::try_from(less).unwrap_or(u64::MAX));
-    ((found.end.high.0 as f64) * BEYOND < one.0 as f64).then_some(TimedLastLevel::Less(less))
+    ((found.high.0 as f64) * BEYOND < one.0 as f64).then_some(TimedLastLevel::Less(less))
 }
 
 /// The last-level cache of each CPU that was looked at, where its end is beyond what the cache
@@ -138,7 +87,13 @@ fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<TimedCache> {
         let end = pages.into_iter().find_map(last)?;
         let cpus = cache.cpus.0.iter().copied().collect();
         let level = format!("L{}", cache.level);
-        (end.low.0 as f64 > least).then_some(TimedCache { cpus, level, end })
+        (end.low.0 as f64 > least).then_some(TimedCache {
+            cpus,
+            level,
+            capacity: end.capacity,
+            low: end.low,
+            high: end.high,
+        })
     };
     cpus.collect::<BTreeSet<u32>>()
         .into_iter()

@@ -1,8 +1,9 @@
 //! Latency over bandwidth: one curve for each kind of traffic, read back from the points.
 
 use crate::difference::{Difference, Figure, Shown};
-use crate::series::{grouped, without};
+use crate::series::grouped;
 use kernels::REFERENCE_INSTRUCTIONS_PER_BLOCK;
+use report::without;
 use report::{Coordinates, Dataset, Load, Point, Summary};
 use stats::{first_passing, knee_below_chord, unevenness};
 

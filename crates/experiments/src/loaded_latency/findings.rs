@@ -2,7 +2,8 @@
 
 use super::curve::{LOADED, LoadedCurve, curves};
 use crate::difference::{Difference, Figure, Shown};
-use crate::series::{grouped, without};
+use crate::series::grouped;
+use report::without;
 use report::{Dataset, Finding, HostFacts};
 use std::collections::BTreeMap;
 use units::counted;

@@ -61,7 +61,11 @@ pub struct Settings {
 
     /// Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone
     /// and beside --bully
-    #[arg(long, value_name = "CPU", conflicts_with_all = ["cpus", "traffic_cpus", "threads", "readers", "writers", "points"])]
+    #[arg(
+        long,
+        value_name = "CPU",
+        conflicts_with_all = ["cpus", "traffic_cpus", "threads", "readers", "writers", "points"],
+    )]
     pub victim: Option<CpuList>,
 
     /// The CPUs that use the memory beside --victim [default: all others]

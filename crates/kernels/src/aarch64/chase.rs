@@ -16,7 +16,8 @@ macro_rules! hop {
         ".if {payload}\n ldr x30, [\\r, 8]\n ldr \\r, [\\r]\n add x2, x2, x30\n .else\n ldr \\r, [\\r]\n .endif"
     };
     (call) => {
-        "ldr x3, [x0, 8 * \\place]\n .if {payload}\n ldr x30, [x3, 8]\n ldr x3, [x3]\n add x2, x2, x30\n .else\n ldr x3, [x3]\n .endif\n str x3, [x0, 8 * \\place]"
+        "ldr x3, [x0, 8 * \\place]\n .if {payload}\n ldr x30, [x3, 8]\n ldr x3, [x3]\n \
+         add x2, x2, x30\n .else\n ldr x3, [x3]\n .endif\n str x3, [x0, 8 * \\place]"
     };
 }
 

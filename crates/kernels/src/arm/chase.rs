@@ -16,7 +16,8 @@ macro_rules! hop {
         ".if {payload}\n ldr r14, [\\r, #8]\n ldr \\r, [\\r]\n add r2, r2, r14\n .else\n ldr \\r, [\\r]\n .endif"
     };
     (call) => {
-        "ldr r3, [r0, #4 * \\place]\n .if {payload}\n ldr r14, [r3, #8]\n ldr r3, [r3]\n add r2, r2, r14\n .else\n ldr r3, [r3]\n .endif\n str r3, [r0, #4 * \\place]"
+        "ldr r3, [r0, #4 * \\place]\n .if {payload}\n ldr r14, [r3, #8]\n ldr r3, [r3]\n \
+         add r2, r2, r14\n .else\n ldr r3, [r3]\n .endif\n str r3, [r0, #4 * \\place]"
     };
 }
 

@@ -247,7 +247,8 @@ lines! {
     copy_lines {
         start: x86!(get second stream),
         each: concat!(
-            ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [", x86!(line), " + \\i]\nmov [", x86!(second line), " + \\i], r11\n\
+            ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [", x86!(line),
+            " + \\i]\nmov [", x86!(second line), " + \\i], r11\n\
                  .endr",
         ),
         end: "",
@@ -258,7 +259,8 @@ lines! {
     copy_nt_lines {
         start: x86!(get second stream),
         each: concat!(
-            ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [", x86!(line), " + \\i]\nmovnti [", x86!(second line), " + \\i], r11\n\
+            ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [", x86!(line),
+            " + \\i]\nmovnti [", x86!(second line), " + \\i], r11\n\
                  .endr",
         ),
         end: "sfence",

@@ -162,7 +162,13 @@ pub struct ListOptions {
     pub code: bool,
 
     /// Format on standard output; help tells what each is
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = Values::<ListFormat>::new(), ignore_case = true)]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "table",
+        value_parser = Values::<ListFormat>::new(),
+        ignore_case = true,
+    )]
     pub format: ListFormat,
 }
 

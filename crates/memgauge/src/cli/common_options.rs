@@ -74,12 +74,24 @@ pub struct CommonOptions {
     pub seed: Option<u64>,
 
     /// Carry out the whole plan this many times, with fresh memory each time
-    #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = whole_number::<u32>(1, 1000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        help_heading = "Measuring",
+        value_parser = whole_number::<u32>(1, 1000),
+    )]
     pub repeat: u32,
 
     /// Spread the rounds of every point over this many fresh allocations of its memory: an interval
     /// over placements
-    #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = whole_number::<u32>(1, 1000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        help_heading = "Measuring",
+        value_parser = whole_number::<u32>(1, 1000),
+    )]
     pub reallocate: u32,
 
     /// Pause before each point's turn: 100ms
@@ -101,7 +113,13 @@ pub struct CommonOptions {
     pub resume: Option<PathBuf>,
 
     /// Format on standard output; help tells what each is
-    #[arg(long, value_name = "FORMAT", help_heading = "Output", value_parser = Formats::of_reports(), ignore_case = true)]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        help_heading = "Output",
+        value_parser = Formats::of_reports(),
+        ignore_case = true,
+    )]
     pub format: Option<String>,
 
     /// Where the result goes

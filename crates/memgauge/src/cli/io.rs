@@ -4,9 +4,9 @@ use super::common_options::MachineOptions;
 use super::exit::Exit;
 use super::io_options::IoOptions;
 use super::measure::{Defaults, MAX_POINTS, SINGLE_BUDGET, measure};
+use super::sampling::storage_sampling;
 use super::target::numbered;
 use super::terminal::tell;
-use engine::Sampling;
 use experiments::Experiment;
 use report::{TraceFormat, TraceWriter};
 use std::fs::{File, OpenOptions};
@@ -35,14 +35,7 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
     let experiment = Storage::new(settings, recorded, LookAt::new(look_at));
     let budget = experiment.time(common.repeat).max(SINGLE_BUDGET);
     // The experiment says how it is sampled, unless the number of samples is the user's.
-    let sampling = experiment.sampling(Sampling {
-        length,
-        in_memory: 1.0,
-        per_round: 2,
-        rounds: 10,
-        target: 0.01,
-        most: None,
-    });
+    let sampling = experiment.sampling(storage_sampling(length));
     let machine = MachineOptions {
         pool,
         ..MachineOptions::default()

@@ -9,10 +9,11 @@ use super::experiment_request::ExperimentRequest;
 use super::output::{Destination, Unnamed, tell, to_stdout};
 use super::progress::{JournalPlan, Progress, remove};
 use super::resume::{Continued, Resume, continuing, left_behind};
+use super::sampling::{ROUNDS, default_sampling, sampling};
 use super::state::{self, MOST_RUNS};
 use crate::plan::{self, Plan, Request, open_rooms};
 use crate::run::{self, Invocation};
-use engine::{ExternalRunner, IN_MEMORY, Machine, RealMachine, Sampling};
+use engine::{ExternalRunner, Machine, RealMachine, Sampling};
 use experiments::{Detail, Experiment, ExperimentRow, LastLevel};
 use host::counter;
 use host::facts::{SystemFiles, discover};
@@ -21,12 +22,6 @@ use report::{CHOSEN_PROFILE, HostFacts, RunStatus};
 use std::collections::BTreeMap;
 use units::error::{Error, Result};
 use units::{CpuList, Nanos, ParseError, counted};
-
-/// Rounds over all points where the user does not fix the samples. The interval comes from the
-/// medians of rounds: that of 20 lies between the 6th lowest and the 6th highest, so that five bad
-/// rounds do not move it, and is half as wide as that of six rounds with three times the samples,
-/// which take as long.
-const ROUNDS: u32 = 20;
 
 /// Budget of a single experiment.
 pub(super) const SINGLE_BUDGET: Nanos = Nanos(60e9);
@@ -66,7 +61,7 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
     let experiments = experiments().filter(wanted).map(made).collect();
     let sampling = match options.profile {
         Profile::Quick => sampling(6, 10, 0.01),
-        Profile::Default => sampling(8, ROUNDS, 0.005),
+        Profile::Default => default_sampling(),
         Profile::Full => sampling(12, ROUNDS, 0.002),
     };
     let profile = if choices.any() {
@@ -102,25 +97,11 @@ pub fn experiment(asked: ExperimentRequest, words: Vec<String>) -> Result<Exit> 
     let defaults = Defaults {
         profile: name,
         budget: request.budget.unwrap_or(SINGLE_BUDGET),
-        sampling: sampling(8, ROUNDS, 0.005),
+        sampling: default_sampling(),
         external: None,
         max_points: MAX_POINTS,
     };
     measure(request.experiments, &common, &machine, defaults, words)
-}
-
-/// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts,
-/// so that the median sample has none in it, and 10^4 times longer than a reading of the counter.
-/// In memory chases have longer ones: see [`IN_MEMORY`].
-fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
-    Sampling {
-        length: Nanos::from_millis(1.0),
-        in_memory: IN_MEMORY,
-        per_round,
-        rounds,
-        target,
-        most: None,
-    }
 }
 
 /// Makes the one who does the work outside of memory, in a session that is continued or not.

@@ -26,6 +26,7 @@ mod progress;
 mod refusal;
 mod resume;
 mod runs;
+mod sampling;
 mod saved;
 mod state;
 mod target;
@@ -35,6 +36,9 @@ use args::{Cli, Command};
 use clap::FromArgMatches;
 use exit::Exit;
 pub use exit::{EXIT_CODES, ExitRow, markdown as exit_codes_in_markdown};
+pub use sampling::default_sampling;
+#[cfg(feature = "storage")]
+pub use sampling::storage_sampling;
 use std::ffi::OsString;
 use std::io::Write;
 use units::error::{Error, Kind, Result};

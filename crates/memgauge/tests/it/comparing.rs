@@ -66,7 +66,8 @@ fn a_report_is_compared_with_itself_and_with_a_faster_copy() {
 fn collections_of_sc_membench_are_read_or_refused_in_one_line() {
     let folder = folder();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    let heading = "size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,latency_samples,threads,iterations,elapsed_s";
+    let heading = "size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,latency_samples,\
+         threads,iterations,elapsed_s";
     let good = format!(
         "{heading}\n32,read,1000.00,0,0,0,2,30,0.500000\n32,latency,0,2.00,0.20,9,1,9,0.300000\n"
     );

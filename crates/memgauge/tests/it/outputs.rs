@@ -7,8 +7,10 @@ use serde_json::Value;
 /// A run with three points, one of each kind, that takes a moment.
 const SHORT: &str =
     "bandwidth --ops read,copy,write-nt --sizes 16KiB --threads 1 --samples 3 --budget 20s";
-const SC_HEADER: &str = "size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,latency_samples,threads,iterations,elapsed_s";
-const CSV_COLUMNS: &str = "experiment,quantity,unit,operation,kernel,level,size_bytes,threads,page_bytes,status,value,best,ci_low,ci_high,samples,trust,reason,";
+const SC_HEADER: &str = "size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,\
+     latency_samples,threads,iterations,elapsed_s";
+const CSV_COLUMNS: &str = "experiment,quantity,unit,operation,kernel,level,size_bytes,threads,\
+     page_bytes,status,value,best,ci_low,ci_high,samples,trust,reason,";
 const FORMATS: [&str; 6] = ["table", "json", "jsonl", "csv", "markdown", "sc-membench"];
 
 fn ends_well(run: &Finished) {

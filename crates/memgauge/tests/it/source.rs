@@ -228,7 +228,6 @@ fn expand(
 }
 
 #[cfg(test)]
-#[cfg(test)]
 mod tests {
     use super::*;
 

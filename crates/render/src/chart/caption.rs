@@ -1,9 +1,9 @@
 //! What every picture says of where its numbers come from: machine, day, command.
 
-use super::is_asked_for;
+use super::choice::is_asked_for;
 use crate::NamedReport;
-use crate::markdown::command_line;
 use crate::page::machine;
+use crate::provenance::command_line;
 use crate::text::{clean, shorten};
 use report::{Dataset, Point, Provenance, Report, VerdictGrade};
 use std::collections::BTreeMap;

@@ -2,8 +2,8 @@
 //!
 //! A finding is known by the names of its values, whichever experiment made it.
 
-use super::Part;
-use super::lines::{Lines, Mark};
+use super::series::{Lines, Mark, Note};
+use super::spot::Part;
 use crate::figures::{mark, table_unit};
 use report::{Dataset, Finding, Point};
 use std::collections::BTreeSet;
@@ -11,17 +11,6 @@ use units::significant;
 
 /// A value of a finding and one of a dataset are the same up to what text makes of numbers.
 const SAME: f64 = 1e-9;
-
-/// A place in a chart that a finding is about.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Note {
-    /// Place along the axis.
-    pub(crate) x: f64,
-    /// The value there in the chart's unit.
-    pub(crate) y: f64,
-    /// What it is.
-    pub(crate) text: String,
-}
 
 /// The levels that were detected by their capacity (findings with `capacity_bytes` and
 /// `latency_ns`), along the sizes of one report; none where sizes are no footprints, because not

@@ -1,7 +1,9 @@
 //! Pictures as formats.
 
+use super::caption::{outcomes, sources};
+use super::choice::{alone, charts, chosen, names};
+use super::model::Chart;
 use super::picture::{self, Content, MOST_CHARTS};
-use super::{Chart, alone, charts, chosen, names, outcomes, sources};
 use crate::{NamedReport, Options, Renderer};
 use report::Report;
 use units::counted;

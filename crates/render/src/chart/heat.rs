@@ -1,6 +1,6 @@
 //! Values between ends: rows and columns of colours.
 
-use super::{Part, Spot, spot};
+use super::spot::{Part, Spot, spot};
 use crate::figures::{axis_title, coordinate, varying_axes};
 use crate::text::{clean, shorten};
 use report::{Coordinate, Coordinates, Dataset};

@@ -1,9 +1,10 @@
 //! Series over an axis.
 
-use super::findings::{self, Axis, Note};
+use super::findings::{self, Axis};
 use super::looks::{Look, Standing, looks};
 use super::scale::{Numbers, Scale};
-use super::{Part, Spot, measured, number, spot};
+use super::series::{Lines, Mark, Series};
+use super::spot::{Part, Spot, measured, number, spot};
 use crate::figures::{axis_title, coordinate, table_unit, varying_axes};
 use crate::text::{clean, shorten};
 use report::{Coordinate, Coordinates, Dataset, Point};
@@ -20,48 +21,6 @@ const MOST_SERIES: usize = 200;
 
 /// More points than these nobody tells apart in one chart.
 pub(crate) const MOST_SPOTS: usize = 6000;
-
-/// Series over an axis.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Lines {
-    /// Left to right.
-    pub(crate) x: Scale,
-    /// Whether places on it are names: such points are not joined.
-    pub(crate) names: bool,
-    /// Bottom to top.
-    pub(crate) y: Scale,
-    /// What is drawn, in the order of the points.
-    pub(crate) series: Vec<Series>,
-    /// Parts of the axis that have a name, from left to right.
-    pub(crate) marks: Vec<Mark>,
-    /// Places that are worth a name.
-    pub(crate) notes: Vec<Note>,
-}
-
-/// Points that belong together.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Series {
-    /// What tells it from the others; empty where there is one only.
-    pub(crate) name: String,
-    /// Place of its report among those that are drawn.
-    pub(crate) report: usize,
-    /// What tells it from the others to the eye.
-    pub(crate) look: Look,
-    /// Ascending along the axis; beside traffic from the least that was asked for to the most,
-    /// which need not move the most.
-    pub(crate) spots: Vec<Spot>,
-}
-
-/// A part of the axis with a name: a level of the hierarchy.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Mark {
-    /// What it is called.
-    pub(crate) name: String,
-    /// Where it starts.
-    pub(crate) from: f64,
-    /// Where it ends.
-    pub(crate) to: f64,
-}
 
 /// The series of several reports, named where several have points; `merged` has the coordinates of
 /// all points.

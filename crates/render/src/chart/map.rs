@@ -1,9 +1,10 @@
 //! A heat map as a part of a picture.
 
 use super::canvas::{Canvas, Look, Picture};
-use super::picture::{Area, Drawn, Theme, cannot, letters, write};
+use super::drawing::{Area, Drawn, Theme, cannot, letters, write};
+use super::heat::Heat;
+use super::model::Chart;
 use super::scale::Scale;
-use super::{Chart, Heat};
 use crate::text::shorten;
 use plotters::prelude::*;
 use plotters::style::colors::colormaps::{ColorMap, ViridisRGB};
@@ -90,7 +91,8 @@ pub(super) fn cells(heat: &Heat) -> Result<Pixmap> {
 pub(super) fn image(heat: &Heat, frame: &Frame) -> Result<String> {
     let data = base64(&cells(heat)?.encode_png().map_err(cannot)?);
     Ok(format!(
-        r#"<image x="{}" y="{}" width="{}" height="{}" preserveAspectRatio="none" image-rendering="optimizeSpeed" href="data:image/png;base64,{data}"/>"#,
+        "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" \
+         image-rendering=\"optimizeSpeed\" href=\"data:image/png;base64,{data}\"/>",
         frame.x.start,
         frame.y.start,
         frame.x.len(),

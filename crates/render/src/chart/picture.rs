@@ -1,17 +1,15 @@
 //! Charts in one picture, with where their numbers come from below; drawn by plotters.
 
 use super::canvas::{self, Canvas, Picture};
+use super::drawing::{Theme, cannot, letters, write};
+use super::heat::Heat;
 use super::map::{self, Frame};
+use super::model::{Body, Chart};
 use super::plot::{self, Scene};
-use super::scale::Scale;
-use super::{Body, Chart, Heat};
 use crate::text::{clean, shorten, wrap};
-use plotters::coord::Shift;
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
-use std::fmt::Display;
 use tiny_skia::{PixmapPaint, Transform};
-use units::error::{Error, Result};
+use units::error::Result;
 
 /// Width and height of a chart in pixels at scale 1.
 const SIZE: (u32, u32) = (1200, 675);
@@ -37,18 +35,6 @@ const LONGEST_LARGE: usize = 90;
 /// Letters that fit into a line of the caption under one chart.
 const LETTERS: usize = 175;
 
-/// What plotters is told: the canvas has one font only.
-pub(super) const FONT: &str = "sans-serif";
-
-/// Ground, letters and lines of a picture.
-#[derive(Clone, Copy)]
-pub(super) struct Theme {
-    pub(super) ground: RGBColor,
-    pub(super) ink: RGBColor,
-    pub(super) faint: RGBColor,
-    pub(super) shade: RGBColor,
-}
-
 const LIGHT: Theme = Theme {
     ground: RGBColor(255, 255, 255),
     ink: RGBColor(30, 30, 30),
@@ -62,40 +48,6 @@ const DARK: Theme = Theme {
     faint: RGBColor(70, 74, 80),
     shade: RGBColor(32, 35, 40),
 };
-
-/// A part of the picture.
-pub(super) type Area<'a> = DrawingArea<Canvas<'a>, Shift>;
-
-/// A [`Scale`] as plotters asks for it.
-pub(super) struct Drawn(pub(super) Scale);
-
-impl Ranged for Drawn {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
-        limit.0 + (f64::from(limit.1 - limit.0) * self.0.share(*value)).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
-        self.0.ticks.iter().map(|(value, _)| *value).collect()
-    }
-
-    fn range(&self) -> std::ops::Range<f64> {
-        self.0.low..self.0.high
-    }
-}
-
-impl ValueFormatter<f64> for Drawn {
-    fn format_ext(&self, value: &f64) -> String {
-        self.0
-            .ticks
-            .iter()
-            .find(|(at, _)| at == value)
-            .map(|(_, label)| shorten(label, 28))
-            .unwrap_or_default()
-    }
-}
 
 /// What is in a picture.
 #[derive(Debug, Clone, Copy)]
@@ -151,11 +103,6 @@ pub(super) fn png(content: Content<'_>) -> Result<Vec<u8>> {
         );
     }
     pixels.encode_png().map_err(cannot)
-}
-
-/// The error for what a library refuses.
-pub(super) fn cannot(error: impl Display) -> Error {
-    Error::failure(format!("cannot draw the chart: {error}"))
 }
 
 /// Where the parts of a picture lie.
@@ -302,20 +249,4 @@ fn drawn(content: Content<'_>) -> Result<(Picture, Vec<(&Heat, Frame)>)> {
         map::squares(&mut picture, &font, heat, &frame)?;
     }
     Ok((picture, large))
-}
-
-/// Letters of a size and colour.
-pub(super) fn letters(size: i32, color: RGBColor) -> TextStyle<'static> {
-    (FONT, size).into_font().color(&color)
-}
-
-/// Writes `text` with its upper left corner at `at`.
-pub(super) fn write(
-    area: &Area<'_>,
-    text: &str,
-    at: (i32, i32),
-    style: &TextStyle<'_>,
-) -> Result<()> {
-    area.draw(&Text::new(text.to_owned(), at, style.clone()))
-        .map_err(cannot)
 }

@@ -1,8 +1,10 @@
 //! Series over an axis, as a part of a picture.
 
+use super::drawing::{Area, Drawn, FONT, Theme, cannot, letters, write};
 use super::looks::{COLORS, DASHES, MARKS, RADIUS};
-use super::picture::{Area, Drawn, FONT, Theme, cannot, letters, write};
-use super::{Chart, Lines, Series, Spot};
+use super::model::Chart;
+use super::series::{Lines, Series};
+use super::spot::Spot;
 use crate::text::shorten;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};

@@ -1,6 +1,8 @@
 //! A chart in characters: dots of braille for series, shades for heat maps.
 
-use super::{Body, Chart, Heat, Lines};
+use super::heat::Heat;
+use super::model::{Body, Chart};
+use super::series::Lines;
 use crate::text::shorten;
 use units::{fixed, significant};
 

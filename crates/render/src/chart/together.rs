@@ -1,6 +1,8 @@
 //! Datasets of several experiments in one chart.
 
-use super::{Chart, Part, measured, of_question};
+use super::model::Chart;
+use super::questions::{head, of_question};
+use super::spot::{Part, measured};
 use report::{Coordinate, Dataset, Point};
 use std::collections::BTreeSet;
 
@@ -44,7 +46,7 @@ pub(super) fn orders(groups: &[&[Part<'_>]], names: &[String]) -> Option<Chart> 
                 .filter(wanted)
                 .filter_map(pick)
                 .collect(),
-            ..super::head(parts)
+            ..head(parts)
         };
         parts.iter().map(dataset).collect()
     };

@@ -2,8 +2,8 @@
 //! other.
 
 use super::{block, escape, list, series_name};
+use crate::blocks::{Block, Labelled};
 use crate::comparison::{grid, head, heading, legend, reasons, remarks};
-use crate::page::{Block, Labelled};
 use crate::text::shorten;
 use crate::{NamedReport, Options, finite};
 use units::counted;

@@ -9,13 +9,14 @@ mod data;
 
 pub(super) use compared::compared;
 
+use super::blocks::{Block, Labelled};
 use super::chart::{Chart, charts, chosen, outcomes};
 use super::grid::Grid;
-use super::markdown::{command_line, provenance};
-use super::page::{self, Block, Labelled, facts};
+use super::page::{self, facts};
+use super::provenance::{command_line, provenance};
 use super::remarks::remarks;
 use super::text::{clean, shorten};
-use super::{NamedReport, Options, Renderer, by_name, host_table};
+use super::{NamedReport, Options, Renderer, host_table};
 use base64::Engine;
 use report::Report;
 use sha2::{Digest, Sha256};
@@ -112,7 +113,7 @@ fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<V
     }
     body.push_str(&script_data("charts", &data::charts(&charts, &names))?);
     for (i, named) in reports.iter().enumerate() {
-        let json = by_name("json")?.render(&named.report, options)?;
+        let json = super::json::Json.render(&named.report, options)?;
         body.push_str(&packed(
             &format!("report-{i}"),
             &miniz_oxide::deflate::compress_to_vec_zlib(&json, QUICKLY),
@@ -144,7 +145,8 @@ fn whole(title: &str, body: &str) -> String {
          http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" \
          content=\"light \
-         dark\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}<script>{SCRIPT}</script>\n</body>\n</html>\n"
+         dark\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
+         <body>\n{body}<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
 
@@ -337,7 +339,9 @@ fn block(block: &Block) -> String {
     };
     let table = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
-         aria-label=\"{title}\"><table><caption>{title}</caption><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n{more}<p \
+         aria-label=\"{title}\"><table><caption>{title}</caption>\
+         <thead><tr>{head}</tr></thead>\n\
+         <tbody>\n{body}</tbody></table></div>\n{more}<p \
          class=\"legend\">{}</p>\n",
         escape(&block.legend)
     );

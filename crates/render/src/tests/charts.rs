@@ -961,7 +961,8 @@ fn openmetrics_has_a_family_for_each_figure() {
         .lines()
         .find(|l| l.starts_with("memgauge_bandwidth_bytes_per_second{"))
         .unwrap();
-    let wanted = "memgauge_bandwidth_bytes_per_second{experiment=\"bandwidth\",kernel=\"read-avx512\",level=\"L1\",operation=\"read\",pages=\"thp\",size_bytes=\"24576\",threads=\"1\"} \
+    let wanted = "memgauge_bandwidth_bytes_per_second{experiment=\"bandwidth\",\
+         kernel=\"read-avx512\",level=\"L1\",operation=\"read\",pages=\"thp\",size_bytes=\"24576\",threads=\"1\"} \
          612000000000 ";
     assert!(line.starts_with(wanted), "{line}");
     assert!(

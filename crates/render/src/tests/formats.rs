@@ -99,7 +99,8 @@ fn json_lines_are_a_journal() {
 
 #[test]
 fn csv_keeps_its_columns() {
-    let first = "experiment,quantity,unit,operation,kernel,level,size_bytes,threads,page_bytes,status,value,best,ci_low,ci_high,samples,trust,reason,";
+    let first = "experiment,quantity,unit,operation,kernel,level,size_bytes,threads,page_bytes,\
+         status,value,best,ci_low,ci_high,samples,trust,reason,";
     for report in [
         reports::default_profile(),
         reports::empty(),

@@ -312,7 +312,8 @@ CPU0 (8,0):
     #[test]
     fn own_traces_are_read_and_ordered_by_time() {
         let heading = "point,window,thread,operation,issue_ns,complete_ns,due_ns,offset,size,moved,error,file\n";
-        let lines = "0,0,0,read,500,900,500,4096,512,512,,b\n0,0,0,write,100,900,100,0,1024,,5,a\n0,0,0,fsync,1,2,1,0,0,0,,a\n";
+        let lines = "0,0,0,read,500,900,500,4096,512,512,,b\n0,0,0,write,100,900,100,0,1024,,5,\
+             a\n0,0,0,fsync,1,2,1,0,0,0,,a\n";
         let recorded = parse_trace(Path::new("trace"), &format!("{heading}{lines}")).unwrap();
         assert_eq!(recorded.names, ["b", "a"]);
         let all: Vec<_> = recorded

@@ -256,7 +256,12 @@ pub struct Settings {
     pub poll: bool,
 
     /// Flush data and what belongs to the file after so many writes of a thread (fsync)
-    #[arg(long, value_name = "N", conflicts_with = "fdatasync", value_parser = whole_number::<u32>(1, u64::from(u32::MAX)))]
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "fdatasync",
+        value_parser = whole_number::<u32>(1, u64::from(u32::MAX)),
+    )]
     pub fsync: Option<u32>,
 
     /// Flush data after so many writes of a thread (fdatasync)

@@ -16,14 +16,7 @@ pub const SEED: u64 = 7;
 
 /// What the command line asks for by default.
 pub fn sampling() -> Sampling {
-    Sampling {
-        length: Nanos::from_millis(1.0),
-        in_memory: 1.0,
-        per_round: 25,
-        rounds: 6,
-        target: 0.005,
-        most: None,
-    }
+    memgauge::cli::default_sampling()
 }
 
 /// A profile of bandwidth and latency within 60 s.

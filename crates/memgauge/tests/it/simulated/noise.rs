@@ -303,7 +303,7 @@ fn a_fixed_number_of_samples_survives_a_small_budget() {
     let mut request = request(vec![bandwidth("--sizes 16KiB --ops read")], &on);
     request.sampling = request.sampling.exactly(50);
     request.samples_fixed = true;
-    request.budget = Nanos(0.15e9);
+    request.budget = Nanos(0.3e9);
     let ran = lab::run(&on, request);
     for point in ran.points().filter(|p| p.outcome.measured().is_some()) {
         assert_eq!(lab::measured(point).samples.len(), 50);

@@ -657,7 +657,7 @@ fn profiles_measure_what_there_is_time_for() {
     ] {
         let plan = drafted(&on, Detail::Levels);
         assert!(
-            plan.estimate <= Nanos::from_secs(4.0),
+            plan.estimate <= Nanos::from_secs(8.0),
             "{}: {}",
             on.name,
             plan.estimate

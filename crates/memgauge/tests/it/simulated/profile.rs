@@ -181,7 +181,7 @@ fn the_estimate_is_what_a_run_takes() {
         machines::container("144 MiB", machines::mib(144)),
     ] {
         // So much noise that no point stops early.
-        on.model.noise.jitter = 0.05;
+        on.model.noise.jitter = 0.3;
         let ran = default_profile(&on);
         let planned = ran.report.plan.planned;
         let real = ran.report.plan.real.unwrap();

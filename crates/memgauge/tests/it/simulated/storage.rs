@@ -3,6 +3,7 @@
 
 use super::lab::{self, Ran, measured, reasons, request};
 use super::machines;
+use memgauge::cli::storage_sampling;
 use report::{Cause, Measured, Outcome, VerdictGrade};
 use simulated::StorageModel;
 use units::Nanos;
@@ -11,7 +12,10 @@ use units::Nanos;
 fn ran(options: &str, model: StorageModel) -> Ran {
     let mut on = machines::plain();
     on.model.storage = model;
-    let mut request = request(vec![lab::storage(options, &on)], &on);
+    let experiment = lab::storage(options, &on);
+    let mut request = request(Vec::new(), &on);
+    request.sampling = experiment.sampling(storage_sampling(Nanos(500e6)));
+    request.experiments.push(experiment);
     request.budget = Nanos(600e9);
     lab::run(&on, request)
 }

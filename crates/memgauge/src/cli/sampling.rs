@@ -1,0 +1,42 @@
+//! How points are sampled where the user does not say.
+
+use engine::{IN_MEMORY, Sampling};
+use units::Nanos;
+
+/// Rounds over all points where the user does not fix the samples. The interval comes from the
+/// medians of rounds: that of 20 lies between the 6th lowest and the 6th highest, so that five bad
+/// rounds do not move it, and is half as wide as that of six rounds with three times the samples,
+/// which take as long.
+pub(super) const ROUNDS: u32 = 20;
+
+/// The sampling of single experiments and of the default profile.
+pub fn default_sampling() -> Sampling {
+    sampling(8, ROUNDS, 0.005)
+}
+
+/// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts,
+/// so that the median sample has none in it, and 10^4 times longer than a reading of the counter.
+/// In memory chases have longer ones: see [`IN_MEMORY`].
+pub(super) fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
+    Sampling {
+        length: Nanos::from_millis(1.0),
+        in_memory: IN_MEMORY,
+        per_round,
+        rounds,
+        target,
+        most: None,
+    }
+}
+
+/// Windows of `length` on storage, before the experiment has its say.
+#[cfg(feature = "storage")]
+pub fn storage_sampling(length: Nanos) -> Sampling {
+    Sampling {
+        length,
+        in_memory: 1.0,
+        per_round: 2,
+        rounds: 10,
+        target: 0.01,
+        most: None,
+    }
+}

@@ -1,0 +1,85 @@
+//! A measured point, ready to be drawn.
+
+use crate::figures::{axis_title, coordinate};
+use crate::text::{clean, shorten};
+use report::{Coordinate, Dataset, Finding, Point, VerdictGrade};
+
+/// A measured point, ready to be drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Spot {
+    /// Place on the axis: the number, or the place among the names from 0.
+    pub(crate) x: f64,
+    /// Lower end of the interval of a place that was measured itself, else the place.
+    pub(crate) x_low: f64,
+    /// Upper end of the same.
+    pub(crate) x_high: f64,
+    /// Its median in the chart's unit.
+    pub(crate) y: f64,
+    /// Lower end of the interval.
+    pub(crate) low: f64,
+    /// Upper end of the interval.
+    pub(crate) high: f64,
+    /// Clean samples behind it.
+    pub(crate) samples: u64,
+    /// How far it can be trusted.
+    pub(crate) grade: VerdictGrade,
+    /// Where it lies and what speaks against it, in words; clean and short.
+    pub(crate) words: String,
+}
+
+/// The points of one quantity in several reports.
+pub(crate) struct Part<'a> {
+    /// Place of the report among those that are drawn.
+    pub(crate) report: usize,
+    /// Its points.
+    pub(crate) dataset: &'a Dataset,
+    /// What that report says about its points, and about others.
+    pub(crate) findings: &'a [Finding],
+}
+
+/// The measured points of several reports.
+pub(super) fn measured<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = &'a Point> {
+    parts
+        .iter()
+        .flat_map(|part| &part.dataset.points)
+        .filter(|p| p.outcome.measured().is_some())
+}
+
+/// A point as it is drawn at `x`, in `factor` times its unit; none without a number.
+pub(super) fn spot(point: &Point, x: f64, factor: f64) -> Option<Spot> {
+    let m = point.outcome.measured()?;
+    let at: Vec<String> = point
+        .coordinates
+        .iter()
+        .map(|(axis, c)| format!("{} {}", clean(&axis_title(axis)), coordinate(axis, c)))
+        .collect();
+    let why = m.verdict.text();
+    let against = if why.is_empty() {
+        String::new()
+    } else {
+        format!("; {why}")
+    };
+    let spot = Spot {
+        x,
+        x_low: x,
+        x_high: x,
+        y: m.summary.median * factor,
+        low: m.summary.ci_low * factor,
+        high: m.summary.ci_high * factor,
+        samples: m.summary.undisturbed_samples,
+        grade: m.verdict.grade,
+        words: shorten(&format!("{}{against}", at.join(", ")), 400),
+    };
+    [spot.x, spot.y, spot.low, spot.high]
+        .iter()
+        .all(|v| v.is_finite())
+        .then_some(spot)
+}
+
+/// A coordinate as a place on a numeric axis.
+pub(super) fn number(coordinate: Option<&Coordinate>) -> Option<f64> {
+    match coordinate {
+        Some(Coordinate::Number(n)) => Some(*n as f64),
+        _ => None,
+    }
+}

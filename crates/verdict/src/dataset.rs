@@ -1,0 +1,119 @@
+//! Verdicts that points of a dataset get from others: what cannot be true of them together.
+
+use super::judge::reason;
+use report::without;
+use report::{Cause, Coordinates, Dataset, Outcome, Point, VerdictGrade};
+use std::collections::{BTreeMap, BTreeSet};
+use units::Bytes;
+
+/// A latency below that of a smaller working set by more than this: less is what the core clock
+/// does between points.
+const BELOW: f64 = 0.9;
+
+/// Rejects every latency that is below that of a smaller working set which differs in nothing else:
+/// what holds less lies in a level at least as fast. The intervals must be apart too, and only
+/// numbers that were not doubted bear witness.
+pub fn reject_below_faster(dataset: &mut Dataset) {
+    let mut places: BTreeMap<Coordinates, Vec<(u64, usize)>> = BTreeMap::new();
+    for (index, point) in dataset.points.iter().enumerate() {
+        let Some(size) = point.number("size_bytes") else {
+            continue;
+        };
+        places
+            .entry(without(&point.coordinates, &["size_bytes", "level"]))
+            .or_default()
+            .push((size, index));
+    }
+    for mut line in places.into_values() {
+        line.sort_unstable();
+        // The slowest of the smaller ones: its size and the lower end of its interval.
+        let mut slowest: Option<(u64, f64)> = None;
+        for (size, index) in line {
+            let Outcome::Measured(measured) = &mut dataset.points[index].outcome else {
+                continue;
+            };
+            let summary = measured.summary;
+            if let Some((smaller, least)) =
+                slowest.filter(|(_, least)| summary.ci_high < least * BELOW)
+            {
+                let text = format!(
+                    "below the {least:.1} ns of {}, which is in a faster level",
+                    Bytes(smaller)
+                );
+                measured.verdict.add(
+                    VerdictGrade::Rejected,
+                    reason(Cause::BelowFasterLevel, text),
+                );
+            } else if measured.verdict.grade == VerdictGrade::Solid
+                && slowest.is_none_or(|(_, least)| summary.ci_low > least)
+            {
+                slowest = Some((size, summary.ci_low));
+            }
+        }
+    }
+}
+
+/// A working set is larger than a cache where it is by more than this: the end of a range is known
+/// to a step of the grid.
+const BEYOND: f64 = 1.25;
+
+/// What is called memory is at least so many times what the last-level cache holds: of a random
+/// walk through less, more than half of the loads may be answered by that cache.
+const MEMORY_AT_LEAST: f64 = 2.0;
+
+/// A last-level cache found by timing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimedCache {
+    /// The CPUs behind it, according to the system.
+    pub cpus: BTreeSet<u32>,
+    /// Its name according to the system: `L3`.
+    pub level: String,
+    /// Its effective capacity.
+    pub capacity: Bytes,
+    /// The least capacity that explains the curve about as well.
+    pub low: Bytes,
+    /// The largest one that does.
+    pub high: Bytes,
+}
+
+/// Notes in the evidence of each of `points` the effective capacity of the last-level cache of its
+/// CPUs. Doubts points that are called after that cache and do not fit into it, and points that are
+/// called `memory` and may be answered by it.
+pub fn doubt_by_timed_caches<'a>(
+    points: impl Iterator<Item = &'a mut Point>,
+    caches: &[TimedCache],
+    memory: &str,
+) {
+    for point in points {
+        let Outcome::Measured(measured) = &mut point.outcome else {
+            continue;
+        };
+        let Some(bytes) = measured.evidence.working_set_bytes else {
+            continue;
+        };
+        let cpus = &measured.evidence.cpus;
+        let behind = |cache: &&TimedCache| cpus.iter().all(|cpu| cache.cpus.contains(cpu));
+        let Some(cache) = caches.iter().find(behind) else {
+            continue;
+        };
+        measured.evidence.measured_last_level_bytes = Some(cache.capacity.0);
+        let set = Bytes(bytes);
+        let TimedCache {
+            level, capacity, ..
+        } = cache;
+        let called = |name: &str| {
+            let level = point.coordinates.get("level");
+            level.is_some_and(|level| level.to_string() == name)
+        };
+        let text = if called(level) && bytes as f64 > cache.high.0 as f64 * BEYOND {
+            format!("its {set} are more than the {capacity} that {level} holds by timing")
+        } else if called(memory) && (bytes as f64) < cache.low.0 as f64 * MEMORY_AT_LEAST {
+            format!("its {set} are less than twice the {capacity} that {level} holds by timing")
+        } else {
+            continue;
+        };
+        measured
+            .verdict
+            .add(VerdictGrade::Doubtful, reason(Cause::CacheSize, text));
+    }
+}
