@@ -1,43 +1,10 @@
-//! Whole outputs against the files in `golden/`.
+//! Whole outputs against the files in `golden/`, one for each format: what they look like. What
+//! holds of every report is tested as properties (`properties.rs`, `safety.rs`, `told.rs`).
 
-use super::super::{Options, RENDERERS, host_table, list_table};
-use super::{machine, reports};
-use report::Report;
+use super::super::{Options, RENDERERS};
+use super::reports;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
-
-/// Longer ones are kept by their beginning and the digest of the whole.
-const LONGEST: usize = 40_000;
-/// So much of those.
-const BEGINNING: usize = 8_000;
-
-/// The reports whose renderings are kept, by what their files are called.
-fn cases() -> Vec<(&'static str, Report)> {
-    vec![
-        ("default", reports::default_profile()),
-        ("latency", reports::single_experiment()),
-        ("empty", reports::empty()),
-        ("one-point", reports::one_point()),
-        ("interrupted", reports::interrupted()),
-        ("rejected", reports::rejected()),
-        ("matrix", reports::matrix(3)),
-        ("matrix-large", reports::matrix(24)),
-        ("eight-nodes", reports::eight_nodes()),
-        ("cores-384", reports::large_machine(384)),
-    ]
-}
-
-/// Whether the rendering of a case is kept: of large maps only what draws them, the others are long
-/// lists of points.
-fn is_kept(case: &str, format: &str) -> bool {
-    let drawn = ["table", "markdown", "svg", "png"];
-    match case {
-        "cores-384" => ["table", "svg", "png"].contains(&format),
-        "matrix-large" => drawn.contains(&format),
-        "matrix" => drawn.contains(&format) || format == "html",
-        _ => true,
-    }
-}
 
 /// Every output that is kept, by file name, in the form in which it is kept.
 fn outputs() -> Vec<(String, Vec<u8>)> {
@@ -49,54 +16,16 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
         saved_to: Some("memgauge-report-1.json".into()),
         ..terminal.clone()
     };
-    let cases = cases();
+    let report = reports::default_profile();
     let mut outputs = Vec::new();
-    for (case, report) in &cases {
-        for renderer in RENDERERS.iter().filter(|r| is_kept(case, r.name())) {
-            let bytes = renderer.render(report, &saved).unwrap();
-            outputs.push(match renderer.name() {
-                "svg" => (format!("{case}.svg.txt"), shapes(&bytes)),
-                "png" => (format!("{case}.png.txt"), coarse(&bytes)),
-                "html" => (format!("{case}.html"), skeleton(&bytes)),
-                name => (format!("{case}.{name}"), bytes),
-            });
-        }
-    }
-    let scores = Options {
-        scores: true,
-        ..Options::default()
-    };
-    let sc_membench = super::super::by_name("sc-membench").unwrap();
-    outputs.push((
-        "default.scores".into(),
-        sc_membench
-            .notes(&cases[0].1, &scores)
-            .unwrap()
-            .into_bytes(),
-    ));
-    let verbose = Options {
-        verbose: true,
-        width: Some(72),
-        ..Options::default()
-    };
-    outputs.push((
-        "default-verbose-72.table".into(),
-        RENDERERS[0].render(&cases[0].1, &verbose).unwrap(),
-    ));
-    for (case, name) in [
-        (0, "bandwidth"),
-        (1, "latency"),
-        (6, "core-to-core"),
-        (8, "numa"),
-    ] {
-        let options = Options {
-            charts: vec![name.into()],
-            ..terminal.clone()
-        };
-        outputs.push((
-            format!("{}.{name}.chart", cases[case].0),
-            RENDERERS[0].render(&cases[case].1, &options).unwrap(),
-        ));
+    for renderer in RENDERERS {
+        let bytes = renderer.render(&report, &saved).unwrap();
+        outputs.push(match renderer.name() {
+            "svg" => ("svg.txt".to_owned(), shapes(&bytes)),
+            "png" => ("png.txt".to_owned(), coarse(&bytes)),
+            "html" => ("html".to_owned(), skeleton(&bytes)),
+            name => (name.to_owned(), bytes),
+        });
     }
     for format in super::super::COMPARISON_FORMATS
         .iter()
@@ -105,25 +34,8 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
         let bytes = format
             .render(&[super::comparisons::slower()], &[], &terminal)
             .unwrap();
-        outputs.push((format!("slower.comparison.{}", format.name), bytes));
+        outputs.push((format!("comparison.{}", format.name), bytes));
     }
-    outputs.push((
-        "host.txt".into(),
-        host_table(&machine::host(), Some(120)).into_bytes(),
-    ));
-    let rows = [
-        ["read-sse2", "16 B loads"],
-        ["copy-avx512", "64 B loads and stores"],
-    ];
-    let rows: Vec<Vec<String>> = rows
-        .iter()
-        .map(|r| r.iter().map(|c| (*c).to_owned()).collect())
-        .collect();
-    outputs.push((
-        "list.txt".into(),
-        list_table(&["kernel", "what it does"], &rows, Some(100)).into_bytes(),
-    ));
-    outputs.iter_mut().for_each(|(_, bytes)| shorten(bytes));
     outputs
 }
 
@@ -134,23 +46,6 @@ fn digest(bytes: &[u8]) -> String {
         .take(8)
         .map(|byte| format!("{byte:02x}"))
         .collect()
-}
-
-/// Cuts what is too long to be read.
-fn shorten(bytes: &mut Vec<u8>) {
-    if bytes.len() > LONGEST {
-        let more = format!(
-            "\n... {} bytes with the digest {}\n",
-            bytes.len(),
-            digest(bytes)
-        );
-        let start = (0..BEGINNING)
-            .rev()
-            .find(|at| bytes[*at] == b'\n')
-            .unwrap_or(0);
-        bytes.truncate(start);
-        bytes.extend(more.into_bytes());
-    }
 }
 
 /// An SVG with the digests of its outlines in their place.
@@ -257,8 +152,8 @@ fn outputs_are_as_kept() {
         let line = first.unwrap_or_else(|| output.lines().count().min(kept.lines().count()));
         assert!(
             output == kept,
-            "{name} differs from line {} on\n now: {:?}\nkept: {:?}\nthe module's head says how \
-             to renew it",
+            "{name} differs from line {} on\n now: {:?}\nkept: {:?}\nif that is meant, type\n  \
+             cargo test -p memgauge-render --lib renew_golden_files -- --ignored",
             line + 1,
             output.lines().nth(line),
             kept.lines().nth(line)
@@ -278,6 +173,9 @@ fn nothing_else_is_kept(names: &[String]) {
 #[ignore = "writes the files that the other tests compare with"]
 fn renew_golden_files() {
     std::fs::create_dir_all(folder()).unwrap();
+    for kept in std::fs::read_dir(folder()).unwrap() {
+        std::fs::remove_file(kept.unwrap().path()).unwrap();
+    }
     for (name, output) in outputs() {
         std::fs::write(folder().join(name), output).unwrap();
     }

@@ -1,14 +1,15 @@
 //! Tests of the renderers.
 //!
 //! Whole outputs are compared with the files in `golden/`. After a change that is meant,
-//! renew them with `cargo test --lib renew_golden_files -- --ignored` and read the difference
-//! before committing it.
+//! renew them with `cargo test -p memgauge-render --lib renew_golden_files -- --ignored`, and read the
+//! difference before committing it.
 
 mod charts;
 mod comparisons;
 mod formats;
 mod golden;
 mod machine;
+mod properties;
 mod reports;
 mod safety;
 mod sc_membench;

@@ -232,7 +232,7 @@ fn a_number_that_is_none_is_never_written() {
 
 /// The first number in `text` that is a zero with a sign, with what stands around it. A date or a
 /// range is none.
-fn signed_zero(text: &str) -> Option<&str> {
+pub(super) fn signed_zero(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let joined = |at: usize| {
         bytes
