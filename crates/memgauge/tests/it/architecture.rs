@@ -543,3 +543,15 @@ mod rules {
         hold(&[file], |_| vec![(7, "bad".to_owned())]);
     }
 }
+
+#[test]
+fn lines_have_at_most_120_columns() {
+    let complaints = |file: &SourceFile| -> Complaints {
+        let lines = file.text.lines().enumerate();
+        lines
+            .filter(|(_, line)| line.chars().count() > 120)
+            .map(|(at, _)| (at + 1, "a line of more than 120 columns".to_owned()))
+            .collect()
+    };
+    hold(&source::files(), complaints);
+}

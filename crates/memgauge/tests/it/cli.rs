@@ -1223,12 +1223,12 @@ fn a_picture_shows_every_chart_and_says_so() {
     put(
         folder.path(),
         "one.csv",
-        include_bytes!("../../../render/golden/default.sc-membench"),
+        include_bytes!("../../../render/golden/sc-membench"),
     );
     put(
         folder.path(),
         "two.csv",
-        include_bytes!("../../../render/golden/default.sc-membench"),
+        include_bytes!("../../../render/golden/sc-membench"),
     );
     let height = |arguments: &[&str], name: &str| -> u32 {
         let run = memgauge(
