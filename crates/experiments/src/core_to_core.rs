@@ -63,7 +63,7 @@ const FEW: usize = 56;
 const MANY: usize = 240;
 
 /// Profiles leave out what other experiments call least needed after this one's pairs.
-const EXPENDABLE: u8 = 2;
+const DROP_PRIORITY: u8 = 2;
 
 /// The experiment.
 #[derive(Debug, Clone)]
@@ -153,7 +153,7 @@ impl CoreToCore {
             coordinates,
             work,
             bound: Bound::Unknown,
-            drop_priority: EXPENDABLE + pair.rank,
+            drop_priority: DROP_PRIORITY + pair.rank,
         }
     }
 }

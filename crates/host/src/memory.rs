@@ -331,7 +331,7 @@ impl Window {
     /// tables: microseconds for a few MiB, up to seconds for hundreds of GiB of base pages.
     pub fn inspect(&self, node_samples: usize) -> PageReading {
         let start = self.mapping.region.start().as_ptr() as usize;
-        let asked = reading::Question {
+        let asked = reading::ReadingRequest {
             window: self.address()..self.address() + self.len(),
             mapping: start..start + self.mapping.len(),
             mode: self.mapping.mode,

@@ -25,7 +25,7 @@ pub struct Microarchitecture {
 }
 
 /// Models of a family that are one design.
-struct Row {
+struct DesignRow {
     vendor: &'static str,
     family: u32,
     models: &'static [RangeInclusive<u32>],
@@ -59,8 +59,8 @@ const fn row(
     name: &'static str,
     widths: Widths,
     integer_width: Option<u32>,
-) -> Row {
-    Row {
+) -> DesignRow {
+    DesignRow {
         vendor,
         family,
         models,
@@ -71,7 +71,7 @@ const fn row(
 }
 
 #[rustfmt::skip]
-const TABLE: &[Row] = &[
+const TABLE: &[DesignRow] = &[
     // Intel, large cores.
     row(INTEL, 6, &[0x1a..=0x1a, 0x1e..=0x1f, 0x2e..=0x2e], "Nehalem", Known(16, 16), Some(3)),
     row(INTEL, 6, &[0x25..=0x25, 0x2c..=0x2c, 0x2f..=0x2f], "Westmere", Known(16, 16), Some(3)),
@@ -123,7 +123,7 @@ const TABLE: &[Row] = &[
 /// The design of a processor of `vendor` (as CPUID spells it), if the table has it. `avx512`:
 /// whether programs may use AVX-512.
 pub fn find(vendor: &str, signature: Signature, avx512: bool) -> Option<Microarchitecture> {
-    let fits = |row: &&Row| {
+    let fits = |row: &&DesignRow| {
         row.vendor == vendor
             && row.family == signature.family
             && row

@@ -37,6 +37,13 @@ const BRIEFLY: u32 = 4;
 const BRIEF_SHARE: f64 = 0.1;
 const BRIEF_TIME: Nanos = Nanos(50e6);
 
+/// Rounds of points.
+#[derive(Debug, Clone, Copy, Default)]
+struct RoundCount {
+    done: u64,
+    all: u64,
+}
+
 /// A run under way.
 struct Run<'a> {
     plan: &'a Plan,
@@ -64,7 +71,8 @@ struct Run<'a> {
     baselines: Baselines,
     outcomes: BTreeMap<usize, Outcome>,
     started: Nanos,
-    turns: (u64, u64),
+    /// Rounds that are done, and all of them.
+    rounds: RoundCount,
     /// The points that the journal has, as far as it has them.
     journaled: PointLines,
     journal_trouble: Option<String>,
@@ -203,7 +211,10 @@ impl<'a> Run<'a> {
             baselines: Baselines::default(),
             outcomes: BTreeMap::new(),
             started,
-            turns: (settled, settled),
+            rounds: RoundCount {
+                done: settled,
+                all: settled,
+            },
             journaled: PointLines::default(),
             journal_trouble: None,
             last_level: 0,
@@ -214,7 +225,7 @@ impl<'a> Run<'a> {
             cut: started,
             past_batches: Vec::new(),
         };
-        run.turns.1 += run.rounds_left();
+        run.rounds.all += run.rounds_left();
         run.add_logs();
         run.last_level = run.scope().last_level().0;
         run
@@ -278,9 +289,9 @@ impl Run<'_> {
                 if done(round + 1) == done(round) {
                     continue;
                 }
-                self.turns.0 += 1;
+                self.rounds.done += 1;
                 if mapped.is_ok() {
-                    self.turn(index);
+                    self.visit(index);
                 }
             }
         }
@@ -330,7 +341,7 @@ impl Run<'_> {
     }
 
     /// One round of one point, unless it has what it needs or the run is over.
-    fn turn(&mut self, index: usize) {
+    fn visit(&mut self, index: usize) {
         let Ok(work) = self.points[index].work.clone() else {
             return;
         };
@@ -512,11 +523,11 @@ impl Run<'_> {
         }
     }
 
-    /// Tells how far the run is by turns, and what is left by the plan's estimate of these. A run
+    /// Tells how far the run is by its rounds, and what is left by the plan's estimate of these. A run
     /// that is slower than planned still ends when its budget does; what was set aside is used up
     /// to the deadline.
     fn tell(&mut self, doing: &str) {
-        let done = (self.turns.0 as f64 / self.turns.1.max(1) as f64).clamp(0.0, 1.0);
+        let done = (self.rounds.done as f64 / self.rounds.all.max(1) as f64).clamp(0.0, 1.0);
         let now = self.machine.now();
         let allowed =
             (self.plan.request.budget * BUDGET_TOLERANCE - (now - self.started)).max(Nanos::ZERO);

@@ -46,7 +46,7 @@ struct Source<'a> {
 }
 
 /// The points behind one row.
-struct Row<'a> {
+struct LevelRow<'a> {
     level: &'a Coordinate,
     bandwidth: Vec<Option<&'a Point>>,
     latency: Option<&'a Point>,
@@ -55,7 +55,7 @@ struct Row<'a> {
 /// The points of a report that have a place of their own in the table.
 pub(super) fn shown(report: &Report) -> HashSet<*const Point> {
     let source = Source::new(report);
-    let rows: Vec<Row> = source
+    let rows: Vec<LevelRow> = source
         .levels()
         .into_iter()
         .map(|level| source.row(level))
@@ -110,13 +110,13 @@ pub(super) fn beyond(dataset: &Dataset, shown: &HashSet<*const Point>) -> String
 /// limits.
 pub(super) fn block(report: &Report, bars: bool) -> Block {
     let source = Source::new(report);
-    let rows: Vec<Row> = source
+    let rows: Vec<LevelRow> = source
         .levels()
         .into_iter()
         .map(|level| source.row(level))
         .collect();
     let columns = source.columns();
-    let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
+    let cells: Vec<Vec<String>> = rows.iter().map(LevelRow::cells).collect();
     let marked = |mark| cells.iter().flatten().any(|c: &String| c.ends_with(mark));
     let mut legend = "spread: half the 95% CI, widest of the row".to_owned();
     if rows.iter().any(|r| r.share().is_some()) {
@@ -137,7 +137,7 @@ pub(super) fn block(report: &Report, bars: bool) -> Block {
         columns: columns.clone(),
         rows: cells,
     };
-    let shares: Vec<Option<f64>> = rows.iter().map(Row::share).collect();
+    let shares: Vec<Option<f64>> = rows.iter().map(LevelRow::share).collect();
     let grid = if bars { with_bars(grid, &shares) } else { grid };
     Block {
         title: String::new(),
@@ -192,7 +192,7 @@ impl<'a> Source<'a> {
     }
 
     /// The points that stand for a level.
-    fn row(&self, level: &'a Coordinate) -> Row<'a> {
+    fn row(&self, level: &'a Coordinate) -> LevelRow<'a> {
         let here = |p: &&&Point| p.coordinates.get("level") == Some(level);
         let mut bandwidth = Vec::new();
         for operation in &self.operations {
@@ -206,7 +206,7 @@ impl<'a> Source<'a> {
                 ));
             }
         }
-        Row {
+        LevelRow {
             level,
             bandwidth,
             latency: best(self.latency.iter().filter(here).copied(), false),
@@ -228,7 +228,7 @@ impl<'a> Source<'a> {
     }
 }
 
-impl Row<'_> {
+impl LevelRow<'_> {
     /// The measured points of the row.
     fn measured(&self) -> impl Iterator<Item = &Measured> {
         self.bandwidth

@@ -47,7 +47,8 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
             continue;
         }
         let line = record.position().map_or(0, csv::Position::line);
-        let row = Row::read(&columns, &record).map_err(|why| format!("CSV, line {line}: {why}"))?;
+        let row =
+            CsvRow::read(&columns, &record).map_err(|why| format!("CSV, line {line}: {why}"))?;
         row.add_to(&mut datasets, id);
         id += 1;
     }
@@ -75,7 +76,7 @@ impl Title {
 }
 
 /// A row of the file.
-struct Row {
+struct CsvRow {
     experiment: String,
     quantity: Quantity,
     role: String,
@@ -83,7 +84,7 @@ struct Row {
     outcome: Outcome,
 }
 
-impl Row {
+impl CsvRow {
     fn read(columns: &[Title], record: &csv::StringRecord) -> Result<Self, String> {
         if record.len() != columns.len() {
             return Err(format!(
@@ -152,7 +153,7 @@ impl Row {
                 ));
             }
         };
-        Ok(Row {
+        Ok(CsvRow {
             experiment: text("experiment").to_owned(),
             quantity: Quantity {
                 name: text("quantity").to_owned(),

@@ -41,7 +41,7 @@ pub use journal::{
 };
 pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use reading::LARGEST_REPORT;
-pub use relation::{Group, Places, Relation};
+pub use relation::{CacheGroup, Places, Relation};
 pub use report::{
     ClockFacts, DraftedPhase, Finding, KernelUsed, PhaseId, PhaseRoom, PlanSummary, Provenance,
     Report, RunStatus, SCHEMA_VERSION, Tool,

@@ -33,15 +33,15 @@ impl fmt::Display for Relation {
 
 /// Where a CPU lies: package, then its caches from the last to the first with the lowest CPU of
 /// each, then its core.
-type Place = (Option<u32>, Vec<(u32, u32)>, u32);
+type CpuPosition = (Option<u32>, Vec<(u32, u32)>, u32);
 
 /// A package, and a cache by its level and lowest CPU.
-pub type Group = (Option<u32>, Option<(u32, u32)>);
+pub type CacheGroup = (Option<u32>, Option<(u32, u32)>);
 
 /// Where every CPU of a topology lies, found once: a machine with hundreds of CPUs has tens of
 /// thousands of pairs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Places(BTreeMap<u32, Place>);
+pub struct Places(BTreeMap<u32, CpuPosition>);
 
 impl Places {
     /// The places of the CPUs of `topology`.
@@ -53,7 +53,7 @@ impl Places {
                 (cpu.package, Vec::new(), core(&cpu.siblings, cpu.id)),
             )
         };
-        let mut places: BTreeMap<u32, Place> = topology.cpus.iter().map(place).collect();
+        let mut places: BTreeMap<u32, CpuPosition> = topology.cpus.iter().map(place).collect();
         for cache in topology
             .caches
             .iter()
@@ -102,7 +102,7 @@ impl Places {
 
     /// What stands for the group of CPUs around `cpu`: its package and its last cache, equal for
     /// CPUs of one group.
-    pub fn group(&self, cpu: u32) -> Option<Group> {
+    pub fn group(&self, cpu: u32) -> Option<CacheGroup> {
         self.0
             .get(&cpu)
             .map(|(package, caches, _)| (*package, caches.first().copied()))

@@ -53,7 +53,7 @@ pub struct SimulatedMachine {
     prepared: Option<Prepared>,
     storage: SimulatedStorage,
     stop_at: Option<Nanos>,
-    /// Samples taken before each fill of the caches, and before each look at the surroundings.
+    /// Samples taken before each fill of the caches, and before each reading of the system's activity.
     pub calls: [Vec<u64>; 2],
 }
 

@@ -24,7 +24,7 @@ pub mod worker;
 
 pub use experiment::{
     BlockOrder, Direction, EngineName, LookAt, Position, Rate, Recorded, STORAGE_EXPERIMENT,
-    Settings, Share, Storage, Timing, parse_trace,
+    Settings, Storage, Timing, WriteShare, parse_trace,
 };
 pub use observe::{COUNTED_WINDOWS, StorageWindow};
 pub use runner::{StorageRunner, look_at};

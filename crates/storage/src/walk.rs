@@ -11,14 +11,14 @@ pub struct Walk {
     /// Operations so far.
     count: u64,
     /// For each file: a position, and the number of its operations.
-    places: Vec<Place>,
+    places: Vec<FilePosition>,
     offsets: SplitMix64,
     directions: SplitMix64,
 }
 
 /// How far a thread is in one file.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct FilePosition {
     block: u64,
     /// Jumps of this pass, for seeks that grow.
     jump: u64,
@@ -34,9 +34,9 @@ impl Walk {
         let places = work
             .files
             .iter()
-            .map(|file| Place {
+            .map(|file| FilePosition {
                 block: start(file.blocks),
-                ..Place::default()
+                ..FilePosition::default()
             })
             .collect();
         let offsets = SplitMix64::new(derive(work.seed, "io-offsets", thread as u64));
@@ -87,7 +87,7 @@ impl Walk {
 
 /// The next block of seeks that grow: the k-th jump of a pass goes k strides to the other side of
 /// the middle.
-fn growing(place: &mut Place, blocks: u64, stride: u64) -> u64 {
+fn growing(place: &mut FilePosition, blocks: u64, stride: u64) -> u64 {
     let middle = |pass: u64| (blocks / 2 + pass % stride) % blocks;
     let at = |jump: u64, middle: u64| {
         let away = (jump.div_ceil(2)).checked_mul(stride)?;

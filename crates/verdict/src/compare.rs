@@ -19,12 +19,12 @@ use units::{Bytes, ParseError, counted};
 pub const CONFIDENCE: f64 = 0.98;
 
 /// Smaller differences matter to nobody, unless the user says otherwise.
-pub const DEFAULT_FLOOR: Share = Share(0.03);
+pub const DEFAULT_FLOOR: Fraction = Fraction(0.03);
 
 /// The floor of points without samples: nothing but experience says how far apart two runs of one
 /// machine are. The best of three tries, which is what other tools write, differs by several
 /// percent.
-pub const DEFAULT_FLOOR_WITHOUT_SAMPLES: Share = Share(0.1);
+pub const DEFAULT_FLOOR_WITHOUT_SAMPLES: Fraction = Fraction(0.1);
 
 /// Values of an axis that are named where nothing is in common.
 const MOST_NAMED: usize = 4;
@@ -37,9 +37,9 @@ const ENOUGH_ALLOCATIONS: usize = 5;
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(transparent)]
-pub struct Share(pub f64);
+pub struct Fraction(pub f64);
 
-impl FromStr for Share {
+impl FromStr for Fraction {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
@@ -53,7 +53,7 @@ impl FromStr for Share {
             .map_or((trimmed, 1.0), |percent| (percent.trim_end(), 0.01));
         let share = number.parse::<f64>().map_err(|_| wrong())? * scale;
         if (0.0..1.0).contains(&share) {
-            Ok(Share(share))
+            Ok(Fraction(share))
         } else {
             Err(wrong())
         }
@@ -64,9 +64,9 @@ impl FromStr for Share {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// Differences up to this share of the first value do not matter.
-    pub floor: Share,
+    pub floor: Fraction,
     /// The same for points that come without samples, which are judged by their figures alone.
-    pub floor_without_samples: Share,
+    pub floor_without_samples: Fraction,
     /// Whether points are compared that were measured by different kernels.
     pub any_kernel: bool,
 }
@@ -141,7 +141,7 @@ pub struct Pair {
     pub change: Change,
     /// Differences up to this share are not told from none: that of the comparison, and where
     /// different kernels won a race what lay between them there.
-    pub floor: Share,
+    pub floor: Fraction,
     /// What is to be said about it: different kernels, a rejected number, too few rounds.
     pub remark: Option<String>,
 }
@@ -203,9 +203,9 @@ pub struct Comparison {
     /// What the second report is called.
     pub after: String,
     /// Differences up to this share do not matter.
-    pub floor: Share,
+    pub floor: Fraction,
     /// The same of points without samples.
-    pub floor_without_samples: Share,
+    pub floor_without_samples: Fraction,
     /// What the intervals hold.
     pub confidence: f64,
     /// How many pairs came out how.
@@ -366,7 +366,7 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
     };
     let floors = Floors {
         same: floor,
-        differ: Share((1.0 + floor.0) * one.apart.max(1.0) - 1.0),
+        differ: Fraction((1.0 + floor.0) * one.apart.max(1.0) - 1.0),
     };
     let higher_is_better = one.dataset.quantity.higher_is_better;
     let rejected = [(before, "first"), (after, "second")]
@@ -420,10 +420,10 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
 /// Up to which shares two values are the same, and from which on they differ. Shares are as far
 /// down as up in the logarithm.
 struct Floors {
-    same: Share,
+    same: Fraction,
     /// At least `same`: what lay between the winners of a race is no difference between the
     /// machines.
-    differ: Share,
+    differ: Fraction,
 }
 
 impl Floors {
@@ -656,7 +656,7 @@ mod tests {
 
     #[test]
     fn shares_are_read() {
-        let read = |text: &str| text.parse::<Share>().map(|share| share.0).ok();
+        let read = |text: &str| text.parse::<Fraction>().map(|share| share.0).ok();
         assert_eq!(
             (read("3%"), read(" 0.5 % "), read("0.03"), read("0")),
             (Some(0.03), Some(0.005), Some(0.03), Some(0.0))
@@ -664,7 +664,7 @@ mod tests {
         for wrong in ["", "%", "3", "100%", "-1%", "nan", "inf%", "three"] {
             assert_eq!(read(wrong), None, "{wrong}");
         }
-        let error = "3".parse::<Share>().unwrap_err().to_string();
+        let error = "3".parse::<Fraction>().unwrap_err().to_string();
         assert_eq!(
             error,
             "'3'; a share is from 0% on and below 100%: 3%, 0.5%, 0.03"
@@ -674,8 +674,8 @@ mod tests {
     #[test]
     fn the_interval_decides() {
         let floors = Floors {
-            same: Share(0.03),
-            differ: Share(0.03),
+            same: Fraction(0.03),
+            differ: Fraction(0.03),
         };
         let told = |low, high, higher_is_better| floors.change(low, high, higher_is_better);
         // Bandwidth, then latency.
@@ -696,8 +696,8 @@ mod tests {
         // What lies between two winners of a race is no difference between the machines, and no
         // likeness of theirs.
         let floors = Floors {
-            same: Share(0.03),
-            differ: Share(0.06),
+            same: Fraction(0.03),
+            differ: Fraction(0.06),
         };
         assert_eq!(floors.change(1.04, 1.06, true), Change::CannotTell);
     }

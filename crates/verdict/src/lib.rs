@@ -14,8 +14,8 @@ mod sample_statistics;
 
 pub use align::{Aligned, Unaligned, align};
 pub use compare::{
-    CONFIDENCE, Change, Comparison, DEFAULT_FLOOR, Pair, PairGroup, Settings, Share, Side, Tally,
-    compare,
+    CONFIDENCE, Change, Comparison, DEFAULT_FLOOR, Fraction, Pair, PairGroup, Settings, Side,
+    Tally, compare,
 };
 pub use dataset::{TimedCache, doubt_by_timed_caches, reject_below_faster};
 pub use judge::{GRANTED, SPREAD, VerdictInput, judge, reason};

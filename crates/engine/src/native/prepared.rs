@@ -4,7 +4,7 @@ use super::Team;
 use crate::machine::Failure;
 use crate::native::background::LoadedRun;
 use crate::native::ping_pong::HandOffRun;
-use crate::native::workload::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
+use crate::native::workload::{ChaseRun, InstructionRun, LockRun, StreamRun, StreamShare};
 use crate::work::{StreamWork, Work};
 use host::memory::Window;
 use report::KernelUsed;
@@ -85,7 +85,11 @@ pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
 pub type Memory = (Window, Option<Window>, bool);
 
 /// The threads' shares, each made by the thread itself: tables and numbers are written near it.
-pub fn shares(team: &Team, work: &StreamWork, windows: Vec<Memory>) -> Result<Vec<Share>, Failure> {
+pub fn shares(
+    team: &Team,
+    work: &StreamWork,
+    windows: Vec<Memory>,
+) -> Result<Vec<StreamShare>, Failure> {
     let windows: Vec<Mutex<Option<Memory>>> =
         windows.into_iter().map(|w| Mutex::new(Some(w))).collect();
     let owned = work.clone();
@@ -93,7 +97,7 @@ pub fn shares(team: &Team, work: &StreamWork, windows: Vec<Memory>) -> Result<Ve
         let mine = windows
             .get(member.index)
             .and_then(|w| w.lock().ok()?.take());
-        mine.map(|(window, table, fills)| Share::new(&owned, window, table, fills))
+        mine.map(|(window, table, fills)| StreamShare::new(&owned, window, table, fills))
     })?;
     let missing = || Failure::Failed("a thread found no memory".to_owned());
     shares

@@ -19,13 +19,13 @@ use units::error::Result;
 #[derive(Debug)]
 pub struct StreamRun {
     kernel: StreamKernel,
-    shares: Vec<Share>,
+    shares: Vec<StreamShare>,
     distance: u64,
 }
 
 /// What one thread streams through.
 #[derive(Debug)]
-pub struct Share {
+pub struct StreamShare {
     /// Its streams.
     pub window: Window,
     /// The order of their pieces, for kernels that follow a table.
@@ -34,7 +34,7 @@ pub struct Share {
     offset: AtomicUsize,
 }
 
-impl Share {
+impl StreamShare {
     /// The share of a thread of `work`: its window, where it follows a table the table built in
     /// `table`, and numbers written to the window where it `fills`.
     pub fn new(
@@ -88,7 +88,7 @@ fn fill_with_numbers(window: &Window) {
 impl StreamRun {
     /// A thread for each of `shares`, which prefetches `distance` bytes ahead where the kernel
     /// prefetches.
-    pub fn new(kernel: StreamKernel, shares: Vec<Share>, distance: u64) -> Self {
+    pub fn new(kernel: StreamKernel, shares: Vec<StreamShare>, distance: u64) -> Self {
         Self {
             kernel,
             shares,
@@ -286,7 +286,7 @@ mod tests {
             let kernel = kernels::select(operation, Width::Widest).unwrap();
             StreamRun::new(
                 kernel,
-                vec![Share::new(&work, window, None, work.contract().on_doubles()).unwrap()],
+                vec![StreamShare::new(&work, window, None, work.contract().on_doubles()).unwrap()],
                 0,
             )
         };

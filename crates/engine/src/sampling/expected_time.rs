@@ -130,8 +130,8 @@ fn total_samples(sampling: &Sampling) -> u32 {
 
 /// Choosing the fastest of several kernels.
 fn selection(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
-    let (heats, samples) = kernel_selection::steps(point.candidates);
-    (costs.prepare + walk(point, costs)) * heats + sample(point, costs) * samples
+    let (preparations, samples) = kernel_selection::steps(point.candidates);
+    (costs.prepare + walk(point, costs)) * preparations + sample(point, costs) * samples
 }
 
 /// One sample.

@@ -1,8 +1,7 @@
-//! Which of several kernels, or numbers of threads, is fastest at a point: a short race before the
-//! samples that count.
+//! Kernel selection: the fastest of several kernels, or numbers of threads, at a point.
 //!
-//! The samples of the race only choose. The headline comes from samples taken afterwards, so that
-//! the winner is not the one that was lucky once.
+//! The samples of the selection only choose. The headline comes from samples taken afterwards, so
+//! that the choice is not the one that was lucky once.
 
 use super::warm_up::{timely, warm_up};
 use crate::machine::{Failure, Machine};
@@ -10,98 +9,100 @@ use crate::work::Work;
 use report::{Candidate, Choice};
 use units::Nanos;
 
-/// Samples of each kernel in the first heat, which most leave.
+/// Samples of each candidate in the first trial, after which most are given up.
 const FIRST_TRIAL: usize = 2;
 
-/// Kernels in the second heat at most.
+/// Candidates in the second trial, at most.
 const FINALISTS: usize = 5;
 
-/// Samples of each kernel in each turn of the second heat; the second turn goes the other way
+/// Samples of each candidate in each pass of the second trial. The second pass goes the other way
 /// round.
 const SECOND_TRIAL: usize = 3;
 
-/// The kernel that won, and what the others reached.
+/// The chosen kernel, and what the others reached.
 #[derive(Debug, Clone)]
 pub struct Selection {
-    /// The work with the winner.
+    /// The work with the chosen kernel.
     pub work: Work,
     /// For the report; `None` where there was no choice.
     pub choice: Option<Choice>,
 }
 
-/// A kernel in the race.
-struct Contender {
+/// A candidate with its samples.
+struct Trial {
     work: Work,
     values: Vec<f64>,
 }
 
-impl Contender {
+impl Trial {
     fn median(&self) -> f64 {
         stats::median(&self.values).unwrap_or(0.0)
     }
 }
 
-/// Finds the fastest of the kernels that `work` leaves the choice of. A race that is not over at
-/// the time `until` is decided by what is known then: where that is nothing, for the first
-/// candidate, without a choice to report.
+/// Finds the fastest of the kernels that `work` leaves the choice of. A selection that is not over
+/// at the time `until` is decided by the samples until then; without any, the first candidate is
+/// chosen, without a choice to report.
 pub fn select_kernel(
     machine: &mut dyn Machine,
     work: &Work,
     length: Nanos,
     until: Nanos,
 ) -> Result<Selection, Failure> {
-    let mut runners: Vec<Contender> = machine
+    let mut trials: Vec<Trial> = machine
         .candidates(work)
         .into_iter()
-        .map(|work| Contender {
+        .map(|work| Trial {
             work,
             values: Vec::new(),
         })
         .collect();
-    if runners.len() < 2 {
-        let work = runners.pop().map_or_else(|| work.clone(), |r| r.work);
+    if trials.len() < 2 {
+        let work = trials
+            .pop()
+            .map_or_else(|| work.clone(), |trial| trial.work);
         return Ok(Selection { work, choice: None });
     }
-    for runner in &mut runners {
-        match trial(machine, runner, length, FIRST_TRIAL, until) {
+    for trial in &mut trials {
+        match sample_candidate(machine, trial, length, FIRST_TRIAL, until) {
             Err(Failure::OutOfTime) => break,
             other => other?,
         }
     }
-    if runners.iter().all(|runner| runner.values.is_empty()) {
+    if trials.iter().all(|trial| trial.values.is_empty()) {
         return Ok(Selection {
-            work: runners.swap_remove(0).work,
+            work: trials.swap_remove(0).work,
             choice: None,
         });
     }
-    runners.retain(|runner| !runner.values.is_empty());
-    let better = |a: &Contender, b: &Contender| match work.higher_is_better() {
+    trials.retain(|trial| !trial.values.is_empty());
+    let better = |a: &Trial, b: &Trial| match work.higher_is_better() {
         true => b.median().total_cmp(&a.median()),
         false => a.median().total_cmp(&b.median()),
     };
-    runners.sort_by(better);
-    let finalists = FINALISTS.min(runners.len());
-    for turn in [
+    trials.sort_by(better);
+    let finalists = FINALISTS.min(trials.len());
+    for pass in [
         (0..finalists).collect::<Vec<_>>(),
         (0..finalists).rev().collect(),
     ] {
-        for index in turn {
-            match trial(machine, &mut runners[index], length, SECOND_TRIAL, until) {
+        for index in pass {
+            match sample_candidate(machine, &mut trials[index], length, SECOND_TRIAL, until) {
                 Ok(()) | Err(Failure::OutOfTime) => {}
                 Err(failure) => return Err(failure),
             }
         }
     }
-    runners[..finalists].sort_by(better);
-    let candidates: Vec<Candidate> = runners
+    trials[..finalists].sort_by(better);
+    let candidates: Vec<Candidate> = trials
         .iter()
-        .map(|r| candidate(machine, work, r))
+        .map(|trial| candidate(machine, work, trial))
         .collect();
     let kernel = candidates
         .first()
         .map(|c| c.kernel.clone())
         .unwrap_or_default();
-    let work = runners.swap_remove(0).work;
+    let work = trials.swap_remove(0).work;
     Ok(Selection {
         work,
         choice: Some(Choice { kernel, candidates }),
@@ -109,9 +110,9 @@ pub fn select_kernel(
 }
 
 /// Takes samples of one kernel after a short warm-up.
-fn trial(
+fn sample_candidate(
     machine: &mut dyn Machine,
-    runner: &mut Contender,
+    trial: &mut Trial,
     length: Nanos,
     samples: usize,
     until: Nanos,
@@ -119,38 +120,38 @@ fn trial(
     if machine.now() >= until {
         return Err(Failure::OutOfTime);
     }
-    machine.prepare(&runner.work)?;
-    warm_up(machine, &runner.work, length, 1, until)?;
+    machine.prepare(&trial.work)?;
+    warm_up(machine, &trial.work, length, 1, until)?;
     for _ in 0..samples {
-        let o = timely(machine, &runner.work, length, until)?;
-        runner
+        let o = timely(machine, &trial.work, length, until)?;
+        trial
             .values
-            .push(runner.work.value(o.amount, o.elapsed.secs()));
+            .push(trial.work.value(o.amount, o.elapsed.secs()));
     }
     Ok(())
 }
 
-fn candidate(machine: &dyn Machine, asked: &Work, runner: &Contender) -> Candidate {
-    let counted = match (asked, &runner.work) {
+fn candidate(machine: &dyn Machine, asked: &Work, trial: &Trial) -> Candidate {
+    let counted = match (asked, &trial.work) {
         (Work::Stream(asked), Work::Stream(w)) if !asked.counts.is_empty() => {
             Some((w.cpus.len() as u64, w.bytes.0))
         }
         _ => None,
     };
-    let distance = match &runner.work {
+    let distance = match &trial.work {
         Work::Stream(w) if w.contract().prefetches => Some(w.distance.0),
         _ => None,
     };
     Candidate {
         kernel: machine
-            .kernel(&runner.work)
+            .kernel(&trial.work)
             .map(|k| k.name)
             .unwrap_or_default(),
         prefetch_distance_bytes: distance,
         threads: counted.map(|(threads, _)| threads),
         size_bytes: counted.map(|(_, bytes)| bytes),
-        median: runner.median(),
-        samples: runner.values.len() as u64,
+        median: trial.median(),
+        samples: trial.values.len() as u64,
     }
 }
 
@@ -161,7 +162,7 @@ pub(super) fn steps(candidates: usize) -> (f64, f64) {
         return (0.0, 0.0);
     }
     let finalists = FINALISTS.min(candidates);
-    let heats = candidates + 2 * finalists;
+    let preparations = candidates + 2 * finalists;
     let samples = candidates * (FIRST_TRIAL + 1) + 2 * finalists * (SECOND_TRIAL + 1);
-    (heats as f64, samples as f64)
+    (preparations as f64, samples as f64)
 }

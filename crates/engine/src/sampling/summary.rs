@@ -124,7 +124,7 @@ pub fn evaluate(
 
 fn sample(work: &Work, taken: &RecordedSample) -> Sample {
     let seen = &taken.seen;
-    let dirt = disturbances(work, seen);
+    let found = disturbances(work, seen);
     let elsewhere = seen
         .found_on
         .clone()
@@ -141,8 +141,9 @@ fn sample(work: &Work, taken: &RecordedSample) -> Sample {
         allocation: taken.allocation,
         gaps_ns: Some(seen.gaps.total.0).filter(|&ns| ns > 0.0),
         cpus: elsewhere.unwrap_or_default(),
-        disturbance: (!dirt.is_empty()).then(|| {
-            dirt.into_iter()
+        disturbance: (!found.is_empty()).then(|| {
+            found
+                .into_iter()
                 .map(|(_, text)| text)
                 .collect::<Vec<_>>()
                 .join(", ")

@@ -39,7 +39,7 @@ pub struct VcpuPlacement {
 }
 
 impl VcpuPlacement {
-    /// Reads the pairs whose turn it is.
+    /// Reads the pairs that are next.
     pub fn read(&mut self, machine: &mut dyn Machine, work: &Work, round: u32) {
         for pair in pairs(work, machine.facts(), round as usize) {
             let seen = machine.hand_off(pair);
@@ -141,7 +141,7 @@ fn border(readings: &[(u32, f64)]) -> Option<f64> {
 
 /// The pairs of CPUs of `work` to look at: of a virtual machine only, and not those that the
 /// topology has on one core.
-fn pairs(work: &Work, facts: &HostFacts, turn: usize) -> Vec<[u32; 2]> {
+fn pairs(work: &Work, facts: &HostFacts, round: usize) -> Vec<[u32; 2]> {
     let is_virtual = facts
         .system
         .virtualization
@@ -172,7 +172,7 @@ fn pairs(work: &Work, facts: &HostFacts, turn: usize) -> Vec<[u32; 2]> {
     all.iter()
         .copied()
         .cycle()
-        .skip(turn * count % all.len().max(1))
+        .skip(round * count % all.len().max(1))
         .take(count)
         .collect()
 }

@@ -15,14 +15,14 @@ const MARGIN: f64 = 0.25;
 /// Two sizes nearer to each other than this factor are one.
 const SAME: f64 = 1.01;
 
-/// Stand-ins of the closer look: how many, of what size at most.
+/// Placeholders of the closer look: how many, of what size at most.
 const STAND_INS: [(usize, Bytes); 3] = [
     (12, Bytes(512 << 10)),
     (12, Bytes(8 << 20)),
     (6, Bytes(64 << 20)),
 ];
 
-/// Stand-ins of half the largest size, where that is more.
+/// Placeholders of half the largest size, where that is more.
 const LARGEST: usize = 4;
 
 /// Place `index` of `steps` to a doubling from `least` on, in whole lines.

@@ -38,7 +38,7 @@ struct CacheProbe {
     more: Vec<(&'static str, u64)>,
 }
 
-/// Stand-ins for the probes of `group`.
+/// Placeholders for the probes of `group`.
 pub fn stand_ins(group: &SweptCpu, scope: &Scope<'_>) -> Vec<Draft> {
     let probes = stand_in_probes(group);
     probes
@@ -77,11 +77,11 @@ fn stand_in_probes(group: &SweptCpu) -> Vec<CacheProbe> {
 }
 
 fn chase(group: &SweptCpu, bytes: Bytes, stride: Bytes) -> ChaseWork {
-    group.chase("stand-in", bytes, stride, ChainShape::GlobalRandom)
+    group.chase("placeholder", bytes, stride, ChainShape::GlobalRandom)
 }
 
 /// The probes of `group` whose caches are known: at most as many and as large as the first `most`
-/// of the stand-ins.
+/// of the placeholders.
 pub fn place(
     group: &SweptCpu,
     scope: &Scope<'_>,

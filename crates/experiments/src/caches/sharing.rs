@@ -120,7 +120,7 @@ fn rooms<'a>(groups: &'a [SweptCpu], scope: &Scope<'_>) -> Vec<SharingProbe<'a>>
     rooms
 }
 
-/// Stand-ins for what [`place`] asks.
+/// Placeholders for what [`place`] asks.
 pub fn stand_ins(groups: &[SweptCpu], scope: &Scope<'_>) -> Vec<Draft> {
     rooms(groups, scope)
         .iter()
@@ -129,7 +129,7 @@ pub fn stand_ins(groups: &[SweptCpu], scope: &Scope<'_>) -> Vec<Draft> {
 }
 
 /// What is asked where the caches of each group are known: at most as many and as large as the
-/// first `most` of the stand-ins.
+/// first `most` of the placeholders.
 pub fn place(
     groups: &[(SweptCpu, Vec<MeasuredLevel>)],
     scope: &Scope<'_>,

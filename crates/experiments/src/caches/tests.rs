@@ -150,7 +150,7 @@ fn the_grids_are_as_dense_as_asked_and_within_what_was_planned() {
     for most in [0, 1, 5, 20, 100] {
         let sizes = closer(&first, &stand_ins, most, LINE);
         assert!(sizes.len() <= most);
-        // Each has a stand-in of its own that is no smaller.
+        // Each has a placeholder of its own that is no smaller.
         let mut room: Vec<Bytes> = stand_ins.iter().copied().take(most).collect();
         for size in sizes.iter().rev() {
             let place = room

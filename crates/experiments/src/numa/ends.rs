@@ -14,7 +14,7 @@ use units::error::Result;
 use units::{Bytes, CpuList, ThreadCount};
 
 /// Profiles leave out what other experiments call least needed after local memory.
-pub const EXPENDABLE: u8 = 1;
+pub const DROP_PRIORITY: u8 = 1;
 
 /// Distances that the default profile looks at.
 const FEW: usize = 4;

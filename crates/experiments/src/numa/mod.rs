@@ -168,9 +168,9 @@ fn places<'a>(
     for (cpus, memory) in &ends.pairs {
         let cpus = &ends.cpu_nodes[*cpus];
         let drop_priority = if cpus.id == *memory {
-            ends::EXPENDABLE
+            ends::DROP_PRIORITY
         } else {
-            ends::EXPENDABLE + 1
+            ends::DROP_PRIORITY + 1
         };
         let distance = topology.distance(cpus.id, *memory);
         places.push(NodePoint {
@@ -193,7 +193,7 @@ fn places<'a>(
                 cpus: Some(cpus),
                 place: place.clone(),
                 distance: None,
-                drop_priority: ends::EXPENDABLE + 2,
+                drop_priority: ends::DROP_PRIORITY + 2,
             };
             places.extend(shared.iter().map(spread));
         }
@@ -203,7 +203,7 @@ fn places<'a>(
             cpus: None,
             place,
             distance: None,
-            drop_priority: ends::EXPENDABLE + 1,
+            drop_priority: ends::DROP_PRIORITY + 1,
         };
         places.extend(
             shared

@@ -81,7 +81,7 @@ const LEAST_MODEL: Bytes = Bytes::mib(1);
 const MANY: usize = 12;
 
 /// Profiles leave out what lies between one thread and all before what other experiments need.
-const EXPENDABLE: u8 = 2;
+const DROP_PRIORITY: u8 = 2;
 
 /// The experiment.
 #[derive(Debug, Clone)]
@@ -279,7 +279,11 @@ impl Scaling {
                     });
                 }
                 let end = place.cpus.len() == 1 || place.cpus.len() >= place.curve.placing.len();
-                draft.drop_priority = if end { EXPENDABLE - 1 } else { EXPENDABLE };
+                draft.drop_priority = if end {
+                    DROP_PRIORITY - 1
+                } else {
+                    DROP_PRIORITY
+                };
                 drafts.push(draft);
             }
         }

@@ -114,14 +114,14 @@ fn allowed(files: &SystemFiles) -> (Option<BTreeSet<u32>>, &'static str) {
 }
 
 /// Where a CPU sits.
-struct Place {
+struct CpuPosition {
     core: Option<u32>,
     package: Option<u32>,
     siblings: Vec<u32>,
 }
 
 /// The place of each CPU that has one, by /sys, else /proc/cpuinfo.
-fn places(files: &SystemFiles, online: &BTreeSet<u32>) -> (BTreeMap<u32, Place>, String) {
+fn places(files: &SystemFiles, online: &BTreeSet<u32>) -> (BTreeMap<u32, CpuPosition>, String) {
     let mut places = BTreeMap::new();
     for &cpu in online {
         let folder = format!("{CPUS}/cpu{cpu}/topology");
@@ -140,7 +140,7 @@ fn places(files: &SystemFiles, online: &BTreeSet<u32>) -> (BTreeMap<u32, Place>,
         siblings.insert(cpu);
         places.insert(
             cpu,
-            Place {
+            CpuPosition {
                 core,
                 package,
                 siblings: siblings.into_iter().collect(),
@@ -159,7 +159,7 @@ fn places(files: &SystemFiles, online: &BTreeSet<u32>) -> (BTreeMap<u32, Place>,
         let siblings = online.iter().filter(same).copied().collect();
         places.insert(
             cpu,
-            Place {
+            CpuPosition {
                 core,
                 package,
                 siblings,

@@ -27,7 +27,7 @@ pub struct PageReading {
 }
 
 /// The window in question.
-pub(super) struct Question {
+pub(super) struct ReadingRequest {
     /// Its addresses.
     pub window: Range<usize>,
     /// Those of the whole mapping, which has a smaps entry of its own thanks to its guards.
@@ -40,16 +40,16 @@ pub(super) struct Question {
 
 /// Bytes that are resident, and the part of these in huge pages.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Share {
+struct ResidentShare {
     resident: Option<f64>,
     huge: Option<f64>,
     non_zero: Option<bool>,
 }
 
 /// Answers with the best source there is: page tables, else smaps and mincore.
-pub(super) fn read(asked: &Question, node_samples: usize) -> PageReading {
+pub(super) fn read(asked: &ReadingRequest, node_samples: usize) -> PageReading {
     let mut unchecked = Vec::new();
-    let share = from_page_tables(asked, &mut unchecked).unwrap_or_else(|| Share {
+    let share = from_page_tables(asked, &mut unchecked).unwrap_or_else(|| ResidentShare {
         resident: resident_share(asked, &mut unchecked),
         huge: huge_share_of_smaps(asked, &SystemFiles::real(), &mut unchecked),
         non_zero: None,
@@ -90,7 +90,7 @@ fn pages_of(window: &Range<usize>) -> Range<usize> {
 
 /// Both shares by PAGEMAP_SCAN, exactly for the pages of the window; `None` where the kernel lacks
 /// it.
-fn from_page_tables(asked: &Question, unchecked: &mut Vec<String>) -> Option<Share> {
+fn from_page_tables(asked: &ReadingRequest, unchecked: &mut Vec<String>) -> Option<ResidentShare> {
     let range = pages_of(&asked.window);
     let counts = os::page_counts(&range).ok()?;
     if counts.zero > 0 {
@@ -104,7 +104,7 @@ fn from_page_tables(asked: &Question, unchecked: &mut Vec<String>) -> Option<Sha
         unchecked.push("page size: nothing of the window is resident".to_owned());
     }
     let resident = Some(counts.present as f64 / range.len() as f64);
-    Some(Share {
+    Some(ResidentShare {
         resident,
         huge,
         non_zero: Some(counts.zero == 0),
@@ -112,7 +112,7 @@ fn from_page_tables(asked: &Question, unchecked: &mut Vec<String>) -> Option<Sha
 }
 
 /// The resident share by mincore.
-pub(super) fn resident_share(asked: &Question, unchecked: &mut Vec<String>) -> Option<f64> {
+pub(super) fn resident_share(asked: &ReadingRequest, unchecked: &mut Vec<String>) -> Option<f64> {
     let range = pages_of(&asked.window);
     match os::resident_bytes(&range) {
         Ok(bytes) => Some((bytes as f64 / range.len() as f64).min(1.0)),
@@ -127,7 +127,7 @@ pub(super) fn resident_share(asked: &Question, unchecked: &mut Vec<String>) -> O
 
 /// The share of huge pages by smaps, which counts the whole mapping.
 pub(super) fn huge_share_of_smaps(
-    asked: &Question,
+    asked: &ReadingRequest,
     files: &SystemFiles,
     unchecked: &mut Vec<String>,
 ) -> Option<f64> {
@@ -191,7 +191,7 @@ const PAGES_AT_A_TIME: usize = 1 << 16;
 /// Pages by node of those spread over the window, by move_pages, else of the whole mapping by
 /// numa_maps.
 fn nodes(
-    asked: &Question,
+    asked: &ReadingRequest,
     samples: usize,
     unchecked: &mut Vec<String>,
 ) -> Option<BTreeMap<u32, u64>> {
@@ -285,8 +285,8 @@ mod tests {
          kB\nAnonHugePages:  2048 kB\nTHPeligible: 1\n600000-800000 rw-p 00000000 00:00 0 [anon: \
          x]\nRss: 0 kB\nPrivate_Hugetlb: 2048 kB\nAnonHugePages: 0 kB\n";
 
-    fn asked(window: Range<usize>, mapping: Range<usize>) -> Question {
-        Question {
+    fn asked(window: Range<usize>, mapping: Range<usize>) -> ReadingRequest {
+        ReadingRequest {
             window,
             mapping,
             mode: PageMode::Transparent,
@@ -294,7 +294,7 @@ mod tests {
         }
     }
 
-    fn share(text: &str, question: &Question) -> (Option<f64>, Vec<String>) {
+    fn share(text: &str, question: &ReadingRequest) -> (Option<f64>, Vec<String>) {
         let tree = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(tree.path().join("proc/self")).unwrap();
         std::fs::write(tree.path().join("proc/self/smaps"), text).unwrap();

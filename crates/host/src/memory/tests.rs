@@ -248,7 +248,7 @@ fn the_fallbacks_say_the_same_as_the_page_tables() {
     let window = mapping.take(0..mapping.len()).unwrap();
     window.touch(0..window.len() / 2);
     let range = window.address()..window.address() + window.len();
-    let question = reading::Question {
+    let question = reading::ReadingRequest {
         window: range.clone(),
         mapping: range,
         mode: PageMode::Transparent,

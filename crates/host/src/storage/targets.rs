@@ -78,7 +78,7 @@ impl Target {
             Access::Destroy => Self::of_existing(path, opening, &system),
             Access::Create { bytes, keep } => {
                 let file = create::create(path, bytes, keep, opening)?;
-                let opened = Found {
+                let opened = OpenedFile {
                     file,
                     size: bytes,
                     kind: TargetKind::Created,
@@ -143,7 +143,7 @@ impl Target {
         }
         Self::complete(
             path,
-            Found {
+            OpenedFile {
                 file,
                 size,
                 kind,
@@ -157,11 +157,11 @@ impl Target {
     /// Finds out the rest about an opened file.
     fn complete(
         path: &Path,
-        found: Found,
+        found: OpenedFile,
         opening: &Opening,
         system: &SystemFiles,
     ) -> Result<Target> {
-        let Found {
+        let OpenedFile {
             file,
             size,
             kind,
@@ -294,7 +294,7 @@ impl Target {
 }
 
 /// An opened file before all is known of it.
-struct Found {
+struct OpenedFile {
     file: File,
     size: u64,
     kind: TargetKind,

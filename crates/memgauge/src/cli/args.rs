@@ -14,7 +14,7 @@ use render::{self, COMPARISON_FORMATS, Renderer, comparison_format, comparison_f
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use units::Nanos;
-use verdict::Share;
+use verdict::Fraction;
 
 /// Measures the memory system of this machine and says how far each number can be trusted.
 ///
@@ -240,11 +240,11 @@ pub struct CompareOptions {
 
     /// Differences up to this share do not matter: 3%, 0.5%
     #[arg(long, value_name = "SHARE", default_value = "3%")]
-    pub floor: Share,
+    pub floor: Fraction,
 
     /// The same for points without samples, which CSV has: judged by their figures alone
     #[arg(long, value_name = "SHARE", default_value = "10%")]
-    pub floor_without_samples: Share,
+    pub floor_without_samples: Fraction,
 
     /// Compare what different kernels reached, too, where not the same ones had the chance
     #[arg(long)]

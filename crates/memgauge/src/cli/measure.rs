@@ -315,7 +315,7 @@ fn choose_cpus(facts: &HostFacts, asked: Option<&CpuList>) -> Result<Vec<u32>> {
     }
     // Position among the siblings of its core: the first of every core comes before the second of
     // any.
-    let turn = |cpu: &u32| {
+    let place_on_core = |cpu: &u32| {
         let siblings = facts
             .topology
             .cpus
@@ -330,7 +330,7 @@ fn choose_cpus(facts: &HostFacts, asked: Option<&CpuList>) -> Result<Vec<u32>> {
         position.unwrap_or(0)
     };
     let mut cpus = allowed.clone();
-    cpus.sort_by_key(|cpu| (turn(cpu), *cpu));
+    cpus.sort_by_key(|cpu| (place_on_core(cpu), *cpu));
     if cpus.is_empty() {
         Err(Error::failure(
             "this process may run on no cpu that is known",

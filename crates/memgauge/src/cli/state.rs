@@ -44,7 +44,7 @@ fn folder_on(
 
 /// Where a report goes that the user did not name.
 #[derive(Debug)]
-pub struct Place {
+pub struct UnnamedFile {
     /// The file, `None` where none can be written.
     pub file: Option<PathBuf>,
     /// Why it is not in the folder of saved runs.
@@ -54,7 +54,7 @@ pub struct Place {
 /// Where the report of a run of `profile` goes that starts at `stamp`: into the folder of saved
 /// runs, else into the working directory, else into the folder for temporary files. A dry run makes
 /// no folder.
-pub fn place(stamp: &str, profile: &str, dry_run: bool) -> Place {
+pub fn place(stamp: &str, profile: &str, dry_run: bool) -> UnnamedFile {
     let saved = folder().and_then(|folder| {
         if !dry_run {
             std::fs::create_dir_all(&folder)
@@ -68,7 +68,7 @@ pub fn place(stamp: &str, profile: &str, dry_run: bool) -> Place {
     });
     let why = match saved {
         Ok(file) => {
-            return Place {
+            return UnnamedFile {
                 file: Some(file),
                 note: None,
             };
@@ -87,7 +87,7 @@ pub fn place(stamp: &str, profile: &str, dry_run: bool) -> Place {
         Some(file) => format!("the report will be {}", file.display()),
         None => "the report is not saved; type -o FILE".to_owned(),
     };
-    Place {
+    UnnamedFile {
         file,
         note: Some(format!(
             "cannot save in the folder of runs: {why}; {instead}"

@@ -42,7 +42,7 @@ pub(super) fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Draft
             let id = points.len();
             points.push(PlannedPoint::new(
                 draft.clone(),
-                Place {
+                DraftOrigin {
                     experiment: *experiment,
                     repeat: repeat.clone(),
                     follow_up: None,
@@ -60,7 +60,7 @@ pub(super) fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Draft
                 let id = points.len() + placeholders.len();
                 placeholders.push(PlannedPoint::new(
                     draft.clone(),
-                    Place {
+                    DraftOrigin {
                         experiment: *experiment,
                         repeat: repeat.clone(),
                         follow_up: Some(follow_up),
@@ -87,7 +87,7 @@ fn repeats(request: &Request) -> Vec<Option<Coordinate>> {
 }
 
 /// What a session knows about a draft beside the draft itself.
-pub(super) struct Place {
+pub(super) struct DraftOrigin {
     /// Position of its experiment in the request.
     pub experiment: usize,
     /// The coordinate of its repeat; `None` where there is one only.
@@ -100,7 +100,12 @@ pub(super) struct Place {
 
 impl PlannedPoint {
     /// The point that `draft` asks for at `place`.
-    pub(super) fn new(draft: Draft, place: Place, request: &Request, scope: &Scope<'_>) -> Self {
+    pub(super) fn new(
+        draft: Draft,
+        place: DraftOrigin,
+        request: &Request,
+        scope: &Scope<'_>,
+    ) -> Self {
         let experiment = &request.experiments[place.experiment];
         let mut coordinates = draft.coordinates;
         coordinates.extend(place.repeat.map(|repeat| ("repeat".to_owned(), repeat)));
@@ -192,7 +197,7 @@ pub fn draft_follow_up(
         .take(room.points)
         .zip(first_id..)
         .map(|(draft, id)| {
-            let place = Place {
+            let place = DraftOrigin {
                 experiment: room.experiment,
                 repeat: room.repeat.clone(),
                 follow_up: Some(follow_up),

@@ -23,7 +23,7 @@ pub struct PlannedPoint {
     pub(super) candidates: usize,
     /// Its costs on the machine.
     pub(super) costs: PointCosts,
-    /// Whether its chain is built anew at each of its turns.
+    /// Whether its chain is built anew in each of its rounds.
     pub(super) rebuilt: bool,
     /// Whether other experiments size memory by what it shows.
     pub sizes_memory: bool,

@@ -30,7 +30,7 @@ pub struct Request {
     /// What memory is sized by, where that is not the last-level caches as the system reports them,
     /// or as timing shows them where they are larger.
     pub last_level: Option<LastLevel>,
-    /// Pause before each point's turn.
+    /// Pause before each round of a point.
     pub cooldown: Nanos,
     /// More points than this are refused.
     pub max_points: usize,

@@ -7,9 +7,9 @@ use report::{Cause, Measured};
 use units::Nanos;
 use verdict::SPREAD;
 
-/// Fresh allocations at most for a second look, and rounds in each.
-const SECOND_LOOKS: u32 = 5;
-const ROUNDS_OF_A_LOOK: u32 = 3;
+/// Fresh allocations at most for a re-measurement, and rounds in each.
+const MOST_ALLOCATIONS: u32 = 5;
+const ROUNDS_IN_EACH: u32 = 3;
 
 /// Less time than this is not worth fresh memory.
 const LEAST_REST: Nanos = Nanos(50e6);
@@ -25,9 +25,9 @@ impl Run<'_> {
     /// are not as precise as asked for.
     pub(super) fn use_what_is_left(&mut self, batch: &Batch) {
         self.take_extra_rounds(batch, self.deadline, Self::within_reach);
-        // Fresh memory is only what the points of a second look need: the others have theirs at the
+        // Fresh memory is only what the points of a re-measurement need: the others have theirs at the
         // end of the run.
-        if !self.look_again(batch) {
+        if !self.remeasure(batch) {
             self.take_extra_rounds(batch, self.deadline, Self::unsettled);
             self.take_extra_rounds(batch, self.share_end, Self::weak);
         }
@@ -116,7 +116,7 @@ impl Run<'_> {
                 if self.machine.now() > until || self.machine.interrupted() {
                     return;
                 }
-                self.turn(index);
+                self.visit(index);
             }
         }
     }
@@ -175,7 +175,7 @@ impl Run<'_> {
         points.sort_unstable();
         let now = self.machine.now();
         let left = self.deadline - now;
-        let each = (now - self.started) / self.turns.0.max(1) as f64;
+        let each = (now - self.started) / self.rounds.done.max(1) as f64;
         let mut needed = Nanos::ZERO;
         let fits = |&(rounds, _): &(u32, usize)| {
             needed += each * f64::from(rounds);
@@ -205,8 +205,8 @@ impl Run<'_> {
     /// Takes further rounds, in fresh allocations, of points that came out badly where it can
     /// matter which pages they got, while there is time: allocations then differ. Whether it mapped
     /// fresh memory.
-    fn look_again(&mut self, batch: &Batch) -> bool {
-        for look in 0..SECOND_LOOKS {
+    fn remeasure(&mut self, batch: &Batch) -> bool {
+        for look in 0..MOST_ALLOCATIONS {
             let points = self.suspects(batch);
             let works: Vec<&Work> = points
                 .iter()
@@ -224,8 +224,8 @@ impl Run<'_> {
             for &index in &points {
                 self.logs[index].reallocated();
             }
-            for index in (0..ROUNDS_OF_A_LOOK).flat_map(|_| points.clone()) {
-                self.turn(index);
+            for index in (0..ROUNDS_IN_EACH).flat_map(|_| points.clone()) {
+                self.visit(index);
             }
         }
         true
@@ -237,7 +237,7 @@ impl Run<'_> {
         !self.outcomes.contains_key(&index) && !log.is_empty() && !log.needs_no_more()
     }
 
-    /// The points of a batch that a second look may help: badly known, and in pages of which the
+    /// The points of a batch that a re-measurement may help: badly known, and in pages of which the
     /// system chose the places one by one (small ones, or a mixture) in a working set that caches
     /// indexed by address could hold.
     fn suspects(&self, batch: &Batch) -> Vec<usize> {

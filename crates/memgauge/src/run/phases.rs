@@ -112,7 +112,7 @@ impl Run<'_> {
             .flat_map(|batch| &batch.points)
             .map(|&index| u64::from(self.sampling_of(index).rounds))
             .sum::<u64>();
-        self.turns.1 = self.turns.1.saturating_sub(reserve.rounds) + rounds;
+        self.rounds.all = self.rounds.all.saturating_sub(reserve.rounds) + rounds;
         batches
     }
 
@@ -227,7 +227,7 @@ impl Run<'_> {
             .map(|phase| phase.most_memory(reallocate))
             .max();
         self.memory = self.memory.max(most.unwrap_or_default());
-        self.turns.1 = self.turns.0 + self.rounds_left();
+        self.rounds.all = self.rounds.done + self.rounds_left();
     }
 
     /// Rounds of all points that are to come.

@@ -49,7 +49,7 @@ impl Heat {
 }
 
 /// The points of one map: the report, what they share, themselves.
-type Group<'a> = (usize, Vec<Option<&'a Coordinate>>, Vec<&'a report::Point>);
+type MapGroup<'a> = (usize, Vec<Option<&'a Coordinate>>, Vec<&'a report::Point>);
 
 /// A heat map for each report and each combination of what is neither end, with what its title has
 /// more than that of all; none where points do not lie between ends.
@@ -79,7 +79,7 @@ pub(super) fn heats(
         return Vec::new();
     }
     let others = others(merged, axes);
-    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut groups: Vec<MapGroup<'_>> = Vec::new();
     for part in parts {
         let measured = part
             .dataset
@@ -102,7 +102,7 @@ pub(super) fn heats(
             }
         }
     }
-    let named = |(report, key, points): Group<'_>| {
+    let named = |(report, key, points): MapGroup<'_>| {
         let told = others
             .iter()
             .zip(key)

@@ -269,7 +269,7 @@ fn files_without_samples_are_judged_by_their_figures_and_a_floor_of_their_own() 
     };
     assert_eq!(found(&Settings::default()), [1, 0, 0, 1]);
     let floor = |share: f64| Settings {
-        floor_without_samples: verdict::Share(share),
+        floor_without_samples: verdict::Fraction(share),
         ..Settings::default()
     };
     assert_eq!(found(&floor(0.01)), [2, 0, 0, 0]);

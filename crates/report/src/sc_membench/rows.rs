@@ -220,7 +220,7 @@ fn row(dataset: &Dataset, point: &Point) -> Result<(ScMembenchRow, bool), String
 }
 
 /// Where a row stands.
-struct Place {
+struct RowPosition {
     operation: &'static str,
     kib: u64,
     threads: u64,
@@ -229,7 +229,7 @@ struct Place {
 }
 
 /// The place that the form has for a point, or why it has none.
-fn place(dataset: &Dataset, point: &Point) -> Result<Place, String> {
+fn place(dataset: &Dataset, point: &Point) -> Result<RowPosition, String> {
     let experiment = dataset.experiment.as_str();
     if experiment != dataset.quantity.name || !["bandwidth", "latency"].contains(&experiment) {
         return Err("only bandwidth and latency have rows".to_owned());
@@ -279,7 +279,7 @@ fn place(dataset: &Dataset, point: &Point) -> Result<Place, String> {
         return Err("its buffer is not a whole number of KiB".to_owned());
     }
     // A float of this size is a whole number below 2^54.
-    Ok(Place {
+    Ok(RowPosition {
         operation,
         kib: kib as u64,
         threads,
@@ -288,7 +288,7 @@ fn place(dataset: &Dataset, point: &Point) -> Result<Place, String> {
 }
 
 /// The row of a measured point; `None` without samples that say how much was done in how much time.
-fn figures(place: &Place, measured: &Measured) -> Option<ScMembenchRow> {
+fn figures(place: &RowPosition, measured: &Measured) -> Option<ScMembenchRow> {
     let samples = || measured.samples_of_summary();
     let elapsed_ns: f64 = samples().map(|sample| sample.elapsed_ns).sum();
     let work: u128 = samples().map(|sample| u128::from(sample.work)).sum();
@@ -339,7 +339,7 @@ fn figures(place: &Place, measured: &Measured) -> Option<ScMembenchRow> {
 ///
 /// The report has that convention for the median; the best sample differs from it by the same
 /// factor.
-fn single_count(place: &Place, measured: &Measured) -> Option<f64> {
+fn single_count(place: &RowPosition, measured: &Measured) -> Option<f64> {
     let stated = measured
         .also
         .get("single_count")

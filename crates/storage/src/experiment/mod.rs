@@ -9,7 +9,9 @@ mod seeks;
 mod settings;
 
 pub use replay::{Recorded, parse_trace};
-pub use settings::{BlockOrder, Direction, EngineName, Position, Rate, Settings, Share, Timing};
+pub use settings::{
+    BlockOrder, Direction, EngineName, Position, Rate, Settings, Timing, WriteShare,
+};
 
 pub use ranges::LookAt;
 

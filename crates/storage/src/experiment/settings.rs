@@ -15,7 +15,7 @@ lists! {
     /// Orders of blocks.
     BlockOrders of BlockOrder;
     /// Shares of writes.
-    Mixes of Share;
+    Mixes of WriteShare;
     /// Engines by name.
     Engines of EngineName;
     /// Operations per second.
@@ -56,9 +56,9 @@ names! {
 
 /// A share of operations, in millionths: `0.3`, `30%`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Share(pub u32);
+pub struct WriteShare(pub u32);
 
-impl FromStr for Share {
+impl FromStr for WriteShare {
     type Err = ParseError;
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
@@ -539,7 +539,7 @@ impl Settings {
         let mixes = self
             .mixes
             .as_ref()
-            .map_or_else(|| vec![Share(500_000)], |mix| mix.0.clone());
+            .map_or_else(|| vec![WriteShare(500_000)], |mix| mix.0.clone());
         let asked = match (&self.ops, &self.mixes) {
             (Some(ops), _) => ops.0.clone(),
             (None, Some(_)) => vec![Direction::Mix],
@@ -549,7 +549,8 @@ impl Settings {
             Direction::Read => vec![("read".to_owned(), 0)],
             Direction::Write => vec![("write".to_owned(), 1_000_000)],
             Direction::Mix => {
-                let named = |share: &Share| (format!("mix {}%", f64::from(share.0) / 1e4), share.0);
+                let named =
+                    |share: &WriteShare| (format!("mix {}%", f64::from(share.0) / 1e4), share.0);
                 mixes.iter().map(named).collect()
             }
         };
@@ -629,13 +630,13 @@ mod tests {
     #[test]
     fn shares_and_rates_have_bounds() {
         assert_eq!(
-            ["0", "0.3", "30%", "1", "100%"].map(|t| t.parse::<Share>().unwrap().0),
+            ["0", "0.3", "30%", "1", "100%"].map(|t| t.parse::<WriteShare>().unwrap().0),
             [0, 300_000, 300_000, 1_000_000, 1_000_000]
         );
         assert!(
             ["", "1.1", "-0.1", "101%", "nan", "x"]
                 .iter()
-                .all(|t| t.parse::<Share>().is_err())
+                .all(|t| t.parse::<WriteShare>().is_err())
         );
         assert_eq!(
             ["1000", "0.5"].map(|t| t.parse::<Rate>().unwrap().0),

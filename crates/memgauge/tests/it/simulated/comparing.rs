@@ -6,7 +6,7 @@ use engine::Sampling;
 use kernels::SetId;
 use report::{Coordinate, Outcome, Report, VerdictGrade};
 use units::Nanos;
-use verdict::{Change, Comparison, DEFAULT_FLOOR, Settings, Share, compare};
+use verdict::{Change, Comparison, DEFAULT_FLOOR, Fraction, Settings, compare};
 
 /// A run with all of its rounds, of 16 points in four levels.
 fn report(on: &Simulated, seed: u64, rounds: u32) -> Report {
@@ -118,12 +118,12 @@ fn the_floor_is_the_users() {
     let after = report(&slower, 2, 6);
     assert_eq!(compared(&before, &after).tally.same, 16);
     let settings = Settings {
-        floor: Share(0.01),
+        floor: Fraction(0.01),
         ..Settings::default()
     };
     let tally = compare(("a", &before), ("b", &after), &settings).tally;
     assert_eq!((tally.worse, tally.same), (1, 15));
-    assert_eq!(DEFAULT_FLOOR, Share(0.03));
+    assert_eq!(DEFAULT_FLOOR, Fraction(0.03));
 }
 
 #[test]
