@@ -127,7 +127,8 @@ fn advice(report: &Report) -> Vec<Labelled> {
         .collect()
 }
 
-/// `arguments` without `options` and their values.
+/// `arguments` without `options` and their values, and without the session that they continue: a
+/// complete one is not continued.
 fn without(arguments: &[String], options: &BTreeMap<&str, String>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut arguments = arguments.iter();
@@ -135,7 +136,7 @@ fn without(arguments: &[String], options: &BTreeMap<&str, String>) -> Vec<String
         let (name, value) = argument
             .split_once('=')
             .map_or((argument.as_str(), None), |(n, v)| (n, Some(v)));
-        if !options.contains_key(name) {
+        if name != "--resume" && !options.contains_key(name) {
             kept.push(argument.clone());
         } else if value.is_none() {
             arguments.next();
@@ -367,4 +368,22 @@ fn label(dataset: &Dataset, point: &Point, varying: &[&str]) -> String {
         }
     }
     parts.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advised_commands_continue_no_session() {
+        let words = |line: &str| -> Vec<String> { line.split(' ').map(str::to_owned).collect() };
+        let options = BTreeMap::from([("--samples", "500".to_owned())]);
+        for line in [
+            "memgauge run --resume last --samples 3 -o r.json",
+            "memgauge run --resume=r.json.journal.jsonl --samples=3 -o r.json",
+        ] {
+            let kept = without(&words(line), &options);
+            assert_eq!(kept, words("memgauge run -o r.json"), "{line}");
+        }
+    }
 }
