@@ -268,7 +268,10 @@ pub trait Machine {
 
     /// Maps and touches the memory of `plan`, and releases the previous mapping. With `beside`, the
     /// previous mapping is released only afterwards, so that the system cannot return its pages.
-    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Failure>;
+    ///
+    /// # Errors
+    /// [`Failure::OutOfTime`] if the memory was not usable at the time `until` of [`Machine::now`].
+    fn map(&mut self, plan: &MemoryPlan, beside: bool, until: Nanos) -> Result<(), Failure>;
 
     /// Makes ready to sample `work`: takes its memory, builds its chain.
     fn prepare(&mut self, work: &Work) -> Result<(), Failure>;

@@ -9,7 +9,7 @@ use host::facts::{SystemFiles, discover};
 use host::interrupt::StopFlag;
 use host::memory::PageMode;
 use std::io::Write;
-use units::Bytes;
+use units::{Bytes, Nanos};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let plan = MemoryPlan::for_works([&work], machine.facts(), false);
         let start = machine.now();
         machine
-            .map(&plan, false)
+            .map(&plan, false, Nanos(f64::INFINITY))
             .map_err(|failure| format!("{failure:?}"))?;
         let touched = machine.now();
         machine

@@ -1,5 +1,5 @@
-//! From a request and a machine to a plan: which points, in which memory, with how many samples, in
-//! how much time.
+//! Makes the plan of a session from a request and a machine: points, their memory, the number of
+//! samples, and the expected time.
 
 #![forbid(unsafe_code)]
 
@@ -17,10 +17,11 @@ mod session_plan;
 mod sizes;
 mod words;
 
-pub use drafting::{LARGEST_MAX_POINTS, Progressed, draft_follow_up};
+pub use drafting::{LARGEST_MAX_POINTS, ResultsSoFar, draft_follow_up};
 pub use making::make;
 pub use phase::{Batch, Phase, Reserve, Room, open_rooms};
 pub use point::PlannedPoint;
+pub use replay::is_final;
 pub use request::Request;
 pub use schedule::{Rest, batches_of_phase, most_needed_first};
 pub use session_plan::Plan;

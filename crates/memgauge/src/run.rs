@@ -27,8 +27,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Hertz, Nanos};
 use verdict::{SampleStatistics, VerdictInput, base_clock, judge};
 
-/// No sample begins when the run has used this much more than its budget, unless it has nothing
-/// yet: then one point is sampled briefly up to so many times the budget.
+/// No sample begins once the run has used its budget times `BUDGET_TOLERANCE`. A run that has no
+/// sample by then takes one short one, up to its budget times `HARD_BUDGET_LIMIT`.
 const BUDGET_TOLERANCE: f64 = 1.05;
 const HARD_BUDGET_LIMIT: f64 = 4.0;
 
@@ -326,7 +326,8 @@ impl Run<'_> {
             .sampling_of(&self.points[index], &self.sampling)
     }
 
-    /// Maps memory, unless nobody will measure in it: that can take longer than all the rest.
+    /// Maps memory, if there is time to measure in it. Mapping stops when the time of the batch is
+    /// over: on a busy machine it can take longer than all samples.
     fn allocate(&mut self, memory: &MemoryPlan, beside: bool) -> Result<(), Failure> {
         if self.machine.interrupted() || self.is_over_budget() {
             return Ok(());
@@ -337,7 +338,18 @@ impl Run<'_> {
             return Ok(());
         }
         self.tell("mapping memory");
-        self.machine.map(memory, beside)
+        let until = if self.has_nothing() {
+            self.started + self.plan.request.budget * HARD_BUDGET_LIMIT
+        } else {
+            self.cut
+        };
+        match self.machine.map(memory, beside, until) {
+            Err(Failure::OutOfTime) => {
+                self.cut = self.machine.now();
+                Ok(())
+            }
+            mapped => mapped,
+        }
     }
 
     /// One round of one point, unless it has what it needs or the run is over.

@@ -47,6 +47,8 @@ pub struct NoiseModel {
     pub counter_drift: f64,
     /// How much longer everything takes in every second mapping of memory, relative.
     pub placement: f64,
+    /// Extra time of every mapping of memory, as a multiple of the time that the plan expects.
+    pub slow_mapping: f64,
     /// Relative slow-down per second of simulated time: a machine that heats up.
     pub drift: f64,
     /// Every so many spans of fifty samples the host has all CPUs on one core for one of them; 0

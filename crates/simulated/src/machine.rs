@@ -579,7 +579,7 @@ impl Machine for SimulatedMachine {
         stream.counts().into_iter().flat_map(kernels).collect()
     }
 
-    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Failure> {
+    fn map(&mut self, plan: &MemoryPlan, beside: bool, until: Nanos) -> Result<(), Failure> {
         let usable = self
             .facts
             .memory
@@ -601,7 +601,14 @@ impl Machine for SimulatedMachine {
         self.chains.clear();
         self.taken.clear();
         self.prepared = None;
-        self.advance(Nanos::from_secs(plan.total().0 as f64 / self.model.fault.0))
+        let expected = Nanos::from_secs(plan.total().0 as f64 / self.model.fault.0);
+        let needed = expected * (1.0 + self.model.noise.slow_mapping);
+        let allowed = (until - self.now).max(Nanos::ZERO);
+        self.advance(needed.min(allowed))?;
+        if needed > allowed {
+            return Err(Failure::OutOfTime);
+        }
+        Ok(())
     }
 
     fn prepare(&mut self, work: &Work) -> Result<(), Failure> {

@@ -105,7 +105,12 @@ impl RealMachine {
     }
 
     /// Faults `mapping` in, each of `cpus` its part, unless interrupted.
-    fn touch(&self, mapping: &Arc<Mapping>, cpus: &[u32]) -> std::result::Result<(), Failure> {
+    fn touch(
+        &self,
+        mapping: &Arc<Mapping>,
+        cpus: &[u32],
+        until: Nanos,
+    ) -> std::result::Result<(), Failure> {
         let window = Arc::new(mapping.take(0..mapping.len())?);
         let parts = cpus.len();
         let stop = self.stop.clone();
@@ -118,7 +123,7 @@ impl RealMachine {
                 at(member.index + 1)
             };
             let mut position = at(member.index);
-            while position < end && !stop.is_set() {
+            while position < end && !stop.is_set() && counter::monotonic() < until {
                 let next = (position + TOUCH_STEP).min(end);
                 window.touch(position..next);
                 position = next;
@@ -127,8 +132,10 @@ impl RealMachine {
         })?;
         if done.into_iter().all(|d| d) {
             Ok(())
-        } else {
+        } else if self.stop.is_set() {
             Err(Failure::Interrupted)
+        } else {
+            Err(Failure::OutOfTime)
         }
     }
 
@@ -220,7 +227,12 @@ impl RealMachine {
     }
 
     /// Maps `bytes` as `key` says and lets CPUs near them touch them first.
-    fn fault_in(&self, key: &MemoryKey, bytes: Bytes) -> std::result::Result<Arena, Failure> {
+    fn fault_in(
+        &self,
+        key: &MemoryKey,
+        bytes: Bytes,
+        until: Nanos,
+    ) -> std::result::Result<Arena, Failure> {
         let (_, pages, place) = key;
         let mapping = Mapping::new(bytes, *pages, page_bytes(*pages, &self.facts))?;
         let near = match place {
@@ -236,7 +248,8 @@ impl RealMachine {
         {
             return Err(Failure::Unsupported(error.to_string()));
         }
-        self.touch(&mapping, if near.is_empty() { &self.cpus } else { &near })?;
+        let cpus = if near.is_empty() { &self.cpus } else { &near };
+        self.touch(&mapping, cpus, until)?;
         Ok(Arena::new(mapping))
     }
 
@@ -483,7 +496,7 @@ impl Machine for RealMachine {
             page_bytes(PageMode::Transparent, &self.facts),
         )
         .map_err(Failure::from)
-        .and_then(|mapping| self.touch(&mapping, &self.cpus));
+        .and_then(|mapping| self.touch(&mapping, &self.cpus, Nanos(f64::INFINITY)));
         let time = counter::monotonic() - start;
         // Where the trial itself is refused, the plan assumes the slowest rate seen on virtual
         // machines.
@@ -506,16 +519,21 @@ impl Machine for RealMachine {
         candidates::candidates(work)
     }
 
-    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> std::result::Result<(), Failure> {
+    fn map(
+        &mut self,
+        plan: &MemoryPlan,
+        beside: bool,
+        until: Nanos,
+    ) -> std::result::Result<(), Failure> {
         self.prepared = None;
         self.walks.clear();
         self.chains.clear();
         let old = std::mem::take(&mut self.mappings);
         let _old = beside.then_some(old);
         for (key, &bytes) in &plan.mappings {
-            // Memory that cannot be had concerns only the works that ask for it.
-            let arena = match self.fault_in(key, bytes) {
-                Err(Failure::Interrupted) => return Err(Failure::Interrupted),
+            // Memory that cannot be had concerns only the works that need it.
+            let arena = match self.fault_in(key, bytes, until) {
+                Err(failure @ (Failure::Interrupted | Failure::OutOfTime)) => return Err(failure),
                 arena => arena,
             };
             self.mappings.insert(key.clone(), arena);

@@ -385,7 +385,7 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
         text += &format!("  {}{outcome}\n", place.join(" "));
     }
     let mut room: BTreeMap<usize, usize> = BTreeMap::new();
-    for (_, free) in open_rooms(&plan.phases) {
+    for free in open_rooms(&plan.phases) {
         *room.entry(free.experiment).or_default() += free.points;
     }
     for (experiment, count) in room {

@@ -4,13 +4,13 @@ use super::catalogue::is_storage_engine;
 use super::progress::{is_under_way, journals_of, report_of};
 use super::terminal::quoted;
 use super::{saved, state};
-use crate::plan::{Plan, PlannedPoint};
+use crate::plan::{Plan, is_final};
 use crate::run::Past;
 use engine::Machine;
 use kernels::catalogue;
 use report::{
-    Cause, Coordinates, HostFacts, JournalLine, JournalPoint, KernelUsed, Outcome, Point,
-    Provenance, Report, RunStatus, place_asked_for,
+    Coordinates, HostFacts, JournalLine, JournalPoint, KernelUsed, Point, Provenance, Report,
+    RunStatus, place_asked_for,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
@@ -217,22 +217,12 @@ impl Resume {
                 quoted(&self.file.to_string_lossy())
             )));
         }
-        // Made anew of the points that are taken over.
-        self.report.datasets.retain(|dataset| !dataset.derived);
-        let differs = plan_difference(&self.report, plan)
-            .or_else(|| plan.replay(&self.report, machine).err())
-            .or_else(|| point_difference(&self.report, plan));
-        if let Some(difference) = differs {
-            return Err(self.other_request(&difference));
-        }
+        let settled = match plan.continue_from(&self.report, machine) {
+            Ok(settled) => settled,
+            Err(difference) => return Err(self.other_request(&difference)),
+        };
         let continued = self.continued();
         let provenance = self.report.provenance;
-        let points = self.report.datasets.into_iter().flat_map(|d| d.points);
-        let settled = points
-            .filter(|point| is_settled(&point.outcome))
-            .map(|point| (point.id, point.outcome))
-            .collect();
-        let settled = plan.take_over(settled, machine.facts());
         let Provenance {
             started,
             resumed,
@@ -254,8 +244,9 @@ impl Resume {
     fn continued(&mut self) -> Continued {
         let report = &self.report;
         let is_begun =
-            |point: &&Point| point.outcome.measured().is_some() && !is_settled(&point.outcome);
-        let carried = report.datasets.iter().flat_map(|dataset| {
+            |point: &&Point| point.outcome.measured().is_some() && !is_final(&point.outcome);
+        let datasets = report.datasets.iter().filter(|dataset| !dataset.derived);
+        let carried = datasets.flat_map(|dataset| {
             let begun = dataset.points.iter().filter(is_begun);
             begun.map(|point| {
                 JournalLine::Point(Box::new(JournalPoint {
@@ -283,16 +274,6 @@ impl Resume {
             self.file.display(),
             continuing(&self.report.provenance.command_line, &self.file)
         ))
-    }
-}
-
-/// Whether an outcome stands: the rest was cut off by the end of the run, or failed and is worth
-/// another try.
-fn is_settled(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Measured(m) => !m.verdict.names(Cause::Interrupted),
-        Outcome::Skipped { .. } | Outcome::Unsupported { .. } => true,
-        Outcome::Interrupted { .. } | Outcome::Failed { .. } => false,
     }
 }
 
@@ -350,60 +331,6 @@ fn kernel_difference(used: &[KernelUsed]) -> Option<String> {
         "its kernel '{:.40}' has other instructions than the one here",
         other.name
     ))
-}
-
-/// The difference between what the plan and the report measure, in words.
-fn plan_difference(report: &Report, plan: &Plan) -> Option<String> {
-    let asked: Vec<&str> = plan.request.experiments.iter().map(|e| e.name()).collect();
-    let made: Vec<&str> = report
-        .datasets
-        .iter()
-        .map(|d| d.experiment.as_str())
-        .collect();
-    (asked != made).then(|| {
-        format!(
-            "it measures {:.100}, this command {}",
-            made.join(", "),
-            asked.join(", ")
-        )
-    })
-}
-
-/// The difference between the points of the plan, with all phases of the report drafted, and those
-/// of the report, in words.
-fn point_difference(report: &Report, plan: &Plan) -> Option<String> {
-    let datasets = report.datasets.iter().enumerate();
-    let made: BTreeMap<u64, (usize, &Point)> = datasets
-        .flat_map(|(d, dataset)| dataset.points.iter().map(move |p| (p.id, (d, p))))
-        .collect();
-    let here = plan.points.len();
-    if made.len() != here {
-        return Some(format!(
-            "it has {}, this command {here}",
-            counted(made.len(), "point")
-        ));
-    }
-    let differs = |here: &&PlannedPoint| {
-        let there = made.get(&here.id);
-        !there.is_some_and(|(d, point)| here.is_at(point, *d))
-    };
-    let planned = plan.points.iter().find(differs)?;
-    let there = made
-        .get(&planned.id)
-        .map_or_else(|| "not there".to_owned(), |(_, p)| place(&p.coordinates));
-    Some(format!(
-        "its point {} is {there:.200}, that of this command {}",
-        planned.id,
-        place(&planned.coordinates)
-    ))
-}
-
-fn place(coordinates: &Coordinates) -> String {
-    coordinates
-        .iter()
-        .map(|(axis, at)| format!("{axis}={at}"))
-        .collect::<Vec<_>>()
-        .join(" ")
 }
 
 /// The command line of a run as it can be typed again, without what says where to continue.

@@ -7,17 +7,20 @@ use report::{Coordinate, Coordinates, Dataset, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use units::error::{Error, Result};
 
-/// What experiments draft before anything is measured.
+/// Points that experiments draft before anything is measured.
 pub(super) struct Drafted {
     /// The points that are known, in the order of tables.
     pub points: Vec<PlannedPoint>,
-    /// Placeholders for the points of follow-ups: each takes as much time and memory as any of
-    /// these.
+    /// Placeholders for the points of follow-ups. A placeholder takes as much time and memory as
+    /// the most expensive point that may take its place.
     pub placeholders: Vec<PlannedPoint>,
 }
 
-/// The points of all experiments and repeats. What lies at the same place as a point before it is
-/// the same question asked twice and left out.
+/// Drafts the points of all experiments and repeats. A draft with the coordinates of an earlier
+/// one of the same experiment is left out.
+///
+/// # Errors
+/// An experiment refuses its settings, or there are more points than the request allows.
 pub(super) fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Drafted> {
     let mut known: Vec<(usize, Draft)> = Vec::new();
     let mut follow_ups: BTreeMap<usize, Vec<(usize, Draft)>> = BTreeMap::new();
@@ -36,49 +39,35 @@ pub(super) fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Draft
     }
     let placeholders = follow_ups.values().map(Vec::len).sum::<usize>();
     check_count(known.len() + placeholders, request)?;
-    let mut points = Vec::new();
-    for repeat in repeats(request) {
-        for (experiment, draft) in &known {
-            let id = points.len();
-            points.push(PlannedPoint::new(
-                draft.clone(),
-                DraftOrigin {
+    let mut count = 0;
+    let mut planned = |drafts: &[(usize, Draft)], follow_up: Option<usize>| {
+        let mut points = Vec::new();
+        for repeat in repeats(request) {
+            for (experiment, draft) in drafts {
+                let origin = DraftOrigin {
                     experiment: *experiment,
                     repeat: repeat.clone(),
-                    follow_up: None,
-                    id,
-                },
-                request,
-                scope,
-            ));
-        }
-    }
-    let mut placeholders = Vec::new();
-    for (follow_up, drafts) in follow_ups {
-        for repeat in repeats(request) {
-            for (experiment, draft) in &drafts {
-                let id = points.len() + placeholders.len();
-                placeholders.push(PlannedPoint::new(
-                    draft.clone(),
-                    DraftOrigin {
-                        experiment: *experiment,
-                        repeat: repeat.clone(),
-                        follow_up: Some(follow_up),
-                        id,
-                    },
-                    request,
-                    scope,
-                ));
+                    follow_up,
+                    id: count,
+                };
+                points.push(PlannedPoint::new(draft.clone(), origin, request, scope));
+                count += 1;
             }
         }
-    }
+        points
+    };
+    let points = planned(&known, None);
+    let placeholders = follow_ups
+        .iter()
+        .flat_map(|(follow_up, drafts)| planned(drafts, Some(*follow_up)))
+        .collect();
     Ok(Drafted {
         points,
         placeholders,
     })
 }
 
-/// The coordinate of each repeat; a single `None` where there is one only.
+/// Coordinate of each repeat; a single `None` if the session has no repeats.
 fn repeats(request: &Request) -> Vec<Option<Coordinate>> {
     let several = request.repeat > 1;
     let all = 0..u64::from(request.repeat.max(1));
@@ -86,29 +75,29 @@ fn repeats(request: &Request) -> Vec<Option<Coordinate>> {
         .collect()
 }
 
-/// What a session knows about a draft beside the draft itself.
+/// Origin of a draft: who drafted it, in which repeat.
 pub(super) struct DraftOrigin {
     /// Position of its experiment in the request.
     pub experiment: usize,
-    /// The coordinate of its repeat; `None` where there is one only.
+    /// Coordinate of the repeat; `None` if the session has no repeats.
     pub repeat: Option<Coordinate>,
-    /// The follow-up that drafts it; `None` for a point that is known at the start.
+    /// Number of the follow-up; `None` for a point that is known at the start.
     pub follow_up: Option<usize>,
-    /// Its number.
+    /// Number of the point.
     pub id: usize,
 }
 
 impl PlannedPoint {
-    /// The point that `draft` asks for at `place`.
+    /// The point that `draft` requests.
     pub(super) fn new(
         draft: Draft,
-        place: DraftOrigin,
+        origin: DraftOrigin,
         request: &Request,
         scope: &Scope<'_>,
     ) -> Self {
-        let experiment = &request.experiments[place.experiment];
+        let experiment = &request.experiments[origin.experiment];
         let mut coordinates = draft.coordinates;
-        coordinates.extend(place.repeat.map(|repeat| ("repeat".to_owned(), repeat)));
+        coordinates.extend(origin.repeat.map(|repeat| ("repeat".to_owned(), repeat)));
         let candidates = draft
             .work
             .as_ref()
@@ -117,8 +106,8 @@ impl PlannedPoint {
             PointCosts::look_up(work, scope.machine)
         });
         Self {
-            id: place.id as u64,
-            experiment: place.experiment,
+            id: origin.id as u64,
+            experiment: origin.experiment,
             coordinates,
             work: draft.work,
             bound: draft.bound,
@@ -126,25 +115,25 @@ impl PlannedPoint {
             candidates,
             costs,
             rebuilt: experiment.rebuilds_chains(),
-            sizes_memory: experiment.sizes_memory(place.follow_up),
+            sizes_memory: experiment.sizes_memory(origin.follow_up),
             windows: experiment.windows(),
-            follow_up: place.follow_up,
+            follow_up: origin.follow_up,
         }
     }
 }
 
-/// The points of a session, as far as they have outcomes.
+/// Outcomes of a session so far.
 #[derive(Clone, Copy)]
-pub struct Progressed<'a> {
+pub struct ResultsSoFar<'a> {
     /// All points that are drafted.
     pub points: &'a [PlannedPoint],
-    /// Their outcomes by position.
+    /// Outcomes by position of the point.
     pub outcomes: &'a BTreeMap<usize, Outcome>,
 }
 
-impl Progressed<'_> {
-    /// The points of an experiment that have an outcome in one repeat, without the coordinate of
-    /// the repeat.
+impl ResultsSoFar<'_> {
+    /// Points of an experiment in one repeat that have an outcome. The coordinate of the repeat is
+    /// taken out.
     pub fn dataset(
         &self,
         request: &Request,
@@ -172,24 +161,23 @@ impl Progressed<'_> {
     }
 }
 
-/// The points of a follow-up that there is `room` for, from what was measured: none of them lies at
-/// the place of another point. Their numbers begin with `first_id`.
+/// Drafts the points of a follow-up from measured points, as many as `room` allows. Their numbers
+/// begin with `first_id`. No point has the coordinates of another.
 pub fn draft_follow_up(
     request: &Request,
     scope: &Scope<'_>,
-    follow_up: usize,
     room: &Room,
-    so_far: Progressed<'_>,
+    results: ResultsSoFar<'_>,
     first_id: usize,
 ) -> Vec<PlannedPoint> {
-    let measured = so_far.dataset(request, room.experiment, room.repeat.as_ref());
+    let measured = results.dataset(request, room.experiment, room.repeat.as_ref());
     let mut taken: BTreeSet<Coordinates> = measured
         .points
         .iter()
         .map(|point| point.coordinates.clone())
         .collect();
     let experiment = &request.experiments[room.experiment];
-    let drafts = experiment.follow_up(scope, follow_up, room.points, &measured);
+    let drafts = experiment.follow_up(scope, room.follow_up, room.points, &measured);
     drafts
         .into_iter()
         .map(|draft| pages::settled(draft, scope.facts()))
@@ -197,13 +185,13 @@ pub fn draft_follow_up(
         .take(room.points)
         .zip(first_id..)
         .map(|(draft, id)| {
-            let place = DraftOrigin {
+            let origin = DraftOrigin {
                 experiment: room.experiment,
                 repeat: room.repeat.clone(),
-                follow_up: Some(follow_up),
+                follow_up: Some(room.follow_up),
                 id,
             };
-            PlannedPoint::new(draft, place, request, scope)
+            PlannedPoint::new(draft, origin, request, scope)
         })
         .collect()
 }
@@ -211,8 +199,8 @@ pub fn draft_follow_up(
 /// The largest number that `--max-points` takes.
 pub const LARGEST_MAX_POINTS: usize = 1_000_000;
 
-/// Refuses more points than are allowed, `each` of which are in every repeat. The number that is
-/// advised is enough.
+/// Refuses more points than the request allows; each repeat has `each` points. The advised
+/// `--max-points` is large enough.
 fn check_count(each: usize, request: &Request) -> Result<()> {
     let count = each.saturating_mul(request.repeat.max(1) as usize);
     let allowed = request.max_points;

@@ -6,17 +6,24 @@ use report::HostFacts;
 use std::collections::BTreeSet;
 use units::{Bytes, Nanos};
 
-/// Which points share memory.
+/// Points that share memory.
 pub(super) struct Layout<'a> {
     facts: &'a HostFacts,
     /// Memory that may be used.
     usable: Bytes,
-    /// What each point needs if it is alone.
+    /// Memory of each point by itself.
     alone: Vec<MemoryPlan>,
+    /// Largest memory that is mapped before the first sample, where points of less memory can go
+    /// first.
+    first_mapping: Bytes,
 }
 
+/// A point goes into a batch ahead of the others if it needs at most this share of the largest
+/// first mapping.
+const SMALL_SHARE: u64 = 8;
+
 impl<'a> Layout<'a> {
-    /// Of `points`, on the machine with these `facts`.
+    /// Layout of `points` on the machine with these `facts`.
     pub fn new(facts: &'a HostFacts, points: &[PlannedPoint]) -> Self {
         Self {
             facts,
@@ -30,7 +37,16 @@ impl<'a> Layout<'a> {
                 .iter()
                 .map(|p| MemoryPlan::for_works(p.work.as_ref().ok(), facts, false))
                 .collect(),
+            first_mapping: Bytes(u64::MAX),
         }
+    }
+
+    /// Lets points of little memory go first if all memory together is larger than
+    /// `first_mapping`. Otherwise a mapping that is slower than planned could leave no time for a
+    /// single sample.
+    pub fn with_first_mapping(mut self, first_mapping: Bytes) -> Self {
+        self.first_mapping = first_mapping;
+        self
     }
 
     /// Whether there is memory for the point at `index` if it is alone.
@@ -51,10 +67,11 @@ impl<'a> Layout<'a> {
         )
     }
 
-    /// All points of a repeat share memory where that fits, else those of each kind of work and
-    /// pages, else as many as fit; those whose chains are rebuilt are apart from the others, and so
-    /// is each follow-up. First come the points that size the memory of the rest. The points
-    /// `left_out` are in no batch.
+    /// Batches of all `points` but those `left_out`.
+    ///
+    /// All points of a repeat share memory if it fits, else the points of each kind of work and
+    /// pages, else as many as fit. Points whose chains are rebuilt have batches of their own, and
+    /// so has each follow-up. Points that size the memory of the rest come first.
     pub fn batches(&self, points: &[PlannedPoint], left_out: &BTreeSet<usize>) -> Vec<Batch> {
         let mut wanted: Vec<usize> = (0..points.len())
             .filter(|i| points[*i].work.is_ok() && !left_out.contains(i))
@@ -71,7 +88,10 @@ impl<'a> Layout<'a> {
             )
         };
         let repeats = by_key(&wanted, alike);
-        for repeat in repeats {
+        let groups = repeats
+            .into_iter()
+            .flat_map(|repeat| self.small_first(points, repeat));
+        for repeat in groups {
             let rebuilt = repeat.first().is_some_and(|&i| points[i].rebuilt);
             let whole = self.batch(points, repeat.clone(), rebuilt);
             if whole.memory.fits(self.facts) {
@@ -99,6 +119,21 @@ impl<'a> Layout<'a> {
             }
         }
         batches
+    }
+
+    /// Splits `members` into points of little memory and the others, if the memory of all is larger
+    /// than the first mapping may be.
+    fn small_first(&self, points: &[PlannedPoint], members: Vec<usize>) -> Vec<Vec<usize>> {
+        let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
+        if MemoryPlan::for_works(works, self.facts, false).total() <= self.first_mapping {
+            return vec![members];
+        }
+        let limit = Bytes(self.first_mapping.0 / SMALL_SHARE);
+        let (small, large): (Vec<usize>, Vec<usize>) = members
+            .into_iter()
+            .partition(|&index| self.alone[index].total() <= limit);
+        let groups = [small, large].into_iter();
+        groups.filter(|group| !group.is_empty()).collect()
     }
 
     fn batch(&self, points: &[PlannedPoint], members: Vec<usize>, chains_share: bool) -> Batch {

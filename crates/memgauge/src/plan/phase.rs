@@ -1,17 +1,17 @@
 //! Phases of a session: points that are drafted together, and the memory that they share.
 
-use super::Request;
+use super::{LARGEST_MAX_POINTS, Request};
 use engine::MemoryPlan;
 use report::{Coordinate, PhaseId, PhaseRoom};
 use units::{Bytes, Nanos};
 
-/// Points that are drafted together. Those of a follow-up are known when the phases before it are
-/// measured: until then a reserve keeps time and memory free for them.
+/// Points that are drafted together. The points of a follow-up are known when the phases before it
+/// are measured: until then a reserve keeps time and memory free for them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phase {
-    /// What drafts it.
+    /// The phase by kind, as the journal records it.
     pub id: PhaseId,
-    /// Its points, in the order of measurement; none until it is drafted.
+    /// Points with their memory, in the order of measurement; empty until the phase is drafted.
     pub batches: Vec<Batch>,
     /// Time and memory for the points of a follow-up; `None` for a phase that is drafted.
     pub reserve: Option<Reserve>,
@@ -24,10 +24,10 @@ pub struct Batch {
     pub memory: MemoryPlan,
     /// Positions in the plan's points.
     pub points: Vec<usize>,
-    /// Whether chains are built anew each round, because all of them do not fit at once or would
-    /// take far more memory than the largest.
+    /// Whether all chains share the memory of the largest and are built again each round. That is
+    /// so when they do not fit side by side, or would take far more memory.
     pub chains_share: bool,
-    /// Whether fresh memory can be mapped before the old is given up.
+    /// Whether fresh memory can be mapped before the old memory is released.
     pub beside: bool,
     /// Expected time.
     pub estimate: Nanos,
@@ -58,20 +58,22 @@ pub struct Reserve {
     pub estimate: Nanos,
 }
 
-/// Room for points of an experiment in one repeat.
+/// Room for follow-up points of an experiment in one repeat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Room {
+    /// Number of the follow-up.
+    pub follow_up: usize,
     /// Position of the experiment in the request.
     pub experiment: usize,
-    /// The coordinate of the repeat; `None` where there is one only.
+    /// Coordinate of the repeat; `None` if the session has no repeats.
     pub repeat: Option<Coordinate>,
     /// Number of points, at most.
     pub points: usize,
 }
 
 impl Room {
-    /// The same as a phase is recorded with it.
-    pub fn recorded(&self, request: &Request) -> PhaseRoom {
+    /// This room as the journal and the report record it.
+    pub fn to_record(&self, request: &Request) -> PhaseRoom {
         PhaseRoom {
             experiment: request.experiments[self.experiment].name().to_owned(),
             repeat: self.repeat.clone(),
@@ -79,13 +81,15 @@ impl Room {
         }
     }
 
-    /// The room that a phase is recorded with; `None` where the request lacks its experiment.
-    pub fn of_record(room: &PhaseRoom, request: &Request) -> Option<Self> {
+    /// Reads a recorded room of a follow-up; `None` if the request lacks its experiment.
+    pub fn from_record(room: &PhaseRoom, follow_up: usize, request: &Request) -> Option<Self> {
         let named = |name: &str| request.experiments.iter().position(|e| e.name() == name);
         Some(Self {
+            follow_up,
             experiment: named(&room.experiment)?,
             repeat: room.repeat.clone(),
-            points: usize::try_from(room.points).ok()?,
+            // A damaged file cannot ask for more points than the command line can.
+            points: usize::try_from(room.points).ok()?.min(LARGEST_MAX_POINTS),
         })
     }
 }
@@ -113,22 +117,20 @@ impl Phase {
         batches.chain(reserved).max().unwrap_or_default()
     }
 
-    /// Number of points that there is room for while the phase is not drafted.
+    /// Rooms of a follow-up that is not drafted yet.
+    pub fn rooms(&self) -> &[Room] {
+        self.reserve
+            .as_ref()
+            .map_or(&[], |reserve| reserve.rooms.as_slice())
+    }
+
+    /// Number of points that the phase has room for until it is drafted.
     pub fn room(&self) -> usize {
-        let rooms = self.reserve.iter().flat_map(|reserve| &reserve.rooms);
-        rooms.map(|room| room.points).sum()
+        self.rooms().iter().map(|room| room.points).sum()
     }
 }
 
-/// The rooms of the follow-ups that are not drafted yet, each with the number of its follow-up.
-pub fn open_rooms<'a>(phases: impl IntoIterator<Item = &'a Phase>) -> Vec<(usize, Room)> {
-    let rooms = phases.into_iter().flat_map(|phase| {
-        let follow_up = phase
-            .id
-            .follow_up
-            .and_then(|number| usize::try_from(number).ok());
-        let reserved = phase.reserve.iter().flat_map(|reserve| &reserve.rooms);
-        reserved.filter_map(move |room| Some((follow_up?, room.clone())))
-    });
-    rooms.collect()
+/// Rooms of all follow-ups that are not drafted yet.
+pub fn open_rooms<'a>(phases: impl IntoIterator<Item = &'a Phase>) -> Vec<Room> {
+    phases.into_iter().flat_map(Phase::rooms).cloned().collect()
 }

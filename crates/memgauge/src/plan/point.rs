@@ -4,36 +4,61 @@ use engine::{PointCosts, Windows, Work};
 use experiments::Bound;
 use report::{Coordinate, Coordinates, Outcome, PhaseId, Point, place_asked_for};
 
-/// A point that will be measured, or whose outcome is already known.
+/// A point that will be measured, or that already has its outcome.
 #[derive(Debug, Clone)]
 pub struct PlannedPoint {
     /// Number within the plan.
     pub id: u64,
     /// Position of its experiment in the request.
     pub experiment: usize,
-    /// Where it lies.
+    /// Coordinates on the axes of its experiment.
     pub coordinates: Coordinates,
-    /// What to measure, or what is already known.
+    /// The work to measure, or the outcome if it is already known.
     pub work: std::result::Result<Work, Outcome>,
-    /// What the value cannot exceed.
+    /// Upper bound of the value.
     pub bound: Bound,
     /// When time is short, points of the highest number go first.
     pub(super) drop_priority: u8,
-    /// Kernels that the work leaves the choice of.
+    /// Number of candidates of its kernel selection.
     pub(super) candidates: usize,
-    /// Its costs on the machine.
+    /// Expected costs on the machine.
     pub(super) costs: PointCosts,
-    /// Whether its chain is built anew in each of its rounds.
+    /// Whether its chain is built again in each of its rounds.
     pub(super) rebuilt: bool,
-    /// Whether other experiments size memory by what it shows.
+    /// Whether its result decides the memory of other experiments.
     pub sizes_memory: bool,
-    /// Short windows whose distribution is taken too.
+    /// Short windows to sample for a distribution.
     pub windows: Option<Windows>,
-    /// The follow-up that drafted it, from 0; `None` for a point that is known at the start.
+    /// Number of the follow-up that drafted it; `None` for a point that is known at the start.
     pub follow_up: Option<usize>,
 }
 
 impl PlannedPoint {
+    /// A point of `phase` that is not measured, with number 0.
+    pub(super) fn without_work(
+        experiment: usize,
+        coordinates: Coordinates,
+        outcome: Outcome,
+        phase: PhaseId,
+    ) -> Self {
+        Self {
+            id: 0,
+            experiment,
+            coordinates,
+            work: Err(outcome),
+            bound: Bound::Unknown,
+            drop_priority: 0,
+            candidates: 0,
+            costs: PointCosts::NONE,
+            rebuilt: false,
+            sizes_memory: phase.sizes_memory,
+            windows: None,
+            follow_up: phase
+                .follow_up
+                .and_then(|number| usize::try_from(number).ok()),
+        }
+    }
+
     /// The phase that it belongs to.
     pub fn phase(&self) -> PhaseId {
         PhaseId {
@@ -42,8 +67,8 @@ impl PlannedPoint {
         }
     }
 
-    /// The point with its `outcome`. Where the kernel or the number of threads was chosen by
-    /// measuring, its coordinates are those of the winner.
+    /// The point with its `outcome`. If kernel, threads or size were selected by measuring, its
+    /// coordinates are those of the selected candidate.
     pub fn with(&self, outcome: Outcome) -> Point {
         let mut coordinates = self.coordinates.clone();
         if let Some(choice) = outcome.measured().and_then(|m| m.choice.as_ref()) {
@@ -65,8 +90,8 @@ impl PlannedPoint {
         }
     }
 
-    /// Whether `point`, of the experiment at position `experiment`, is this one. Where kernels or
-    /// numbers of threads were chosen by measuring, it has those of the winner.
+    /// Whether this is `point` of the experiment at position `experiment`. Coordinates that were
+    /// selected by measuring are not compared.
     pub fn is_at(&self, point: &Point, experiment: usize) -> bool {
         let is_chosen = point.outcome.measured().is_some_and(|m| m.choice.is_some());
         let here = if is_chosen {
@@ -78,7 +103,7 @@ impl PlannedPoint {
     }
 }
 
-/// The coordinates of `point` without what was chosen by measuring.
+/// Coordinates of `point` without those that were selected by measuring.
 pub(super) fn drafted_place(point: &Point) -> Coordinates {
     if point.outcome.measured().is_some_and(|m| m.choice.is_some()) {
         place_asked_for(&point.coordinates)

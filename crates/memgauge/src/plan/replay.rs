@@ -1,30 +1,60 @@
-//! A plan brought to where the session was that it continues: the phases which that session drafted
-//! from measured points are drafted again.
+//! Continuing a session: its phases are drafted again from its points, and its outcomes are taken
+//! over.
 
+use super::drafting::draft_follow_up;
 use super::phase::open_rooms;
 use super::point::drafted_place;
 use super::sizes::{Remaining, size_by};
-use super::{Phase, Plan, PlannedPoint, Progressed, Rest, Room, batches_of_phase, draft_follow_up};
+use super::{Phase, Plan, PlannedPoint, Rest, ResultsSoFar, Room, batches_of_phase};
 use engine::{Machine, MemoryPlan};
-use report::{DraftedPhase, HostFacts, Outcome, PhaseId, Point, Report};
+use report::{Cause, Coordinates, DraftedPhase, HostFacts, Outcome, PhaseId, Point, Report};
 use std::collections::{BTreeMap, BTreeSet};
-use units::Bytes;
+use units::{Bytes, counted};
 
-/// Points of an earlier session by number: position of the experiment, and the point.
-type Earlier<'a> = BTreeMap<u64, (usize, &'a Point)>;
+/// A point of an earlier session.
+#[derive(Clone, Copy)]
+struct EarlierPoint<'a> {
+    /// Position of its experiment in the request.
+    experiment: usize,
+    point: &'a Point,
+}
+
+/// Points of an earlier session by number.
+type EarlierPoints<'a> = BTreeMap<u64, EarlierPoint<'a>>;
+
+/// Whether an outcome stands when its session is continued. A point that was cut off by the end of
+/// the session is measured again, and so is one that failed.
+pub fn is_final(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Measured(m) => !m.verdict.names(Cause::Interrupted),
+        Outcome::Skipped { .. } | Outcome::Unsupported { .. } => true,
+        Outcome::Interrupted { .. } | Outcome::Failed { .. } => false,
+    }
+}
 
 impl Plan {
-    /// Drafts the phases that `earlier`, the report of the session which this plan continues,
-    /// records as drafted.
+    /// Continues the session of the report `earlier`: drafts the phases that it records and takes
+    /// over its final outcomes. Returns how many points need not be measured again.
     ///
     /// # Errors
-    /// The numbers of their points are not those that this plan gives, in words.
-    pub fn replay(&mut self, earlier: &Report, machine: &dyn Machine) -> Result<(), String> {
-        let points: Earlier<'_> = earlier
-            .datasets
-            .iter()
+    /// The session measured other experiments or points than this plan does, in words.
+    pub fn continue_from(
+        &mut self,
+        earlier: &Report,
+        machine: &dyn Machine,
+    ) -> Result<u64, String> {
+        // Derived datasets are made again from the points that are taken over.
+        let datasets = || earlier.datasets.iter().filter(|dataset| !dataset.derived);
+        let experiments: Vec<&str> = datasets().map(|d| d.experiment.as_str()).collect();
+        self.check_experiments(&experiments)?;
+        let points: EarlierPoints<'_> = datasets()
             .enumerate()
-            .flat_map(|(experiment, d)| d.points.iter().map(move |p| (p.id, (experiment, p))))
+            .flat_map(|(experiment, dataset)| {
+                dataset
+                    .points
+                    .iter()
+                    .map(move |point| (point.id, EarlierPoint { experiment, point }))
+            })
             .collect();
         for record in &earlier.plan.phases {
             match record.phase.follow_up {
@@ -36,12 +66,58 @@ impl Plan {
             }
             self.drafted.push(record.clone());
         }
+        self.check_points(&points)?;
+        let known = points
+            .into_iter()
+            .filter(|(_, earlier)| is_final(&earlier.point.outcome))
+            .map(|(id, earlier)| (id, earlier.point.outcome.clone()))
+            .collect();
+        Ok(self.take_over(known, machine.facts()))
+    }
+
+    /// Checks that the plan has the same experiments as the earlier session.
+    fn check_experiments(&self, earlier: &[&str]) -> Result<(), String> {
+        let here: Vec<&str> = self.request.experiments.iter().map(|e| e.name()).collect();
+        if here == earlier {
+            return Ok(());
+        }
+        Err(format!(
+            "it measures {:.100}, this command {}",
+            earlier.join(", "),
+            here.join(", ")
+        ))
+    }
+
+    /// Checks that the plan, with all phases drafted, has the points of the earlier session.
+    fn check_points(&self, earlier: &EarlierPoints<'_>) -> Result<(), String> {
+        let here = self.points.len();
+        if earlier.len() != here {
+            return Err(format!(
+                "it has {}, this command {here}",
+                counted(earlier.len(), "point")
+            ));
+        }
+        for planned in &self.points {
+            let there = earlier.get(&planned.id);
+            if there.is_some_and(|there| planned.is_at(there.point, there.experiment)) {
+                continue;
+            }
+            let recorded = there.map_or_else(
+                || "not there".to_owned(),
+                |there| place(&there.point.coordinates),
+            );
+            return Err(format!(
+                "its point {} is {recorded:.200}, that of this command {}",
+                planned.id,
+                place(&planned.coordinates)
+            ));
+        }
         Ok(())
     }
 
-    /// Takes over the outcomes of `known` points by number: these are not measured, and no memory is
-    /// mapped for them alone. Returns how many points that saves.
-    pub fn take_over(&mut self, mut known: BTreeMap<u64, Outcome>, facts: &HostFacts) -> u64 {
+    /// Takes over the outcomes of `known` points by number. These points are not measured, and no
+    /// memory is mapped for them alone. Returns how many points need not be measured.
+    fn take_over(&mut self, mut known: BTreeMap<u64, Outcome>, facts: &HostFacts) -> u64 {
         let mut saved = 0;
         for point in &mut self.points {
             if let Some(outcome) = known.remove(&point.id) {
@@ -70,14 +146,19 @@ impl Plan {
         saved
     }
 
-    /// The last-level cache that sizes memory by what timing showed; `None` where memory is sized
-    /// by what the system reports.
+    /// Last-level cache found by timing, if memory is sized by it; `None` if memory is sized by the
+    /// cache that the system reports.
     pub fn timed_last_level(&self) -> Option<Bytes> {
         self.drafted.iter().find_map(|record| record.last_level)
     }
 
     /// Sizes memory as `record` says.
-    fn replay_sizes(&mut self, record: &DraftedPhase, earlier: &Earlier<'_>, on: &dyn Machine) {
+    fn replay_sizes(
+        &mut self,
+        record: &DraftedPhase,
+        earlier: &EarlierPoints<'_>,
+        machine: &dyn Machine,
+    ) {
         let Some(last_level) = record.last_level else {
             return;
         };
@@ -93,13 +174,13 @@ impl Plan {
             rooms: &rooms,
         };
         let asked = |index: usize| recorded.contains(&(index as u64));
-        let Some(change) = size_by(self, remaining, last_level, asked, on) else {
+        let Some(change) = size_by(self, remaining, last_level, asked, machine) else {
             return;
         };
         // A point of another size than the record says would have another number in the report.
         let is_as_recorded = |&index: &usize| {
-            let point = earlier.get(&(index as u64));
-            point.is_some_and(|(d, point)| change.points[index].is_at(point, *d))
+            let there = earlier.get(&(index as u64));
+            there.is_some_and(|there| change.points[index].is_at(there.point, there.experiment))
         };
         if change.changed.iter().all(is_as_recorded) {
             self.points = change.points;
@@ -115,62 +196,59 @@ impl Plan {
         points.copied().collect()
     }
 
-    /// Drafts the points of a follow-up as `record` says. A point that the experiment would not
-    /// draft any more keeps the outcome that it has.
+    /// Drafts the points of a follow-up as `record` says. A point that the experiment no longer
+    /// drafts keeps its outcome.
     fn replay_follow_up(
         &mut self,
         record: &DraftedPhase,
         follow_up: usize,
-        earlier: &Earlier<'_>,
+        earlier: &EarlierPoints<'_>,
         machine: &dyn Machine,
     ) -> Result<(), String> {
         let first = self.points.len();
         let mut recorded = Vec::new();
         for (id, expected) in record.points.iter().zip(first as u64..) {
-            let point = earlier.get(id).filter(|_| *id == expected);
-            let Some((experiment, point)) = point else {
+            let Some(there) = earlier.get(id).filter(|_| *id == expected) else {
                 return Err(format!(
                     "its point {id} is not the one that this command drafts"
                 ));
             };
-            recorded.push((*experiment, *point));
+            recorded.push(*there);
         }
         let drafts = self.follow_ups_again(record, follow_up, earlier, machine);
-        for (experiment, point) in recorded {
+        for EarlierPoint { experiment, point } in recorded {
             let drafted = drafts.iter().find(|draft| draft.is_at(point, experiment));
-            let planned = match drafted {
-                Some(draft) => PlannedPoint {
-                    id: point.id,
-                    ..draft.clone()
-                },
-                None => PlannedPoint {
-                    id: point.id,
+            let mut planned = match drafted {
+                Some(draft) => draft.clone(),
+                None => PlannedPoint::without_work(
                     experiment,
-                    coordinates: drafted_place(point),
-                    work: Err(not_drafted_again()),
-                    follow_up: Some(follow_up),
-                    sizes_memory: record.phase.sizes_memory,
-                    ..self.points[0].clone()
-                },
+                    drafted_place(point),
+                    not_drafted_again(),
+                    record.phase,
+                ),
             };
+            planned.id = point.id;
             self.points.push(planned);
         }
         self.take_reserve(record.phase, first, machine);
         Ok(())
     }
 
-    /// The points that experiments draft now for a follow-up, from what was measured before it.
+    /// Points that experiments now draft for a follow-up, from the points before it.
     fn follow_ups_again(
         &self,
         record: &DraftedPhase,
         follow_up: usize,
-        earlier: &Earlier<'_>,
+        earlier: &EarlierPoints<'_>,
         machine: &dyn Machine,
     ) -> Vec<PlannedPoint> {
         let outcomes: BTreeMap<usize, Outcome> = (0..self.points.len())
-            .filter_map(|index| Some((index, earlier.get(&(index as u64))?.1.outcome.clone())))
+            .filter_map(|index| {
+                let there = earlier.get(&(index as u64))?;
+                Some((index, there.point.outcome.clone()))
+            })
             .collect();
-        let so_far = Progressed {
+        let results = ResultsSoFar {
             points: &self.points,
             outcomes: &outcomes,
         };
@@ -179,13 +257,13 @@ impl Plan {
             None => self.request.scope(machine),
         };
         let rooms = record.rooms.iter();
-        let rooms = rooms.filter_map(|room| Room::of_record(room, &self.request));
-        let drafts = rooms
-            .flat_map(|room| draft_follow_up(&self.request, &scope, follow_up, &room, so_far, 0));
-        drafts.collect()
+        let rooms = rooms.filter_map(|room| Room::from_record(room, follow_up, &self.request));
+        rooms
+            .flat_map(|room| draft_follow_up(&self.request, &scope, &room, results, 0))
+            .collect()
     }
 
-    /// Gives the time that was reserved for a phase to its points, from position `first` on.
+    /// Gives the reserved time of a phase to its points, from position `first` on.
     fn take_reserve(&mut self, id: PhaseId, first: usize, machine: &dyn Machine) {
         let at = self.phases.iter().position(|phase| phase.id == id);
         let reserve = at.and_then(|at| self.phases[at].reserve.take());
@@ -208,6 +286,15 @@ impl Plan {
             }),
         }
     }
+}
+
+/// All coordinates: `operation=read threads=1`.
+fn place(coordinates: &Coordinates) -> String {
+    coordinates
+        .iter()
+        .map(|(axis, at)| format!("{axis}={at}"))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn not_drafted_again() -> Outcome {

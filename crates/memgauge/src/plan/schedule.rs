@@ -22,6 +22,9 @@ const BUDGET_MARGIN: f64 = 1.2;
 /// And by this much: starting takes another time in each run.
 const STARTING: Nanos = Nanos(1e9);
 
+/// Share of the budget that mapping memory may take before the first sample.
+const FIRST_MAPPING_SHARE: f64 = 0.2;
+
 /// Share of the time of all rounds that is set aside for more of them where points come out badly
 /// known.
 const RESERVE: f64 = 0.2;
@@ -110,7 +113,8 @@ fn schedule_all(
     let done: BTreeSet<usize> = (0..points.len())
         .filter(|index| !left.contains(index))
         .collect();
-    let layout = Layout::new(facts, points);
+    let first_mapping = Bytes((cost.fault.0 * budget.secs() * FIRST_MAPPING_SHARE) as u64);
+    let layout = Layout::new(facts, points).with_first_mapping(first_mapping);
     let too_large: Vec<usize> = left.iter().copied().filter(|&i| !layout.fits(i)).collect();
     let mut shortened = leave_out(points, known, &too_large, &layout.lacks_memory());
     let mut sampling = request.sampling.over(request.reallocate);
@@ -230,6 +234,9 @@ fn add_to_reserve(
     reserve.memory = reserve.memory.max(batch.most_memory(request.reallocate));
     for point in batch.points.iter().map(|&index| &points[index]) {
         reserve.rounds += u64::from(request.sampling_of(point, sampling).rounds);
+        let Some(follow_up) = point.follow_up else {
+            continue;
+        };
         let repeat = point.coordinates.get("repeat");
         let same = |room: &&mut Room| {
             room.experiment == point.experiment && room.repeat.as_ref() == repeat
@@ -237,6 +244,7 @@ fn add_to_reserve(
         match reserve.rooms.iter_mut().find(same) {
             Some(room) => room.points += 1,
             None => reserve.rooms.push(Room {
+                follow_up,
                 experiment: point.experiment,
                 repeat: repeat.cloned(),
                 points: 1,

@@ -35,7 +35,7 @@ pub struct Remaining<'a> {
     /// Positions of those to be measured, and the time for all that is left.
     pub rest: &'a Rest,
     /// The rooms of follow-ups that are not drafted yet.
-    pub rooms: &'a [(usize, Room)],
+    pub rooms: &'a [Room],
 }
 
 /// Sizes memory by the sweep of caches in `measured`, for the points that are left and those that
@@ -70,7 +70,7 @@ pub fn resized(
     let mut change = size_by(plan, remaining, last_level, asked, machine)?;
     let reported = facts.topology.last_level_total(&request.cpus);
     let room = change.phases.iter().map(Phase::room).sum::<usize>();
-    let wanted_room = remaining.rooms.iter().map(|(_, room)| room.points).sum();
+    let wanted_room = remaining.rooms.iter().map(|room| room.points).sum();
     let is_left_out = |&i: &usize| points[i].work.is_ok() && change.points[i].work.is_err();
     if room < wanted_room || rest.left.iter().any(is_left_out) {
         let text = format!(
@@ -154,17 +154,17 @@ pub(super) fn size_by(
     })
 }
 
-/// Those of `placeholders` that there is room for.
-fn with_room(mut placeholders: Vec<PlannedPoint>, rooms: &[(usize, Room)]) -> Vec<PlannedPoint> {
+/// The `placeholders` that there is room for.
+fn with_room(mut placeholders: Vec<PlannedPoint>, rooms: &[Room]) -> Vec<PlannedPoint> {
     let mut rooms = rooms.to_vec();
     placeholders.retain(|placeholder| {
-        let room = rooms.iter_mut().find(|(follow_up, room)| {
-            placeholder.follow_up == Some(*follow_up)
+        let room = rooms.iter_mut().find(|room| {
+            placeholder.follow_up == Some(room.follow_up)
                 && placeholder.experiment == room.experiment
                 && placeholder.coordinates.get("repeat") == room.repeat.as_ref()
                 && room.points > 0
         });
-        room.map(|(_, room)| room.points -= 1).is_some()
+        room.map(|room| room.points -= 1).is_some()
     });
     placeholders
 }

@@ -3,8 +3,8 @@
 
 use super::{Run, unmeasured_datasets};
 use crate::plan::{
-    Batch, Phase, Progressed, Remaining, Reserve, Resized, Rest, batches_of_phase, draft_follow_up,
-    open_rooms, resized,
+    Batch, Phase, Remaining, Reserve, Resized, Rest, ResultsSoFar, batches_of_phase,
+    draft_follow_up, open_rooms, resized,
 };
 use experiments::{LastLevel, Scope};
 use report::{Coordinate, DraftedPhase, JournalLine, JournalPhase, PhaseId};
@@ -54,35 +54,27 @@ impl Run<'_> {
             self.interrupted = true;
             return;
         }
-        let follow_up = phase
-            .id
-            .follow_up
-            .and_then(|number| usize::try_from(number).ok());
-        if let Some(follow_up) = follow_up {
-            let batches = self.draft_follow_up(phase.id, follow_up, &reserve);
-            self.batches.extend(batches);
-        }
+        let batches = self.draft_follow_up(phase.id, &reserve);
+        self.batches.extend(batches);
     }
 
-    fn draft_follow_up(&mut self, id: PhaseId, follow_up: usize, reserve: &Reserve) -> Vec<Batch> {
+    fn draft_follow_up(&mut self, id: PhaseId, reserve: &Reserve) -> Vec<Batch> {
         let first = self.points.len();
         let rooms = reserve
             .rooms
             .iter()
-            .map(|room| room.recorded(&self.plan.request));
+            .map(|room| room.to_record(&self.plan.request));
         let rooms = rooms.collect();
         let mut new = Vec::new();
         for room in &reserve.rooms {
-            let so_far = Progressed {
+            let results = ResultsSoFar {
                 points: &self.points,
                 outcomes: &self.outcomes,
             };
             let first_id = first + new.len();
             let request = &self.plan.request;
             let scope = self.scope();
-            new.extend(draft_follow_up(
-                request, &scope, follow_up, room, so_far, first_id,
-            ));
+            new.extend(draft_follow_up(request, &scope, room, results, first_id));
         }
         self.points.extend(new);
         let batches = batches_of_phase(
@@ -141,11 +133,11 @@ impl Run<'_> {
             return;
         }
         let repeat = (self.plan.request.repeat > 1).then_some(Coordinate::Number(0));
-        let so_far = Progressed {
+        let results = ResultsSoFar {
             points: &self.points,
             outcomes: &self.outcomes,
         };
-        let measured = so_far.dataset(&self.plan.request, sizing, repeat.as_ref());
+        let measured = results.dataset(&self.plan.request, sizing, repeat.as_ref());
         let batches = self.phases.iter().flat_map(|phase| &phase.batches);
         let now = self.machine.now();
         let rest = Rest {

@@ -316,15 +316,14 @@ fn storage_can_be_left_out() {
         .iter()
         .filter(|file| crate_of(&file.path) == "engine")
     {
-        let words = program_code(file);
-        let named = words
-            .iter()
-            .find(|word| ["storage", "Storage", "IoWork", "IoFile"].contains(&word.text.as_str()));
-        assert!(
-            named.is_none_or(|word| word.text == "storage" && file.path.ends_with("summary.rs")),
-            "{}: {named:?}",
-            file.path
-        );
+        // A name of the report that the engine fills.
+        let is_allowed = |word: &str| word == "storage" && file.path.ends_with("summary.rs");
+        let named = program_code(file).into_iter().find(|word| {
+            let is_of_storage =
+                ["storage", "Storage", "IoWork", "IoFile"].contains(&word.text.as_str());
+            is_of_storage && !is_allowed(&word.text)
+        });
+        assert!(named.is_none(), "{}: {named:?}", file.path);
     }
 }
 

@@ -71,6 +71,7 @@ fn chains_of_every_shape_share_a_mapping() {
             .map(
                 &MemoryPlan::for_works(&works, machine.facts(), false),
                 false,
+                units::Nanos(f64::INFINITY),
             )
             .expect("memory");
         for work in works.iter().chain(&works) {
@@ -99,6 +100,7 @@ fn what_is_no_page_has_no_nodes() {
             .map(
                 &MemoryPlan::for_works([&work], machine.facts(), false),
                 false,
+                units::Nanos(f64::INFINITY),
             )
             .expect("memory");
         let failure = machine.prepare(&work).expect_err("no pages");

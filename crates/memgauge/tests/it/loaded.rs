@@ -41,6 +41,7 @@ fn sample(machine: &mut RealMachine, work: &Work) -> engine::Observation {
         .map(
             &MemoryPlan::for_works([work], machine.facts(), false),
             false,
+            units::Nanos(f64::INFINITY),
         )
         .expect("memory");
     machine
@@ -122,6 +123,7 @@ fn two_threads_on_one_cpu_are_refused() {
         .map(
             &MemoryPlan::for_works([&work], machine.facts(), false),
             false,
+            units::Nanos(f64::INFINITY),
         )
         .expect("memory");
     let failure = machine.prepare(&work).expect_err("a cpu for each");

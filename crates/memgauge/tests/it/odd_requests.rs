@@ -137,7 +137,7 @@ fn failure(machine: &mut RealMachine, experiment: &dyn Experiment, cpus: &[u32])
     {
         let plan = MemoryPlan::for_works([&work], machine.facts(), false);
         let done = machine
-            .map(&plan, false)
+            .map(&plan, false, Nanos(f64::INFINITY))
             .and_then(|()| machine.prepare(&work));
         let mut sampled = done
             .and_then(|()| machine.fill())

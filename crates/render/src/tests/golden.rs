@@ -131,12 +131,14 @@ fn skeleton(html: &[u8]) -> Vec<u8> {
         .into_bytes()
 }
 
-/// A page of a comparison without its style.
+/// A page of a comparison without its style and its script.
 fn without_look(html: &[u8]) -> Vec<u8> {
-    let text = std::str::from_utf8(html).unwrap();
-    let (before, rest) = text.split_once("<style>").unwrap();
-    let (_, after) = rest.split_once("</style>").unwrap();
-    let lines = format!("{before}<style></style>{after}");
+    let mut lines = std::str::from_utf8(html).unwrap().to_owned();
+    for (begin, end) in [("<style>", "</style>"), ("<script>", "</script>")] {
+        let (before, rest) = lines.split_once(begin).unwrap();
+        let (_, after) = rest.split_once(end).unwrap();
+        lines = format!("{before}{begin}{end}{after}");
+    }
     let lines = lines.lines().filter(|line| !line.contains("sha256-"));
     lines
         .map(|line| format!("{line}\n"))

@@ -162,6 +162,30 @@ fn memory_that_takes_longer_than_the_budget_is_refused_with_the_time_it_needs() 
     assert!(assert_kept("4 GiB fifty times", &on, &many, Nanos(20e9)));
 }
 
+/// As next to other programs that use all CPUs.
+#[test]
+fn a_mapping_that_is_slower_than_planned_keeps_the_budget_and_some_points() {
+    let mut on = machines::plain();
+    on.model.fault = BytesPerSecond(2e9);
+    on.model.noise.slow_mapping = 4.0;
+    for budget in [1.0, 2.0, 4.0].map(Nanos::from_secs) {
+        let asked = Request {
+            budget,
+            ..request(in_profile(Detail::Brief), &on)
+        };
+        let ran = lab::run(&on, asked);
+        assert!(real(&ran) <= budget * TOLERANCE, "{budget}: {}", real(&ran));
+        let measured = ran.points().filter(|p| p.outcome.measured().is_some());
+        let levels: BTreeSet<String> = measured
+            .filter_map(|point| Some(point.name("level")?.to_owned()))
+            .collect();
+        assert!(
+            levels.contains("L1") && levels.contains("L2"),
+            "{budget}: {levels:?}"
+        );
+    }
+}
+
 #[test]
 fn each_level_keeps_one_bandwidth_and_one_latency_when_time_is_short() {
     let experiments = || in_profile(Detail::Brief);
@@ -346,7 +370,9 @@ fn no_sample_begins_that_would_end_after_its_time() {
         Bytes::kib(16),
     ));
     let memory = MemoryPlan::for_works([&work], machine.facts(), true);
-    machine.map(&memory, false).expect("memory");
+    machine
+        .map(&memory, false, Nanos(f64::INFINITY))
+        .expect("memory");
     let sampling = Sampling {
         length: Nanos(10e6),
         ..sampling()

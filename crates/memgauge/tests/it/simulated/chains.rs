@@ -222,6 +222,7 @@ fn one_per_page(pages: u64, page: u64, mode: PageMode) -> f64 {
         .map(
             &MemoryPlan::for_works([&work], machine.facts(), false),
             false,
+            units::Nanos(f64::INFINITY),
         )
         .expect("memory");
     machine.prepare(&work).expect("a chain");
@@ -379,6 +380,7 @@ fn chains_come_into_the_caches_right_before_they_are_sampled_and_again_where_oth
             .map(
                 &MemoryPlan::for_works([&work], machine.facts(), false),
                 false,
+                units::Nanos(f64::INFINITY),
             )
             .expect("memory");
         sample_round(

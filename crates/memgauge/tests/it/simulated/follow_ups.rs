@@ -2,13 +2,12 @@
 
 use super::lab::{self, Notes, Ran, request, run, run_with};
 use super::machines::{self, Simulated};
-use engine::{ChainShape, ChaseWork, Machine, Sampling, Work};
+use engine::{ChainShape, ChaseWork, Sampling, Work};
 use experiments::{Bound, Draft, Experiment, Scope};
 use host::memory::PageMode;
 use memgauge::plan::Request;
-use memgauge::run::{Invocation, Past};
 use report::{
-    Axis, Cause, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity, Report, RunStatus,
+    Axis, Cause, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity, RunStatus,
     read_journal,
 };
 use std::collections::BTreeSet;
@@ -208,37 +207,6 @@ fn a_run_that_ends_early_has_no_points_that_nobody_asked_for() {
     assert_eq!(counts, BTreeSet::from([4, 5, 6]));
 }
 
-/// Continues the run whose journal has these `lines`, and gives the journal of the continuation too.
-fn continued(on: &Simulated, rebuilds: bool, lines: &[String]) -> (Report, Notes) {
-    let read = read_journal(lines.join("\n").as_bytes()).expect("a journal");
-    let mut machine = on.machine(lab::SEED);
-    let mut plan = memgauge::plan::make(asked(on, rebuilds), &mut machine).expect("a plan");
-    plan.replay(&read.report, &machine)
-        .expect("the same phases");
-    let points = read.report.datasets.iter().flat_map(|d| &d.points);
-    let settled = points.filter(|point| {
-        let measured = point.outcome.measured();
-        measured.is_some_and(|m| !m.verdict.names(Cause::Interrupted))
-    });
-    let settled = settled.map(|p| (p.id, p.outcome.clone())).collect();
-    let settled = plan.take_over(settled, machine.facts());
-    let past = Past {
-        started: "1999-12-31T23:59:59Z".to_owned(),
-        resumed: Vec::new(),
-        kernels: Vec::new(),
-        settled,
-    };
-    let invocation = Invocation {
-        version: "0".to_owned(),
-        command_line: Vec::new(),
-        past: Some(past),
-    };
-    let mut notes = Notes::default();
-    let begin = machine.now();
-    let report = memgauge::run::execute(&plan, &mut machine, &mut notes, &invocation, begin);
-    (report, notes)
-}
-
 /// A run that is killed at any line of its journal is continued with the phases that it drafted:
 /// each measured point stays as it is, and every journal can be continued again.
 #[test]
@@ -250,7 +218,8 @@ fn a_continued_run_replays_the_phases_that_were_drafted() {
         let count = lines.len() - 1;
         for killed in (1..=count).filter(|line| line % 7 == 0 || *line == count) {
             let before = read_journal(lines[..killed].join("\n").as_bytes()).expect("a journal");
-            let (report, notes) = continued(&on, rebuilds, &lines[..killed]);
+            let Ran { report, notes, .. } =
+                lab::continued(&on, asked(&on, rebuilds), &lines[..killed]);
             assert_eq!(report.status, RunStatus::Complete, "{killed}");
             let known = before.report.datasets[0].points.iter();
             for point in known.filter(|p| p.outcome.measured().is_some()) {
@@ -264,7 +233,8 @@ fn a_continued_run_replays_the_phases_that_were_drafted() {
             assert_eq!(report.plan.phases[..drafted], before.report.plan.phases[..]);
             assert_eq!(report.plan.phases.len(), 2, "{killed}");
             // The continuation is killed at once.
-            let (again, _) = continued(&on, rebuilds, &notes.journal[..notes.journal.len() / 2]);
+            let half = &notes.journal[..notes.journal.len() / 2];
+            let again = lab::continued(&on, asked(&on, rebuilds), half).report;
             assert_eq!(again.status, RunStatus::Complete, "{killed}");
             assert_eq!(again.plan.phases[..drafted], before.report.plan.phases[..]);
             assert!(again.findings.iter().any(|f| f.kind == "resumed"));
@@ -281,7 +251,7 @@ fn a_phase_that_cannot_be_drafted_again_is_refused_or_keeps_its_points() {
     // A number that no point of the report has.
     let mut broken = whole.report.clone();
     broken.plan.phases[0].points[0] += 100;
-    let refused = plan().expect("a plan").replay(&broken, &machine);
+    let refused = plan().expect("a plan").continue_from(&broken, &machine);
     assert!(refused.is_err());
     // A place that nobody asks for any more: the point keeps its outcome.
     let mut moved = whole.report.clone();
@@ -292,14 +262,9 @@ fn a_phase_that_cannot_be_drafted_again_is_refused_or_keeps_its_points() {
     point.coordinates.insert("size_bytes".to_owned(), at);
     let point = point.clone();
     let mut plan = plan().expect("a plan");
-    plan.replay(&moved, &machine).expect("the same numbers");
+    plan.continue_from(&moved, &machine)
+        .expect("the same numbers");
     assert!(plan.points[id as usize].is_at(&point, 0));
-    assert!(matches!(
-        plan.points[id as usize].work,
-        Err(Outcome::Skipped { .. })
-    ));
-    let known = [(id, point.outcome.clone())].into();
-    plan.take_over(known, machine.facts());
     assert_eq!(plan.points[id as usize].work, Err(point.outcome));
 }
 

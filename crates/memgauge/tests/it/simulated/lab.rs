@@ -5,8 +5,8 @@ use clap::{Args, Command, FromArgMatches};
 use engine::{Machine, Sampling};
 use experiments::{CommandRequest, Detail, EXPERIMENTS, Experiment};
 use memgauge::plan::{self, Plan, Request};
-use memgauge::run::{self, Invocation, Observer};
-use report::{JournalLine, Measured, Outcome, Point, Report};
+use memgauge::run::{self, Invocation, Observer, Past};
+use report::{JournalLine, Measured, Outcome, Point, Report, read_journal};
 use simulated::SimulatedMachine;
 use storage::{LookAt, Storage};
 use units::Nanos;
@@ -258,6 +258,36 @@ pub fn run_on(
         command_line,
         past: None,
     };
+    let report = run::execute(&plan, &mut machine, &mut notes, &invocation, started);
+    Ran {
+        plan,
+        report,
+        notes,
+        machine,
+    }
+}
+
+/// Continues the session whose journal has these `lines`.
+pub fn continued(on: &Simulated, request: Request, lines: &[String]) -> Ran {
+    let read = read_journal(lines.join("\n").as_bytes()).expect("a journal");
+    let mut machine = on.machine(SEED);
+    let mut plan = plan::make(request, &mut machine).expect("a plan");
+    let settled = plan
+        .continue_from(&read.report, &machine)
+        .expect("the same session");
+    let past = Past {
+        started: "1999-12-31T23:59:59Z".to_owned(),
+        resumed: Vec::new(),
+        kernels: Vec::new(),
+        settled,
+    };
+    let invocation = Invocation {
+        version: "0.0.0".to_owned(),
+        command_line: Vec::new(),
+        past: Some(past),
+    };
+    let mut notes = Notes::default();
+    let started = machine.now();
     let report = run::execute(&plan, &mut machine, &mut notes, &invocation, started);
     Ran {
         plan,

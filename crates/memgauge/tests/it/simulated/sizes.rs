@@ -5,9 +5,8 @@ use super::lab::{self, Notes, Ran, caches, request};
 use super::machines::Simulated;
 use experiments::{Experiment, LastLevel};
 use memgauge::plan::Request;
-use memgauge::run::{Invocation, Past};
-use report::{Cause, Fact, Outcome, Point, RunStatus, read_journal};
-use std::collections::{BTreeMap, BTreeSet};
+use report::{Cause, Fact, Outcome, RunStatus, read_journal};
+use std::collections::BTreeSet;
 use units::{Bytes, BytesPerSecond, Nanos};
 
 /// Two cores with a shared L3 that is said to have `reported` MiB and has `holds`.
@@ -337,51 +336,9 @@ fn a_run_that_ended_after_memory_was_sized_goes_on_with_the_same_sizes() {
             "{:?}",
             read.notes
         );
-        let mut machine = on.machine(lab::SEED);
-        let mut plan = memgauge::plan::make(asked(&on), &mut machine).expect("a plan");
-        plan.replay(&read.report, &machine)
-            .expect("the same phases");
-        let is_settled = |point: &&Point| {
-            let measured = point.outcome.measured();
-            measured.is_some_and(|m| !m.verdict.names(Cause::Interrupted))
-        };
-        let known = read.report.datasets.iter().flat_map(|d| &d.points);
-        let settled: BTreeMap<u64, Outcome> = known
-            .filter(is_settled)
-            .map(|point| (point.id, point.outcome.clone()))
-            .collect();
-        for (experiment, dataset) in read.report.datasets.iter().enumerate() {
-            for point in &dataset.points {
-                let planned = &plan.points[point.id as usize];
-                assert!(
-                    planned.is_at(point, experiment),
-                    "{part}: {:?} {:?}",
-                    planned.coordinates,
-                    point.coordinates
-                );
-            }
-        }
-        let settled = plan.take_over(settled, engine::Machine::facts(&machine));
+        let lines = &first.notes.journal[..first.notes.journal.len() - 1];
+        let Ran { plan, report, .. } = lab::continued(&on, asked(&on), lines);
         moved += usize::from(plan.timed_last_level().is_some());
-        let past = Past {
-            started: "1999-12-31T23:59:59Z".to_owned(),
-            resumed: Vec::new(),
-            kernels: Vec::new(),
-            settled,
-        };
-        let invocation = Invocation {
-            version: "0".to_owned(),
-            command_line: Vec::new(),
-            past: Some(past),
-        };
-        let begin = engine::Machine::now(&machine);
-        let report = memgauge::run::execute(
-            &plan,
-            &mut machine,
-            &mut Notes::default(),
-            &invocation,
-            begin,
-        );
         assert_eq!(report.status, RunStatus::Complete, "{part}");
         let places = |datasets: &[report::Dataset]| -> Vec<_> {
             let points = datasets
