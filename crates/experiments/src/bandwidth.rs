@@ -386,11 +386,11 @@ fn saturation(dataset: &Dataset) -> Option<Finding> {
         let best = found.best / 1e9;
         words.push(match words.is_empty() {
             true => format!(
-                "{count} of {most} threads {} 95% of the highest {operation} bandwidth of memory \
-                 ({best:.1} GB/s)",
+                "{count} of {most} threads {} 95% of the highest {operation} bandwidth of memory, \
+                 {best:.1} GB/s",
                 found.reach()
             ),
-            false => format!("{count} that of {operation} ({best:.1} GB/s)"),
+            false => format!("for {operation} {count} ({best:.1} GB/s)"),
         });
         values.insert(format!("{operation}_threads"), found.at_most as f64);
         values.insert(
@@ -424,7 +424,7 @@ fn scaling(dataset: &Dataset) -> Option<Finding> {
     let one = difference.from.value;
     let all = difference.to.value;
     let text = format!(
-        "{most} threads read {} times as much from memory as one ({:.1} GB/s against {:.1} GB/s).",
+        "{most} threads read memory {} times as fast as one: {:.1} GB/s against {:.1}.",
         significant(difference.ratio()),
         all / 1e9,
         one / 1e9
@@ -440,14 +440,8 @@ fn non_temporal(dataset: &Dataset) -> Option<Finding> {
     )?;
     let ordinary = difference.from.value;
     let past = difference.to.value;
-    let why = if past > ordinary {
-        ": they need not read each line first"
-    } else {
-        ""
-    };
     let text = format!(
-        "Non-temporal stores write to memory {} times as fast as ordinary ones (one thread, {:.1} \
-         GB/s against {:.1} GB/s){why}.",
+        "Non-temporal stores write memory {} times as fast: {:.1} GB/s against {:.1}.",
         significant(difference.ratio()),
         past / 1e9,
         ordinary / 1e9

@@ -99,7 +99,7 @@ fn relations(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
         let median = stats::median(all)?;
         let least = stats::quantile(all, 0.0)?;
         let most = stats::quantile(all, 1.0)?;
-        let range = format!(" ({}..{})", significant(least), significant(most));
+        let range = format!(" ({} to {})", significant(least), significant(most));
         let range = if all.len() > 1 { range } else { String::new() };
         said.push((median, format!("{kind} {} ns{range}", significant(median))));
         let figures = [
@@ -112,10 +112,7 @@ fn relations(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     }
     said.sort_by(|a, b| a.0.total_cmp(&b.0));
     let said: Vec<String> = said.into_iter().map(|(_, text)| text).collect();
-    let text = format!(
-        "Round trip by {operation}: {}; one way is half.",
-        said.join(", ")
-    );
+    let text = format!("Round trip of a line by {operation}: {}.", said.join(", "));
     Some(Finding::shown_by(pairs.iter().map(|pair| pair.point), "core-to-core", text)?.with(values))
 }
 
@@ -254,10 +251,7 @@ fn described(division: &Division, pairs: &[MeasuredPair<'_>], operation: &str) -
     let both: Vec<&str> = kinds[0].intersection(&kinds[1]).copied().collect();
     let system = match both.as_slice() {
         [] => String::new(),
-        kinds => format!(
-            "; the system calls pairs of both sorts {}",
-            kinds.join(", ")
-        ),
+        kinds => format!("; the system calls both {}", kinds.join(", ")),
     };
     let groups: Vec<&Vec<u32>> = division
         .groups
@@ -278,8 +272,8 @@ fn described(division: &Division, pairs: &[MeasuredPair<'_>], operation: &str) -
     let inside = significant(division.inside);
     let between = significant(division.between);
     let text = format!(
-        "CPUs near each other by {operation}: {}{more} ({inside} ns inside, {between} ns to \
-         others){system}.",
+        "CPUs form groups by {operation}: {}{more}; a round trip takes {inside} ns inside a group \
+         and {between} ns between groups{system}.",
         named.join(" / "),
     );
     let values = BTreeMap::from([
@@ -312,8 +306,8 @@ fn asymmetric(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let ns = significant(worst.ns);
     let quick = significant(way[&(worst.to, worst.from)].ns);
     let text = format!(
-        "Who starts matters by {operation}: in {} of {all} pairs it is more than 10% (most: {ns} \
-         ns from {} to {}, {quick} ns the other way).",
+        "The direction matters by more than 10% for {} of {all} pairs by {operation}: at most \
+         {ns} ns from {} to {} and {quick} ns back.",
         slow.len(),
         worst.from,
         worst.to,

@@ -705,8 +705,8 @@ fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
         "each on a chain of its own"
     };
     let text = format!(
-        "A load in {} takes {all:.1} ns when {threads} threads follow pointers at once, {chains}, \
-         and {one:.1} ns alone.",
+        "A load in {} takes {all:.1} ns with {threads} threads at once, {chains}, and {one:.1} ns \
+         with one.",
         Bytes(most.number("size_bytes")?)
     );
     let figures = [
@@ -745,11 +745,11 @@ fn parallelism(dataset: &Dataset) -> Option<Finding> {
     let one = gain.to.value;
     let best_ns = gain.from.value;
     let text = format!(
-        "Following {} chains at once takes {best_ns:.1} ns a load in {}, one takes {one:.1} ns: \
-         one thread has up to {} loads under way.",
-        best.number("chains")?,
+        "One thread has up to {} loads under way in {}: {best_ns:.1} ns a load with {} chains, \
+         {one:.1} ns with one.",
+        significant(gain.ratio()),
         Bytes(largest.number("size_bytes")?),
-        significant(gain.ratio())
+        best.number("chains")?
     );
     gain.finding(
         "memory-level-parallelism",
@@ -813,35 +813,26 @@ fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
     let cost = Difference::shown(large.or(packed)?, small)?;
     let ns = cost.amount();
     let (low, high) = cost.amount_interval();
-    let start = format!(
-        "A load from memory takes {:.0} ns in {base} pages",
-        cost.to.value
-    );
-    let within = format!("in random order within {} at a time", Bytes(least));
     let costs = format!("{ns:.0} ns ({:.0} to {high:.0})", low.max(0.0));
     let packed = packed.and_then(Figure::new);
-    let (kind, text) = match (large, &packed) {
-        (Some(_), packed) => {
-            let text = format!(
-                "{start} and {:.0} ns in huge pages: finding the page costs {costs}.",
-                cost.from.value
-            );
-            let packed = packed
-                .as_ref()
-                .map(|packed| format!(" Packed, {within}, it takes {:.0} ns.", packed.value));
-            ("page-walk-cost", text + &packed.unwrap_or_default())
-        }
-        (None, _) => {
-            let both =
-                format!("finding the page and opening a row of the memory cost {costs} together.");
-            (
-                "page-locality",
-                format!(
-                    "{start} and {:.0} ns packed, {within}: {both}",
-                    cost.from.value
-                ),
-            )
-        }
+    let slow = cost.to.value;
+    let fast = cost.from.value;
+    let (kind, text) = match large {
+        Some(_) => (
+            "page-walk-cost",
+            format!(
+                "TLB misses add {costs} to a memory load: {slow:.0} ns in {base}, {fast:.0} ns in \
+                 huge pages."
+            ),
+        ),
+        None => (
+            "page-locality",
+            format!(
+                "TLB misses and closed memory rows add {costs} to a memory load: {slow:.0} ns in \
+                 random order, {fast:.0} ns in random order within {}.",
+                Bytes(least)
+            ),
+        ),
     };
     let figures = [
         ("base_pages_ns", Some(cost.to.value)),

@@ -207,8 +207,8 @@ fn contention(dataset: &Dataset) -> Option<Finding> {
     let separate = difference.from.value;
     let shared = difference.to.value;
     let text = format!(
-        "An atomic addition takes each of {most} threads {shared:.1} ns on a line that they share \
-         and {separate:.1} ns on a line of its own."
+        "An atomic addition takes {shared:.1} ns on a line that {most} threads share, and \
+         {separate:.1} ns on a line of one thread."
     );
     let values = [("shared_ns", shared), ("separate_ns", separate)];
     difference

@@ -537,7 +537,7 @@ fn in_memory(dataset: &Dataset, operation: &str) -> Option<Finding> {
         let name = order.name("order")?;
         words.push(match difference.shows() {
             Shown::Nothing => continue,
-            Shown::Same => format!("{name} the same within 5%"),
+            Shown::Same => format!("{name} 100% within 5%"),
             Shown::Higher | Shown::Lower => format!("{name} {:.0}%", difference.ratio() * 100.0),
         });
         values.insert(name.replace(' ', "_"), difference.ratio());
@@ -545,7 +545,7 @@ fn in_memory(dataset: &Dataset, operation: &str) -> Option<Finding> {
     }
     let size = Bytes(largest.number("size_bytes")?);
     let text = format!(
-        "Of the forward {operation} of {size} ({}): {}.",
+        "Order of {operation} in {size} ({}), as a share of sequential bandwidth: {}.",
         largest.name("level")?,
         words.join(", ")
     );

@@ -77,10 +77,10 @@ pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) ->
     let mut words = Vec::new();
     for knee in knees {
         let (last, _) = points.get(knee.index.checked_sub(1)?)?;
-        words.push(format!("{last} (x{:.2})", knee.ratio()));
+        words.push(format!("{last} ({:.2} times)", knee.ratio()));
         values.insert(format!("step_after_{}_bytes", last.0), knee.ratio());
     }
-    let text = format!("{what} leaves a level after {}.", words.join(", "));
+    let text = format!("{what} changes after {}.", words.join(", "));
     Some(Finding::shown_by(points.iter().map(|(_, point)| *point), "steps", text)?.with(values))
 }
 

@@ -144,8 +144,8 @@ pub(super) fn finding(point: &Point, kind: &str, place: &str) -> Option<Finding>
     let count = figure("windows")?;
     let length = Nanos(figure("window_ns")?);
     let text = format!(
-        "{place} takes {:.1} ns in half of {count} windows of {length}, at most {:.1} ns in 99% \
-         of them, {:.1} ns in 99.9%, {:.1} ns in the slowest.",
+        "{place} takes {:.1} ns in half of {count} windows of {length}: p99 {:.1} ns, p99.9 {:.1} \
+         ns, maximum {:.1} ns.",
         figure("p50")?,
         figure("p99")?,
         figure("p99_9")?,

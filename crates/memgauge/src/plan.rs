@@ -17,12 +17,12 @@ mod session_plan;
 mod sizes;
 mod words;
 
-pub use drafting::{LARGEST_MAX_POINTS, ResultsSoFar, draft_follow_up};
+pub use drafting::{ResultsSoFar, draft_follow_up};
 pub use making::make;
 pub use phase::{Batch, Phase, Reserve, Room, open_rooms};
 pub use point::PlannedPoint;
 pub use replay::is_final;
-pub use request::Request;
+pub use request::{LARGEST_MAX_POINTS, Request};
 pub use schedule::{Rest, batches_of_phase, most_needed_first};
 pub use session_plan::Plan;
 pub use sizes::{Remaining, Resized, resized};

@@ -617,8 +617,8 @@ impl Run<'_> {
                 "points have"
             };
             let text = format!(
-                "The budget of {budget} was used up before all rounds were done: {count} {have} \
-                 fewer samples than planned; allow more with --budget."
+                "The budget of {budget} ended before all rounds: {count} {have} fewer samples \
+                 than planned; type a longer --budget."
             );
             findings.push(sentence("budget", text));
         }
@@ -685,8 +685,8 @@ fn continued(past: &Past, all: usize) -> Finding {
         started, settled, ..
     } = past;
     let text = format!(
-        "{settled} of {all} points are from the run started at {started}, the others from when it \
-         was continued."
+        "{settled} of {all} points are from the session of {started}; the others are from its \
+         continuation."
     );
     sentence("resumed", text)
 }

@@ -8,14 +8,8 @@ use super::text::shorten;
 use report::Report;
 use units::{counted, significant};
 
-/// Columns by eighths of a character.
-const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
-
 /// Rows by eighths of a character.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-
-/// Characters of a full bar.
-const BAR: usize = 8;
 
 /// Longer sweeps share characters.
 const LONGEST: usize = 40;
@@ -25,33 +19,6 @@ const SHORTEST: usize = 4;
 
 /// More sweeps are left to `--chart`.
 const MOST: usize = 16;
-
-/// The column that a bar stands beside.
-const LIMIT: &str = "limit\n%";
-
-/// The grid with a bar beside the share of the limit, in percent by row.
-pub(super) fn with_bars(mut grid: Grid, shares: &[Option<f64>]) -> Grid {
-    let Some(place) = grid.columns.iter().position(|column| column.title == LIMIT) else {
-        return grid;
-    };
-    grid.columns.insert(place + 1, Column::left("of limit"));
-    for (i, row) in grid.rows.iter_mut().enumerate() {
-        row.insert(place + 1, bar(shares.get(i).copied().flatten()));
-    }
-    grid
-}
-
-/// A bar of a percentage; nothing of none.
-fn bar(percent: Option<f64>) -> String {
-    let Some(percent) = percent.filter(|p| p.is_finite()) else {
-        return String::new();
-    };
-    let eighths = ((percent / 100.0).clamp(0.0, 1.0) * (8 * BAR) as f64)
-        .round()
-        .max(1.0) as usize;
-    let part = (eighths % 8).checked_sub(1).map(|part| EIGHTHS[part]);
-    "█".repeat(eighths / 8).chars().chain(part).collect()
-}
 
 /// Shares from 0 to 1 as columns, several in one where there are too many.
 fn sparkline(shares: &[f64]) -> String {
@@ -127,22 +94,6 @@ mod tests {
 
     #[test]
     fn bars_and_columns_are_as_long_as_their_values() {
-        assert_eq!(
-            (bar(Some(100.0)).as_str(), bar(Some(250.0)).as_str()),
-            ("████████", "████████")
-        );
-        assert_eq!(
-            (bar(Some(50.0)).as_str(), bar(Some(57.0)).as_str()),
-            ("████", "████▌")
-        );
-        assert_eq!(
-            (
-                bar(Some(0.0)).as_str(),
-                bar(None).as_str(),
-                bar(Some(f64::NAN)).as_str()
-            ),
-            ("▏", "", "")
-        );
         assert_eq!(sparkline(&[0.0, 0.5, 1.0, 9.0, -1.0]), "▁▅██▁");
         assert_eq!(sparkline(&[0.0; 100]).chars().count(), 34);
     }

@@ -17,6 +17,8 @@ pub(super) struct Column {
     pub(super) title: String,
     /// Numbers stand on the right.
     pub(super) right: bool,
+    /// Order in which columns are dropped from a narrow table, the highest first; 0 for never.
+    pub(super) drop_order: u8,
 }
 
 impl Column {
@@ -25,6 +27,7 @@ impl Column {
         Column {
             title: title.into(),
             right: false,
+            drop_order: 0,
         }
     }
 
@@ -33,7 +36,13 @@ impl Column {
         Column {
             title: title.into(),
             right: true,
+            drop_order: 0,
         }
+    }
+
+    /// The column, which may be dropped from a narrow table.
+    pub(super) fn dropped_as(self, drop_order: u8) -> Self {
+        Column { drop_order, ..self }
     }
 }
 
@@ -59,8 +68,8 @@ impl Grid {
     /// Aligned columns of at most `width` characters together, newline at the end. Without a width
     /// each row is one line, so that programs find it.
     ///
-    /// Where that is too narrow for all columns, words are wrapped; a table with numbers is folded
-    /// instead into several that repeat the first column, because a wrapped number reads as a
+    /// If that is too narrow, columns with a drop order go first. Then words are wrapped; a table
+    /// with numbers is folded instead into several that repeat the first column, because a wrapped number reads as a
     /// smaller one. The heading is left out where all of its titles are empty.
     pub(super) fn to_text(&self, width: Option<u16>) -> String {
         let Some(width) = width else {
@@ -76,6 +85,13 @@ impl Grid {
         let gap = if natural(2) <= width { 2 } else { 1 };
         if natural(gap) <= width {
             return self.aligned(width, gap);
+        }
+        let dropped = (0..self.columns.len())
+            .filter(|&i| self.columns[i].drop_order > 0)
+            .max_by_key(|&i| self.columns[i].drop_order);
+        if let Some(dropped) = dropped {
+            let kept: Vec<usize> = (0..self.columns.len()).filter(|&i| i != dropped).collect();
+            return self.only(&kept).to_text(Some(width));
         }
         if self.columns.iter().all(|c| !c.right) {
             return self.aligned(width, 2);

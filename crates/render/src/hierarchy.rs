@@ -1,11 +1,7 @@
 //! The memory hierarchy on one screen: a row for each level.
 
-use super::bars::with_bars;
 use super::blocks::Block;
-use super::figures::{
-    axis_title, best, coordinate, datasets_of, is_plain_latency, percent, share, spread, value,
-    varying_axes,
-};
+use super::figures::{best, datasets_of, is_plain_latency, percent, share, spread, value};
 use super::grid::{Column, Grid};
 use super::text::shorten;
 use report::{CHOSEN_PROFILE, Coordinate, Dataset, Measured, Point, Report};
@@ -14,9 +10,6 @@ use units::{Bytes, significant};
 
 /// The operations that the screen has room for.
 const OPERATIONS: [&str; 3] = ["read", "write", "copy"];
-
-/// Coordinates of an axis that are named where points are not in the table.
-const MOST_NAMED: usize = 6;
 
 /// Whether a report is one of the whole hierarchy rather than of a single experiment.
 pub(super) fn applies(report: &Report) -> bool {
@@ -66,49 +59,8 @@ pub(super) fn shown(report: &Report) -> HashSet<*const Point> {
     points.map(|point| std::ptr::from_ref(*point)).collect()
 }
 
-/// What the points of `dataset` that are not in `shown` have and the others do not: `operation
-/// triad; threads 2, 4`. Empty where they are further points of the same kind.
-pub(super) fn beyond(dataset: &Dataset, shown: &HashSet<*const Point>) -> String {
-    let (inside, outside): (Vec<&Point>, Vec<&Point>) = dataset
-        .points
-        .iter()
-        .partition(|point| shown.contains(&std::ptr::from_ref(*point)));
-    let at = |points: &[&Point], axis: &str| -> BTreeSet<Coordinate> {
-        points
-            .iter()
-            .filter_map(|point| point.coordinates.get(axis).cloned())
-            .collect()
-    };
-    let told = |axis: &str| {
-        let inside = at(&inside, axis);
-        let further: Vec<String> = at(&outside, axis)
-            .difference(&inside)
-            .map(|found| coordinate(axis, found))
-            .collect();
-        let rest = further.len().saturating_sub(MOST_NAMED);
-        let rest = if rest > 0 {
-            format!(" and {rest} more")
-        } else {
-            String::new()
-        };
-        let named = further
-            .iter()
-            .take(MOST_NAMED)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join(", ");
-        (!further.is_empty()).then(|| format!("{} {named}{rest}", axis_title(axis)))
-    };
-    // The kernel follows from the operation, a level from the size.
-    let axes = varying_axes(dataset)
-        .into_iter()
-        .filter(|axis| !["kernel", "level"].contains(axis));
-    axes.filter_map(told).collect::<Vec<_>>().join("; ")
-}
-
-/// A row for each level in the order in which levels appear; with `bars` beside the shares of
-/// limits.
-pub(super) fn block(report: &Report, bars: bool) -> Block {
+/// A row for each level in the order in which levels appear.
+pub(super) fn block(report: &Report) -> Block {
     let source = Source::new(report);
     let rows: Vec<LevelRow> = source
         .levels()
@@ -120,7 +72,7 @@ pub(super) fn block(report: &Report, bars: bool) -> Block {
     let marked = |mark| cells.iter().flatten().any(|c: &String| c.ends_with(mark));
     let mut legend = "spread: half the 95% CI, widest of the row".to_owned();
     if rows.iter().any(|r| r.share().is_some()) {
-        legend.push_str("; limit: highest of a bandwidth");
+        legend.push_str("; limit: best share");
     }
     if marked('?') {
         legend.push_str("; ? doubtful");
@@ -137,8 +89,6 @@ pub(super) fn block(report: &Report, bars: bool) -> Block {
         columns: columns.clone(),
         rows: cells,
     };
-    let shares: Vec<Option<f64>> = rows.iter().map(LevelRow::share).collect();
-    let grid = if bars { with_bars(grid, &shares) } else { grid };
     Block {
         title: String::new(),
         grid: grid.without_empty(&keep),
@@ -221,8 +171,12 @@ impl<'a> Source<'a> {
                 columns.push(Column::right(format!("{operation}\nGB/s\n{threads} thr")));
             }
         }
-        columns
-            .extend(["latency\nns", "core\ncycles", "limit\n%", "spread\n± %"].map(Column::right));
+        columns.extend([
+            Column::right("latency\nns"),
+            Column::right("core\ncycles").dropped_as(1),
+            Column::right("limit\n%").dropped_as(2),
+            Column::right("spread\n± %").dropped_as(3),
+        ]);
         columns.push(Column::left("trust"));
         columns
     }
@@ -284,10 +238,18 @@ impl LevelRow<'_> {
         }
         match (all.first(), all.last()) {
             (Some(least), Some(most)) if least != most => {
-                format!("{}..{}", Bytes(*least), Bytes(*most))
+                range(&Bytes(*least).to_string(), &Bytes(*most).to_string())
             }
             (Some(size), _) => Bytes(*size).to_string(),
             _ => String::new(),
         }
+    }
+}
+
+/// `128..256 MiB`, or with both units if they differ.
+fn range(least: &str, most: &str) -> String {
+    match (least.split_once(' '), most.split_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}..{most}"),
+        _ => format!("{least}..{most}"),
     }
 }

@@ -29,6 +29,7 @@ mod openmetrics;
 mod page;
 mod points;
 mod provenance;
+mod reasons;
 mod remarks;
 mod renderer;
 mod request;
@@ -39,6 +40,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trust;
 mod unknown;
 
 pub use comparison::comparison_summary;
@@ -49,5 +51,5 @@ pub use formats::{RENDERERS, by_extension, by_name};
 pub use host::host_table;
 pub use list::list_table;
 pub use renderer::Renderer;
-pub use request::{DEFAULT_WIDTH, NamedReport, Options};
+pub use request::{DEFAULT_WIDTH, NamedReport, Options, SavedReport};
 pub use schema::schema;

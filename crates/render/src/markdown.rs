@@ -29,14 +29,8 @@ impl Renderer for Markdown {
     }
 
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
-        let page = page(
-            report,
-            &Options {
-                bars: false,
-                ..options.clone()
-            },
-        );
-        let mut parts = vec![list(&page.facts)];
+        let page = page(report, options);
+        let mut parts = vec![list(&page.heading.labelled())];
         for block in &page.blocks {
             if !block.title.is_empty() {
                 parts.push(format!("### {}\n", escape_markdown(&block.title)));
@@ -60,15 +54,17 @@ impl Renderer for Markdown {
     }
 }
 
-/// A list of lines with a word in front; a line without one belongs to the word above.
+/// A list of lines with a label; lines with the label of the line above are its sublist.
 fn list(lines: &[Labelled]) -> String {
     let mut text = String::new();
+    let mut last = "";
     for (label, line) in lines {
         let line = escape_markdown(line);
         match label.as_str() {
-            "" => text.push_str(&format!("  - {line}\n")),
+            label if label == last => text.push_str(&format!("  - {line}\n")),
             label => text.push_str(&format!("- **{}**: {line}\n", escape_markdown(label))),
         }
+        last = label;
     }
     text
 }

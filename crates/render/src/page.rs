@@ -8,62 +8,63 @@ use report::{CacheKind, Dataset, Point, Report, RunStatus, Topology};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use units::{Bytes, CpuList, counted};
 
-/// What a person is shown of a report.
+/// A report as a person sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Page {
-    /// Machine and plan.
-    pub(super) facts: Vec<Labelled>,
+    /// Machine and session.
+    pub(super) heading: Heading,
     /// The numbers.
     pub(super) blocks: Vec<Block>,
-    /// What is to be said about them.
+    /// Lines below the numbers.
     pub(super) remarks: Vec<Labelled>,
+    /// Whether the first table is the memory hierarchy.
+    pub(super) is_hierarchy: bool,
 }
 
 /// Puts a page together.
 pub(super) fn page(report: &Report, options: &Options) -> Page {
     let Tables {
         blocks,
-        others,
-        shown,
+        hidden,
+        is_hierarchy,
+        ..
     } = tables(report, options);
-    let mut remarks = remarks::remarks(report, options, |point| {
-        shown.contains(&std::ptr::from_ref(point))
-    });
-    if !others.is_empty() {
-        let text = format!(
-            "{}; --verbose or --format csv shows them",
-            others.join(", ")
-        );
-        remarks.insert(0, ("also".to_owned(), text));
-    }
+    let remarks = match options.verbose {
+        true => remarks::full(report, options),
+        false => remarks::brief(report, options, hidden, is_hierarchy),
+    };
     Page {
-        facts: facts(report),
+        heading: heading(report, options.verbose),
         blocks,
         remarks,
+        is_hierarchy,
     }
 }
 
 /// The tables of a report.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    /// The tables themselves.
     pub(super) blocks: Vec<Block>,
-    /// What is left out of them where `verbose` is not asked for.
-    others: Vec<String>,
-    /// The points that have a row or a cell in them.
+    /// Number of points without a row or a cell.
+    pub(super) hidden: usize,
+    /// Whether the first table is the memory hierarchy.
+    pub(super) is_hierarchy: bool,
+    /// Points with a row or a cell.
     shown: HashSet<*const Point>,
 }
 
-/// The tables, with what they leave out.
+/// The tables of a report; of a memory hierarchy only the first one, unless `verbose`.
 pub(super) fn tables(report: &Report, options: &Options) -> Tables {
-    let mut tables = Tables::default();
-    let whole = hierarchy::applies(report);
-    if whole {
+    let mut tables = Tables {
+        is_hierarchy: hierarchy::applies(report),
+        ..Tables::default()
+    };
+    if tables.is_hierarchy {
         tables.shown = hierarchy::shown(report);
-        tables.blocks.push(hierarchy::block(report, options.bars));
+        tables.blocks.push(hierarchy::block(report));
     }
     for dataset in report.datasets.iter().filter(|d| !d.points.is_empty()) {
-        tables.add(dataset, whole, options);
+        tables.add(dataset, options);
     }
     tables
         .blocks
@@ -72,20 +73,15 @@ pub(super) fn tables(report: &Report, options: &Options) -> Tables {
 }
 
 impl Tables {
-    /// Adds what the `whole` hierarchy does not have of a dataset.
-    fn add(&mut self, dataset: &Dataset, whole: bool, options: &Options) {
+    /// Adds the points of a dataset that have no row yet.
+    fn add(&mut self, dataset: &Dataset, options: &Options) {
         let points = || dataset.points.iter().map(std::ptr::from_ref::<Point>);
         let missing = points().filter(|point| !self.shown.contains(point)).count();
         if missing == 0 {
             return;
         }
-        if whole && !options.verbose {
-            let told = match hierarchy::beyond(dataset, &self.shown) {
-                _ if missing == dataset.points.len() => counted(missing, "point"),
-                beyond if beyond.is_empty() => counted(missing, "more point"),
-                beyond => format!("{} ({beyond})", counted(missing, "more point")),
-            };
-            self.others.push(format!("{} {told}", dataset.experiment));
+        if self.is_hierarchy && !options.verbose {
+            self.hidden += if dataset.derived { 0 } else { missing };
             return;
         }
         if matrix::applies(dataset) {
@@ -97,6 +93,7 @@ impl Tables {
                 ..points::block(&rest, options)
             }));
             if matrix::is_large(dataset) && !options.verbose {
+                self.hidden += missing;
                 return;
             }
         } else {
@@ -122,21 +119,44 @@ fn title(dataset: &Dataset) -> String {
     shorten(&(name + &fixed.collect::<String>()), 200)
 }
 
-/// Machine and plan.
-pub(super) fn facts(report: &Report) -> Vec<Labelled> {
-    let mut facts = vec![
-        ("machine".to_owned(), machine(report)),
-        (String::new(), memory(report)),
-        ("plan".to_owned(), plan(report)),
-    ];
-    facts.extend(
-        report
-            .plan
-            .shortened
-            .iter()
-            .map(|s| (String::new(), format!("shortened: {}", shorten(s, 160)))),
-    );
-    facts
+/// The machine and the session, a sentence each.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Heading {
+    /// Processor, CPUs, virtualisation.
+    pub(super) machine: String,
+    /// Caches and memory.
+    pub(super) memory: String,
+    /// Time and points.
+    pub(super) session: String,
+    /// Ways in which the plan was shortened.
+    pub(super) shortened: Vec<String>,
+}
+
+impl Heading {
+    /// The heading as lines with labels.
+    pub(super) fn labelled(&self) -> Vec<Labelled> {
+        let mut lines = vec![
+            ("Machine".to_owned(), self.machine.clone()),
+            ("Memory".to_owned(), self.memory.clone()),
+            ("Session".to_owned(), self.session.clone()),
+        ];
+        let shortened = self.shortened.iter().cloned();
+        lines.extend(shortened.map(|text| ("Shortened".to_owned(), text)));
+        lines
+    }
+}
+
+/// The heading of a report.
+pub(super) fn heading(report: &Report, verbose: bool) -> Heading {
+    // Points that are left out are told as missing.
+    let is_told = |text: &&String| verbose || !text.starts_with("left out");
+    let shortened = report.plan.shortened.iter().filter(is_told);
+    Heading {
+        machine: machine(report),
+        memory: memory(report),
+        session: session(report, verbose),
+        shortened: shortened.map(|text| shorten(text, 160)).collect(),
+    }
 }
 
 /// Processor, CPUs, what lies between us and the hardware.
@@ -161,9 +181,9 @@ pub(super) fn machine(report: &Report) -> String {
         ),
     });
     parts.push(match host.system.virtualization.get().map(String::as_str) {
-        None => "virtualised: unknown".to_owned(),
-        Some("none") => "not virtualised".to_owned(),
-        Some(name) => format!("virtualised by {}", shorten(name, 30)),
+        None => "virtualisation unknown".to_owned(),
+        Some("none") => "bare metal".to_owned(),
+        Some(name) => format!("{} guest", shorten(name, 30)),
     });
     if let Some(kind) = host.system.container.get().filter(|kind| *kind != "none") {
         parts.push(format!("container {}", shorten(kind, 30)));
@@ -240,29 +260,33 @@ fn caches(topology: &Topology) -> String {
     levels.iter().map(level).collect::<Vec<_>>().join(", ")
 }
 
-/// What was planned and what became of it.
-fn plan(report: &Report) -> String {
+/// Time and points of the session; with the plan if `verbose`.
+fn session(report: &Report, verbose: bool) -> String {
     let plan = &report.plan;
-    let outcomes = report
+    let points = report
         .datasets
         .iter()
         .filter(|d| !d.derived)
         .flat_map(|d| &d.points);
-    let measured = outcomes.filter(|p| p.outcome.measured().is_some()).count();
+    let measured = points.filter(|p| p.outcome.measured().is_some()).count();
+    let all = counted(usize::try_from(plan.points).unwrap_or(usize::MAX), "point");
     let took = plan
         .real
-        .map_or_else(|| "not finished".to_owned(), |real| format!("took {real}"));
+        .map_or_else(|| "not finished".to_owned(), |real| real.to_string());
     let status = match report.status {
         RunStatus::Complete => "",
-        RunStatus::Partial => "; partial",
-        RunStatus::Interrupted => "; INTERRUPTED",
+        RunStatus::Partial => ", partial",
+        RunStatus::Interrupted => ", INTERRUPTED",
     };
+    if !verbose {
+        return format!("{took}, {measured} of {all}{status}");
+    }
     format!(
-        "{}: planned {}, {took} (at most {}), {} mapped, {measured} of {} measured{status}",
+        "profile {}, planned {}, took {took} of at most {}, {} mapped, {measured} of {all} \
+         measured{status}",
         shorten(&plan.profile, 40),
         plan.planned,
         plan.budget,
         plan.memory,
-        counted(usize::try_from(plan.points).unwrap_or(usize::MAX), "point"),
     )
 }

@@ -1,7 +1,6 @@
 //! A dataset as a table: a row for each point, a column for each axis along which they differ.
 
 use super::Options;
-use super::bars::with_bars;
 use super::blocks::Block;
 use super::figures::{
     axis_title, coordinate, percent, share, spread, table_unit, trust, value, varying_axes,
@@ -40,13 +39,6 @@ pub(super) fn block(dataset: &Dataset, options: &Options) -> Block {
     let grid = Grid {
         rows: dataset.points.iter().map(row).collect(),
         columns,
-    };
-    let share = |point: &Point| share(point.outcome.measured()?, dataset.quantity.higher_is_better);
-    let shares: Vec<Option<f64>> = dataset.points.iter().map(share).collect();
-    let grid = if options.bars {
-        with_bars(grid, &shares)
-    } else {
-        grid
     }
     .without_empty(&keep);
     let spread = grid.columns.iter().any(|c| c.title.starts_with("spread"));

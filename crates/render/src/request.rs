@@ -14,8 +14,8 @@ pub struct Options {
     pub width: Option<u16>,
     /// Whether `notes` give scores that sum a run up, for the formats that have them.
     pub scores: bool,
-    /// Where the report was saved, to be told to the reader.
-    pub saved_to: Option<String>,
+    /// The saved report; `None` if it was not saved.
+    pub saved_to: Option<SavedReport>,
     /// Whether to show what a screen has no room for: every reason in full, every dataset.
     pub verbose: bool,
     /// The experiments whose charts are drawn; all of them in pictures, and none in text, where
@@ -29,6 +29,15 @@ pub struct Options {
     pub color: bool,
     /// Whether tables for people may have bars and sparklines: at a terminal that can show them.
     pub bars: bool,
+}
+
+/// The place of a saved report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedReport {
+    /// Its name as it can be typed after `memgauge report`.
+    pub name: String,
+    /// Whether memgauge can read it.
+    pub is_readable: bool,
 }
 
 /// A report with what to call it among others.

@@ -2,11 +2,14 @@
 
 use super::blocks::Labelled;
 use super::grid::{Column, Grid};
-use super::page::page;
+use super::page::{Heading, page};
 use super::text::{clean, shorten};
 use super::{DEFAULT_WIDTH, NamedReport, Options, Renderer, bars, chart};
 use report::Report;
 use units::error::Result;
+
+/// Spaces between the machine and the session.
+const NARROWEST_GAP: usize = 4;
 
 /// Narrower than this no chart can be read.
 const NARROWEST: u16 = 40;
@@ -62,7 +65,7 @@ impl Renderer for Table {
             );
         }
         let page = page(report, options);
-        let mut parts = vec![labelled(page.facts, width)];
+        let mut parts = vec![heading(&page.heading, width)];
         for block in &page.blocks {
             parts.push(
                 prose(&block.title, width)
@@ -70,7 +73,7 @@ impl Renderer for Table {
                     + &prose(&block.legend, width),
             );
         }
-        if options.bars {
+        if options.bars && !page.is_hierarchy {
             parts.push(bars::sweeps(report, width));
         }
         parts.retain(|part| !part.is_empty());
@@ -112,6 +115,30 @@ fn drawn(reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
         .collect::<Vec<_>>()
         .join("\n")
         .into_bytes())
+}
+
+/// The machine with the session on the right of it, if both fit on a line.
+fn heading(heading: &Heading, width: Option<u16>) -> String {
+    let length = |text: &str| text.chars().count();
+    let gap = width.map(|width| {
+        usize::from(width).saturating_sub(length(&heading.machine) + length(&heading.session))
+    });
+    let mut text = match gap.unwrap_or(NARROWEST_GAP) {
+        gap if gap < NARROWEST_GAP => {
+            prose(&heading.machine, width) + &prose(&heading.session, width)
+        }
+        gap => format!(
+            "{}{}{}\n",
+            heading.machine,
+            " ".repeat(gap),
+            heading.session
+        ),
+    };
+    text.push_str(&prose(&heading.memory, width));
+    for shortened in &heading.shortened {
+        text.push_str(&prose(&format!("shortened: {shortened}"), width));
+    }
+    text
 }
 
 /// Lines with a word in front; a word that the line above has already is not said again.

@@ -7,72 +7,84 @@ use report::Cause;
 pub fn for_cause(cause: Cause) -> &'static str {
     match cause {
         Cause::AboveLimit => {
-            "report it: the limit or the measurement is wrong; check --dram-peak if that is the \
-             limit"
+            "check --dram-peak if the limit comes from it; otherwise report this as a bug"
         }
-        Cause::BelowFasterLevel => "measure again; if it stays, compare --pages 4k and --pages thp",
-        Cause::Interrupted => "let the run end, or continue it with --resume",
-        Cause::Moved => {
-            "keep tools that set affinities (taskset, cgroup cpusets) away during the run"
-        }
+        Cause::BelowFasterLevel => "measure again; if it stays, compare --pages 4k with thp",
+        Cause::Interrupted => "let the session end, or continue it with --resume",
+        Cause::Moved => "keep taskset, cpusets and similar tools away during the session",
         Cause::PageSize => {
             "allow huge pages: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled; or \
              type --pages 4k"
         }
-        Cause::NotResident => "leave more memory free, or type smaller --sizes",
-        Cause::Node => {
-            "free memory on the node of the threads, or choose --cpus on the node that has some"
-        }
-        Cause::Disturbed => "stop other programs, or type --cpus with cpus that they do not use",
-        Cause::FewSamples => "type more --samples, and a --budget that has room for them",
-        Cause::Stolen => {
-            "use a machine with dedicated cpus, or measure when its neighbours are quiet; \
-             --repeat 5 shows the range"
-        }
-        Cause::HostMoved => {
-            "use a machine whose cpus are pinned to cores of their own, or measure with one thread"
-        }
+        Cause::NotResident => "free memory, or type smaller --sizes",
+        Cause::Node => "free memory on the node of the threads, or choose --cpus of another node",
+        Cause::Disturbed => "stop other programs, or choose idle CPUs with --cpus",
+        Cause::FewSamples => "type more --samples and a longer --budget",
+        Cause::Stolen => "use a machine with dedicated CPUs, or measure when neighbours are quiet",
+        Cause::HostMoved => "use a machine with pinned CPUs, or measure with one thread",
         Cause::CoreShared => {
-            "leave the other hardware thread of the core idle; in a virtual machine use one with \
-             cores of its own"
+            "leave the sibling hardware thread idle; in a virtual machine use dedicated cores"
         }
-        Cause::Throttled => {
-            "raise the cpu quota of the container, or type --cpus with fewer cpus than it has \
-             time for"
-        }
+        Cause::Throttled => "raise the CPU quota of the container, or use fewer CPUs with --cpus",
         Cause::Others => "stop other programs, or measure when the machine is idle",
-        Cause::MemoryPressure => "leave more memory free, or type smaller --sizes",
-        Cause::Stopped => "do not stop the run (Ctrl-Z, SIGSTOP, a paused machine); measure again",
+        Cause::MemoryPressure => "free memory, or type smaller --sizes",
+        Cause::Stopped => "do not stop or pause the session; measure again",
         Cause::CoreClock => "set the performance governor, or warm the machine up first",
         Cause::Heat => "improve cooling, or pause between points: --cooldown 500ms",
-        Cause::Counter => "measure again; if it stays, the machine's counter is no clock",
-        Cause::Drift => {
-            "measure again after a while; if it stays, look for heat and for programs that start \
-             and end"
-        }
+        Cause::Counter => "measure again; if it stays, the counter of this machine is no clock",
+        Cause::Drift => "measure again later; if it stays, look for heat or changing load",
         Cause::Bimodal => {
-            "type --reallocate 6 to see whether memory decides it, --repeat 6 whether time does"
+            "type --reallocate 6 to see whether memory decides, --repeat 6 whether time does"
         }
         Cause::Placement => "type --reallocate 6 for an interval over allocations, or --pages huge",
         Cause::PageCache => {
             "leave out --buffered, use a file system with direct I/O, or a range larger than the \
              memory"
         }
-        Cause::IoErrors => "look at the system's log: the device or the file has errors",
+        Cause::IoErrors => "read the system log: the device or the file has errors",
         Cause::WrongData => {
-            "write the file anew with --create and --data pattern; if it stays, the storage loses \
-             data"
+            "write the file again with --create and --data pattern; if it stays, the storage \
+             loses data"
         }
-        Cause::Behind => {
-            "type a lower --rate, or more --threads and --depth; for a recording or a number a \
-             longer --budget"
-        }
-        Cause::NonStationary => {
-            "others take this cache back between samples: measure when they are quiet, or type \
-             smaller --sizes"
-        }
-        Cause::CacheSize => "size memory by what timing shows: type --last-level measured",
-        Cause::Spread => "type --samples 500 (they come in more rounds), or find a quieter machine",
+        Cause::Behind => "type a lower --rate, more --threads or --depth, or a longer --budget",
+        Cause::NonStationary => "measure when neighbours are quiet, or type smaller --sizes",
+        Cause::CacheSize => "size memory by timing: type --last-level measured",
+        Cause::Spread => "type --samples 500, which also adds rounds, or use a quieter machine",
+    }
+}
+
+/// The cause of doubt as a clause that follows `because`.
+pub fn because(cause: Cause) -> &'static str {
+    match cause {
+        Cause::AboveLimit => "they are above the limit of the machine",
+        Cause::BelowFasterLevel => "a larger working set came out faster",
+        Cause::Interrupted => "the session was interrupted",
+        Cause::Moved => "threads were moved to other CPUs",
+        Cause::PageSize => "the system did not grant the page size",
+        Cause::NotResident => "memory was not resident",
+        Cause::Node => "memory lies on another NUMA node",
+        Cause::Disturbed => "most samples were disturbed",
+        Cause::FewSamples => "there are too few undisturbed samples",
+        Cause::Stolen => "the hypervisor took CPU time",
+        Cause::HostMoved => "the hypervisor moved the virtual CPUs",
+        Cause::CoreShared => "another hardware thread used the same core",
+        Cause::Throttled => "a CPU quota stopped threads",
+        Cause::Others => "other programs used the CPUs",
+        Cause::MemoryPressure => "memory was short",
+        Cause::Stopped => "the process was stopped",
+        Cause::CoreClock => "the core clock changed",
+        Cause::Heat => "heat slowed the processor down",
+        Cause::Counter => "the time counter drifted",
+        Cause::Drift => "values drifted during the session",
+        Cause::Bimodal => "values fall into two groups",
+        Cause::Placement => "values depend on the physical pages",
+        Cause::PageCache => "the page cache answered instead of the device",
+        Cause::IoErrors => "operations failed",
+        Cause::WrongData => "data came back changed",
+        Cause::Behind => "the requested rate was not reached",
+        Cause::NonStationary => "neighbours took cache space between samples",
+        Cause::CacheSize => "the working set does not fit the cache that it is named after",
+        Cause::Spread => "the confidence intervals are wide",
     }
 }
 

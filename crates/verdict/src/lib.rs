@@ -8,16 +8,19 @@ mod advice;
 mod align;
 mod compare;
 mod dataset;
+mod finding_kinds;
 mod judge;
 mod limits;
 mod sample_statistics;
 
+pub use advice::{because, for_cause};
 pub use align::{Aligned, Unaligned, align};
 pub use compare::{
     CONFIDENCE, Change, Comparison, DEFAULT_FLOOR, Fraction, Pair, PairGroup, Settings, Side,
     Tally, compare,
 };
 pub use dataset::{TimedCache, doubt_by_timed_caches, reject_below_faster};
+pub use finding_kinds::{FINDING_KINDS, FindingKind, Worth, finding_kind};
 pub use judge::{GRANTED, SPREAD, VerdictInput, judge, reason};
 pub use limits::{MemoryTraffic, PortTraffic, base_clock, memory_limit, port_limit};
 pub use sample_statistics::SampleStatistics;

@@ -43,7 +43,7 @@ pub fn findings(group: &MeasuredCurve<'_>) -> Vec<Finding> {
     };
     if !asked {
         let text = format!(
-            "Which CPUs share the caches{} of CPU {cpu} is not known: {}.",
+            "The CPUs that share caches{} with CPU {cpu} are unknown: {}.",
             group.mode,
             why(group)
         );
@@ -78,11 +78,9 @@ pub fn findings(group: &MeasuredCurve<'_>) -> Vec<Finding> {
 fn why(group: &MeasuredCurve<'_>) -> String {
     match group.topology.map(|topology| topology.allowed()).as_deref() {
         Some([only]) => {
-            format!("that takes a second CPU, and this process may use CPU {only} only")
+            format!("this process may use CPU {only} only")
         }
-        _ => {
-            "it was not asked, for want of a second CPU in the run, of time or of memory".to_owned()
-        }
+        _ => "there was no second CPU, no time or no memory for it".to_owned(),
     }
 }
 
@@ -94,7 +92,7 @@ fn level<'a>(
 ) -> Result<CacheLoads<'a>, Finding> {
     let unknown = |why: &str| {
         let name = group.name(index).unwrap_or_default();
-        let text = format!("Which CPUs share {name}{} is not known: {why}.", group.on);
+        let text = format!("The CPUs that share {name}{} are unknown: {why}.", group.on);
         note(
             "cache-sharing-unknown",
             text,
@@ -105,7 +103,7 @@ fn level<'a>(
     let (beside, alone): (Vec<&'a Point>, Vec<&'a Point>) = points
         .into_iter()
         .partition(|p| p.number("partner").is_some());
-    let not_asked = "it was not asked, for want of time or of memory";
+    let not_asked = "there was no time or no memory for it";
     let (Some(one), false) = (alone.first(), beside.is_empty()) else {
         return Err(unknown(not_asked));
     };
@@ -116,7 +114,7 @@ fn level<'a>(
         return Err(unknown(not_asked));
     };
     if alone > latency(index) + taken {
-        return Err(unknown("what fits it did not stay there, alone on one CPU"));
+        return Err(unknown("its lines were evicted even without a second CPU"));
     }
     let partner = |point: &'a Point| {
         let partner = u32::try_from(point.number("partner")?).ok()?;
@@ -140,7 +138,7 @@ fn level<'a>(
     let mut beside: Vec<BesidePartner<'_>> = beside.into_iter().filter_map(partner).collect();
     beside.sort_by_key(|beside| (beside.relation, beside.partner));
     if beside.iter().all(|beside| beside.competes.is_none()) {
-        return Err(unknown("its samples vary too much to tell"));
+        return Err(unknown("samples vary too much"));
     }
     Ok(CacheLoads {
         index,
@@ -196,9 +194,9 @@ fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<F
             .chain(shared.iter().cloned())
             .collect();
         let them = if shared.len() == 1 {
-            "ns beside it"
+            "ns next to it"
         } else {
-            "ns or more beside one of them"
+            "ns or more next to one of them"
         };
         let rest = if own.is_empty() {
             String::new()
@@ -212,9 +210,9 @@ fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<F
         )
     } else {
         let them = if own.len() == 1 {
-            "ns beside it"
+            "ns next to it"
         } else {
-            "ns or less beside them"
+            "ns or less next to them"
         };
         let nothing = changes(&own);
         format!(
@@ -251,22 +249,20 @@ fn disagrees(
     }
     let name = group.name(level.index)?;
     let loads = format!(
-        "a load takes {:.1} ns alone and {:.1} ns beside CPU {partner}",
+        "a load takes {:.1} ns alone and {:.1} ns next to CPU {partner}",
         level.alone, beside.latency
     );
     let mode = &group.mode;
     let alike = format!("CPU {cpu} and CPU {partner}");
     let text = if competes {
         format!(
-            "{alike} compete for {name}{mode}, which the system does not report as shared by \
-             them: {loads}; a virtual machine is told of other CPUs than it runs on, or the \
-             system reports a part of the cache."
+            "{alike} compete for {name}{mode}, though the system does not report it as shared: \
+             {loads}. The hypervisor may report another topology."
         )
     } else {
         format!(
-            "{alike} do not compete for {name}{mode}, which the system reports as shared by them: \
-             {loads}; it is partitioned, or a virtual machine is told of other CPUs than it runs \
-             on."
+            "{alike} do not compete for {name}{mode}, though the system reports it as shared: \
+             {loads}. It is partitioned, or the hypervisor reports another topology."
         )
     };
     let values = [

@@ -43,10 +43,9 @@ impl<'a> MeasuredCurve<'a> {
         let mut findings = Vec::new();
         if let Some(granted) = self.lacking() {
             let text = format!(
-                "Chains that were to lie in huge pages{} were seen to do so to {:.0}% only: a \
-                 rise may be that of a TLB.",
-                self.on,
-                granted * 100.0
+                "Only {:.0}% of the memory{} is in huge pages: a step may come from a TLB.",
+                granted * 100.0,
+                self.on
             );
             findings.push(note(
                 "cache-pages",
@@ -72,8 +71,8 @@ impl<'a> MeasuredCurve<'a> {
         let number = self.number(index)?;
         let cache = self.pairs().get(index).copied().flatten();
         let reports = match cache {
-            Some(cache) => format!("reports {}", cache.size),
-            None => "does not report it".to_owned(),
+            Some(cache) => format!("the system reports {}", cache.size),
+            None => "the system does not report it".to_owned(),
         };
         let End {
             capacity,
@@ -82,7 +81,7 @@ impl<'a> MeasuredCurve<'a> {
         } = end;
         let load = self.load(level.latency);
         let text = format!(
-            "{}{} holds {} ({} to {}), a load takes {load}; the system {reports}.",
+            "{}{} has an effective capacity of {} ({} to {}) and takes {load}; {reports}.",
             self.name(index)?,
             self.on,
             rounded(capacity),
@@ -133,10 +132,10 @@ impl<'a> MeasuredCurve<'a> {
     fn load(&self, latency: f64) -> String {
         let cycles = self
             .cycles
-            .map(|cycles| format!("{:.1} core cycles, ", cycles * latency));
+            .map(|cycles| format!(" ({:.1} cycles)", cycles * latency));
         // Tables have medians.
         format!(
-            "{latency:.1} ns ({}the lower quartile of its samples)",
+            "{latency:.1} ns{} a load, lower quartile",
             cycles.unwrap_or_default()
         )
     }
@@ -149,12 +148,12 @@ impl<'a> MeasuredCurve<'a> {
         // A cache that is as large as all that was measured has no end to be seen.
         let larger = self.unseen_larger().map(|cache| {
             format!(
-                " or L{}, of which the system reports {}",
+                " or the L{} of {} that the system reports",
                 cache.level, cache.size
             )
         });
         let text = format!(
-            "Behind the caches{} a load takes {load} in up to {largest}: memory{}.",
+            "Past the caches{} lies memory{}: {load}, in up to {largest}.",
             self.on,
             larger.unwrap_or_default()
         );
@@ -180,8 +179,8 @@ impl<'a> MeasuredCurve<'a> {
         let Some(cache) = self.pairs().get(index).copied().flatten() else {
             let latency = self.levels.get(index)?.latency;
             let text = format!(
-                "The system does not report a level{} that ends at {} and takes {} a load: \
-                 neighbours hold a part of a larger cache, or there is no such cache.",
+                "A level{} ends at {} ({}) that the system does not report: neighbours use a part \
+                 of a larger cache, or it is no cache.",
                 self.on,
                 rounded(end.capacity),
                 self.load(latency)
@@ -216,18 +215,17 @@ impl<'a> MeasuredCurve<'a> {
             && (low / NEAR..=high * NEAR).contains(&together)
         {
             let text = format!(
-                "{name}{} ends where it and the nearer caches are full together ({}): they hold \
-                 different lines.",
+                "{name}{} ends where it and the nearer caches together are full ({}): it is \
+                 exclusive.",
                 self.on,
                 Bytes(together as u64)
             );
             return finding(self.around(index), "cache-exclusive", text, &values);
         }
         let why = if high * TOLERANCE < size && cache.cpus.0.len() > 1 {
-            "neighbours fill it, it is partitioned, or a virtual machine is told of the whole \
-                 host's"
+            "neighbours use it, or only a part is available here"
         } else if high * TOLERANCE < size {
-            "it is partitioned, or pages fill its sets unevenly"
+            "it is partitioned, or pages use its sets unevenly"
         } else if low > size * TOLERANCE {
             "the system reports another cache, or a part of it"
         } else {
@@ -236,7 +234,7 @@ impl<'a> MeasuredCurve<'a> {
         let measured = rounded(end.capacity);
         let reported = cache.size;
         let text = format!(
-            "{name}{} holds {measured} by timing and {reported} by the system: {why}.",
+            "{name}{} has {measured} by timing, {reported} by the system: {why}.",
             self.on
         );
         finding(self.around(index), "cache-disagrees", text, &values)
@@ -268,10 +266,10 @@ impl<'a> MeasuredCurve<'a> {
             .map(|cache| format!("L{} of {}", cache.level, cache.size))
             .collect();
         let text = format!(
-            "The system reports {}, of which timing{} shows nothing: neighbours fill it, or this \
-             machine does not have it.",
-            missing.join(" and "),
-            self.on
+            "Timing{} does not show {} that the system reports: neighbours use it, or it is not \
+             there.",
+            self.on,
+            missing.join(" and ")
         );
         let enough = !missing.is_empty() && !self.curve.is_empty();
         let points = self.sweep().filter(|_| enough);

@@ -46,11 +46,9 @@ fn line(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Fin
         .iter()
         .find_map(|(index, pairs)| Some((*index, pairs.line?)))?;
     let reported = group.reported.first().and_then(|cache| cache.line);
-    let reports = reported.map_or("no line".to_owned(), |reported| {
-        format!("lines of {reported}")
-    });
+    let reports = reported.map_or("no line".to_owned(), |reported| reported.to_string());
     let text = format!(
-        "Lines{} are {line}; the system reports {reports}.",
+        "A line{} has {line}; the system reports {reports}.",
         group.on
     );
     let values = [
@@ -74,8 +72,8 @@ fn neighbours(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Opti
     let (text, reach, share) = match pairs.ahead {
         Some((distance, share)) if distance == line => (
             format!(
-                "Behind {behind}{on} lines are fetched in pairs: the other one of {} costs {:.0}% \
-                 of a miss.",
+                "Past {behind}{on} lines are fetched in pairs of {}: the second costs {:.0}% of a \
+                 miss.",
                 Bytes(2 * line.0),
                 share * 100.0
             ),
@@ -84,15 +82,15 @@ fn neighbours(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Opti
         ),
         Some((distance, share)) => (
             format!(
-                "Behind {behind}{on} neighbours are fetched with a line: one {distance} away \
-                 costs {:.0}% of a miss.",
+                "Past {behind}{on} neighbours are fetched with a line: one {distance} away costs \
+                 {:.0}% of a miss.",
                 share * 100.0
             ),
             distance.0 * 2,
             Some(share),
         ),
         None => (
-            format!("Behind {behind}{on} no neighbour is fetched with a line."),
+            format!("Past {behind}{on} no neighbour is fetched with a line."),
             line.0,
             None,
         ),
@@ -122,12 +120,12 @@ fn strides(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     let (least, at_least) = *shares.first()?;
     let (up_to, not) = followed(&shares);
     let text = match (up_to, not) {
-        (Some(up_to), Some(not)) => format!("up to {up_to} are fetched ahead, {not} is not"),
-        (Some(up_to), None) => format!("up to {up_to}, the largest tried, are fetched ahead"),
-        (None, _) => format!("are not fetched ahead, not even {least}"),
+        (Some(up_to), Some(not)) => format!("up to {up_to} are prefetched, {not} is not"),
+        (Some(up_to), None) => format!("up to {up_to}, the largest tried, are prefetched"),
+        (None, _) => format!("are not prefetched, not even {least}"),
     };
     let text = format!(
-        "Behind {}{} strides {text} ({least} takes {:.0}% of random order).",
+        "Past {}{} strides {text} ({least} takes {:.0}% of the time of random order).",
         group.name(index)?,
         group.on,
         at_least * 100.0
@@ -151,7 +149,7 @@ fn sets(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     let (least, most) = match found(group, index) {
         Ok(ways) => ways,
         Err(why) => {
-            let text = format!("The ways of {name}{} are not known: {why}.", group.on);
+            let text = format!("The ways of {name}{} are unknown: {why}.", group.on);
             return Some(note(
                 "cache-ways-unknown",
                 text,
@@ -199,7 +197,7 @@ fn found(group: &MeasuredCurve<'_>, index: usize) -> Result<(u64, u64), &'static
     }
     let probes = group.points_about(WAYS, index);
     let Some(stride) = probes.iter().filter_map(|p| p.number("stride_bytes")).min() else {
-        return Err("it was not asked, for want of time or of contiguous memory");
+        return Err("there was no time or no contiguous memory for it");
     };
     if index > 0 && group.lacking().is_some() {
         return Err("its sets follow physical addresses, and huge pages were not granted");
@@ -225,6 +223,5 @@ fn found(group: &MeasuredCurve<'_>, index: usize) -> Result<(u64, u64), &'static
     let sets =
         |(nodes, load): (u64, f64)| Some((nodes, nearest + (load - apart.get(&nodes)?).max(0.0)));
     let loads: Vec<(u64, f64)> = together.into_iter().filter_map(sets).collect();
-    ways(&loads, here, behind)
-        .ok_or("no number of lines at one distance takes longer than as many in different sets")
+    ways(&loads, here, behind).ok_or("lines of one set take no longer than lines of different sets")
 }

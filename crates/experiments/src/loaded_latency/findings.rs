@@ -43,9 +43,9 @@ fn cure(facts: Option<&HostFacts>) -> String {
         .map(|facts| facts.topology.cpus.len())
     {
         Some(cpus) => {
-            format!(", which is that of a whole host: this virtual machine has {cpus} of its CPUs")
+            format!("this virtual machine has {cpus} CPUs of a whole host")
         }
-        None => "; it takes traffic from more CPUs".to_owned(),
+        None => "use more CPUs for traffic".to_owned(),
     }
 }
 
@@ -102,22 +102,22 @@ pub(super) fn along(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> Option<
     let bends = match knee {
         Some(knee) if knee.latency.median > idle.high => {
             format!(
-                "it bends at {:.1} GB/s ({:.0} ns)",
+                "The curve bends at {:.1} GB/s ({:.0} ns)",
                 knee.bandwidth() / 1e9,
                 knee.latency.median
             )
         }
         Some(knee) => format!(
-            "it bends at {:.1} GB/s, up to which loads are as fast as idle",
+            "Loads are as fast as idle up to {:.1} GB/s",
             knee.bandwidth() / 1e9
         ),
-        None => "no bend is seen".to_owned(),
+        None => "The curve has no bend".to_owned(),
     };
     points.extend(knee.map(|knee| knee.point));
     values.extend(knee.map(|knee| ("knee".to_owned(), knee.bandwidth())));
     values.extend(knee.map(|knee| ("knee_ns".to_owned(), knee.latency.median)));
     let text = format!(
-        "Beside {}: a load takes {ns:.0} ns idle, {} of the highest {:.1} GB/s; {bends}.",
+        "Under {} a load takes {ns:.0} ns idle, {} of {:.1} GB/s. {bends}.",
         named(curve, all),
         told.join(", "),
         most / 1e9
@@ -168,9 +168,8 @@ pub(super) fn doubt(
         let from = before.latency.median;
         let to = after.latency.median;
         let text = format!(
-            "Beside {named}: loads take {from:.0} ns at {:.1} GB/s and only {to:.0} ns at {:.1} \
-             GB/s, outside both intervals: traffic keeps clocks up that fall beside a single \
-             chase, or the machine changed between these points.",
+            "Loads get faster under {named}: {from:.0} ns at {:.1} GB/s, {to:.0} ns at {:.1} GB/s. \
+             Traffic may keep the clocks up, or the machine changed in between.",
             before.bandwidth() / 1e9,
             after.bandwidth() / 1e9
         );
@@ -192,14 +191,14 @@ pub(super) fn doubt(
     let ratio = slowest.ratio();
     let times = match slowest.shows() {
         Shown::Higher => {
-            format!("make loads take {ratio:.2} times as long as idle at most, not {LOADED} times")
+            format!("loads take at most {ratio:.2} times as long as idle, not {LOADED} times")
         }
-        _ => "make no load slower than idle beyond the intervals".to_owned(),
+        _ => "loads are as fast as idle".to_owned(),
     };
     let text = format!(
-        "Beside {named}: {:.1} GB/s {times}: {} cannot load this memory{cure}.",
-        fastest.bandwidth() / 1e9,
-        threads(curve)
+        "{} cannot load this memory: under {named} ({:.1} GB/s) {times}; {cure}.",
+        threads(curve),
+        fastest.bandwidth() / 1e9
     );
     slowest.finding(
         "loaded-latency-flat",
@@ -235,7 +234,7 @@ fn at_equal_bandwidth(group: &[&LoadedCurve<'_>], axis: &str) -> Option<Finding>
         told.push(format!(
             "{:.0} ns {} {name}",
             there.value,
-            if axis == "mix" { "beside" } else { "on node" }
+            if axis == "mix" { "under" } else { "on node" }
         ));
         values.insert(format!("{name}_ns"), there.value);
         figures.push(there);
@@ -258,7 +257,7 @@ fn at_equal_bandwidth(group: &[&LoadedCurve<'_>], axis: &str) -> Option<Finding>
         format!(" of {}", named(group[0], &[]))
     };
     let text = format!(
-        "At the same {:.1} GB/s{whose}: a load takes {}.",
+        "At the same {:.1} GB/s{whose} a load takes {}.",
         bandwidth / 1e9,
         told.join(", ")
     );

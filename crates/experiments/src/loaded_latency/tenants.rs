@@ -241,8 +241,8 @@ impl Tenants {
         let bully = point.name("bully")?;
         let mix = point.name("mix")?;
         let text = format!(
-            "Beside {mix} traffic of CPU {bully} ({:.1} GB/s), CPU {cpu} has {} in place of {} \
-             alone: {times}.",
+            "Under {mix} traffic of CPU {bully} ({:.1} GB/s) CPU {cpu} has {} instead of {}: \
+             {times}.",
             load.median / 1e9,
             figure(after),
             figure(before),

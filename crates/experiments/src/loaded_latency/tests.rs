@@ -57,7 +57,7 @@ fn curve(points: &[(f64, f64)], error: f64) -> LoadedCurve<'static> {
     LoadedCurve { place, spots }
 }
 
-const CURE: &str = "; it takes more";
+const CURE: &str = "it takes more";
 
 const RISING: [(f64, f64); 6] = [
     (0.0, 100.0),
@@ -82,8 +82,8 @@ fn figures_are_read_off_along_the_curve() {
         (finding.values["knee"], finding.values["knee_ns"]),
         (18e9, 150.0)
     );
-    let said = "Beside 100:0 traffic of 7 threads: a load takes 100 ns idle, 107 ns at 50%, 130 \
-         ns at 80%, 150 ns at 90% of the highest 20.0 GB/s; it bends at 18.0 GB/s (150 ns).";
+    let said = "Under 100:0 traffic of 7 threads a load takes 100 ns idle, 107 ns at 50%, 130 ns \
+         at 80%, 150 ns at 90% of 20.0 GB/s. The curve bends at 18.0 GB/s (150 ns).";
     assert_eq!(finding.text, said);
     assert!(doubt(&curve, &[], CURE).is_none());
 }
@@ -217,8 +217,8 @@ fn a_curve_that_hardly_rises_is_said_to() {
         (finding.kind.as_str(), finding.values["ratio"]),
         ("loaded-latency-flat", 1.4)
     );
-    let said = "Beside 100:0 traffic of 7 threads: 10.0 GB/s make loads take 1.40 times as long \
-         as idle at most, not 1.5 times: 7 threads cannot load this memory; it takes more.";
+    let said = "7 threads cannot load this memory: under 100:0 traffic of 7 threads (10.0 GB/s) \
+         loads take at most 1.40 times as long as idle, not 1.5 times; it takes more.";
     assert_eq!(finding.text, said);
     // What is told is what traffic does, not that idle is slowest.
     let faster = [(0.0, 100.0), (5.0, 98.0), (10.0, 95.0)];

@@ -143,7 +143,7 @@ pub fn one_node(facts: &HostFacts, dataset: &Dataset) -> Option<Finding> {
         format!(": {}", words.join(", "))
     };
     let text =
-        format!("This machine has one NUMA node ({source}); all its memory is local{measured}.");
+        format!("This machine has one NUMA node, so all memory is local{measured} ({source}).");
     let measured = Finding::resting_on(points, "one-node", text.clone());
     Some(
         measured
@@ -208,7 +208,7 @@ fn by_distance(
         let at = match (distance, own) {
             (Some(distance), Some(own)) if own > 0 => {
                 format!(
-                    "at distance {distance} (reported as {:.1} times as far)",
+                    "at distance {distance} ({:.1} times the local one)",
                     distance as f64 / own as f64
                 )
             }
@@ -228,7 +228,7 @@ fn by_distance(
         points.extend(difference.to.points);
     }
     let text = format!(
-        "NUMA {name}: {} from local memory, {}.",
+        "NUMA {name}: {} local, {}.",
         shown(local.value),
         words.join("; ")
     );
@@ -275,8 +275,8 @@ fn worst(
     let to = link.to;
     let value = link.value();
     let text = format!(
-        "NUMA {name}: the worst link leads from node {from} to memory of node {to}: {}, {:.2} of \
-         node {from}'s own.",
+        "NUMA {name}: the slowest link is from node {from} to memory of node {to}: {}, {:.2} of \
+         local.",
         shown(value),
         difference.ratio()
     );
@@ -316,8 +316,8 @@ fn asymmetric(name: &str, links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> 
         .into_iter()
         .max_by(|a, b| a.0.ratio().total_cmp(&b.0.ratio()))?;
     let text = format!(
-        "NUMA {name}: {count} {} by direction, most of all nodes {} and {}: {} from CPUs of node \
-         {}, {} from those of node {}.",
+        "NUMA {name}: {count} {} by direction, most of all nodes {} and {}: {} from node {}, {} \
+         from node {}.",
         if count == 1 {
             "pair of nodes differs"
         } else {
@@ -352,7 +352,7 @@ fn together(
         points.iter().filter_map(|p| p.number("cpu_node")).collect();
     let mut values = BTreeMap::from([("total".to_owned(), total.value)]);
     let start = format!(
-        "NUMA {name}: all nodes at once reach {} from their own memory",
+        "NUMA {name}: all nodes at once reach {} of local memory",
         shown(total.value)
     );
     let sum = Figure::sum(

@@ -158,7 +158,7 @@ fn saturated(curves: &ComparedPoints<'_>, placement: &str) -> Option<Finding> {
                 found.reach(),
                 curves.group.text()
             ),
-            false => format!("{count} that of {operation} {at}"),
+            false => format!("for {operation} {count} {at}"),
         });
         for (name, value) in [
             ("threads", found.at_most as f64),
@@ -257,7 +257,7 @@ fn oversubscribed(curves: &ComparedPoints<'_>) -> Option<Finding> {
         curves,
         "oversubscription",
         pair,
-        "Two threads on each cpu instead of one",
+        "Two threads on each CPU instead of one",
     )
 }
 
@@ -394,7 +394,7 @@ pub fn model(dataset: &Dataset, size: Bytes, operation: &str, level: &str) -> Op
     };
     let text = format!(
         "A language model with {:.1} GB of weights, each read once for a token, makes at most \
-         {tokens:.1} tokens/s: memory sustains {:.1} GB/s, of which {count} {get} {:.1} GB/s.",
+         {tokens:.1} tokens/s: memory sustains {:.1} GB/s, and {count} {get} {:.1} GB/s.",
         gb(size.0 as f64),
         gb(best.value),
         gb(reached)

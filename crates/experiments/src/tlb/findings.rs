@@ -127,8 +127,7 @@ impl<'a> PairedCurve<'a> {
         let mut findings = Vec::new();
         if let Some(granted) = self.elsewhere {
             let text = format!(
-                "Chains that were to lie in huge pages{on} were seen to do so to {:.0}% only: \
-                 they say nothing about TLBs.",
+                "Only {:.0}% of the memory{on} is in huge pages: their TLBs do not show.",
                 granted * 100.0
             );
             let values = BTreeMap::from([("granted_share".to_owned(), granted)]);
@@ -144,8 +143,8 @@ impl<'a> PairedCurve<'a> {
         curve.retain(|place| place.passes.iter().all(|pass| pass.len() >= FEWEST_ROUNDS));
         if curve.len() * 2 < all {
             let text = format!(
-                "No TLB level can be told for {page} pages{on}: fewer than {FEWEST_ROUNDS} rounds \
-                 of most points."
+                "The TLBs for {page} pages{on} are unknown: most points have fewer than \
+                 {FEWEST_ROUNDS} rounds."
             );
             findings.push(Finding::note("tlb-rounds", text));
             return findings;
@@ -155,7 +154,7 @@ impl<'a> PairedCurve<'a> {
             rejected,
         } = levels(&curve, page.0 / line.0.max(1));
         if boundaries.is_empty() {
-            let text = format!("No TLB level shows for up to {most} {page} pages{on}.");
+            let text = format!("No TLB level shows up to {most} {page} pages{on}.");
             let values = [("page_bytes", page.0), ("entries", most)]
                 .map(|(name, n)| (name.to_owned(), n as f64))
                 .into();
@@ -206,9 +205,7 @@ fn level(
         0 => "First-level TLB",
         1 => "Second-level TLB",
         // No processor is known to have a third one for data.
-        _ => {
-            "Further level of translation (a TLB, a walk cache, or page tables that leave a cache)"
-        }
+        _ => "Further level of translation (a TLB, a walk cache or cached page tables)",
     };
     let Boundary {
         last,
@@ -258,18 +255,14 @@ fn not_counted(
 ) -> Option<Finding> {
     let one = |r: &Rejected| {
         let why = match r.why {
-            Why::NoPersistence => "the next numbers of pages are lower again".to_owned(),
-            Why::GoneAgain(entries) => format!("gone again from {entries} on"),
-            Why::TouchesFloor => "no more than noise may do".to_owned(),
-            Why::NotConfirmed => "not confirmed by the second pass".to_owned(),
-            Why::AtTheEnd => {
-                "too near the largest number to know; --max-pages may allow more".to_owned()
-            }
+            Why::NoPersistence => "the next points are lower again".to_owned(),
+            Why::GoneAgain(entries) => format!("gone from {entries} on"),
+            Why::TouchesFloor => "within noise".to_owned(),
+            Why::NotConfirmed => "not in the second pass".to_owned(),
+            Why::AtTheEnd => "too near the last point; raise --max-pages".to_owned(),
             Why::TooSmall => "too little for a TLB miss".to_owned(),
-            Why::CacheEnds => "a data cache ends there, which costs as much".to_owned(),
-            Why::KeepsRising => {
-                "no level follows it: page tables that leave the caches, or noise".to_owned()
-            }
+            Why::CacheEnds => "a data cache ends there".to_owned(),
+            Why::KeepsRising => "no level follows".to_owned(),
         };
         format!("{:.1} ns from {} to {} ({why})", r.rise, r.last, r.first)
     };
@@ -278,7 +271,7 @@ fn not_counted(
         words.push(format!("{} more", rejected.len() - MOST_NAMED));
     }
     let text = format!(
-        "Rises over numbers of {page} pages{on} that count as no TLB level: {}.",
+        "These steps for {page} pages{on} are no TLB level: {}.",
         words.join(", ")
     );
     let values = BTreeMap::from([("rejected".to_owned(), rejected.len() as f64)]);

@@ -4,10 +4,10 @@ use super::args::{ReportOptions, Theme};
 use super::common_options::CommonOptions;
 use super::exit::Exit;
 use super::target::{Target, check_no_folder, is_stdout, put};
-use super::terminal::terminal_width;
+use super::terminal::{quoted, terminal_width};
 pub use super::terminal::{tell, to_stdout};
 use super::{saved, state};
-use render::{self, NamedReport, Options, Renderer};
+use render::{self, NamedReport, Options, Renderer, SavedReport};
 use report::{Report, is_replaceable};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -146,7 +146,13 @@ impl Destination {
                 .render(report, &options)
                 .and_then(|bytes| target.write(&bytes, |_| !replaces));
             if saved.is_ok() {
-                options.saved_to = Some(target.path().display().to_string());
+                options.saved_to = Some(SavedReport {
+                    name: match self.unnamed {
+                        true => "last".to_owned(),
+                        false => quoted(&target.path().to_string_lossy()),
+                    },
+                    is_readable: self.readable().is_some(),
+                });
                 let alone = NamedReport {
                     name: String::new(),
                     report: report.clone(),

@@ -1,6 +1,6 @@
 //! Points as experiments draft them: at the start, and from what was measured.
 
-use super::{PlannedPoint, Request, Room, pages};
+use super::{LARGEST_MAX_POINTS, PlannedPoint, Request, Room, pages};
 use engine::PointCosts;
 use experiments::{Draft, Scope};
 use report::{Coordinate, Coordinates, Dataset, Outcome};
@@ -195,9 +195,6 @@ pub fn draft_follow_up(
         })
         .collect()
 }
-
-/// The largest number that `--max-points` takes.
-pub const LARGEST_MAX_POINTS: usize = 1_000_000;
 
 /// Refuses more points than the request allows; each repeat has `each` points. The advised
 /// `--max-points` is large enough.

@@ -5,6 +5,9 @@ use engine::{Machine, Sampling};
 use experiments::{Experiment, LastLevel, Scope};
 use units::{Bytes, BytesPerSecond, Nanos};
 
+/// Largest number that `--max-points` takes.
+pub const LARGEST_MAX_POINTS: usize = 1_000_000;
+
 /// What is asked for.
 pub struct Request {
     /// Name of the profile, or of the single experiment.

@@ -74,9 +74,8 @@ pub fn resized(
     let is_left_out = |&i: &usize| points[i].work.is_ok() && change.points[i].work.is_err();
     if room < wanted_room || rest.left.iter().any(is_left_out) {
         let text = format!(
-            "Memory is sized by the {reported} of last-level cache that the system reports: there \
-             is no time for sizes by the {last_level} that timing shows; allow more with \
-             --budget."
+            "Memory is sized by the reported last-level cache of {reported}, though timing shows \
+             {last_level}: there is no time for larger sizes; type a longer --budget."
         );
         return Some((text, None));
     }
@@ -94,16 +93,16 @@ pub fn resized(
         .filter(|&&i| change.points[i].work != points[i].work)
         .count();
     let what = match count {
-        0 => "What is called memory goes by".to_owned(),
+        0 => "Memory begins past".to_owned(),
         _ => format!("The memory of {} is sized by", counted(count, "point")),
     };
     let why = if all {
         ""
     } else {
-        ", where there was no room for memory by what the system reports"
+        ", because there was no room for sizes by the reported one"
     };
     let text = format!(
-        "{what} a last-level cache of {last_level}, as timing shows{why}; the system reports \
+        "{what} the last-level cache of {last_level} that timing shows{why}; the system reports \
          {reported}."
     );
     (!change.changed.is_empty()).then_some((text, Some(change)))

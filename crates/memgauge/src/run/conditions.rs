@@ -24,7 +24,7 @@ fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     told.map(|(what, source)| {
         sentence(
             "fallback",
-            format!("The system does not tell all about its {what}: {source}."),
+            format!("The system hides facts about its {what}: {source}."),
         )
     })
 }
@@ -35,23 +35,17 @@ fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
     let allowed = quota
         .get()
         .filter(|&&allowed| allowed < cpus.len() as f64)?;
-    let told = format!(
-        "The control group allows {allowed:.1} cpus' worth of time ({})",
-        quota.source
-    );
+    let told = format!("The CPU quota allows {allowed:.1} CPUs ({})", quota.source);
     let whole = cpus
         .iter()
         .copied()
         .take(allowed.floor() as usize)
         .collect::<Vec<u32>>();
     Some(match whole.len() {
-        0 => format!(
-            "{told}: even one thread is stopped for a part of the time, which no number here \
-             allows for; raise the quota."
-        ),
+        0 => format!("{told}: even one thread is stopped for a part of the time; raise the quota."),
         n => format!(
-            "{told}: with more than {} at once, threads are stopped for a part of the time, and \
-             the points say so; type --cpus {} or raise the quota.",
+            "{told}: more than {} at once are stopped for a part of the time; type --cpus {} or \
+             raise the quota.",
             counted(n, "thread"),
             CpuList(whole)
         ),
@@ -62,16 +56,13 @@ fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
 pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = fallbacks(facts).collect();
     if let Some(name) = facts.system.emulation.get().filter(|name| *name != "none") {
-        let text = format!(
-            "The instructions are emulated by {name}: all figures are those of the emulator, and \
-             say nothing about a processor that executes them itself."
-        );
+        let text = format!("{name} emulates the processor: all figures are those of the emulator.");
         findings.push(sentence("emulated", text));
     }
     if facts.system.pinning.get() == Some(&false) {
         let text =
-            "This system lets nobody choose the CPU of a thread: threads may wander, and CPU \
-             numbers are those asked for, not those used."
+            "This system does not pin threads: they may move between CPUs, and CPU numbers are \
+             requests only."
                 .to_owned();
         findings.push(sentence("not-pinned", text));
     }
@@ -82,13 +73,13 @@ pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
         .get()
         .is_some_and(|mode| mode == "never")
     {
-        let text = "Transparent huge pages are off: figures for large sizes include page walks."
+        let text = "Transparent huge pages are off: figures for large sizes include TLB misses."
             .to_owned();
         findings.push(sentence("no-huge-pages", text));
     }
     if let Some(&load) = facts.environment.load.get().filter(|&&load| load > 1.0) {
         let text =
-            format!("The load average was {load:.1} at the start: others use this machine too.");
+            format!("The load average was {load:.1} at the start: other programs are running.");
         findings.push(sentence("load", text));
     }
     findings
@@ -98,11 +89,11 @@ pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
 pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
     let told = [
         (Cause::Drift, "drift", "drifted while they were measured"),
-        (Cause::Bimodal, "bimodal", "have values of two kinds"),
+        (Cause::Bimodal, "bimodal", "have two groups of values"),
         (
             Cause::Placement,
             "placement",
-            "depend on where their memory lies",
+            "depend on their physical pages",
         ),
     ];
     let points = || {
@@ -162,7 +153,7 @@ pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     };
     let mut finding = sentence(
         "interruptions",
-        format!("{disturbed} of {all} samples were disturbed and are left out of the figures{by}."),
+        format!("{disturbed} of {all} samples were disturbed and are left out{by}."),
     );
     finding
         .values

@@ -153,12 +153,11 @@ impl Run<'_> {
         let found = resized(self.plan, remaining, &measured, &*self.machine);
         let (finding, change) = match found {
             Some(found) => found,
-            // Who asked for it is told that nothing came of it.
+            // A user who asked for it learns that nothing came of it.
             None if self.plan.request.last_level == Some(LastLevel::Measured) => {
                 let text = format!(
-                    "Timing shows no last-level cache by which memory would have another size \
-                     than by the {} that the system reports: it may be larger than the sweep, or \
-                     there was no time to look so far.",
+                    "Timing shows no last-level cache other than the {} that the system reports: \
+                     it may be larger than the sweep, or there was no time to look.",
                     Bytes(self.last_level)
                 );
                 (text, None)

@@ -626,7 +626,7 @@ fn without_sys_or_proc_it_falls_back_and_says_so() {
             .flatten()
             .filter_map(|f| f["text"].as_str())
             .collect();
-        let said = format!("The system does not tell all about its {hidden}");
+        let said = format!("The system hides facts about its {hidden}");
         assert!(
             findings.iter().any(|f| f.starts_with(&said)),
             "{masked}: {findings:?}"

@@ -179,8 +179,7 @@ fn a_quota_is_told_beside_what_is_measured_in_spite_of_it() {
         .expect("a finding");
     let text = said["text"].as_str().expect("a text");
     assert!(
-        text.contains("allows 1.5 cpus' worth of time (/sys/fs/cgroup")
-            && text.contains("more than 1 thread"),
+        text.contains("1.5 CPUs (/sys/fs/cgroup") && text.contains("more than 1 thread"),
         "{text}"
     );
 }

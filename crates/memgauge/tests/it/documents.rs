@@ -4,7 +4,11 @@ use crate::helper::{Finished, folder, memgauge, put, read};
 use std::collections::BTreeSet;
 
 /// The documents whose commands are tried, with the number of commands that each has at least.
-const DOCUMENTS: [(&str, usize); 2] = [("README.md", 40), ("docs/coming-from.md", 70)];
+const DOCUMENTS: [(&str, usize); 3] = [
+    ("README.md", 10),
+    ("docs/usage.md", 35),
+    ("docs/coming-from.md", 70),
+];
 
 /// Commands without a plan: they are not given `--dry-run`.
 const WITHOUT_PLAN: [&str; 4] = ["list", "report", "compare", "generate"];

@@ -75,12 +75,11 @@ fn every_option_is_in_the_man_page_and_the_completions() {
     }
 }
 
-/// The README with the table of exit codes that the program has: the table follows its heading and
-/// a comment.
-fn readme() -> String {
+/// The usage page with the exit codes of the program: the table follows its heading and a comment.
+fn usage() -> String {
     const HEADING: &str = "## Exit codes\n";
-    let text = std::fs::read_to_string(path("README.md"))
-        .expect("a README")
+    let text = std::fs::read_to_string(path("docs/usage.md"))
+        .expect("a usage page")
         .replace("\r\n", "\n");
     let (before, after) = text.split_once(HEADING).expect("a section on exit codes");
     let (comment, rest) = after.split_once("-->\n").expect("a comment");
@@ -92,12 +91,12 @@ fn readme() -> String {
 }
 
 #[test]
-fn the_readme_and_the_man_page_have_all_exit_codes() {
-    let kept = std::fs::read_to_string(path("README.md"))
-        .expect("a README")
+fn the_usage_page_and_the_man_page_have_all_exit_codes() {
+    let kept = std::fs::read_to_string(path("docs/usage.md"))
+        .expect("a usage page")
         .replace("\r\n", "\n");
     assert!(
-        kept == readme(),
+        kept == usage(),
         "out of date; cargo test --test it renew_generated_files -- --ignored"
     );
     let page = std::fs::read_to_string(path("docs/memgauge.1"))
@@ -121,5 +120,5 @@ fn renew_generated_files() {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder can be made");
         std::fs::write(path, text).expect("a file can be written");
     }
-    std::fs::write(path("README.md"), readme()).expect("the README can be written");
+    std::fs::write(path("docs/usage.md"), usage()).expect("the page can be written");
 }

@@ -25,7 +25,7 @@ fn has_form(format: &str, text: &str) {
     assert!(text.ends_with('\n'), "{format}: {text:.200}");
     match format {
         "table" => assert!(
-            text.starts_with("machine") && text.contains("bandwidth"),
+            text.contains(" points") && text.contains("bandwidth"),
             "{text}"
         ),
         "json" => assert!(validator().is_valid(&json(text)), "{text:.500}"),

@@ -358,7 +358,7 @@ fn latency_by_distance_is_in_every_form_and_made_anew() {
     both(&text);
     let shown = typed("report r.json --format table", folder.path()).stdout;
     let told: Vec<&str> = shown.split_whitespace().collect();
-    assert!(told.join(" ").contains("1 of 1 point measured"), "{shown}");
+    assert!(told.join(" ").contains("1 of 1 point"), "{shown}");
     assert!(
         told.contains(&"us") && !told.contains(&"ns"),
         "times of one kind: {shown}"

@@ -12,9 +12,8 @@ pub(super) use compared::compared;
 use super::blocks::{Block, Labelled};
 use super::chart::{Chart, charts, chosen, outcomes};
 use super::grid::Grid;
-use super::page::{self, facts};
+use super::page::{page, tables as all_tables};
 use super::provenance::{command_line, provenance};
-use super::remarks::remarks;
 use super::text::{clean, shorten};
 use super::{NamedReport, Options, Renderer, host_table};
 use base64::Engine;
@@ -187,53 +186,55 @@ fn series_name(i: usize, names: &[String]) -> String {
     }
 }
 
-/// Machine, plan, and how far the numbers can be trusted.
+/// The same answers as on a terminal: machine, levels, trust, findings. More is folded.
 fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> String {
     let with = |verbose| {
-        // The tables of a page have every point.
-        remarks(
-            &named.report,
-            &Options {
-                verbose,
-                saved_to: None,
-                ..options.clone()
-            },
-            |_| true,
-        )
+        let options = Options {
+            verbose,
+            saved_to: None,
+            ..options.clone()
+        };
+        page(&named.report, &options)
     };
     let brief = with(false);
     let whole = with(true);
-    let more = match whole.len() > brief.len() {
-        true => format!(
-            "<details><summary>Every reason in full</summary>{}</details>\n",
-            list(&whole)
-        ),
-        false => String::new(),
+    let levels = match (brief.is_hierarchy, brief.blocks.first()) {
+        (true, Some(levels)) => block(levels),
+        _ => String::new(),
     };
+    // Everything that a terminal leaves to an option is on the page.
+    let remarks: Vec<Labelled> = brief
+        .remarks
+        .into_iter()
+        .filter(|(label, _)| label != "More")
+        .collect();
     format!(
-        "<section id=\"machine-{i}\" class=\"card\">\n<h2>Machine{}</h2>\n{}<h3>Trust and \
-         findings</h3>\n{}{more}<details><summary>Everything that was found out about the \
-         machine</summary><pre>{}</pre></details>\n</section>\n",
+        "<section id=\"machine-{i}\" class=\"card\">\n<h2>Machine{}</h2>\n{}{levels}{}<details>\
+         <summary>Every finding and every reason for doubt</summary>{}</details>\n<details>\
+         <summary>Every fact about the machine</summary><pre>{}</pre></details>\n</section>\n",
         series_name(i, names),
-        list(&facts(&named.report)),
-        list(&brief),
+        list(&brief.heading.labelled()),
+        list(&remarks),
+        list(&whole.remarks),
         escape_lines(&host_table(&named.report.provenance.host, Some(HOST_WIDTH)))
     )
 }
 
-/// Words with their texts; a text without a word belongs to the word above.
+/// Labels with their texts. A label that the line above has already is not repeated.
 fn list(lines: &[Labelled]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let line = |(word, text): &Labelled| match word.as_str() {
-        "" => format!("<dd>{}</dd>\n", escape(text)),
-        word => format!("<dt>{}</dt><dd>{}</dd>\n", escape(word), escape(text)),
-    };
-    format!(
-        "<dl>\n{}</dl>\n",
-        lines.iter().map(line).collect::<String>()
-    )
+    let mut items = String::new();
+    let mut last = "";
+    for (label, text) in lines {
+        if label != last {
+            items.push_str(&format!("<dt>{}</dt>", escape(label)));
+        }
+        items.push_str(&format!("<dd>{}</dd>\n", escape(text)));
+        last = label;
+    }
+    format!("<dl>\n{items}</dl>\n")
 }
 
 /// A place for each chart below what `outcomes` say of all, with the words that stand for it where
@@ -287,14 +288,16 @@ fn by_keys(what: &str) -> String {
 
 /// The numbers.
 fn tables(i: usize, names: &[String], named: &NamedReport) -> String {
-    let tables = page::tables(
+    let tables = all_tables(
         &named.report,
         &Options {
             verbose: true,
             ..Options::default()
         },
     );
-    let blocks: String = tables.blocks.iter().map(block).collect();
+    // The card has the levels.
+    let after_card = usize::from(tables.is_hierarchy);
+    let blocks: String = tables.blocks.iter().skip(after_card).map(block).collect();
     format!(
         "<section id=\"tables-{i}\" class=\"tables\">\n<h2>Tables{}</h2>\n{blocks}</section>\n",
         series_name(i, names)

@@ -164,7 +164,7 @@ fn a_healthy_default_run_fits_one_screen() {
         "table",
         &report,
         &Options {
-            saved_to: Some("r.json".into()),
+            saved_to: Some(reports::saved("r.json")),
             ..Options::default()
         },
     );
@@ -201,7 +201,7 @@ fn tables_keep_to_the_width_and_to_their_numbers() {
         ..Options::default()
     };
     let text = render("table", &reports::default_profile(), &narrow);
-    for number in ["612", "1224", "612!", "65.5", "41.6", "9.92", "112", "554"] {
+    for number in ["612", "1224", "612!", "65.5", "41.6", "9.92", "112"] {
         assert!(
             text.split_whitespace().any(|word| word == number),
             "{number}:\n{text}"
@@ -239,11 +239,18 @@ fn of_several_points_for_a_cell_the_best_that_is_not_rejected_is_shown() {
     ];
     let report = reports::report("default", vec![reports::dataset("bandwidth", points)]);
     let text = render("table", &report, &Options::default());
-    let row = text.lines().find(|l| l.starts_with("L1")).unwrap();
-    assert_eq!(
-        row.split_whitespace().collect::<Vec<_>>(),
-        ["L1", "222", "0.5", "solid"]
-    );
+    let row = |line: &str| {
+        line.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let expected = ["L1", "222", "0.5", "solid"];
+    assert!(text.lines().any(|line| row(line) == expected), "{text}");
+    let verbose = Options {
+        verbose: true,
+        ..Options::default()
+    };
+    let text = render("table", &report, &verbose);
     assert!(
         text.contains("more than the ports carry: L1 read c"),
         "{text}"
@@ -258,7 +265,7 @@ fn other_datasets_are_counted_and_shown_on_request() {
     report.datasets.push(tlb);
     let text = render("table", &report, &Options::default());
     assert!(
-        text.contains("tlb 4 points") && !text.contains("88.0"),
+        text.contains("4 more points") && !text.contains("88.0"),
         "{text}"
     );
     let text = render(
@@ -285,7 +292,7 @@ fn many_reasons_are_counted_and_shown_on_request() {
     }
     let text = render("table", &report, &Options::default());
     assert!(
-        text.contains("and 19 other reasons") && !text.contains("reason 23."),
+        text.contains("21 other reasons") && !text.contains("reason 23."),
         "{text}"
     );
     let text = render(

@@ -13,7 +13,7 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
         ..Options::default()
     };
     let saved = Options {
-        saved_to: Some("memgauge-report-1.json".into()),
+        saved_to: Some(reports::saved("memgauge-report-1.json")),
         ..terminal.clone()
     };
     let report = reports::default_profile();

@@ -1,5 +1,6 @@
 //! Reports made by hand: realistic ones, empty ones, hostile ones.
 
+use super::super::SavedReport;
 use super::machine::provenance;
 use report::{
     Axis, Cause, Coordinate, Coordinates, Dataset, Evidence, Finding, Limit, Measured, Outcome,
@@ -11,6 +12,14 @@ use units::{Bytes, Nanos};
 /// What a terminal must never see as it is: colour, title, bell, C1 control, direction, line ends.
 pub const HOSTILE: &str =
     "a,b \"q\" |p| `x` <b>\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\r\nnext\tüñ漢字 \u{7f}end";
+
+/// A report that was saved as `name` and can be read again.
+pub fn saved(name: &str) -> SavedReport {
+    SavedReport {
+        name: name.to_owned(),
+        is_readable: true,
+    }
+}
 
 /// A solid point of `median` with three undisturbed samples and a disturbed one.
 pub fn measured(median: f64) -> Measured {

@@ -14,7 +14,7 @@ fn all_options() -> Vec<Options> {
         width,
         scores,
         verbose,
-        saved_to: Some(reports::HOSTILE.into()),
+        saved_to: Some(reports::saved(reports::HOSTILE)),
         ..Options::default()
     };
     vec![

@@ -2,7 +2,7 @@
 
 use super::super::{NamedReport, Options, RENDERERS, Renderer, by_name};
 use super::{render, reports};
-use report::{Coordinate, Outcome, Report, ReportVerdict, VerdictGrade};
+use report::{Cause, Coordinate, Outcome, Reason, Report, ReportVerdict, VerdictGrade};
 
 /// Reports in which all points are solid, each with the point that gets another end.
 fn solid_reports() -> Vec<(&'static str, Report, usize)> {
@@ -233,7 +233,7 @@ fn more_than_the_table() -> Report {
 }
 
 #[test]
-fn what_the_table_of_levels_has_no_column_for_is_told_and_shown_on_request() {
+fn points_without_a_column_are_counted_and_shown_on_request() {
     let report = more_than_the_table();
     let text = |format: &str, verbose: bool| {
         let options = Options {
@@ -249,71 +249,54 @@ fn what_the_table_of_levels_has_no_column_for_is_told_and_shown_on_request() {
     for format in ["table", "markdown"] {
         let brief = text(format, false);
         let verbose = text(format, true);
-        let line = brief
-            .lines()
-            .find(|line| line.contains("also"))
-            .expect("there are points beside the table");
-        for word in [
-            "bandwidth 6 more points",
-            "operation triad",
-            "threads 2, 4)",
-            "--verbose",
-        ] {
-            assert!(line.contains(word), "{word}: {line}");
-        }
+        assert!(brief.contains("6 more points"), "{brief}");
         assert!(
             has(&brief, 101) && has(&brief, 104) && !has(&brief, 102),
             "{brief}"
         );
         assert!((101..=108).all(|value| has(&verbose, value)), "{verbose}");
-        assert!(!verbose.contains("more points"), "{verbose}");
+        assert!(!verbose.contains("more point"), "{verbose}");
     }
     assert!((101..=108).all(|value| has(&visible("html", text("html", false).as_bytes()), value)));
-    // A table that has all of them says nothing.
-    assert!(!render("table", &reports::default_profile(), &Options::default()).contains("also"));
+    let all = render("table", &reports::default_profile(), &Options::default());
+    assert!(!all.contains("more point"), "{all}");
 }
 
 #[test]
-fn the_verdict_says_how_many_doubtful_points_the_table_shows() {
+fn the_verdict_names_the_grade_the_numbers_and_the_main_cause() {
     let line = |report: &Report, verbose: bool| {
-        let text = render(
-            "table",
-            report,
-            &Options {
-                verbose,
-                ..Options::default()
-            },
-        );
-        text.lines()
-            .find(|line| line.starts_with("verdict"))
-            .unwrap()
-            .to_owned()
+        let options = Options {
+            verbose,
+            ..Options::default()
+        };
+        let text = render("table", report, &options);
+        let line = text.lines().find(|line| line.starts_with("Trust"));
+        line.unwrap().to_owned()
     };
     let mut report = more_than_the_table();
-    assert!(
-        line(&report, false).contains("the table shows 1 of these 2"),
-        "{}",
-        line(&report, false)
-    );
-    assert!(
-        !line(&report, true).contains("the table"),
-        "{}",
-        line(&report, true)
-    );
-    if let Outcome::Measured(first) = &mut report.datasets[0].points[0].outcome {
-        first.verdict = reports::measured(1.0).verdict;
+    assert!(line(&report, false).contains("doubtful: 2 of 8 numbers"));
+    assert!(line(&report, true).contains("2 doubtful"));
+    for point in &mut report.datasets[0].points {
+        point.outcome = reports::outcome(reports::measured(1.0));
     }
+    report.verdict = ReportVerdict::summarise(&report.datasets);
+    assert!(line(&report, false).contains("solid"));
+    let cause = Cause::CoreShared;
+    let reason = Reason {
+        cause,
+        text: "shared".to_owned(),
+        advice: "leave it idle".to_owned(),
+    };
+    for (point, grade) in [(0, VerdictGrade::Rejected), (1, VerdictGrade::Doubtful)] {
+        if let Outcome::Measured(measured) = &mut report.datasets[0].points[point].outcome {
+            measured.verdict.add(grade, reason.clone());
+        }
+    }
+    report.verdict = ReportVerdict::summarise(&report.datasets);
+    let text = line(&report, false);
     assert!(
-        line(&report, false).contains("the table does not show that one"),
-        "{}",
-        line(&report, false)
-    );
-    assert!(!line(&reports::default_profile(), false).contains("the table"));
-    assert!(!line(&reports::single_experiment(), false).contains("the table"));
-    let large = line(&reports::matrix(24), false);
-    assert!(
-        large.contains("the table does not show that one"),
-        "{large}"
+        text.contains("rejected: 1 of 8 numbers") && text.contains(verdict::because(cause)),
+        "{text}"
     );
 }
 

@@ -33,7 +33,7 @@ fn own_cost(dataset: &Dataset) -> Option<Finding> {
     let figures = dataset.points.iter().filter(null).filter_map(Figure::new);
     let fastest = figures.max_by(|a, b| a.value.total_cmp(&b.value))?;
     let each = Nanos(1e9 / fastest.value);
-    let text = format!("This program itself takes {each} for an operation (engine null).");
+    let text = format!("memgauge itself takes {each} for an operation (engine null).");
     let values = BTreeMap::from([("ns_per_operation".to_owned(), each.0)]);
     Some(Finding::resting_on(fastest.points, "storage-own-cost", text)?.with(values))
 }
@@ -57,8 +57,7 @@ fn depth(dataset: &Dataset) -> Option<Finding> {
     curve.sort_by_key(|(depth, _)| *depth);
     let found = saturation(&curve)?;
     let text = format!(
-        "{} under way in each thread {} 95% of the most that was seen: {} of {} operations per \
-         second.",
+        "{} under way in each thread {} 95% of the highest rate: {} of {} operations per second.",
         counted(found.count(), "operation"),
         found.reach(),
         significant(found.reached),

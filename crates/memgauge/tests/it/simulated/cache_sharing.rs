@@ -77,11 +77,11 @@ fn cores_have_caches_of_their_own_and_share_the_last_one() {
         texts(&ran, "cache-sharing"),
         [
             "L1 of CPU 0 is its own: CPU 1 (shared-l3) changes nothing, a load takes 1.0 ns alone \
-             and 1.0 ns beside it.",
+             and 1.0 ns next to it.",
             "L2 of CPU 0 is its own: CPU 1 (shared-l3) changes nothing, a load takes 3.5 ns alone \
-             and 3.5 ns beside it.",
+             and 3.5 ns next to it.",
             "L3 is shared by CPU 0 and CPU 1 (shared-l3): a load takes 12.0 ns alone and 130.6 ns \
-             beside it.",
+             next to it.",
         ]
     );
     assert_eq!(
@@ -122,13 +122,13 @@ fn siblings_clusters_and_sockets_are_told_apart() {
         text,
         [
             "L1 is shared by CPU 0 and CPU 1 (same-core): a load takes 1.0 ns alone and 3.5 ns \
-             beside it; CPU 2 (shared-l3), CPU 4 (same-package) and CPU 8 (cross-package) change \
+             next to it; CPU 2 (shared-l3), CPU 4 (same-package) and CPU 8 (cross-package) change \
              nothing.",
             "L2 is shared by CPU 0 and CPU 1 (same-core): a load takes 3.5 ns alone and 12.0 ns \
-             beside it; CPU 2 (shared-l3), CPU 4 (same-package) and CPU 8 (cross-package) change \
+             next to it; CPU 2 (shared-l3), CPU 4 (same-package) and CPU 8 (cross-package) change \
              nothing.",
             "L3 is shared by CPU 0, CPU 1 (same-core) and CPU 2 (shared-l3): a load takes 12.0 ns \
-             alone and 130.6 ns or more beside one of them; CPU 4 (same-package) and CPU 8 \
+             alone and 130.6 ns or more next to one of them; CPU 4 (same-package) and CPU 8 \
              (cross-package) change nothing.",
         ]
     );
@@ -182,8 +182,8 @@ fn what_is_shared_otherwise_than_reported_is_a_finding() {
     assert_eq!(text.len(), 2, "{text:?}");
     assert!(
         text[1].starts_with(
-            "CPU 0 and CPU 1 compete for L2, which the system does not report as shared by them: \
-             a load takes 3.5 ns alone and 12.0 ns beside CPU 1;"
+            "CPU 0 and CPU 1 compete for L2, though the system does not report it as shared: a \
+             load takes 3.5 ns alone and 12.0 ns next to CPU 1."
         ),
         "{text:?}"
     );
@@ -199,8 +199,8 @@ fn what_is_shared_otherwise_than_reported_is_a_finding() {
     assert_eq!(found.len(), 1);
     assert!(
         found[0].text.starts_with(
-            "CPU 0 and CPU 1 do not compete for L3, which the system reports as shared by them: a \
-             load takes 12.0 ns alone and 12.0 ns beside CPU 1;"
+            "CPU 0 and CPU 1 do not compete for L3, though the system reports it as shared: a load \
+             takes 12.0 ns alone and 12.0 ns next to CPU 1."
         ),
         "{}",
         found[0].text
@@ -221,18 +221,13 @@ fn one_cpu_shares_with_nobody() {
     assert_eq!(asked(&ran), []);
     assert_eq!(
         texts(&ran, "cache-sharing-unknown"),
-        [
-            "Which CPUs share the caches of CPU 37 is not known: that takes a second CPU, and \
-             this process may use CPU 37 only."
-        ]
+        ["The CPUs that share caches with CPU 37 are unknown: this process may use CPU 37 only."]
     );
     let mut on = without_tlbs(machines::plain());
     on.cpus = vec![1];
     let ran = run(&on, "--density low", BUDGET);
     assert_eq!(asked(&ran), []);
-    assert!(
-        texts(&ran, "cache-sharing-unknown")[0].contains("for want of a second CPU in the run")
-    );
+    assert!(texts(&ran, "cache-sharing-unknown")[0].contains("there was no second CPU"));
 }
 
 #[test]

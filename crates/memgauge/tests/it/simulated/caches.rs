@@ -205,8 +205,8 @@ fn the_largest_caches_end_where_there_is_room_to_see_it() {
     assert_eq!(
         texts(&ran, "cache-memory"),
         [
-            "Behind the caches a load takes 30.0 ns (120.0 core cycles, the lower quartile of its \
-             samples) in up to 1 GiB: memory or L3, of which the system reports 1.1 GiB."
+            "Past the caches lies memory or the L3 of 1.1 GiB that the system reports: 30.0 ns \
+             (120.0 cycles) a load, lower quartile, in up to 1 GiB."
         ]
     );
 }
@@ -215,12 +215,12 @@ fn the_largest_caches_end_where_there_is_room_to_see_it() {
 fn a_level_is_one_sentence_with_its_numbers() {
     let ran = run(&with(&THREE, 95.0), "");
     let expected = [
-        "L1 holds 48.2 KiB (47.2 KiB to 49.3 KiB), a load takes 1.0 ns (4.0 core cycles, the \
-         lower quartile of its samples); the system reports 48 KiB.",
-        "L2 holds 1.02 MiB (1 MiB to 1.04 MiB), a load takes 3.5 ns (14.0 core cycles, the lower \
-         quartile of its samples); the system reports 1 MiB.",
-        "L3 holds 32.7 MiB (32 MiB to 34.9 MiB), a load takes 12.0 ns (48.0 core cycles, the \
-         lower quartile of its samples); the system reports 32 MiB.",
+        "L1 has an effective capacity of 48.2 KiB (47.2 KiB to 49.3 KiB) and takes 1.0 ns (4.0 \
+         cycles) a load, lower quartile; the system reports 48 KiB.",
+        "L2 has an effective capacity of 1.02 MiB (1 MiB to 1.04 MiB) and takes 3.5 ns (14.0 \
+         cycles) a load, lower quartile; the system reports 1 MiB.",
+        "L3 has an effective capacity of 32.7 MiB (32 MiB to 34.9 MiB) and takes 12.0 ns (48.0 \
+         cycles) a load, lower quartile; the system reports 32 MiB.",
     ];
     assert_eq!(texts(&ran, "cache-level"), expected);
     let values = &of_kind(&ran, "cache-level")[1].values;
@@ -250,10 +250,7 @@ fn what_was_not_granted_is_said() {
     let ran = run(&on, "");
     assert_eq!(
         texts(&ran, "cache-pages"),
-        [
-            "Chains that were to lie in huge pages were seen to do so to 30% only: a rise may be \
-             that of a TLB."
-        ]
+        ["Only 30% of the memory is in huge pages: a step may come from a TLB."]
     );
     assert!(texts(&ran, "cache-ways-unknown")[0].contains("huge pages were not granted"));
 }
@@ -265,17 +262,17 @@ fn lines_neighbours_strides_and_ways_are_those_of_the_machine() {
     let ran = run(&on, "");
     assert_eq!(
         texts(&ran, "cache-line"),
-        ["Lines are 64 B; the system reports lines of 64 B."]
+        ["A line has 64 B; the system reports 64 B."]
     );
     assert_eq!(
         texts(&ran, "cache-adjacent"),
-        ["Behind L2 no neighbour is fetched with a line."]
+        ["Past L2 no neighbour is fetched with a line."]
     );
     assert_eq!(
         texts(&ran, "cache-stride-prefetch"),
         [
-            "Behind L2 strides up to 1 KiB are fetched ahead, 2 KiB is not (64 B takes 12% of \
-             random order)."
+            "Past L2 strides up to 1 KiB are prefetched, 2 KiB is not (64 B takes 12% of the time \
+             of random order)."
         ]
     );
     assert_eq!(
@@ -288,7 +285,7 @@ fn lines_neighbours_strides_and_ways_are_those_of_the_machine() {
     assert_eq!(
         texts(&ran, "cache-ways-unknown"),
         [
-            "The ways of L3 are not known: its sets are chosen by a hash of the address on most \
+            "The ways of L3 are unknown: its sets are chosen by a hash of the address on most \
              processors."
         ]
     );
@@ -312,12 +309,12 @@ fn lines_neighbours_strides_and_ways_are_those_of_the_machine() {
     assert_eq!(line.expect("a line").values["line_bytes"], 128.0);
     let text = texts(&ran, "cache-adjacent");
     assert!(
-        text[0].contains("lines are fetched in pairs: the other one of 256 B costs"),
+        text[0].contains("lines are fetched in pairs of 256 B"),
         "{text:?}"
     );
     let text = texts(&ran, "cache-stride-prefetch");
     assert!(
-        text[0].contains("strides are not fetched ahead, not even 64 B"),
+        text[0].contains("strides are not prefetched, not even 64 B"),
         "{text:?}"
     );
 }
@@ -353,10 +350,8 @@ fn what_differs_from_the_report_is_a_finding() {
     let text = texts(&ran, "cache-disagrees");
     assert!(
         text.len() == 1
-            && text[0].starts_with("L3 holds 24")
-            && text[0].contains(
-                "by timing and 480 MiB by the system: neighbours fill it, it is partitioned, or"
-            ),
+            && text[0].starts_with("L3 has 24")
+            && text[0].contains("480 MiB by the system: neighbours use it"),
         "{text:?}"
     );
     // An L3 of which nothing is left.
@@ -367,7 +362,7 @@ fn what_differs_from_the_report_is_a_finding() {
     let text = texts(&ran, "cache-disagrees");
     assert!(
         text.len() == 1
-            && text[0].starts_with("The system reports L3 of 32 MiB, of which timing shows"),
+            && text[0].starts_with("Timing does not show L3 of 32 MiB that the system reports"),
         "{text:?}"
     );
     // A level that is not reported.
@@ -381,7 +376,7 @@ fn what_differs_from_the_report_is_a_finding() {
     on.model.caches.holds = vec![Bytes::kib(32), Bytes::kib(64), Bytes::mib(8)];
     let ran = run(&on, "");
     assert!(
-        texts(&ran, "cache-disagrees")[0].starts_with("L2 holds 6"),
+        texts(&ran, "cache-disagrees")[0].starts_with("L2 has 6"),
         "{:?}",
         texts(&ran, "cache-disagrees")
     );
@@ -491,7 +486,7 @@ fn little_memory_and_many_cpus_are_no_trouble() {
     let text = texts(&ran, "cache-level");
     assert!(
         text.len() == 4
-            && text[0].starts_with("L1 on CPU 0 holds")
+            && text[0].starts_with("L1 on CPU 0 has")
             && text[2].starts_with("L1 on CPU 1"),
         "{text:?}"
     );
@@ -622,8 +617,7 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
     );
     let said = texts(&ran, "memory-size");
     assert!(
-        said.len() == 1
-            && said[0].starts_with("What is called memory goes by a last-level cache of"),
+        said.len() == 1 && said[0].starts_with("Memory begins past the last-level cache of"),
         "{said:?}"
     );
     // Without that experiment nothing is known of it.

@@ -147,7 +147,7 @@ fn orders_are_shares_of_the_forward_one() {
         .collect();
     assert_eq!(findings.len(), 3);
     assert!(
-        findings[0].contains("forward read of 256 MiB (DRAM): reverse 98%, strided 256 B 25%"),
+        findings[0].contains("sequential bandwidth: reverse 98%, strided 256 B 25%"),
         "{findings:?}"
     );
 }

@@ -259,6 +259,12 @@ pub fn run_on(
         past: None,
     };
     let report = run::execute(&plan, &mut machine, &mut notes, &invocation, started);
+    for finding in &report.findings {
+        assert!(
+            verdict::finding_kind(&finding.kind).is_some(),
+            "{finding:?}"
+        );
+    }
     Ran {
         plan,
         report,

@@ -323,8 +323,8 @@ fn what_differs_between_nodes_is_told() {
         .find(|f| f.kind == "numa-latency")
         .expect("a finding")
         .text;
-    let told = "95.0 ns from local memory, 110 ns at distance 12 (reported as 1.2 times as far), \
-         1.16 of local, mean of 24 pairs";
+    let told = "95.0 ns local, 110 ns at distance 12 (1.2 times the local one), 1.16 of local, \
+         mean of 24 pairs";
     assert!(text.contains(told), "{text}");
     assert!(!ran.has_finding("numa-asymmetric"));
 

@@ -3,9 +3,9 @@
 use super::lab::{self, Notes, Ran, bandwidth, latency, profile, request, run_with};
 use super::machines;
 use engine::Work;
-use experiments::Detail;
+use experiments::{Detail, EXPERIMENTS};
 use memgauge::plan::Request;
-use render::{Options, RENDERERS, by_name, schema};
+use render::{Options, RENDERERS, SavedReport, by_name, schema};
 use report::{JournalLine, Report};
 use units::Nanos;
 
@@ -213,4 +213,47 @@ fn chains_follow_the_seed() {
     let two = seeds(2);
     assert_eq!(one, seeds(1));
     assert!(one.len() > 10 && one.iter().zip(&two).all(|(a, b)| a != b));
+}
+
+/// Levels, operations, trust and findings of a machine with two CPUs, quiet and busy.
+#[test]
+fn the_default_screen_has_at_most_24_lines() {
+    let quiet = machines::plain();
+    let mut busy = quiet.clone();
+    busy.model.noise.jitter = 0.2;
+    busy.model.noise.spike_every = 2;
+    busy.model.noise.steal = 0.1;
+    busy.model.granted = 0.4;
+    for on in [quiet, busy] {
+        let in_default = EXPERIMENTS
+            .iter()
+            .filter(|row| row.least.is_some_and(|least| least <= Detail::Levels));
+        let experiments = in_default.map(|row| (row.in_profile)(Detail::Levels));
+        let asked = Request {
+            profile: "default".to_owned(),
+            ..request(experiments.collect(), &on)
+        };
+        let report = lab::run(&on, asked).report;
+        let saved = SavedReport {
+            name: "last".to_owned(),
+            is_readable: true,
+        };
+        for width in [80, 100] {
+            let options = Options {
+                width: Some(width),
+                saved_to: Some(saved.clone()),
+                bars: true,
+                ..Options::default()
+            };
+            let screen = by_name("table")
+                .expect("a format")
+                .render(&report, &options);
+            let screen = String::from_utf8(screen.expect("a screen")).expect("text");
+            let most = if width == 100 { 24 } else { 30 };
+            assert!(screen.lines().count() <= most, "{width}:\n{screen}");
+            let tables = screen.lines().filter(|line| line.starts_with("level"));
+            assert_eq!(tables.count(), 1, "{width}:\n{screen}");
+            assert!(!screen.contains('…'), "{width}:\n{screen}");
+        }
+    }
 }

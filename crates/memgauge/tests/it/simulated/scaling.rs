@@ -113,7 +113,7 @@ fn every_count_of_few_cpus_is_measured_and_the_knee_found() {
         );
     }
     let text = "3 of 8 threads (spread) reach 95% of the highest read bandwidth of memory (43.5 \
-         GB/s with 3), 5 that of write (16.3 GB/s with 5), 3 that of copy (21.8 GB/s with 3).";
+         GB/s with 3), for write 5 (16.3 GB/s with 5), for copy 3 (21.8 GB/s with 3).";
     assert_eq!(told(&ran, "scaling-spread"), text);
     let value = |name: &str| ran.finding("scaling-spread", name);
     assert_eq!(

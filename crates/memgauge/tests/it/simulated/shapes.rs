@@ -155,8 +155,8 @@ fn with_threads(on: &Simulated, threads: &str) -> Ran {
 fn the_fewest_threads_near_the_best_are_named() {
     let on = machines::eight_cores();
     let ran = with_threads(&on, "1,2,3,4,8");
-    let text = "3 of 8 threads reach 95% of the highest read bandwidth of memory (43.5 GB/s), 8 \
-         that of write (16.3 GB/s), 3 that of copy (21.8 GB/s).";
+    let text = "3 of 8 threads reach 95% of the highest read bandwidth of memory, 43.5 GB/s, for \
+         write 8 (16.3 GB/s), for copy 3 (21.8 GB/s).";
     assert_eq!(only(&ran, "memory-saturation").text, text);
     assert_close(
         ran.finding("memory-saturation", "read_threads"),

@@ -95,7 +95,7 @@ fn memory_is_larger_where_timing_shows_a_larger_cache_than_the_system_reports() 
     );
     let text = told(&ran);
     assert!(
-        text.len() == 1 && text[0].contains("sized by a last-level cache of 9")
+        text.len() == 1 && text[0].contains("sized by the last-level cache of 9")
             || text[0].contains("cache of 10"),
         "{text:?}"
     );
@@ -186,7 +186,7 @@ fn a_smaller_cache_than_reported_sizes_memory_only_where_it_is_asked_to() {
         sizes.len()
     );
     assert!(
-        told(&ran)[0].ends_with("as timing shows; the system reports 480 MiB."),
+        told(&ran)[0].ends_with("that timing shows; the system reports 480 MiB."),
         "{:?}",
         told(&ran)
     );
@@ -232,7 +232,7 @@ fn memory_that_there_was_no_room_for_is_sized_by_a_smaller_cache_that_timing_sho
         memory(&ran)
     );
     assert!(
-        told(&ran)[0].contains("where there was no room"),
+        told(&ran)[0].contains("because there was no room"),
         "{:?}",
         told(&ran)
     );

@@ -201,8 +201,7 @@ fn huge_pages_that_were_not_granted_say_nothing() {
     let text = &of_kind(&ran, "tlb-pages")[0].text;
     assert_eq!(
         text,
-        "Chains that were to lie in huge pages (thp) were seen to do so to 12% only: they say \
-         nothing about TLBs."
+        "Only 12% of the memory (thp) is in huge pages: their TLBs do not show."
     );
 }
 

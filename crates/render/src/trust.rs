@@ -1,0 +1,162 @@
+//! The verdict on a whole report: one line for a screen, one in full, and the command that would
+//! give better numbers.
+
+use super::blocks::Labelled;
+use super::provenance::command_line;
+use super::text::{clean, shorten};
+use report::{CauseCount, Dataset, Point, Report, VerdictGrade, headline};
+use std::collections::BTreeMap;
+use units::counted;
+use verdict::because;
+
+/// The verdict with its main cause, and the command that helps; nothing if no point was measured.
+pub(super) fn brief(report: &Report) -> Vec<Labelled> {
+    let all: u64 = report
+        .verdict
+        .points
+        .values()
+        .copied()
+        .fold(0, u64::saturating_add);
+    if all == 0 {
+        return Vec::new();
+    }
+    let of = |grade| report.verdict.points.get(&grade).copied().unwrap_or(0);
+    let numbers = counted(all, "number");
+    let text = match (of(VerdictGrade::Rejected), of(VerdictGrade::Doubtful)) {
+        (0, 0) => format!("solid: all of {numbers}."),
+        (0, doubtful) => format!("doubtful: {doubtful} of {numbers}{}.", mainly(report)),
+        (rejected, 0) => format!("rejected: {rejected} of {numbers}{}.", mainly(report)),
+        (rejected, doubtful) => format!(
+            "rejected: {rejected} of {numbers}; doubtful: {doubtful} more{}.",
+            mainly(report)
+        ),
+    };
+    let mut lines = vec![("Trust".to_owned(), text)];
+    lines.extend(
+        improvement(report)
+            .into_iter()
+            .map(|text| ("Improve".to_owned(), text)),
+    );
+    lines
+}
+
+/// The cause of most doubts as the end of a sentence.
+fn mainly(report: &Report) -> String {
+    let main = report.verdict.causes.first();
+    main.map_or_else(String::new, |main| {
+        format!(", mainly because {}", because(main.cause))
+    })
+}
+
+/// The verdict with the numbers of points by grade and by experiment; nothing if no point was
+/// measured.
+pub(super) fn full(report: &Report) -> Option<Labelled> {
+    let counts = &report.verdict.points;
+    let all = counts.values().copied().fold(0, u64::saturating_add);
+    let counts: Vec<String> = counts
+        .iter()
+        .map(|(grade, count)| format!("{count} {}", grade.word()))
+        .collect();
+    let is_weak = |point: &&Point| {
+        let measured = point.outcome.measured();
+        measured.is_some_and(|m| m.verdict.grade != VerdictGrade::Solid)
+    };
+    let weak = |dataset: &Dataset| dataset.points.iter().filter(is_weak).count();
+    let places: Vec<String> = headline(&report.datasets)
+        .filter(|dataset| !dataset.derived)
+        .map(|dataset| (weak(dataset), &dataset.experiment))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} of {}", shorten(name, 32)))
+        .collect();
+    let places = match places.is_empty() {
+        true => String::new(),
+        false => format!("; not solid: {}", places.join(", ")),
+    };
+    let text = format!(
+        "{}: of {} {}{places}.",
+        report.verdict.grade.word(),
+        counted(all, "number"),
+        counts.join(", ")
+    );
+    (all > 0).then(|| ("Trust".to_owned(), text))
+}
+
+/// Points that are measured for findings only, and have no place in the verdict.
+pub(super) fn auxiliary_points(report: &Report) -> u64 {
+    let measured = report
+        .datasets
+        .iter()
+        .filter(|dataset| !dataset.derived)
+        .flat_map(|dataset| &dataset.points)
+        .filter(|point| point.outcome.measured().is_some())
+        .count() as u64;
+    let judged = report.verdict.points.values().copied();
+    measured.saturating_sub(judged.fold(0, u64::saturating_add))
+}
+
+/// Advice for the main cause, and one command with all options that help.
+fn improvement(report: &Report) -> Vec<String> {
+    let causes = &report.verdict.causes;
+    // Options of a storage session are the user's whole request: there is no default to change.
+    let is_storage = report.plan.profile == "io";
+    let is_helped = |c: &CauseCount| !c.cause.options().is_empty() && !is_storage;
+    let advice = causes
+        .first()
+        .filter(|main| !is_helped(main) && !main.advice.is_empty())
+        .map(|main| clean(&main.advice));
+    let mut options: BTreeMap<&str, String> = BTreeMap::new();
+    for cause in causes.iter().filter(|c| is_helped(c)) {
+        for (option, value) in cause.cause.options() {
+            options.insert(option, (*value).to_owned());
+        }
+    }
+    if options.contains_key("--samples") || options.contains_key("--reallocate") {
+        let budget = (report.plan.budget.secs() * 2.0).ceil();
+        options.insert("--budget", format!("{budget:.0}s"));
+    }
+    let mut arguments = without(&report.provenance.command_line, &options);
+    for (option, value) in &options {
+        arguments.extend([(*option).to_owned(), value.clone()]);
+    }
+    let command = (!options.is_empty()).then(|| shorten(&command_line(&arguments), 1000));
+    match (advice, command) {
+        (Some(advice), Some(command)) => vec![format!("{advice}; then type:"), command],
+        (advice, command) => advice.into_iter().chain(command).collect(),
+    }
+}
+
+/// `arguments` without `options` and their values, and without the session that they continue: a
+/// complete one is not continued.
+fn without(arguments: &[String], options: &BTreeMap<&str, String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let (name, value) = argument
+            .split_once('=')
+            .map_or((argument.as_str(), None), |(n, v)| (n, Some(v)));
+        if name != "--resume" && !options.contains_key(name) {
+            kept.push(argument.clone());
+        } else if value.is_none() {
+            arguments.next();
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advised_commands_continue_no_session() {
+        let words = |line: &str| -> Vec<String> { line.split(' ').map(str::to_owned).collect() };
+        let options = BTreeMap::from([("--samples", "500".to_owned())]);
+        for line in [
+            "memgauge run --resume last --samples 3 -o r.json",
+            "memgauge run --resume=r.json.journal.jsonl --samples=3 -o r.json",
+        ] {
+            let kept = without(&words(line), &options);
+            assert_eq!(kept, words("memgauge run -o r.json"), "{line}");
+        }
+    }
+}
