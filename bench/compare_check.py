@@ -2,7 +2,7 @@
 """Holds `memgauge compare` to its promises on this machine, with real runs.
 
 same    default runs of the undisturbed machine, each against the one before it: at most 2% of the points may come out better or worse.
-bully   other CPUs stream through memory meanwhile: what became 10% slower must come out worse, what did not must not.
+aggressor   other CPUs stream through memory meanwhile: what became 10% slower must come out worse, what did not must not.
 pages   the same where the system grants no huge pages: a slowdown of what lies behind the reach of the TLB.
 quota   the same where a control group stops the program for a tenth of the time: what is stopped is left out of a number and named
         beside it, so that nothing may come out worse that did not become slower.
@@ -140,7 +140,7 @@ def truth_of(ratios, slowdown):
     return "as before" if max(ratios) <= 1.03 else "unclear"
 
 
-def bully(bench, args):
+def aggressor(bench, args):
     others = sorted(os.sched_getaffinity(0) - {0})
     if not others:
         raise faults.Skipped("needs two CPUs")
@@ -164,7 +164,7 @@ def quota(bench, args):
         return fault(bench, args, contextlib.nullcontext, join)
 
 
-CHECKS = {"same": same, "bully": bully, "pages": pages, "quota": quota}
+CHECKS = {"same": same, "aggressor": aggressor, "pages": pages, "quota": quota}
 
 
 def main(given=None):

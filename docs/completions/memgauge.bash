@@ -1486,7 +1486,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__loaded__subcmd__latency)
-            opts="-o -v -h --mixes --pauses --points --cpus --traffic-cpus --threads --readers --writers --pages --sizes --memory-nodes --victim --bully --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --mixes --pauses --points --cpus --traffic-cpus --threads --readers --writers --pages --sizes --memory-nodes --victim --aggressor --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1540,7 +1540,7 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --bully)
+                --aggressor)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -278,8 +278,8 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l wri
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l pages -d 'Pages of all memory: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l sizes -d 'Memory that the chain spans, rounded down to whole lines [default: as `memgauge latency` in memory]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of --cpus, and the most distant one]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l victim -d 'Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --bully' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l bully -d 'The CPUs that use the memory beside --victim [default: all others]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l victim -d 'Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --aggressor' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l aggressor -d 'The CPUs that use the memory beside --victim [default: all others]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r

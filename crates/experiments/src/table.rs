@@ -131,7 +131,7 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
         in_profile: |detail| Box::new(patterns::Patterns::in_profile(detail)),
         chosen: None,
         command: Some(ExperimentCommand::new::<patterns::Settings>(
-            "What the order of accesses costs: reverse, strided, random",
+            "Cost of the order of accesses: reverse, strided, random",
             &[Cpus, LastLevel],
         )),
     },

@@ -304,7 +304,7 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     axis("kind", "kind of core, where there are several"),
     axis("mix", "loads to stores of the traffic"),
     axis("pause_cycles", "core cycles between bursts of the traffic"),
-    axis("bully", "CPUs of the traffic, where each is asked"),
+    axis("aggressor", "CPUs of the traffic, where each is asked"),
     axis("from", "CPU that starts a hand-off"),
     axis("to", "CPU that answers it"),
     axis("relation", "what both CPUs share"),

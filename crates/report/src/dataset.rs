@@ -92,7 +92,7 @@ impl std::fmt::Display for Coordinate {
 /// `per_cpu` (threads on each CPU, where several), `kind` (the CPUs of one kind of core, or `all`,
 /// where there are several). Beside traffic: `mix` (`idle` without any; loads to stores: `67:33`,
 /// `0:100nt` with non-temporal ones; `3-readers-1-writers`), `pause_cycles` (core cycles between
-/// bursts of each thread), `threads` (those of the traffic), `node` (of all memory), `bully` (its
+/// bursts of each thread), `threads` (those of the traffic), `node` (of all memory), `aggressor` (its
 /// CPUs, `none` without). Between NUMA nodes: `cpu_node` (a node or `all`), `memory_node` (a node,
 /// `local` for that of each thread, `interleaved`, `weighted`) and `distance` as the system reports
 /// it; `node` where only the memory's is asked for.

@@ -60,7 +60,7 @@ pub struct Settings {
     pub memory_nodes: Option<CpuList>,
 
     /// Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone
-    /// and beside --bully
+    /// and beside --aggressor
     #[arg(
         long,
         value_name = "CPU",
@@ -70,12 +70,12 @@ pub struct Settings {
 
     /// The CPUs that use the memory beside --victim [default: all others]
     #[arg(long, value_name = "LIST")]
-    pub bully: Option<CpuList>,
+    pub aggressor: Option<CpuList>,
 }
 
 impl Effects for Settings {
     const EFFECTS: &'static [Effect<Self>] = &[Effect {
-        option: "bully",
+        option: "aggressor",
         applies: |s| s.victim.is_some(),
         only: "only a victim has others that use the memory meanwhile",
         cure: Some("--victim 0"),
@@ -98,7 +98,7 @@ impl Settings {
             sizes: None,
             memory_nodes: None,
             victim: None,
-            bully: None,
+            aggressor: None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What one tenant's traffic costs another: a victim alone, and beside a bully.
+//! What one tenant's traffic costs another: a victim alone, and beside an aggressor.
 
 use super::cpus::{asked_cpus, beyond_quota};
 use super::mix::{Mix, TrafficShape};
@@ -14,7 +14,7 @@ use report::{Axis, Dataset, Finding, Outcome, Point, Quantity};
 use units::CpuList;
 use units::error::Result;
 
-/// What the bully does where the user says nothing: loads only, and stores too.
+/// What the aggressor does where the user says nothing: loads only, and stores too.
 const MIXES: [Mix; 2] = [Mix::new(100, 0), Mix::new(50, 50)];
 
 /// Nobody beside the victim.
@@ -36,11 +36,11 @@ impl Tenants {
         })
     }
 
-    /// The traffic of the bully by mix and pause.
+    /// The traffic of the aggressor by mix and pause.
     fn lines(&self, scope: &Scope<'_>) -> Result<Vec<(CurvePlan, u64)>> {
         let victim = one_cpu(self.settings.victim.as_ref(), "--victim", scope)?;
-        let cpus = match &self.settings.bully {
-            Some(asked) => asked_cpus(asked, scope, victim, "--bully")?,
+        let cpus = match &self.settings.aggressor {
+            Some(asked) => asked_cpus(asked, scope, victim, "--aggressor")?,
             None => scope
                 .cpus
                 .iter()
@@ -117,20 +117,20 @@ impl Tenants {
         };
         let mut coordinates = line.place.coordinates(operation, &kernel);
         let traffic = pause.map(|pause| line.traffic(pause)).unwrap_or_default();
-        let (bully, mix) = match pause {
+        let (aggressor, mix) = match pause {
             Some(_) => (
                 CpuList(line.cpus.clone()).to_string(),
                 line.shape.to_string(),
             ),
             None => (NOBODY.to_owned(), NOBODY.to_owned()),
         };
-        coordinates.insert("bully".to_owned(), name(bully));
+        coordinates.insert("aggressor".to_owned(), name(aggressor));
         coordinates.insert("mix".to_owned(), name(mix));
         coordinates.insert("threads".to_owned(), number(traffic.len() as u64));
         coordinates.extend(pause.map(|pause| ("pause_cycles".to_owned(), number(pause))));
         let work = if pause.is_some() && line.cpus.is_empty() {
             let reason = format!(
-                "a bully needs a cpu beside the victim's, and this run may use cpu {} only",
+                "an aggressor needs a cpu beside the victim's, and this run may use cpu {} only",
                 line.place.cpu
             );
             Err(Outcome::Unsupported { reason })
@@ -175,7 +175,7 @@ impl Experiment for Tenants {
             "cpu",
             "pages",
             "node",
-            "bully",
+            "aggressor",
             "threads",
             "mix",
             "pause_cycles",
@@ -208,20 +208,20 @@ impl Experiment for Tenants {
 }
 
 impl Tenants {
-    /// What the bully of `point` costs the victim, against the point without one.
+    /// What the aggressor of `point` costs the victim, against the point without one.
     fn cost(&self, dataset: &Dataset, point: &Point) -> Option<Finding> {
         let place = |p: &Point| {
             let mut place = p.coordinates.clone();
             place.retain(|axis, _| {
-                !["bully", "mix", "threads", "pause_cycles"].contains(&axis.as_str())
+                !["aggressor", "mix", "threads", "pause_cycles"].contains(&axis.as_str())
             });
             place
         };
         let load = point
             .usable()?
             .load
-            .filter(|_| point.name("bully") != Some(NOBODY))?;
-        let alone = |p: &&Point| p.name("bully") == Some(NOBODY) && place(p) == place(point);
+            .filter(|_| point.name("aggressor") != Some(NOBODY))?;
+        let alone = |p: &&Point| p.name("aggressor") == Some(NOBODY) && place(p) == place(point);
         let cost = Difference::between(dataset.points.iter().find(alone)?, point)?;
         let before = cost.from.value;
         let after = cost.to.value;
@@ -238,10 +238,10 @@ impl Tenants {
             }
         };
         let cpu = point.number("cpu")?;
-        let bully = point.name("bully")?;
+        let aggressor = point.name("aggressor")?;
         let mix = point.name("mix")?;
         let text = format!(
-            "Under {mix} traffic of CPU {bully} ({:.1} GB/s) CPU {cpu} has {} instead of {}: \
+            "Under {mix} traffic of CPU {aggressor} ({:.1} GB/s) CPU {cpu} has {} instead of {}: \
              {times}.",
             load.median / 1e9,
             figure(after),
@@ -255,7 +255,11 @@ impl Tenants {
         cost.finding(
             kind,
             text,
-            &[("alone", before), ("beside", after), ("bully", load.median)],
+            &[
+                ("alone", before),
+                ("beside", after),
+                ("aggressor", load.median),
+            ],
         )
     }
 }

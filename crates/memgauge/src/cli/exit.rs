@@ -75,9 +75,9 @@ pub const EXIT_CODES: &[ExitRow] = &[
         Exit::Incomplete,
         "3",
         "incomplete",
-        "Fewer points were measured than planned (interrupted, failed, no time or memory), or \
-         with --strict some are less than solid, or the chosen format has no place for any of \
-         them. The report has the rest and says why.",
+        "Fewer points were measured than planned: interrupted, failed, no time, no memory. Or \
+         some are not solid and --strict was given. Or the format has no place for any of them. \
+         The report says why.",
     ),
     row(
         Exit::CheckFailed,

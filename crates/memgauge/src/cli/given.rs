@@ -107,7 +107,7 @@ mod tests {
         ["latency", "--region shared", "--threads all"],
         ["latency", "--shared", "--threads all"],
         ["core-to-core", "--window 20us", "--windows 10000"],
-        ["loaded-latency", "--bully 1", "--victim 0"],
+        ["loaded-latency", "--aggressor 1", "--victim 0"],
         [
             "numa --measure latency",
             "--ops write",

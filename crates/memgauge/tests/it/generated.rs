@@ -121,4 +121,6 @@ fn renew_generated_files() {
         std::fs::write(path, text).expect("a file can be written");
     }
     std::fs::write(path("docs/usage.md"), usage()).expect("the page can be written");
+    std::fs::write(path("docs/messages.md"), crate::prose::page())
+        .expect("the page can be written");
 }

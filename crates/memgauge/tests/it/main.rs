@@ -19,6 +19,7 @@ mod journals;
 mod loaded;
 mod odd_requests;
 mod outputs;
+mod prose;
 mod resume;
 mod saved_runs;
 mod scaling;

@@ -70,7 +70,8 @@ pub fn tokens_of_program(text: &str) -> Vec<Token> {
     found
 }
 
-fn remove_tests(items: &mut Vec<syn::Item>) {
+/// Takes out the items of tests.
+pub fn remove_tests(items: &mut Vec<syn::Item>) {
     items.retain(|item| !attributes(item).iter().any(is_test));
     for item in items {
         if let syn::Item::Mod(syn::ItemMod {

@@ -40,11 +40,11 @@ names! {
 }
 
 names! {
-    /// What is written.
+    /// Data to write.
     Data, "kinds of data":
-    Random "random" "What cannot be compressed.",
+    Random "random" "Incompressible bytes.",
     Zeros "zeros" "Zeros.",
-    Pattern "pattern" "What follows from the place in the file.",
+    Pattern "pattern" "Bytes that follow from their offset in the file.",
 }
 
 names! {

@@ -452,7 +452,7 @@ fn what_a_quota_would_stop_is_not_measured_as_memory() {
     on.facts.system.cpu_quota = Fact::known(1.5, "simulated");
     for ran in [
         run(&on, asked("", &on)),
-        run(&on, request(tenants("--victim 0 --bully 1"), &on)),
+        run(&on, request(tenants("--victim 0 --aggressor 1"), &on)),
     ] {
         let (alone, beside): (Vec<&Point>, Vec<&Point>) =
             ran.points().partition(|p| p.number("threads") == Some(0));
@@ -528,54 +528,54 @@ fn tenants(options: &str) -> Vec<Box<dyn Experiment>> {
 }
 
 #[test]
-fn a_bully_costs_its_victim_latency_and_bandwidth() {
+fn a_aggressor_costs_its_victim_latency_and_bandwidth() {
     let on = machines::eight_cores();
     let total = on.model.memory_total.0;
     let ran = run(
         &on,
-        request(tenants("--victim 2 --bully 0-1,3-7 --mixes 100:0"), &on),
+        request(tenants("--victim 2 --aggressor 0-1,3-7 --mixes 100:0"), &on),
     );
     assert_eq!(ran.report.datasets.len(), 2);
-    let at = |operation: &str, bully: &str| {
-        let found = ran
-            .points()
-            .find(|p| p.name("operation") == Some(operation) && p.name("bully") == Some(bully));
+    let at = |operation: &str, aggressor: &str| {
+        let found = ran.points().find(|p| {
+            p.name("operation") == Some(operation) && p.name("aggressor") == Some(aggressor)
+        });
         lab::measured(found.expect("a point")).summary.median
     };
-    let bully = "0-1,3-7";
+    let aggressor = "0-1,3-7";
     assert!(near(at("victim-chase", "none"), LATENCY[3], 1e-3));
     assert!(near(
-        at("victim-chase", bully),
+        at("victim-chase", aggressor),
         LATENCY[3] * LoadCost::default().factor(1.0),
         1e-3
     ));
     // Eight threads share what three can use.
     assert!(near(at("victim-read", "none"), READ[3], 1e-3));
-    assert!(near(at("victim-read", bully), total / 8.0, 1e-3));
+    assert!(near(at("victim-read", aggressor), total / 8.0, 1e-3));
     assert!(near(
         ran.finding("victim-bandwidth", "beside"),
         total / 8.0,
         1e-3
     ));
     assert!(near(
-        ran.finding("victim-latency", "bully"),
+        ran.finding("victim-latency", "aggressor"),
         7.0 * READ[3].min(total / 7.0),
         1e-3
     ));
 }
 
 #[test]
-fn a_bully_pushes_a_victim_out_of_a_shared_cache() {
+fn a_aggressor_pushes_a_victim_out_of_a_shared_cache() {
     let on = machines::eight_cores();
     let ran = run(
         &on,
         request(
-            tenants("--victim 0 --bully 1 --mixes 100:0 --size 8MiB"),
+            tenants("--victim 0 --aggressor 1 --mixes 100:0 --size 8MiB"),
             &on,
         ),
     );
-    let latency = |bully: &str| {
-        ran.measured(&format!("operation=victim-chase bully={bully}"))
+    let latency = |aggressor: &str| {
+        ran.measured(&format!("operation=victim-chase aggressor={aggressor}"))
             .summary
             .median
     };

@@ -131,8 +131,8 @@ const TRIED: &[(&str, &[Row])] = &[
             ["", "--sizes 64MiB"],
             ["", "--memory-nodes 1"],
             ["", "--victim 0"],
-            ["", "--bully 1"],
-            ["--victim 0", "--bully 1"],
+            ["", "--aggressor 1"],
+            ["--victim 0", "--aggressor 1"],
         ],
     ),
     (

@@ -58,7 +58,7 @@ fn reports() -> Vec<Report> {
                 lab::locks(""),
             ],
         ),
-        ran(&plain, beside("--victim 0 --bully 1")),
+        ran(&plain, beside("--victim 0 --aggressor 1")),
         ran(
             &plain,
             vec![
