@@ -24,7 +24,7 @@ function __fish_memgauge_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c memgauge -n "__fish_memgauge_needs_command" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
+complete -c memgauge -n "__fish_memgauge_needs_command" -l profile -d 'Experiments of the session and its time' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
 complete -c memgauge -n "__fish_memgauge_needs_command" -l only -d 'Only these experiments: bandwidth,latency,scaling,core-to-core,numa,numa-latency,loaded-latency,patterns,tlb,caches,instructions,locks [default: those of the profile]' -r
@@ -35,7 +35,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -l width -d 'Registers: 
 complete -c memgauge -n "__fish_memgauge_needs_command" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -57,7 +57,7 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_needs_command" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_needs_command" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_needs_command" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_needs_command" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -71,18 +71,18 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "scaling" -d 'Band
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "core-to-core" -d 'Time from one core to another and back'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "loaded-latency" -d 'Time of a load while other CPUs use the memory, from idle to saturation'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "numa" -d 'Bandwidth and latency between NUMA nodes'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "patterns" -d 'What the order of accesses costs: reverse, strided, random'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "patterns" -d 'Cost of the order of accesses: reverse, strided, random'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "tlb" -d 'Entries and reach of each TLB, and what a miss costs'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "caches" -d 'How many caches there are, what each holds, and how they behave'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "instructions" -d 'Instructions per core cycle, and how long one waits for another'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "locks" -d 'Atomic operations, locks and fences on shared and separate lines'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "io" -d 'Operations per second of files and block devices, and how long each takes'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "list" -d 'What can be measured here, and what cannot and why'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "list" -d 'List what can be measured here, with reasons for what cannot'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "report" -d 'Show a saved report in another format'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "compare" -d 'Say what differs between saved reports beyond chance'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "generate" -d 'Write the man page, completions, report schema or kernel list'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l profile -d 'Experiments of the session and its time' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l only -d 'Only these experiments: bandwidth,latency,scaling,core-to-core,numa,numa-latency,loaded-latency,patterns,tlb,caches,instructions,locks [default: those of the profile]' -r
@@ -93,7 +93,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l width -d 'Regi
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -115,7 +115,7 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -129,7 +129,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l pages -d
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l prefetch-distance -d 'How far ahead operations that prefetch do so: 512,2KiB' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -151,7 +151,7 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -163,7 +163,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l pages -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chain-mode -d 'Orders of the chain: global-random, random-box, same-random-in-box, diff-random-in-box, sequential' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l locality -d 'Windows of the orders that finish one before they go on to the next (...-box): multiples of the stride [default: 1MiB]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chains -d 'Chains followed at once by one thread, 1,2,4 or 1..32: how many misses a core keeps in flight' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l windows -d 'Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l windows -d 'Also measure the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l window -d 'Length of such a window, 1us to 10ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l threads -d 'Threads that follow pointers at the same time, one per CPU: 1,2,all or 1..8' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l region -d 'Chains of several threads: private (one for each), shared (one for all of them)' -r
@@ -190,7 +190,7 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l payload -d 'Load the word behind each pointer too, which no later load waits for'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l shared -d 'The same as --region shared'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
@@ -206,7 +206,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l model-size
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -228,7 +228,7 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l oversubscribe -d 'Also two threads on each CPU: what more threads than CPUs cost'
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -238,7 +238,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s h -l help 
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l kernel -d 'How the line is handed over: compare-and-swap, store-load, exchange' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l pairs -d 'Pairs of CPUs: 0-1 (each of them starts in turn), 0:1 (only cpu 0 starts) [default: all, or a choice of --max-points]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l lines -d 'Cache lines that a pair hands over in turn, 2 to 4096, half of them first touched by each of the two' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l windows -d 'Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l windows -d 'Also measure the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l window -d 'Length of such a window, 1us to 10ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
@@ -261,7 +261,7 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -280,7 +280,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l siz
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of --cpus, and the most distant one]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l victim -d 'Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --aggressor' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l aggressor -d 'The CPUs that use the memory beside --victim [default: all others]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -302,13 +302,13 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s h -l help -d 'Print help'
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l measure -d 'What to measure: bandwidth, latency' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l measure -d 'Quantities to measure: bandwidth, latency' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l ops -d 'Operations of the bandwidth, as `memgauge list kernels` names them' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cpu-nodes -d 'Nodes whose CPUs access memory: 0,2-3 [default: all with CPUs of the run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l memory-nodes -d 'Nodes whose memory is accessed, with CPUs or without [default: all with memory]' -r
@@ -317,7 +317,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l pages -d 'Pag
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l sizes -d 'Working set of each thread, and of the chain [default: four times the last-level caches that the CPU node has]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l interleave -d 'Memory spread over all memory nodes: even (a page from each in turn), weighted (by the administrator\'s weights), none' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -339,7 +339,7 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -375,7 +375,7 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -405,7 +405,7 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -436,14 +436,14 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l ops -d 'Instructions by name; `memgauge list kernels` has all of them [default: all that this architecture has]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l timing -d 'What to time: throughput (independent ones), latency (each waits for the one before)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l timing -d 'Timing: throughput (independent instructions), latency (each waits for the one before)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cpus -d 'CPUs to time them on, one after another [default: the first that is allowed]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -465,7 +465,7 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -497,18 +497,18 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s h -l help -d 'Print help'
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l ops -d 'What operations do: read, write, mix [default: read, or mix where --mixes is given]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l ops -d 'Operations: read, write, mix [default: read, or mix with --mixes]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l mixes -d 'Share of writes in a mix, drawn for each operation: 0.3 or 30% [default: 50%]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l pattern -d 'Which block comes next: sequential, random, seekdist (in turn one of the last and one of the first), seekincr (seeks that grow)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l blocks -d 'Bytes of an operation: 4KiB, 512..1MiB:x4' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l start -d 'Where the range begins in each file: plain digits are blocks, sizes with a unit bytes' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l end -d 'Where the range ends [default: the end of each file]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l start -d 'Start of the range in each file: plain digits are blocks, sizes with a unit bytes' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l end -d 'End of the range [default: the end of each file]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l stride -d 'Blocks at each end for seekdist, or that each seek of seekincr grows by [default: 16384 or half the range; a 512th of the range]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l misalign -d 'Move every operation by so many bytes' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l think -d 'Time from a completion to the next submission in its place: 50us' -r
@@ -524,7 +524,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l time -d 'Time t
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l window -d 'Length of a window, which is a sample: 100ms [default: 500ms, or a 20th of --time but 50ms at least]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l create -d 'Make FILE, of this size, write it from end to end, and remove it afterwards' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l destroy-data -d 'Let the content of this very FILE be overwritten' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l data -d 'What is written: random (cannot be compressed), zeros, pattern [default: random, with --verify pattern]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l data -d 'Data to write: random (cannot be compressed), zeros, pattern [default: random, with --verify pattern]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l replay -d 'Do what this trace says, once: of --trace, or the text that blkparse prints' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l timing -d 'When recorded operations are begun: asap (as soon as there is a free place), recorded (when they came)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l trace -d 'Write every operation to this new FILE: CSV, or JSON Lines where it ends in .jsonl' -r -F
@@ -549,7 +549,7 @@ svg\t''
 png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l title -d 'What a picture or a page is called [default: what it shows]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l title -d 'Title of a picture or a page [default: its subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l buffered -d 'Through the page cache, instead of past it'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l direct -d 'Past the page cache, which is the default; with --buffered both are measured'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l poll -d 'Look for completions in a loop instead of waiting for interrupts, where the device allows it (io_uring)'
@@ -567,7 +567,7 @@ help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l code -d 'The machine code of the kernels, in hexadecimal: what is timed'
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l chart -d 'The charts to draw, by experiment, or all: in the terminal, or as .svg or .png, which draw all where they are not told' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l title -d 'What pictures and pages are called [default: what they show]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l title -d 'Title of pictures and pages [default: their subject]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l theme -d 'The ground of pictures' -r -f -a "light\t'Dark on white'
 dark\t'Light on black'"
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
@@ -623,13 +623,13 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_s
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "core-to-core" -d 'Time from one core to another and back'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "loaded-latency" -d 'Time of a load while other CPUs use the memory, from idle to saturation'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "numa" -d 'Bandwidth and latency between NUMA nodes'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "patterns" -d 'What the order of accesses costs: reverse, strided, random'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "patterns" -d 'Cost of the order of accesses: reverse, strided, random'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "tlb" -d 'Entries and reach of each TLB, and what a miss costs'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "caches" -d 'How many caches there are, what each holds, and how they behave'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "instructions" -d 'Instructions per core cycle, and how long one waits for another'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "locks" -d 'Atomic operations, locks and fences on shared and separate lines'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "io" -d 'Operations per second of files and block devices, and how long each takes'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "list" -d 'What can be measured here, and what cannot and why'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "list" -d 'List what can be measured here, with reasons for what cannot'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "report" -d 'Show a saved report in another format'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "compare" -d 'Say what differs between saved reports beyond chance'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "generate" -d 'Write the man page, completions, report schema or kernel list'

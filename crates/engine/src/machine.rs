@@ -289,9 +289,8 @@ pub trait Machine {
     /// Takes one sample of the work that was prepared last, for about `length`.
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Failure>;
 
-    /// Takes one sample of the work that was prepared last, in chunks of `amount` of its first
-    /// thread each, as [`Observation::amount`] counts, or as near to that as whole blocks of its
-    /// kernel come.
+    /// Takes one sample of the work that was prepared last. Each chunk has `amount` of its first
+    /// thread, as [`Observation::amount`] counts, rounded to whole blocks of its kernel.
     fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Failure>;
 
     /// Core clock of `cpu` now, `None` where it cannot be established.

@@ -85,8 +85,7 @@ pub fn listed(pages: BTreeMap<u32, u64>) -> Vec<NodePages> {
         .collect()
 }
 
-/// A node may have more or less of interleaved memory than its share by this much of all of it, and
-/// by what the ends of the memory leave of a turn.
+/// Tolerance for a node's share of interleaved memory, as a share of the whole memory.
 const UNEVEN: f64 = 0.05;
 
 /// Why the pages of `work` are not where it asked for, `None` where they are, where the system does
@@ -138,8 +137,8 @@ mod tests {
     use kernels::{Operation, Width};
     use units::Bytes;
 
-    /// What is said of the base pages of a thread on each of two nodes that lie on nodes 0, 1 and 2
-    /// in these numbers, asked for at `place`.
+    /// Doubt about two threads, one on each of two nodes, whose base pages lie on nodes 0, 1 and 2
+    /// in these numbers; `place` was requested.
     fn said(place: Place, pages: [[u64; 3]; 2]) -> Option<String> {
         let mut facts = host::facts::discover(&host::facts::SystemFiles::under("/nowhere"));
         facts.pages.base = Bytes::kib(4);

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, SizeList, ThreadCount, ThreadList, significant};
 
-/// What to stream through, and how.
+/// Operations, sizes, threads and pages of the experiment.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
     /// Operations, as `memgauge list kernels` names them: read, read-nt, write, write-nt, copy,
@@ -229,7 +229,8 @@ impl Bandwidth {
     }
 
     /// The numbers of threads that race, with the working set of each thread: those at which
-    /// `bytes` lie in the same level as with all of them. What all threads walk through in memory
+    /// `bytes` lie in the same level as with all of them. The working set of all threads together
+    /// in memory
     /// is the same in all, unless the user names sizes.
     fn race(
         &self,
@@ -414,7 +415,7 @@ fn fewest_threads<'a>(dataset: &'a Dataset, operation: &str) -> Option<Saturatio
     curve::saturation(&measured).filter(|_| measured.len() > 2)
 }
 
-/// What all threads read from memory against what one does.
+/// Bandwidth of all threads from memory against one thread.
 fn scaling(dataset: &Dataset) -> Option<Finding> {
     let most = highest(dataset, "threads").filter(|&n| n > 1)?;
     let difference = Difference::shown(
@@ -432,7 +433,7 @@ fn scaling(dataset: &Dataset) -> Option<Finding> {
     difference.finding("memory-scaling", text, &[("one", one), ("all", all)])
 }
 
-/// What non-temporal stores gain or lose in memory.
+/// Gain or loss by non-temporal stores to memory.
 fn non_temporal(dataset: &Dataset) -> Option<Finding> {
     let difference = Difference::shown(
         in_memory(dataset, "write", 1)?,

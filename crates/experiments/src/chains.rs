@@ -10,9 +10,8 @@ use units::{Bytes, Nanos, SizeList};
 /// The window of modes that have one, unless another is asked for.
 const WINDOW: Bytes = Bytes(1 << 20);
 
-/// Windows of the packed order: eight pages of 4 KiB, fewer than the first-level TLB of any
-/// processor in use has entries, and yet 512 lines, in the random order of which no prefetcher
-/// finds its way.
+/// Window of the packed order: eight pages of 4 KiB, fewer than any first-level TLB in use has
+/// entries. Its 512 lines in random order are too many for a prefetcher.
 const PACKED: Bytes = Bytes(32 << 10);
 
 impl ChainMode {

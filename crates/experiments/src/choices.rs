@@ -1,5 +1,4 @@
-//! What `memgauge run` measures in place of a profile's choice: bandwidth and latency of the same
-//! memory.
+//! Options of `memgauge run` in place of a profile: bandwidth and latency of the same memory.
 
 use crate::lists::{OperationSpec, Operations, PageModes, Widths};
 use std::str::FromStr;
@@ -11,7 +10,7 @@ const LATENCY: &str = "latency";
 /// Operations of bandwidth, and `latency`: `read,write,copy,latency`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MixedOperations {
-    /// Those that move bytes.
+    /// Operations that move bytes.
     pub bandwidth: Vec<OperationSpec>,
     /// Whether latency is measured too.
     pub latency: bool,
@@ -36,7 +35,7 @@ impl FromStr for MixedOperations {
     }
 }
 
-/// What bandwidth and latency are measured of. A field that is absent is the profile's choice.
+/// Operations of bandwidth and latency. An absent field is the profile's choice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 #[command(
     next_help_heading = "Bandwidth and latency of chosen memory, in place of the profile's \

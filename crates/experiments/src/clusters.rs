@@ -1,5 +1,5 @@
-//! What a matrix of round trips shows: what each kind of pair needs, groups of CPUs that are near
-//! each other, and pairs for which it matters who starts.
+//! Findings of a matrix of round trips: the time of each kind of pair, groups of near CPUs, and
+//! pairs whose direction matters.
 
 use crate::difference::{Difference, Figure, Shown};
 use report::{Dataset, Finding, Point};
@@ -20,7 +20,7 @@ const ONE_CORE: &str = "same-core-by-timing";
 /// Groups that are named one by one.
 const MOST_NAMED: usize = 16;
 
-/// What is known of a pair of CPUs, both directions together.
+/// Round trips of a pair of CPUs, both directions together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Span {
     /// The faster direction.
@@ -48,7 +48,7 @@ struct MeasuredPair<'a> {
     point: &'a Point,
 }
 
-/// What the points of `operation` show, a sentence each.
+/// Findings of the points of `operation`.
 pub(super) fn findings(dataset: &Dataset, operation: &str) -> Vec<Finding> {
     let points = dataset
         .points
@@ -87,7 +87,7 @@ fn measured(point: &Point) -> Option<MeasuredPair<'_>> {
     })
 }
 
-/// What each kind of pair needs: the median over its pairs, and their range.
+/// Round trip of each kind of pair: the median over its pairs, and their range.
 fn relations(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let mut kinds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for pair in pairs {

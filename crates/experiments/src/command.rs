@@ -12,8 +12,7 @@ pub struct Effect<S: 'static> {
     pub applies: fn(&S) -> bool,
     /// Who uses it: `only strided orders use it`.
     pub only: &'static str,
-    /// What to type so that it is used: `--orders strided`; `None` where nothing helps but leaving
-    /// it out.
+    /// Option that gives it an effect: `--orders strided`; `None` if only leaving it out helps.
     pub cure: Option<&'static str>,
 }
 
@@ -46,7 +45,7 @@ pub struct JudgedEffect {
     pub applies: bool,
     /// Who uses it.
     pub only: &'static str,
-    /// What to type so that it is used.
+    /// Option that gives it an effect.
     pub cure: Option<&'static str>,
 }
 
@@ -78,7 +77,7 @@ pub struct ExperimentCommand {
     pub help: &'static str,
     /// The command that stands before it in that list; `None` for that of the row before.
     pub after: Option<&'static str>,
-    /// What it takes about the machine, in the order of its help.
+    /// Options about the machine that it takes, in the order of its help.
     pub machine: &'static [MachineOption],
     /// Adds the options of the experiment.
     pub add_options: fn(clap::Command) -> clap::Command,

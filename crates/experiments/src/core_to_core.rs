@@ -209,8 +209,7 @@ fn alone(cpu: u32, scope: &Scope<'_>) -> String {
     )
 }
 
-/// What single windows of the pair took whose windows differ most from each other: p99.9 against
-/// p50.
+/// Distribution over single windows of the pair whose windows differ most: p99.9 against p50.
 fn slowest_windows(dataset: &Dataset) -> Option<Finding> {
     let spread = |point: &Point| {
         let also = &point.outcome.measured()?.also;

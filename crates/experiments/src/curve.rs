@@ -6,7 +6,7 @@ use report::Point;
 /// Close to the best is this share of it.
 const SATURATED: f64 = 0.95;
 
-/// Where a curve is close to its best, as far as its intervals show it.
+/// Place where a curve comes close to its best, as far as its intervals show it.
 #[derive(Debug, Clone)]
 pub struct Saturation<'a> {
     /// The fewest threads that may reach 95% of the best by their interval.

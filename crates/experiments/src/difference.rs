@@ -32,11 +32,11 @@ pub struct Figure<'a> {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
-    /// What it rests on.
+    /// Points that it rests on.
     pub points: Vec<&'a Point>,
 }
 
-/// What the intervals of two figures show.
+/// Comparison of two figures by their intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// The second is higher.
@@ -52,7 +52,7 @@ pub enum Shown {
 /// One figure against another.
 #[derive(Debug, Clone)]
 pub struct Difference<'a> {
-    /// What the other one is compared with.
+    /// Figure that the other one is compared with.
     pub from: Figure<'a>,
     /// The other one.
     pub to: Figure<'a>,
@@ -148,7 +148,7 @@ impl<'a> Difference<'a> {
         (self.to.low - self.from.high, self.to.high - self.from.low)
     }
 
-    /// What the intervals show.
+    /// Result of the comparison by intervals.
     pub fn shows(&self) -> Shown {
         let ratio = self.ratio();
         let (low, high) = self.ratio_interval();
@@ -168,7 +168,7 @@ impl<'a> Difference<'a> {
         matches!(self.shows(), Shown::Higher | Shown::Lower)
     }
 
-    /// What both figures rest on.
+    /// Points that both figures rest on.
     pub fn points(&self) -> impl Iterator<Item = &'a Point> {
         self.from.points.iter().chain(&self.to.points).copied()
     }

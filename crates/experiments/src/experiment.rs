@@ -1,4 +1,4 @@
-//! What an experiment is: from settings to points, and from measured points to findings.
+//! Trait of experiments: from settings to points, and from measured points to findings.
 
 use crate::hierarchy::TimedLastLevel;
 use engine::{Machine, Sampling, Windows, Work};
@@ -21,7 +21,7 @@ pub enum Detail {
 /// Points that are drafted at most to tell how many there would be.
 const MOST_COUNTED: usize = 20_000;
 
-/// What an experiment plans for.
+/// Machine and limits that an experiment plans for.
 pub struct Scope<'a> {
     /// The machine: its facts, and which kernels it has.
     pub machine: &'a dyn Machine,
@@ -33,7 +33,7 @@ pub struct Scope<'a> {
     pub seed: u64,
     /// Points that are allowed in each repeat: what chooses its points takes no more of them.
     pub most_points: usize,
-    /// What the last-level caches of the run are known to hold together: the user says so, or
+    /// Effective capacity of the last-level caches of the session together, if the user gives it or
     /// timing showed it.
     pub last_level: Option<Bytes>,
 }
@@ -70,12 +70,12 @@ impl Scope<'_> {
         })
     }
 
-    /// What is known about the machine.
+    /// Facts about the machine.
     pub fn facts(&self) -> &HostFacts {
         self.machine.facts()
     }
 
-    /// What a run may map at most.
+    /// Memory that a session may map.
     pub fn usable(&self) -> Bytes {
         self.facts()
             .memory
@@ -92,8 +92,8 @@ impl Scope<'_> {
             .unwrap_or_else(|| self.facts().topology.last_level_total(self.cpus))
     }
 
-    /// Those that `cpus` use: where all together are known to hold more or less than reported, so
-    /// does each.
+    /// Capacity of the last-level caches that `cpus` use. If the total is known to differ from the
+    /// reported one, each cache differs in proportion.
     pub fn last_level_of(&self, cpus: &[u32]) -> Bytes {
         let reported = self.facts().topology.last_level_total(cpus);
         let all = self.facts().topology.last_level_total(self.cpus);
@@ -110,20 +110,20 @@ impl Scope<'_> {
 pub enum Bound {
     /// None is known.
     Unknown,
-    /// What the paths between the cores and their L1 data caches carry.
+    /// Bandwidth of the paths between the cores and their L1 data caches.
     L1Ports,
-    /// What the memory modules carry.
+    /// Bandwidth of the memory modules.
     Memory,
 }
 
 /// A point that an experiment wants measured.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// Where it lies.
+    /// Coordinates of the point.
     pub coordinates: Coordinates,
-    /// What to measure, or what is already known about the outcome.
+    /// Work to measure, or the outcome if it is already known.
     pub work: std::result::Result<Work, Outcome>,
-    /// What the value cannot exceed.
+    /// Upper bound of the value.
     pub bound: Bound,
     /// When time is short, points of the highest number go first.
     pub drop_priority: u8,
@@ -153,7 +153,7 @@ pub trait Experiment {
     /// The name users type.
     fn name(&self) -> &'static str;
 
-    /// What its values are.
+    /// Quantity of its values.
     fn quantity(&self) -> Quantity;
 
     /// The axes of its dataset.
@@ -163,7 +163,7 @@ pub trait Experiment {
     /// meet.
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>>;
 
-    /// Where the points differ from what was asked for, a sentence each: sizes that were rounded.
+    /// Differences between points and request, a sentence each: sizes that were rounded.
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String>;
 
     /// Whether its chains are built anew whenever their turn comes, in memory for the largest of
@@ -197,8 +197,8 @@ pub trait Experiment {
         false
     }
 
-    /// What the last-level caches of `cpus` hold together, by its points in `measured`; `None` where
-    /// it does not look at them, or finds what is reported.
+    /// Effective capacity of the last-level caches of `cpus` together, by its points in `measured`;
+    /// `None` if it does not look at them, or finds the reported one.
     fn timed_last_level(
         &self,
         _measured: &Dataset,
@@ -247,7 +247,7 @@ pub trait Experiment {
         None
     }
 
-    /// What is worth a sentence about the measured points.
+    /// Findings of the measured points.
     fn findings(&self, dataset: &Dataset) -> Vec<Finding>;
 
     /// The same on a machine of which `facts` are reported, to stand beside what was measured.

@@ -25,12 +25,12 @@ const OUTSIDE: u64 = 4;
 /// Name of the level behind the last cache.
 pub const MEMORY: &str = "DRAM";
 
-/// What memory is sized by, where the user says so.
+/// Last-level cache by which memory is sized, if the user says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LastLevel {
     /// Last-level caches that hold so much together.
     Given(Bytes),
-    /// What the run finds by timing.
+    /// The one that the session finds by timing.
     Measured,
 }
 
@@ -56,8 +56,8 @@ impl FromStr for LastLevel {
     }
 }
 
-/// What the last-level caches of some CPUs hold together by timing, where that is not what the
-/// system reports.
+/// Effective capacity of the last-level caches of some CPUs together, if it is not the reported
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimedLastLevel {
     /// More. It is not the cache that is reported, or not all of it, so that nobody says who shares
@@ -72,8 +72,7 @@ pub enum TimedLastLevel {
 pub struct Level {
     /// `L1`, `L2`...
     pub name: String,
-    /// What each thread has of it when all use it at once; where CPUs differ, the least that one
-    /// has.
+    /// Share of each thread when all use it at once; of unequal CPUs the smallest one.
     pub share: Bytes,
     /// Whether CPUs of several cores use one instance.
     pub shared: bool,
@@ -123,7 +122,7 @@ impl Levels {
         };
         let memory = Bytes(all.div_ceil(threads)).round_up(4096);
         let mut caches = levels(&facts.topology, cpus);
-        // Where the user knows of less than the system reports.
+        // The user knows of less than the system reports.
         if let Some(last) = caches.last_mut().filter(|_| last_level.0 > 0) {
             last.share = last.share.min(last_level);
         }
@@ -205,7 +204,7 @@ impl Levels {
     }
 
     /// Sizes that show each level and each boundary: inside, just below, at and above each
-    /// capacity, up to `memory`, which is always among them. Where no cache is known, every
+    /// capacity, up to `memory`, which is always one of them. Without a known cache, every
     /// doubling.
     pub fn sweep(&self, memory: Bytes) -> Vec<Bytes> {
         let mut sizes: Vec<Bytes> = Vec::new();
@@ -234,9 +233,8 @@ impl Levels {
     }
 }
 
-/// What all threads together walk through at least for memory proper, with a last-level cache of
-/// this size: a thousandth less, because a working set for memory loses as much when it is made of
-/// three streams of whole blocks.
+/// Least working set of all threads together in memory, with a last-level cache of this size. It is
+/// a thousandth smaller, because three streams of whole blocks lose as much.
 fn least_in_memory(last_level: Bytes) -> u64 {
     let memory = last_level.0.saturating_mul(MEMORY_FACTOR);
     memory - memory / 1000
@@ -277,7 +275,7 @@ fn levels(topology: &Topology, cpus: &[u32]) -> Vec<Level> {
         level.shared |= shared;
         *reached += sharing;
     }
-    // What only some of the CPUs have serves only some of the threads: it is no level of all.
+    // A cache that only some CPUs have serves only some threads: it is no level of all.
     levels
         .into_values()
         .filter(|(_, reached)| *reached >= used.len())

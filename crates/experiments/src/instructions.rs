@@ -21,7 +21,7 @@ pub struct Settings {
     #[arg(long, value_name = "LIST")]
     pub ops: Option<Instructions>,
 
-    /// What to time: throughput (independent ones), latency (each waits for the one before)
+    /// Timing: throughput (independent instructions), latency (each waits for the one before)
     #[arg(long, value_name = "LIST", default_value = "throughput,latency")]
     pub timing: Timings,
 
@@ -60,8 +60,7 @@ impl InstructionTimes {
         })
     }
 
-    /// Those asked for; without a choice all that this architecture has, so that a table does not
-    /// consist of what other architectures have.
+    /// Whether an instruction was requested. Without a choice, all that this architecture has.
     fn wanted(&self, listed: &ListedInstruction) -> bool {
         let timed = self.settings.timing.0.contains(&listed.timing);
         let named = match &self.settings.ops {

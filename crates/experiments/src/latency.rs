@@ -24,7 +24,7 @@ use units::error::{Error, Result};
 use units::{Bytes, CpuList, Nanos, SizeList, ThreadCount, ThreadList, significant};
 use verdict::reject_below_faster;
 
-/// Where to follow pointers, and how.
+/// Sizes, orders, CPUs and chains of the experiment.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct Settings {
     /// Memory that the chain spans, rounded down to whole strides: 32KiB,1MiB or 4KiB..1GiB
@@ -662,7 +662,7 @@ impl Experiment for Latency {
     }
 }
 
-/// What single windows of a point took, where they were asked for.
+/// Distribution over single windows of a point, if it was requested.
 fn distribution(point: &Point) -> Option<Finding> {
     let size = Bytes(point.number("size_bytes")?);
     let place = format!("A load in {size} ({} pages)", point.name("pages")?);
@@ -673,8 +673,8 @@ fn distribution(point: &Point) -> Option<Finding> {
     Some(finding)
 }
 
-/// What the most threads at once in `region` make of a load in the largest working set that one
-/// thread was measured in too; `None` where the intervals do not tell them apart.
+/// Latency with the most threads in `region` against one thread, in the largest working set with
+/// both; `None` if the intervals do not tell them apart.
 fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
     let name = region.to_string();
     let here = |p: &&Point| p.name("region") == Some(&name) && p.usable().is_some();
@@ -717,7 +717,7 @@ fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
     cost.finding(&format!("latency-of-threads-{name}"), text, &figures)
 }
 
-/// What following several chains at once gains in the largest working set where that was measured.
+/// Gain by following several chains at once, in the largest working set with that.
 fn parallelism(dataset: &Dataset) -> Option<Finding> {
     let several = |p: &&Point| p.number("chains").is_some_and(|n| n > 1) && p.usable().is_some();
     let largest = dataset
@@ -774,9 +774,9 @@ fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<&P
     largest.usable().map(|_| largest)
 }
 
-/// What base pages cost a load from memory: against huge pages of which nearly all were granted,
-/// and against the packed order, which looks for a page once for all of its lines. Only what the
-/// intervals show to be slower in base pages has a cost.
+/// Cost of base pages for a load from memory: against huge pages if nearly all were granted, and
+/// against the packed order, which looks up a page once for all of its lines. There is a cost only
+/// if the intervals show one.
 fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
     let random = |p: &Point, pages: &str| {
         p.name("pages") == Some(pages)

@@ -57,7 +57,7 @@ lists! {
     HandOffs of HandOff;
     /// Pairs of CPUs.
     Pairs of Pair;
-    /// What is measured between nodes.
+    /// Quantities between nodes.
     Quantities of Studied;
     /// Ways to spread memory over nodes.
     Interleavings of Spread;
@@ -187,8 +187,7 @@ impl FromStr for Count {
     }
 }
 
-/// What a user asks a bandwidth of: an operation, or the best of all kernels that answer the same
-/// question.
+/// Operation of a bandwidth, or the best of all kernels that answer the same question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OperationSpec {
     /// This one.
@@ -328,7 +327,7 @@ names! {
 }
 
 names! {
-    /// What is measured between NUMA nodes.
+    /// Quantities between NUMA nodes.
     Studied, "quantities":
     Bandwidth "bandwidth" "Bytes per second of all threads of a node.",
     Latency "latency" "Time of a load that needs the one before it.",

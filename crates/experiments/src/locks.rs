@@ -14,7 +14,7 @@ use report::{Axis, Dataset, Finding, Outcome, Point, Quantity};
 use units::error::Result;
 use units::{ThreadCount, ThreadList};
 
-/// What threads do, and on which lines.
+/// Operations of threads, and the lines that they use.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
     /// Operations: atomic-add, exchange, compare-and-swap, spin-lock, mutex (the standard
@@ -188,7 +188,7 @@ impl Experiment for Locks {
     }
 }
 
-/// What sharing a line costs an atomic addition, in time for one thread.
+/// Cost of sharing a line for an atomic addition, in time of one thread.
 fn contention(dataset: &Dataset) -> Option<Finding> {
     let most = highest(dataset, "threads").filter(|&n| n > 1)?;
     let each = |lines: &str| {

@@ -493,8 +493,8 @@ impl Experiment for Patterns {
     }
 }
 
-/// Where a point lies but for its order. Sizes differ a little, as copies are of whole blocks of
-/// each half.
+/// Coordinates of a point without its order. Sizes differ a little, because copies have whole
+/// blocks in each half.
 fn place(point: &Point) -> Coordinates {
     let mut place = point.coordinates.clone();
     for axis in ["order", "kernel"] {
@@ -503,9 +503,8 @@ fn place(point: &Point) -> Coordinates {
     place
 }
 
-/// What each order reaches of the forward one in the largest working set that `operation` was
-/// measured in. Orders that the intervals do not tell from the forward one are left out, unless
-/// they show that both are the same.
+/// Bandwidth of each order as a share of the forward one, in the largest working set of
+/// `operation`. An order whose intervals leave it open is left out, unless both are the same.
 fn in_memory(dataset: &Dataset, operation: &str) -> Option<Finding> {
     let usable = |p: &&Point| p.name("operation") == Some(operation) && p.usable().is_some();
     let largest = dataset

@@ -6,8 +6,8 @@ use report::{CacheKind, Places, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 use units::CpuList;
 
-/// Where a CPU lies: package, node, cluster (the CPUs behind one last-level cache), core; each by a
-/// number of its own.
+/// Position of a CPU: numbers of its package, node, cluster (CPUs that share a last-level cache)
+/// and core.
 type Position = [u32; 4];
 
 /// All counts are measured up to here, a ladder above.
@@ -20,7 +20,8 @@ pub struct Placing {
 }
 
 impl Placing {
-    /// `cpus` on a machine with this topology. What the system does not tell is taken to be the
+    /// `cpus` on a machine with this topology. A position that the system does not report is taken
+    /// to be the
     /// same for all, but that each CPU is a core of its own.
     pub fn new(topology: &Topology, cpus: &[u32]) -> Self {
         let places = Places::new(topology);
@@ -103,9 +104,9 @@ impl Placing {
         counts.extend((1..=4).map(|depth| self.count(depth)));
         let mut compact: Vec<Position> = self.cpus.iter().map(|(_, position)| *position).collect();
         compact.sort_unstable();
-        // Where the next CPU lies in another cluster, which it does in another node or socket too.
+        // The next CPU is in another cluster, and so are CPUs in another node or socket.
         let ends = (1..all).filter(|&count| compact[count][..3] != compact[count - 1][..3]);
-        // Where there is a cache for each core, every count would be an end.
+        // With a cache for each core, every count would be an end.
         if self.count(3) < self.count(4) {
             counts.extend(ends);
         } else {

@@ -28,7 +28,7 @@ pub fn grouped<K: PartialEq, T>(
     groups
 }
 
-/// What was measured at a point; `None` where nothing was, or it was rejected.
+/// Measurement of a point; `None` if there is none, or it was rejected.
 pub fn not_rejected(point: &Point) -> Option<&Measured> {
     point
         .outcome

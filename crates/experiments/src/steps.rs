@@ -1,5 +1,4 @@
-//! Where a curve over sizes steps: the capacities that the machine really has, as far as one curve
-//! shows them.
+//! Steps of a curve over sizes: effective capacities, as far as one curve shows them.
 
 use crate::difference::{Difference, Figure};
 use report::{Dataset, Finding, Point};
@@ -118,8 +117,8 @@ pub fn rises(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Find
     )
 }
 
-/// What to say of the caches that end along `levels`, the levels of the points passed: all but that
-/// of the last point.
+/// Names of the caches that end along `levels`, the levels of the points passed, for a sentence:
+/// all but that of the last point.
 fn ended<'a>(levels: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = levels.collect();
     let last = names.last().copied();

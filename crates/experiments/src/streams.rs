@@ -50,8 +50,8 @@ pub fn draft_point(
     asked: OperationSpec,
     level: &str,
 ) -> Draft {
-    // What the C library does at a size is its own choice: non-temporal stores, string
-    // instructions, other ports. And `touch` counts lines of which it loads a word.
+    // The C library chooses how it works at a size: non-temporal stores, string instructions, other
+    // ports. And `touch` counts lines of which it loads a word.
     let by_ports = level == "L1"
         && !is_reference_kernel(work.operation)
         && work.contract().family != Family::Touch;

@@ -13,11 +13,11 @@ const COUNTS: std::ops::RangeInclusive<u32> = 100..=1_000_000;
 const SHORTEST: Nanos = Nanos(1e3);
 const LONGEST: Nanos = Nanos(10e6);
 
-/// What is asked of short windows.
+/// Short windows to measure.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct WindowSettings {
-    /// Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to
-    /// p99.9 and the longest
+    /// Also measure the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and
+    /// the longest
     #[arg(long, value_name = "N", value_parser = read_like::<Count>("10000"))]
     pub windows: Option<Count>,
 
@@ -137,7 +137,7 @@ fn quantile(measured: &Measured, value: f64) -> Measured {
     }
 }
 
-/// What single windows of a point took, where they were asked for; `place` says what was measured.
+/// Distribution over single windows of a point, if it was requested; `place` names the measurement.
 pub(super) fn finding(point: &Point, kind: &str, place: &str) -> Option<Finding> {
     let also = &point.outcome.measured()?.also;
     let figure = |name: &str| also.get(name).copied();

@@ -22,7 +22,7 @@ pub fn ticks() -> u64 {
     raw_ticks()
 }
 
-/// What [`ticks`] reads: `tsc`, `cntvct`, `rdtime` or `monotonic`.
+/// Counter behind [`ticks`]: `tsc`, `cntvct`, `rdtime` or `monotonic`.
 pub fn ticks_name() -> &'static str {
     if cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
         "tsc"

@@ -1,10 +1,9 @@
-//! What kernels have to ask the system before they execute instructions beyond the baseline.
+//! Checks with the system before kernels execute instructions beyond the baseline.
 
 use super::os;
 
-/// The system's word of hardware capabilities (`AT_HWCAP`); 0 where it hands out none. What a bit
-/// means depends on the architecture; a bit is set only where the system supports the registers
-/// too.
+/// The system's word of hardware capabilities (`AT_HWCAP`); 0 if it gives none. The meaning of a
+/// bit depends on the architecture. A bit is set only if the system supports the registers too.
 pub fn capabilities() -> u64 {
     os::hardware_capabilities()[0]
 }

@@ -1,4 +1,4 @@
-//! What there is: the machine as its system describes it.
+//! Facts about the machine as its system describes it.
 //!
 //! `/proc` and `/sys` come first, since they know about the whole machine; where they are missing,
 //! masked or odd, the processor and system calls answer, and the source of the fact says so.

@@ -1,11 +1,17 @@
 //! The machine: facts about it and powers over it.
 //!
-//! `facts` says what there is, `memory` maps and reads back pages, `pin` places threads, `counter`
-//! is the clock, `cpu` says which instructions may be used, `noise` counts what disturbed a thread
-//! or happened beside a run, `interrupt` is the wish to stop, `privilege` tells borrowed rights,
-//! `storage` opens files and devices and moves blocks. Every system call is in `os`, every
-//! processor instruction that needs `unsafe` in `processor` and `counter`; the rest is safe code on
-//! top of them.
+//! - `facts`: facts about the machine with their sources
+//! - `memory`: maps memory and reads back its pages
+//! - `pin`: places threads on CPUs
+//! - `counter`: the clock
+//! - `cpu`: instructions that may be used
+//! - `noise`: disturbances of a thread, activity of the system
+//! - `interrupt`: the wish to stop
+//! - `privilege`: borrowed rights
+//! - `storage`: opens files and devices, moves blocks
+//!
+//! Every system call is in `os`. Every processor instruction that needs `unsafe` is in `processor`
+//! and `counter`. The rest is safe code on top of them.
 
 mod block_device;
 pub mod counter;

@@ -25,9 +25,9 @@ use units::error::{Error, Result};
 /// here.
 const WINDOW_STEP: usize = 64;
 
-/// Lets all threads started from now on allocate from one heap. Where address space is limited
-/// (`ulimit -v`), a heap for each thread takes from what measurements were promised; the measuring
-/// loops allocate nothing.
+/// Lets all threads started from now on allocate from one heap. Under a limit of address space
+/// (`ulimit -v`), a heap for each thread would take memory from measurements. The measuring loops
+/// allocate nothing.
 pub fn share_one_heap() {
     os::share_one_heap();
 }
@@ -49,9 +49,8 @@ impl Mapping {
     /// `huge` is the size of the huge page to use (unused for `Base`), and the mapping starts at a
     /// multiple of it.
     ///
-    /// A kernel without transparent huge pages is no error: what was granted is what
-    /// [`Window::inspect`] reads back. Where huge pages of the pool are spread over nodes, see
-    /// [`Mapping::place`].
+    /// A kernel without transparent huge pages is no error: [`Window::inspect`] reads back the
+    /// granted pages. [`Mapping::place`] says how huge pages of the pool are spread over nodes.
     ///
     /// # Errors
     /// No bytes, a page size that is none, no memory, or too few huge pages in the pool.
@@ -113,7 +112,7 @@ impl Mapping {
         self.region.length()
     }
 
-    /// Where it starts: at a multiple of its page.
+    /// Start address, a multiple of its page.
     #[inline]
     pub fn address(&self) -> usize {
         self.region.start().as_ptr() as usize
@@ -236,8 +235,8 @@ fn pool_name(page: u64) -> String {
 /// The kernel's folder of the pools of reserved huge pages.
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 
-/// What makes a pool have `needed` free pages of `huge` bytes, where it has `total` and `free` now:
-/// a command for root.
+/// Command for root that makes a pool have `needed` free pages of `huge` bytes, if it has `total`
+/// and `free` now.
 pub fn reserve_command(huge: Bytes, needed: u64, total: u64, free: u64) -> String {
     let wanted = total.saturating_sub(free).saturating_add(needed);
     format!("echo {wanted} > {POOLS}/{}/nr_hugepages", pool_name(huge.0))
@@ -347,8 +346,8 @@ impl Drop for Window {
     }
 }
 
-/// What [`Window::touch`] puts into word `index` of a window: never zero and hardly ever twice the
-/// same, so that neither a compressing nor a deduplicating memory finds anything to save.
+/// Value that [`Window::touch`] writes to word `index` of a window: never zero and hardly ever
+/// twice the same. So neither compression nor deduplication saves memory.
 #[inline]
 pub fn initial_word(index: usize) -> u64 {
     // The odd multiplier (2^64 / golden ratio) is a permutation of the words, and setting a bit

@@ -2,10 +2,9 @@
 //! simple integer instructions it executes per cycle.
 //!
 //! Model numbers: Linux, arch/x86/include/asm/intel-family.h and arch/x86/kernel/cpu/amd.c. Widths:
-//! Intel 64 and IA-32 Architectures Optimization Reference Manual (cache parameters of each core,
-//! 248966); AMD Software Optimization Guides 55723 and 56305 (family 17h), 56665 and 57647 (family
-//! 19h), 58455 (family 1Ah). What these do not say is left unknown: a wrong limit would reject
-//! right measurements.
+//! Intel 64 and IA-32 Architectures Optimization Reference Manual (248966); AMD Software
+//! Optimization Guides 55723 and 56305 (family 17h), 56665 and 57647 (family 19h), 58455 (family
+//! 1Ah). A width that these do not give is unknown: a wrong limit would reject right measurements.
 
 use super::processor::Signature;
 use report::PortWidth;

@@ -1,4 +1,4 @@
-//! What disturbed a thread or a CPU, counted by the system.
+//! Disturbances of a thread or a CPU, counted by the system.
 
 mod watch;
 
@@ -28,7 +28,7 @@ impl ThreadNoise {
         }
     }
 
-    /// What was added since `earlier`, a reading of the same thread.
+    /// Counts since `earlier`, a reading of the same thread.
     pub fn since(&self, earlier: ThreadNoise) -> ThreadNoise {
         ThreadNoise {
             minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),

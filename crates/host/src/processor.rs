@@ -1,4 +1,4 @@
-//! What the processor says about itself, without asking the system.
+//! Facts that the processor gives about itself, without the system.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 mod x86;
@@ -44,7 +44,7 @@ impl fmt::Display for Signature {
 pub struct OwnCache {
     /// 1 for the one nearest the core.
     pub level: u32,
-    /// What it holds.
+    /// Contents of the cache.
     pub kind: CacheKind,
     /// Its size.
     pub size: Bytes,

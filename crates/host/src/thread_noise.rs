@@ -1,4 +1,4 @@
-//! What the system counts of a thread.
+//! Counts of the system about a thread.
 
 /// Page faults and context switches of one thread since it started (`getrusage(RUSAGE_THREAD)`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

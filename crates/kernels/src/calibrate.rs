@@ -1,13 +1,13 @@
-//! The core's rulers: a chain of register additions, one per cycle on every processor of the last
-//! decades, which shows its clock, and instructions that need nothing of each other, of which it
-//! begins as many per cycle as it is wide and nobody else begins there.
+//! Reference measurements of a core. A chain of register additions, one per cycle on every
+//! processor of the last decades, shows its clock. Independent instructions show how many it begins
+//! per cycle, which is fewer if another hardware thread uses the core.
 
 use super::native;
 
 /// Instructions per block of a ruler.
 pub const REFERENCE_INSTRUCTIONS_PER_BLOCK: u64 = 128;
 
-/// What a core can be held against.
+/// Reference measurement of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CoreReference {
     /// Each instruction needs the one before it.

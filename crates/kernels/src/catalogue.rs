@@ -12,17 +12,17 @@ use super::{Ruler, Timing};
 /// A kernel as listed.
 #[derive(Debug, Clone)]
 pub struct Listing {
-    /// What it belongs to: `streaming`, `chase`, `instruction`, `lock`, `hand-off`, `calibration`.
+    /// Family: `streaming`, `chase`, `instruction`, `lock`, `hand-off`, `calibration`.
     pub family: &'static str,
     /// The name in reports.
     pub name: String,
     /// The name without the set or timing.
     pub operation: String,
-    /// What it does, in words.
+    /// Description.
     pub does: String,
     /// Width of its registers in bits, `any` where the processor chooses it.
     pub bits: String,
-    /// What the processor and the system must support, in words.
+    /// Features that the processor and the system must support, in words.
     pub needs: String,
     /// Why it cannot run here, `None` where it can.
     pub unavailable: Option<String>,

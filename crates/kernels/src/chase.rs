@@ -19,11 +19,11 @@ const HOPS_OF_EACH: u64 = 8;
 /// Walkers at most.
 pub const MOST_WALKERS: usize = 32;
 
-/// What the assembly is given and gives back; the layout is part of every skeleton.
+/// Arguments and results of the assembly; the layout is part of every skeleton.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct ChaseCall {
-    /// Where each walker stands; only those that the code is for are used.
+    /// Position of each walker; the code uses only its own.
     pub positions: [usize; MOST_WALKERS],
     /// Turns of the loop.
     pub blocks: usize,
@@ -192,9 +192,9 @@ impl UnverifiedChain {
         })
     }
 
-    /// A chain of two nodes in each block of `block` bytes: one on a line of `line` bytes of it
-    /// that a hash with `seed` chooses, the other `distance` before or behind it, so that both lie
-    /// in one aligned piece of twice the distance. Node `2 i` and node `2 i + 1` share block `i`.
+    /// A chain of two nodes in each block of `block` bytes. One is on a line of `line` bytes that a
+    /// hash with `seed` chooses. The other is `distance` before or after it, in the same aligned
+    /// piece of twice the distance. Node `2 i` and node `2 i + 1` share block `i`.
     ///
     /// # Errors
     /// As of [`one_per_page`](Self::one_per_page) with the block as page; the block is no power of
@@ -273,9 +273,8 @@ impl UnverifiedChain {
         words[self.place(from) / 8].store(target as u64, Relaxed);
     }
 
-    /// Links all nodes of `part`, in the order of their addresses: `fill` is told the first of some
-    /// nodes in a row and puts in what they are to point to, or says that it is to end there, which
-    /// makes this false.
+    /// Links all nodes of `part` by rising address. `fill` gets the first of some nodes in a row
+    /// and writes their successors, or returns that it is to end there; then this returns false.
     ///
     /// # Panics
     /// As of [`link`](Self::link).
@@ -303,8 +302,8 @@ impl UnverifiedChain {
         true
     }
 
-    /// Where nodes are whole lines, and more of them than caches hold: the lines, to be written
-    /// past the caches.
+    /// Lines of the chain, to be written past the caches, if nodes are whole lines and more of them
+    /// than caches hold.
     fn lines(&self) -> Option<Lines<'_>> {
         (self.shift == Some(LINE.trailing_zeros())
             && self.regular()
@@ -456,8 +455,8 @@ impl Chain {
         self.built.stride
     }
 
-    /// What the system says about the memory of the chain; see [`Window::inspect`]. The window
-    /// itself is not handed out: who could write to it could lead the walk astray.
+    /// Page evidence of the chain; see [`Window::inspect`]. The window itself is not handed out: a
+    /// writer could lead the walk astray.
     pub fn inspect(&self, node_samples: usize) -> PageReading {
         self.built.window.inspect(node_samples)
     }
@@ -484,7 +483,7 @@ impl Chain {
 #[derive(Debug)]
 pub struct Walk {
     chain: Arc<Chain>,
-    /// Where each walker stands: at least one.
+    /// Position of each walker: at least one.
     positions: Vec<usize>,
     payload: bool,
 }
@@ -500,7 +499,7 @@ impl Walk {
         }
     }
 
-    /// What it walks on.
+    /// Chain of the walk.
     pub fn chain(&self) -> &Arc<Chain> {
         &self.chain
     }
@@ -557,7 +556,7 @@ impl Walk {
     /// Goes on for `blocks` × [`hops_per_block`] hops from where the last walk ended; returns the
     /// sum of the payload, 0 without.
     ///
-    /// What is timed is the body of this call.
+    /// The body of this call is timed.
     pub fn walk(&mut self, blocks: u64) -> usize {
         let mut left = blocks;
         let count = self.positions.len();

@@ -1,4 +1,4 @@
-//! What each streaming kernel does to memory, once, for all instruction sets.
+//! Effect of each streaming kernel on memory, once, for all instruction sets.
 
 use super::row::Row;
 use super::stream_call::BLOCK_BYTES;
@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 use units::ParseError;
 
-/// What is done to each word.
+/// Operation on each word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
     /// Loaded.
@@ -94,7 +94,7 @@ pub enum Family {
     Touch,
 }
 
-/// What a streaming kernel promises.
+/// Contract of a streaming kernel.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Contract {
     /// Which operation this is.
@@ -105,7 +105,7 @@ pub struct Contract {
     pub loads: u32,
     /// Streams that are stored; the one stream of `update` is the one that is loaded.
     pub stores: u32,
-    /// What is done to each word.
+    /// Operation on each word.
     pub does: Does,
     /// How the caches are treated.
     pub policy: Policy,
@@ -398,7 +398,7 @@ impl Contract {
 }
 
 impl Operation {
-    /// What it promises.
+    /// Contract of the operation.
     pub fn contract(self) -> &'static Contract {
         // The table is in the order of the variants: one macro makes both.
         &CONTRACTS[self as usize]

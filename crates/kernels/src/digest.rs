@@ -14,7 +14,7 @@ const END_MARK: &[u8; 16] = b"memgauge-row-end";
 /// No kernel is longer than this.
 const LONGEST_CODE: usize = 16 << 10;
 
-/// What comes before the end mark; `None` where the mark is missing.
+/// Code before the end mark; `None` if the mark is missing.
 fn before_mark(code: impl Iterator<Item = u8>) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     for byte in code.take(LONGEST_CODE) {

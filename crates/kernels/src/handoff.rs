@@ -11,7 +11,7 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicU64;
 use units::ParseError;
 
-/// What the assembly is given and gives back; the layout is part of every skeleton: words of the
+/// Arguments and results of the assembly; the layout is part of every skeleton: words of the
 /// machine's own width.
 #[repr(C)]
 #[derive(Debug)]
@@ -95,8 +95,8 @@ impl HandOff {
     /// `expected` + 2, and so on, until `turns` answers are given, or the value did not come within
     /// `patience` looks. Returns the answers given.
     ///
-    /// Two threads that call it with values one apart hand the line to and fro. What is timed is
-    /// the body of this call.
+    /// Two threads that call it with values one apart hand the line to and fro. The body of this
+    /// call is timed.
     pub fn run(self, line: &SharedLine, expected: usize, turns: usize, patience: usize) -> usize {
         let word = (&raw const line.word) as usize;
         let call = HandOffCall {
@@ -109,8 +109,8 @@ impl HandOff {
         unsafe { self.call(call) }
     }
 
-    /// The same with a word in memory that was mapped, the only one that is used of its line. Where
-    /// the machine's words are shorter than 8 bytes it is the first of them.
+    /// The same with a word in mapped memory, the only word of its line that is used. On machines
+    /// with words below 8 bytes it is the first of them.
     pub fn run_on(self, word: &AtomicU64, expected: usize, turns: usize, patience: usize) -> usize {
         let word = word.as_ptr() as usize;
         let call = HandOffCall {

@@ -14,7 +14,7 @@ use units::ParseError;
 /// Scratch memory that instruction kernels may load from, store to and push to, in bytes.
 const SCRATCH_BYTES: usize = 4096;
 
-/// What the assembly is given; the layout is part of every skeleton.
+/// Arguments of the assembly; the layout is part of every skeleton.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct InstructionCall {
@@ -27,7 +27,7 @@ pub(super) struct InstructionCall {
 /// The machine code of one instruction kernel.
 pub(super) type InstructionCode = kernel_fn!(&mut InstructionCall);
 
-/// What is timed.
+/// Timing of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -63,7 +63,7 @@ impl FromStr for Timing {
     }
 }
 
-/// What an architecture has for one instruction and one way to time it.
+/// Row of an architecture for one instruction and one timing.
 #[derive(Debug, Clone, Copy)]
 #[allow(dead_code, reason = "not every architecture has rows of every kind")]
 pub(super) enum InstructionRow {
@@ -103,7 +103,7 @@ macro_rules! instructions {
                 }
             }
 
-            /// What it belongs to: `registers`, `vectors`, `stack`.
+            /// Group: `registers`, `vectors`, `stack`.
             pub fn group(self) -> &'static str {
                 match self {
                     $(Instruction::$variant => $group,)*
@@ -279,7 +279,7 @@ impl ListedInstruction {
         }
     }
 
-    /// What the processor and the system must support, in words; empty for the baseline.
+    /// Features that the processor and the system must support, in words; empty for the baseline.
     pub fn needs(&self) -> &'static str {
         if let InstructionRow::Needs(_, needs, ..) = self.row {
             needs
@@ -309,7 +309,7 @@ impl ListedInstruction {
         unsafe { super::digest::digest_of(self.address()?) }
     }
 
-    /// Where its machine code is, `None` for an unsupported row.
+    /// Address of its machine code; `None` for an unsupported row.
     pub(super) fn address(&self) -> Option<*const u8> {
         match self.row {
             InstructionRow::Code(code, ..) | InstructionRow::Needs(_, _, code, ..) => {
@@ -377,7 +377,7 @@ impl InstructionKernel {
         u64::from(self.per_turn)
     }
 
-    /// Does `turns` turns. What is timed is the body of this call.
+    /// Does `turns` turns. The body of this call is timed.
     pub fn run(&self, scratch: &mut Scratch, turns: u64) {
         let mut left = turns;
         while left > 0 {

@@ -14,7 +14,7 @@ const WORDS: usize = LINE / 8;
 /// [`Window::touch`](host::memory::Window::touch) had put there. Writing half a line makes the
 /// processor read it first, which doubles or triples the traffic.
 ///
-/// What was written is certain to be seen by others once this is dropped.
+/// Writes are certain to be visible to others once this is dropped.
 #[derive(Debug)]
 pub struct Lines<'a> {
     words: &'a [[AtomicU64; WORDS]],

@@ -25,7 +25,7 @@ pub struct SharedLine {
     mutex: Mutex<usize>,
 }
 
-/// What the assembly is given and gives back; the layout is part of every skeleton: words of the
+/// Arguments and results of the assembly; the layout is part of every skeleton: words of the
 /// machine's own width.
 #[repr(C)]
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(super) struct LockCall {
 /// The machine code of one lock kernel.
 pub(super) type LockCode = kernel_fn!(&mut LockCall);
 
-/// What is done.
+/// Operation of the threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -127,7 +127,7 @@ impl FromStr for LockOperation {
 pub(super) struct LockSet {
     /// The name in kernel names.
     pub name: &'static str,
-    /// What the processor must support, in words.
+    /// Features that the processor must support, in words.
     pub needs: &'static str,
     /// Whether it does.
     pub present: fn() -> bool,
@@ -141,7 +141,7 @@ pub(super) struct LockSet {
 /// A lock kernel as listed.
 #[derive(Debug, Clone, Copy)]
 pub struct ListedLock {
-    /// What it does.
+    /// Operation.
     pub operation: LockOperation,
     set: &'static LockSet,
 }
@@ -190,7 +190,7 @@ impl ListedLock {
         format!("{}/{set}", self.operation)
     }
 
-    /// What the processor must support, in words.
+    /// Features that the processor must support, in words.
     pub fn needs(&self) -> &'static str {
         if self.operation == LockOperation::Mutex {
             ""
@@ -251,7 +251,7 @@ impl LockKernel {
     /// Does the operation `turns` times on `line`, with `inside` and `between` dependent additions
     /// (see [`LockOperation`]); returns the tries that other threads made vain, 0 for the mutex.
     ///
-    /// What is timed is the body of this call.
+    /// The body of this call is timed.
     pub fn run(&self, line: &SharedLine, turns: u64, inside: u32, between: u32) -> u64 {
         let Some(code) = self.listed.assembly() else {
             return mutex(line, turns, inside, between);

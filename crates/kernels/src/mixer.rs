@@ -8,8 +8,8 @@
 /// The lower half of a word.
 const SHORT: u64 = u32::MAX as u64;
 
-/// Rounds of a multiplication by an odd factor and of exclusive-oring the upper half of the square
-/// of the upper half of a state to its lower half, in states of at most 64 bits.
+/// Rounds on states of at most 64 bits. A round multiplies by an odd factor, squares the upper half
+/// and combines the upper half of the square with the lower half by exclusive-or.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mixer {
     /// All bits of a state.

@@ -1,4 +1,4 @@
-//! What every contract does, in plain Rust: the tests compare each kernel with it.
+//! Effect of every contract, in plain Rust: the tests compare each kernel with it.
 
 use super::contract::Does;
 use super::{AccessOrder, Contract};

@@ -1,8 +1,8 @@
-//! What an instruction set has for one contract.
+//! Row of an instruction set for one contract.
 
 use super::stream_call::StreamCode;
 
-/// What a set has for one contract.
+/// Row of a set for one contract.
 #[derive(Debug, Clone, Copy)]
 #[allow(dead_code, reason = "not every architecture has rows of every kind")]
 pub(super) enum Row {

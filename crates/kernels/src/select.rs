@@ -35,11 +35,11 @@ pub fn sets() -> &'static [Set] {
 pub enum Width {
     /// Exactly this many bits.
     Bits(u32),
-    /// Those of this set.
+    /// Registers of this set.
     Set(SetId),
     /// The widest that this machine has.
     Widest,
-    /// Those that prove fastest at the point in question.
+    /// Registers that prove fastest at the point in question.
     Best,
 }
 

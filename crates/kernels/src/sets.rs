@@ -51,7 +51,7 @@ set_ids! {
 pub(super) enum Bits {
     /// This many bits.
     Fixed(u32),
-    /// What the processor says, 0 where it does not have the set.
+    /// Width that the processor reports, 0 if it does not have the set.
     Asked(fn() -> u32),
 }
 
@@ -62,7 +62,7 @@ pub struct Set {
     pub id: SetId,
     /// Register width.
     pub(super) bits: Bits,
-    /// What the processor and the operating system must both support, in words.
+    /// Features that the processor and the operating system must both support, in words.
     pub needs: &'static str,
     /// Whether they do.
     pub(super) present: fn() -> bool,
@@ -101,7 +101,7 @@ impl Set {
 /// One streaming kernel as listed: it may not be executable here.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelRow {
-    /// What it does.
+    /// Operation.
     pub operation: Operation,
     /// With which registers.
     pub set: &'static Set,
@@ -115,7 +115,7 @@ impl KernelRow {
         format!("{}/{}", self.operation, self.set.id.name())
     }
 
-    /// What the processor and the operating system must both support, in words.
+    /// Features that the processor and the operating system must both support, in words.
     pub fn needs(&self) -> String {
         match self.row {
             Row::Needs(_, more, _) => format!("{}, {more}", self.set.needs),

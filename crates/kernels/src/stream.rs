@@ -50,7 +50,7 @@ impl StreamKernel {
         self.row.digest()
     }
 
-    /// What it promises.
+    /// Contract of the kernel.
     pub fn contract(&self) -> &'static Contract {
         self.row.operation.contract()
     }
@@ -62,7 +62,7 @@ impl StreamKernel {
 
     /// Goes on for `blocks` blocks from where `walk` stands, wrapping at the end of the window.
     ///
-    /// What is timed is the body of this call. Non-temporal kernels end with a store fence.
+    /// The body of this call is timed. Non-temporal kernels end with a store fence.
     ///
     /// # Panics
     /// The walk was made for another contract.
@@ -181,9 +181,9 @@ impl<'w> StreamWalk<'w> {
                 window.len()
             )));
         }
-        // The streams of a copy lie one after the other. Where a stream is a multiple of 4 KiB
-        // long, a load is as far as can be behind the last store with the same low 12 address bits,
-        // by which processors first compare them (4 KiB aliasing, Intel's optimization manual); the
+        // The streams of a copy lie one after the other. Streams that are a multiple of 4 KiB long
+        // put a load as far as possible from the last store with the same low 12 address bits.
+        // Processors compare these first (4 KiB aliasing, Intel's optimization manual). The
         // planner's own sizes are such multiples.
         let delta = if streams > 1 { stream } else { 0 };
         let call = StreamCall {
@@ -215,7 +215,7 @@ impl<'w> StreamWalk<'w> {
         (self.call.window / self.step()) as u64
     }
 
-    /// What an iteration takes of the window or, where the walk follows one, of the table.
+    /// Bytes of an iteration in the window or, for orders by a table, in the table.
     fn step(&self) -> usize {
         if self.per_block > 0 {
             self.per_block
@@ -265,8 +265,8 @@ impl<'w> StreamWalk<'w> {
     }
 }
 
-/// What kernels store unless told otherwise: every byte differs, none is zero. As a double it is a
-/// normal number, so that kernels that calculate are not slowed down by what others left.
+/// Default data of kernels: every byte differs, none is zero. As a double it is a normal number, so
+/// that kernels that calculate stay fast.
 const PATTERN: u64 = 0x1234_5678_9abc_def1;
 
 /// 3.0, STREAM's scalar.

@@ -9,8 +9,8 @@ pub const BLOCK_BYTES: u64 = 512;
 /// How far ahead kernels that prefetch do so unless told otherwise.
 pub const PREFETCH_DISTANCE: u64 = 2048;
 
-/// What the assembly is given and gives back; the layout is part of every skeleton: eight words of
-/// the machine's own width, then two of 64 bits.
+/// Arguments and results of the assembly; the layout is part of every skeleton: eight words of the
+/// machine's own width, then two of 64 bits.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StreamCall {
@@ -22,9 +22,9 @@ pub(super) struct StreamCall {
     /// table the length of the table in bytes, a multiple of what one turn uses: 32 where it names
     /// lines, 4 where it names chunks.
     pub window: usize,
-    /// Where to go on: distance in bytes from the start of the window to the next iteration's place
-    /// in visiting order (for `Backward`, from its end to the end of that place); for orders by a
-    /// table, from the start of the table.
+    /// Distance in bytes from the start of the window to the next iteration in visiting order. For
+    /// `Backward` it is from its end to the end of that iteration; for orders by a table, from the
+    /// start of the table.
     pub offset: usize,
     /// Blocks to do.
     pub blocks: usize,
@@ -35,7 +35,7 @@ pub(super) struct StreamCall {
     pub distance: usize,
     /// Keeps the words behind it in the same place on all 32-bit systems.
     pub spare: usize,
-    /// What is stored, combined or multiplied with.
+    /// Operand that is stored, combined or multiplied with.
     pub pattern: u64,
     /// Wrapping sum of the words loaded, for kernels that add them up.
     pub checksum: u64,

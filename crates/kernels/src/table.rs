@@ -13,8 +13,7 @@ use units::error::{Error, Result};
 /// Bytes of a piece of [`AccessOrder::Lines`].
 pub const LINE_BYTES: u64 = 64;
 
-/// What entries count in: the largest factor that an address takes without an instruction on x86
-/// and Arm.
+/// Unit of entries: the largest factor that an address takes without an instruction on x86 and Arm.
 const UNIT: u64 = 8;
 
 /// The longest stream that a table can be of: entries have 32 bits.

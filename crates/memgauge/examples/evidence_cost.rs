@@ -1,5 +1,4 @@
-//! What evidence costs: the readings inside, beside and around a sample, each as a median over
-//! many.
+//! Cost of evidence: the readings inside, next to and around a sample, each as a median over many.
 //!
 //! `cargo run --release --example evidence_cost`
 

@@ -169,7 +169,7 @@ pub fn execute(
     report
 }
 
-/// What was planned, in the report's terms.
+/// The plan in the report's terms.
 pub fn summary(plan: &Plan) -> PlanSummary {
     PlanSummary {
         profile: plan.request.profile.clone(),
@@ -252,11 +252,11 @@ impl Run<'_> {
         self.cut = part(self.started + budget * BUDGET_TOLERANCE);
     }
 
-    /// Maps the memory of a batch and takes round after round of its points. The first one begins
-    /// with what is needed most, in case that time ends there. Each later round starts one point
-    /// later, so that drift does not look like a difference between points. Where several
-    /// allocations are asked for, the rounds are spread over them; points of fewer rounds than
-    /// others have theirs spread over the whole batch.
+    /// Maps the memory of a batch and takes round after round of its points. The first round begins
+    /// with the points needed most, in case that time ends there. Each later round starts one point
+    /// later, so that drift does not look like a difference between points. With several
+    /// allocations, the rounds are spread over them. Points of fewer rounds have theirs spread over
+    /// the whole batch.
     fn batch(&mut self, batch: &Batch) {
         let rounds = batch
             .points
@@ -313,7 +313,7 @@ impl Run<'_> {
         let here: BTreeSet<usize> = batch.points.iter().copied().collect();
         let mut order = most_needed_first(&self.points);
         order.retain(|index| here.contains(index));
-        // Those that nobody asks for any more have no work.
+        // Points that nobody needs any more have no work.
         let with_work: BTreeSet<usize> = order.iter().copied().collect();
         order.extend(here.difference(&with_work));
         order
@@ -453,8 +453,8 @@ impl Run<'_> {
         evaluation.with_verdict(verdict)
     }
 
-    /// Whether no more rounds are to be taken because the phase's part of the budget is used up.
-    /// Where mapping alone used it up, one is: a number that is known badly is more than none.
+    /// Whether no more rounds are to be taken because the phase's part of the budget is used up. If
+    /// mapping alone used it up, one round is taken: an uncertain number is more than none.
     fn is_over_budget(&self) -> bool {
         self.machine.now() >= self.cut && !self.has_nothing()
     }
@@ -585,7 +585,7 @@ impl Run<'_> {
         datasets
     }
 
-    /// What is worth a sentence about the machine and the run rather than about one experiment.
+    /// Findings about the machine and the session rather than about one experiment.
     fn findings(&mut self) -> Vec<Finding> {
         let mut findings = environment(self.machine.facts(), &self.plan.request.cpus);
         findings.extend(
@@ -691,7 +691,7 @@ fn continued(past: &Past, all: usize) -> Finding {
     sentence("resumed", text)
 }
 
-/// What is being done at a point, for the progress line.
+/// The point in words, for the progress line.
 fn doing(point: &PlannedPoint) -> String {
     let coordinate = |axis: &str| {
         point

@@ -198,8 +198,7 @@ pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
     }
 }
 
-/// What is to be said about pairs that are shown, marked `*` above: each remark with the pairs it
-/// is about.
+/// Remarks about pairs that are shown, marked `*` above: each remark with its pairs.
 pub(super) fn remarks(comparison: &Comparison, verbose: bool) -> Vec<String> {
     let shown = comparison
         .pairs()
@@ -228,7 +227,7 @@ pub(super) fn heading(group: &PairGroup) -> String {
 pub(super) struct Unshown<'a> {
     /// Name of its experiment.
     pub(super) experiment: &'a str,
-    /// Where it lies.
+    /// Coordinates.
     pub(super) coordinates: &'a Coordinates,
     /// Why it is not shown.
     pub(super) reason: &'a str,
@@ -244,7 +243,7 @@ impl<'a> From<&'a Unaligned> for Unshown<'a> {
     }
 }
 
-/// What is not shown: each reason with the points it holds for.
+/// Pairs that are not shown: each reason with its points.
 pub(super) fn reasons<'a>(
     unshown: impl Iterator<Item = impl Into<Unshown<'a>>>,
     verbose: bool,
@@ -301,7 +300,7 @@ fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<
     lines
 }
 
-/// What the marks and columns mean, and what chance does.
+/// Meaning of marks and columns, and the effect of chance.
 pub(super) fn legend(comparison: &Comparison) -> String {
     let bare = comparison.without_samples();
     let judged = comparison.tally.all() - bare;

@@ -16,7 +16,7 @@ type Render = fn(&[Comparison], &[NamedReport], &Options) -> Result<Vec<u8>>;
 
 /// A format of comparisons.
 pub struct ComparisonFormat {
-    /// What `--format` calls it.
+    /// Name after `--format`.
     pub name: &'static str,
     /// The file name extension that stands for it, without the dot.
     pub extension: &'static str,

@@ -63,7 +63,7 @@ impl Renderer for Csv {
     }
 }
 
-/// What a column shows of a point.
+/// Text of a column for a point.
 fn cell<'a>(column: &CsvColumn, dataset: &'a Dataset, point: &'a Point) -> Cow<'a, str> {
     let measured = point.outcome.measured();
     let cell = match column.cell {

@@ -47,7 +47,7 @@ pub(super) fn value(point: Option<&Point>, factor: f64) -> String {
     }
 }
 
-/// What stands behind a number that is not solid.
+/// Mark behind a number that is not solid.
 pub(super) fn mark(grade: VerdictGrade) -> &'static str {
     match grade {
         VerdictGrade::Solid => "",

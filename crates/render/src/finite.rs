@@ -1,4 +1,4 @@
-//! What is not a number is not shown as one.
+//! A value that is not a number is not shown as one.
 
 use super::NamedReport;
 use report::{Dataset, Fact, Finding, HostFacts, Measured, Outcome, Point, Report, Summary};
@@ -47,7 +47,7 @@ fn is_finite(report: &Report) -> bool {
     };
     let mut repaired = rest.clone();
     repair_rest(&mut repaired);
-    // What is not a number differs from itself.
+    // A value that is not a number differs from itself.
     repaired == rest && report.datasets.iter().flat_map(|d| &d.points).all(is_whole)
 }
 

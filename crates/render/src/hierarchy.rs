@@ -213,7 +213,7 @@ impl LevelRow<'_> {
         cells
     }
 
-    /// What the bandwidth nearest to its limit reaches of it.
+    /// Share of its limit that the best bandwidth of the row reaches.
     fn share(&self) -> Option<f64> {
         let bandwidth = self
             .bandwidth
@@ -223,7 +223,7 @@ impl LevelRow<'_> {
         bandwidth.filter_map(|m| share(m, true)).reduce(f64::max)
     }
 
-    /// What a thread walks through: one size, or the least and the most.
+    /// Working set of a thread: one size, or the smallest and the largest.
     fn size(&self) -> String {
         let sizes = |points: &[Option<&Point>]| -> BTreeSet<u64> {
             points

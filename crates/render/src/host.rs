@@ -284,7 +284,7 @@ fn or_unknown(number: Option<u32>) -> String {
     number.map_or_else(|| "unknown".to_owned(), |n| n.to_string())
 }
 
-/// What a cache holds, in a word.
+/// Contents of a cache, in a word.
 fn kind_word(kind: CacheKind) -> &'static str {
     match kind {
         CacheKind::Data => "data",

@@ -100,8 +100,8 @@ fn unsigned_zeros(text: String) -> String {
     out
 }
 
-/// What lies deeper than the members of a measured point (report, datasets, dataset, points, point,
-/// outcome, member) is a line each.
+/// Values deeper than the members of a measured point (report, datasets, dataset, points, point,
+/// outcome, member) share a line.
 const DEEPEST: usize = 7;
 
 /// JSON without white space, laid out to be read: a line for every object and array without others

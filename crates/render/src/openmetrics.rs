@@ -60,7 +60,7 @@ struct Family {
     labels: BTreeSet<String>,
 }
 
-/// What was gathered so far, by name.
+/// Metrics so far, by name.
 #[derive(Default)]
 struct Families {
     families: BTreeMap<String, Family>,
@@ -68,7 +68,7 @@ struct Families {
 }
 
 impl Families {
-    /// What was run where.
+    /// Program and machine of the session.
     fn run(&mut self, report: &Report) {
         let p = &report.provenance;
         let host = &report.provenance.host;

@@ -1,4 +1,4 @@
-//! What a person is shown of a report, before it is drawn as text or Markdown.
+//! A report as a person sees it, before it is drawn as text or Markdown.
 
 use super::blocks::{Block, Labelled};
 use super::figures::{axis_title, coordinate, fixed_axes};
@@ -106,7 +106,7 @@ impl Tables {
     }
 }
 
-/// What a dataset is, and the coordinates that all of its points share.
+/// Name of a dataset, and the coordinates that all of its points share.
 fn title(dataset: &Dataset) -> String {
     let name = if dataset.experiment == dataset.quantity.name {
         dataset.experiment.clone()

@@ -72,7 +72,7 @@ struct Shown<'a> {
     cell: Box<dyn Fn(&Point) -> String + 'a>,
 }
 
-/// What a column says of a measured point.
+/// Text of a column for a measured point.
 type OfMeasured = Box<dyn Fn(&Measured) -> Option<String>>;
 
 /// The columns behind the axes; cells are empty where they do not apply.

@@ -3,7 +3,7 @@
 use super::text::shorten;
 use report::Provenance;
 
-/// What is needed to repeat the run and to say whether another one used the same ruler.
+/// Facts that are needed to repeat the session, and to say whether another one is comparable.
 pub(super) fn provenance(provenance: &Provenance) -> String {
     let tool = &provenance.tool;
     let kernels: Vec<String> = provenance

@@ -7,7 +7,7 @@ use units::error::{Error, Result};
 
 /// One format.
 pub trait Renderer: Sync {
-    /// What `--format` calls it.
+    /// Name after `--format`.
     fn name(&self) -> &'static str;
 
     /// File name extensions that stand for it, without the dot; none where another format has them.
@@ -67,7 +67,7 @@ pub trait Renderer: Sync {
         self.render_several(&finite::all(reports), options)
     }
 
-    /// What a file of reports shows, in words: empty where that goes without saying.
+    /// Contents of a file of reports, in words; empty if they are obvious.
     fn contents(&self, _reports: &[NamedReport], _options: &Options) -> Result<String> {
         Ok(String::new())
     }

@@ -1,4 +1,4 @@
-//! What is rendered, and how the caller wants it.
+//! Reports to render, and options.
 
 use report::Report;
 
@@ -6,7 +6,7 @@ use report::Report;
 /// paste from.
 pub const DEFAULT_WIDTH: u16 = 100;
 
-/// What a caller may choose about a rendering; every renderer ignores what it has no use for.
+/// Options of a rendering; a renderer ignores options that it has no use for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
     /// Columns of the terminal; where absent, each row of a table is one line and charts take
@@ -21,7 +21,7 @@ pub struct Options {
     /// The experiments whose charts are drawn; all of them in pictures, and none in text, where
     /// empty.
     pub charts: Vec<String>,
-    /// What pictures and pages are called.
+    /// Title of pictures and pages.
     pub title: Option<String>,
     /// Whether pictures are light on dark.
     pub dark: bool,
@@ -43,7 +43,7 @@ pub struct SavedReport {
 /// A report with what to call it among others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedReport {
-    /// What it is called.
+    /// Name of the report.
     pub name: String,
     /// The report.
     pub report: Report,

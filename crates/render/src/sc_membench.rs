@@ -67,7 +67,7 @@ fn form(report: &Report, options: &Options) -> ScMembenchForm {
     )
 }
 
-/// What the file does not say: whole lines.
+/// Facts that the file cannot express: whole lines.
 fn told(form: &ScMembenchForm, verbose: bool) -> String {
     let mut text = String::new();
     if form.rows.is_empty() {

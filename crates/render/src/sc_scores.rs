@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use units::{Bytes, counted, fixed};
 
-/// What that tool's megabytes are.
+/// Megabyte of that tool.
 pub(super) const MIB: f64 = 1_048_576.0;
 
 /// The default sweep of that tool has at least this many sizes on a machine with three levels of
@@ -86,7 +86,7 @@ fn peak_and_average<'a>(rows: impl Iterator<Item = &'a ScMembenchRow>) -> Option
     Some((peak, if weights > 0.0 { sum / weights } else { peak }))
 }
 
-/// Where that tool takes a chain of this size to lie.
+/// Level that the tool assigns to a chain of this size.
 fn place(size: u64) -> &'static str {
     match size {
         s if s >= 64 << 20 => "RAM",

@@ -7,13 +7,13 @@ use super::{Load, Measured};
 pub struct CsvColumn {
     /// Its heading.
     pub name: &'static str,
-    /// What it shows of a point.
+    /// Cell for a point.
     pub cell: CsvCell,
-    /// What it is, for the documents.
+    /// Meaning, for the documents.
     pub meaning: &'static str,
 }
 
-/// What a column shows of a point; empty where a point has no such thing.
+/// Cell of a column for a point; empty if a point has no such thing.
 #[derive(Debug, Clone, Copy)]
 pub enum CsvCell {
     /// Name of the experiment.
@@ -24,9 +24,9 @@ pub enum CsvCell {
     Unit,
     /// Whether more or less of the quantity is better.
     Better,
-    /// What the points of the dataset are for.
+    /// Role of the dataset.
     Role,
-    /// What came of the point.
+    /// Status of the point.
     Status,
     /// How far the number can be trusted.
     Trust,

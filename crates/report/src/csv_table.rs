@@ -55,7 +55,7 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     Ok(report(datasets, id))
 }
 
-/// What a column of the file holds.
+/// Meaning of a column of the file.
 enum Title {
     Known(&'static CsvColumn),
     /// An axis that this version does not know.
@@ -255,7 +255,7 @@ fn shown(text: &str) -> String {
     text.escape_debug().take(40).collect()
 }
 
-/// What the row says of the trust in its number.
+/// Verdict of the row about its number.
 fn verdict(trust: &str, cause: &str, reason: &str) -> Result<Verdict, String> {
     let grade = match trust {
         "solid" | "" => VerdictGrade::Solid,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a dataset's values are.
+/// Quantity of a dataset's values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Quantity {
@@ -26,8 +26,8 @@ pub const CHOSEN_PROFILE: &str = "chosen";
 /// `threads` says so too.
 pub const ASKED_THREADS: &str = "asked_threads";
 
-/// Where a point lies but for what measuring may choose: its kernel and, where the best number of
-/// threads was asked for, that and the size that goes with it.
+/// Coordinates of a point without those that measuring may choose: its kernel and, with the best
+/// number of threads, that number and its size.
 pub fn place_asked_for(coordinates: &Coordinates) -> Coordinates {
     let best = coordinates.contains_key(ASKED_THREADS);
     let chosen =
@@ -58,7 +58,7 @@ pub struct Axis {
     pub unit: Option<String>,
 }
 
-/// Where on one axis a point lies.
+/// Position of a point on one axis.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
@@ -90,7 +90,8 @@ impl std::fmt::Display for Coordinate {
 /// `same-package`, `cross-package`, `unknown`). Over numbers of threads: `placement` (`spread`,
 /// `compact`), `cores` (physical ones that have a thread, where these are fewer than the threads),
 /// `per_cpu` (threads on each CPU, where several), `kind` (the CPUs of one kind of core, or `all`,
-/// where there are several). Beside traffic: `mix` (`idle` without any; loads to stores: `67:33`,
+/// where there are several). With background traffic: `mix` (`idle` without any; loads to stores:
+/// `67:33`,
 /// `0:100nt` with non-temporal ones; `3-readers-1-writers`), `pause_cycles` (core cycles between
 /// bursts of each thread), `threads` (those of the traffic), `node` (of all memory), `aggressor` (its
 /// CPUs, `none` without). Between NUMA nodes: `cpu_node` (a node or `all`), `memory_node` (a node,
@@ -104,9 +105,9 @@ pub type Coordinates = BTreeMap<String, Coordinate>;
 pub struct Point {
     /// Number of the point in the plan of its run, unique within a report.
     pub id: u64,
-    /// Where it lies.
+    /// Coordinates of the point.
     pub coordinates: Coordinates,
-    /// What came of it.
+    /// Outcome of the point.
     pub outcome: Outcome,
 }
 
@@ -127,8 +128,7 @@ impl Point {
         }
     }
 
-    /// What was measured, where a finding may rest on it: it is not rejected and has undisturbed
-    /// samples.
+    /// Measurement that a finding may rest on: it is not rejected and has undisturbed samples.
     pub fn usable(&self) -> Option<&Measured> {
         let is_usable = |m: &&Measured| {
             m.verdict.grade != VerdictGrade::Rejected && m.summary.undisturbed_samples > 0
@@ -143,7 +143,7 @@ impl Point {
 pub struct Dataset {
     /// Name of the experiment: `bandwidth`, `latency`.
     pub experiment: String,
-    /// What the values are.
+    /// Quantity of the values.
     pub quantity: Quantity,
     /// The axes along which points differ.
     pub axes: Vec<Axis>,
@@ -186,8 +186,8 @@ impl Dataset {
     }
 }
 
-/// Where `point` belongs among those of `points` that differ from it along `axis` only; `None`
-/// where fewer than two of them were not `placed`.
+/// Place of `point` among those of `points` that differ from it along `axis` only; `None` if fewer
+/// than two of them were not `placed`.
 fn place_along(
     axis: &str,
     points: &[Point],

@@ -1,4 +1,4 @@
-//! What was checked about a point, and what follows from it.
+//! Evidence of a point, and the verdict that follows from it.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -33,7 +33,7 @@ impl VerdictGrade {
 /// causes leaves one out.
 macro_rules! causes {
     ($($(#[$attribute:meta])* $variant:ident,)+) => {
-        /// What speaks against a number; stable names for programs.
+        /// Cause of a doubt; stable names for programs.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
         )]
@@ -105,15 +105,15 @@ causes! {
     PageCache,
     /// Operations on storage failed, or moved fewer bytes than asked for.
     IoErrors,
-    /// What was read from storage is not what was written.
+    /// Data that was read from storage differs from the data that was written.
     WrongData,
     /// Operations that were due under a rate limit were never begun.
     Behind,
 }
 
 impl Cause {
-    /// What to add to the command for a run that may be without it: options with their values; none
-    /// where no option helps.
+    /// Options with values that help against the cause when added to the command; empty if none
+    /// does.
     pub fn options(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Cause::Spread | Cause::FewSamples => &[("--samples", "500")],
@@ -124,7 +124,7 @@ impl Cause {
         }
     }
 
-    /// What disturbs samples that have this cause, in a few words.
+    /// Disturbance of samples with this cause, in a few words.
     pub fn disturbance(self) -> &'static str {
         match self {
             Cause::Moved => "in which a thread was on another cpu",
@@ -142,11 +142,11 @@ impl Cause {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Reason {
-    /// What kind of reason.
+    /// Kind of reason.
     pub cause: Cause,
     /// In plain words with its numbers, short enough for a table.
     pub text: String,
-    /// What to type or to change for a solid number; empty where nothing is known to help.
+    /// Advice for a solid number; empty if none is known to help.
     pub advice: String,
 }
 
@@ -207,7 +207,7 @@ pub struct CauseCount {
     pub cause: Cause,
     /// Points.
     pub points: u64,
-    /// What to type or to change, of the first of these points.
+    /// Advice of the first of these points.
     pub advice: String,
 }
 
@@ -221,7 +221,7 @@ pub struct NodePages {
     pub pages: u64,
 }
 
-/// What was read back about the memory of a point; `null` where the system does not tell.
+/// Evidence about the memory of a point, read back from the system; `null` is unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
@@ -251,8 +251,8 @@ pub struct PageEvidence {
     pub non_zero: Option<bool>,
 }
 
-/// What happened on the machine while the rounds of a point were taken: sums over its rounds of the
-/// differences between readings before and after each. `null` where the system does not tell.
+/// Activity of the machine during the rounds of a point: sums over its rounds of the differences
+/// between readings before and after each. `null` is unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
@@ -297,7 +297,7 @@ pub struct VcpuPlacementEvidence {
     pub rounds: u64,
     /// The shortest round trip, in ns.
     pub nearest_ns: f64,
-    /// What it usually takes between these two, in ns.
+    /// Usual round trip between these two, in ns.
     pub usual_ns: f64,
 }
 
@@ -309,14 +309,14 @@ pub struct VcpuPlacementEvidence {
 pub struct SmtInterference {
     /// Samples with a reading below 97% of the usual: they are left out of the summary.
     pub shared_samples: u64,
-    /// What the cores begin while nobody else uses them, by all samples of the run on these CPUs;
-    /// at least 90% of the documented width, where that is known.
+    /// Instructions per cycle that the cores begin while nobody else uses them, by all samples of
+    /// the session on these CPUs. It is at least 90% of the documented width, if that is known.
     pub baseline_ipc: f64,
     /// The least that was read beside a sample of the point.
     pub lowest_ipc: f64,
 }
 
-/// What was checked around and during the samples of a point; `null` where it could not be read.
+/// Checks around and during the samples of a point; `null` is unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
@@ -342,7 +342,7 @@ pub struct Evidence {
     pub gaps_ns: Option<f64>,
     /// The longest of these gaps, in ns.
     pub longest_gap_ns: Option<f64>,
-    /// What happened on the machine meanwhile.
+    /// Activity of the machine meanwhile.
     pub system_activity: SystemActivity,
     /// How far the CPUs were from each other, of a virtual machine whose host may move them; `null`
     /// elsewhere.
@@ -369,8 +369,8 @@ pub struct Evidence {
     pub working_set_bytes: Option<u64>,
     /// Last-level cache that these CPUs share in, all instances together, in bytes.
     pub last_level_cache_bytes: Option<u64>,
-    /// What the last-level cache of these CPUs holds by timing, in bytes, where the same run
-    /// looked; `null` elsewhere.
+    /// Effective capacity of the last-level cache of these CPUs, in bytes, if the same session
+    /// measured it; `null` otherwise.
     pub measured_last_level_bytes: Option<u64>,
     /// Relative error of the counter's calibration against the monotonic clock.
     pub clock_error: Option<f64>,

@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, BytesPerSecond, CpuList, Hertz};
 
-/// A fact and its source. Where it is unknown, `value` is `null` and `source` says why.
+/// A fact and its source. Of an unknown fact, `value` is `null` and `source` says why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Fact<T> {
-    /// What is known.
+    /// Value of the fact.
     pub value: Option<T>,
     /// A file, a CPUID leaf, a system call, or why it is unknown.
     pub source: String,
 }
 
 impl<T> Fact<T> {
-    /// What a report says of a fact that it was written without.
+    /// Fact that a report was written without.
     fn unrecorded() -> Self {
         Fact {
             value: None,
@@ -47,7 +47,7 @@ impl<T> Fact<T> {
     }
 }
 
-/// What a report of an earlier version does not have.
+/// Fact that a report of an earlier version does not have.
 impl<T> Default for Fact<T> {
     fn default() -> Self {
         Fact::unknown("not in the reports of the version that wrote this one")
@@ -72,7 +72,7 @@ pub struct CpuFacts {
     pub architecture: String,
     /// Who made it.
     pub vendor: Fact<String>,
-    /// What it calls itself.
+    /// Name that the processor gives itself.
     pub model_name: Fact<String>,
     /// Family, model and stepping as the vendor counts them, `family 26 model 2 stepping 1`.
     pub signature: Fact<String>,
@@ -110,7 +110,7 @@ pub struct Cpu {
     pub siblings: Vec<u32>,
 }
 
-/// What a cache holds.
+/// Contents of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -129,7 +129,7 @@ pub enum CacheKind {
 pub struct Cache {
     /// 1 for the one nearest the core.
     pub level: u32,
-    /// What it holds.
+    /// Contents.
     pub kind: CacheKind,
     /// Its size.
     pub size: Bytes,
@@ -167,8 +167,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// What a run may map of its memory: what can be had at once less a tenth; `None` where the
-    /// system does not tell.
+    /// Memory that a session may map: available memory less a tenth; `None` if unknown.
     pub fn usable(&self) -> Option<Bytes> {
         self.available.map(|bytes| Bytes(bytes.0 - bytes.0 / 10))
     }
@@ -180,15 +179,15 @@ impl Node {
 pub struct Topology {
     /// Online CPUs in rising order.
     pub cpus: Vec<Cpu>,
-    /// Where the list of CPUs and what is known about each came from.
+    /// Source of the list of CPUs and of the facts about each.
     pub cpus_source: String,
     /// Every cache of the online CPUs.
     pub caches: Vec<Cache>,
-    /// Where the caches came from, or why there are none.
+    /// Source of the caches, or the reason why there are none.
     pub caches_source: String,
     /// NUMA nodes; a single one where the system has none.
     pub nodes: Vec<Node>,
-    /// Where the nodes came from.
+    /// Source of the nodes.
     pub nodes_source: String,
 }
 
@@ -270,14 +269,14 @@ impl Topology {
 pub struct MemoryFacts {
     /// All of the machine's.
     pub total: Fact<Bytes>,
-    /// What can be used now without pushing others out.
+    /// Memory that is available now without evicting others.
     pub available: Fact<Bytes>,
-    /// What the control groups leave this process: the tightest limit of it and its ancestors less
-    /// what is used.
+    /// Memory that the control groups leave this process: the tightest limit of it and its
+    /// ancestors less the used memory.
     pub cgroup: Fact<Bytes>,
-    /// What the address-space and data limits (RLIMIT_AS, RLIMIT_DATA) leave.
+    /// Memory that the address-space and data limits (RLIMIT_AS, RLIMIT_DATA) leave.
     pub rlimit: Fact<Bytes>,
-    /// What a run may map at most: the least of these less a reserve.
+    /// Memory that a session may map: the least of these less a reserve.
     pub usable: Fact<Bytes>,
     /// How the system answers requests for more memory than it has: `heuristic`, `always`,
     /// `strict`.
@@ -304,7 +303,7 @@ pub struct Swap {
     pub used: Bytes,
 }
 
-/// What the memory modules can transfer, as the firmware describes them; all sockets together.
+/// Transfer rate of the memory modules, as the firmware describes them; all sockets together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemoryBus {
@@ -339,7 +338,7 @@ pub struct PageFacts {
     pub thp_mode: Fact<String>,
     /// Size of a transparent huge page.
     pub thp_size: Fact<Bytes>,
-    /// What the system does for a transparent huge page where none is free: `always`, `defer`,
+    /// Action of the system for a transparent huge page if none is free: `always`, `defer`,
     /// `defer+madvise`, `madvise`, `never`.
     #[serde(default)]
     pub thp_defrag: Fact<String>,
@@ -359,7 +358,7 @@ pub struct SystemFacts {
     pub hostname: Fact<String>,
     /// Hypervisor, or `none` where the processor says that there is none.
     pub virtualization: Fact<String>,
-    /// What executes the program's instructions in place of the processor, or `none`: `qemu-user`,
+    /// Emulator that executes the program's instructions, or `none`: `qemu-user`,
     /// `Rosetta 2`.
     pub emulation: Fact<String>,
     /// Whether the system lets a program choose the CPU of a thread.

@@ -28,7 +28,7 @@ pub enum JournalLine {
         schema_version: u32,
         /// How to repeat the run; `finished` is the time of writing.
         provenance: Box<Provenance>,
-        /// What was planned.
+        /// The plan.
         plan: Box<PlanSummary>,
         /// Every dataset with all planned points; those of which the outcome was not known are
         /// `interrupted`.
@@ -87,7 +87,7 @@ pub fn unmeasured(datasets: &[Dataset]) -> Vec<Dataset> {
 pub struct JournalPoint {
     /// Name of the experiment.
     pub experiment: String,
-    /// What the value is.
+    /// Quantity of the value.
     pub quantity: Quantity,
     /// The axes of its dataset.
     pub axes: Vec<Axis>,
@@ -106,7 +106,7 @@ pub struct JournalPoint {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct JournalPhase {
-    /// What drafted it.
+    /// Phase that was drafted.
     #[serde(flatten)]
     pub drafted: DraftedPhase,
     /// Its points that are new or lie elsewhere than the first line says.
@@ -177,7 +177,7 @@ fn changed(before: &[Sample], now: &[Sample]) -> Vec<ChangedSample> {
         .collect()
 }
 
-/// What is known only at the end of a run.
+/// Facts known only at the end of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RunEnd {
@@ -185,9 +185,9 @@ pub struct RunEnd {
     pub status: RunStatus,
     /// How far the numbers can be trusted, all together.
     pub verdict: ReportVerdict,
-    /// What was planned, and how long it really took.
+    /// The plan, and the time that it really took.
     pub plan: PlanSummary,
-    /// What is worth a sentence.
+    /// Findings.
     pub findings: Vec<Finding>,
     /// End of the run, RFC 3339, UTC.
     pub finished: String,
@@ -195,8 +195,8 @@ pub struct RunEnd {
     pub kernels: Vec<KernelUsed>,
 }
 
-/// What of a journal is read at most. The figures and the evidence of a point are written after
-/// each of its rounds, so that a journal may be many times as large as what is kept of it.
+/// Most that is read of a journal. Figures and evidence of a point are written after each of its
+/// rounds, so a journal may be many times as large as the report made of it.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     /// Of the whole file, so that it ends.
@@ -213,7 +213,7 @@ const LIMITS: Limits = Limits {
     kept: LARGEST_REPORT.0,
 };
 
-/// What a journal holds, as the report that the run would have left.
+/// A journal as the report that the session would have left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Journal {
     /// The report. Without a last line its run counts as interrupted, and findings are only what is
@@ -221,7 +221,7 @@ pub struct Journal {
     pub report: Report,
     /// Whether the run came to its end and said so.
     pub ended: bool,
-    /// What is missing or was passed over, a sentence each, also among the findings of the report.
+    /// Missing or skipped parts, a sentence each, also among the findings of the report.
     pub notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What came of a point: a measured value with its spread and evidence, or the reason why there is
+//! Outcome of a point: a measured value with its spread and evidence, or the reason why there is
 //! none.
 
 use super::{Evidence, Storage, Verdict};
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What came of a point. Every variant but the first says why there is no number.
+/// Outcome of a point. Every variant but the first says why there is no number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "status", rename_all = "kebab-case")]
@@ -74,22 +74,24 @@ impl Outcome {
 pub struct Measured {
     /// The undisturbed samples in a few figures, in the dataset's unit.
     pub summary: Summary,
-    /// The same quantity under other conventions, by name and in base units. Bandwidth:
-    /// `single_count` (each byte of the window once, as tools do that count a copy once) and
-    /// `bus_estimate` (with write-allocate traffic), in B/s, and, of several threads, `fairness`:
-    /// what the one that did least did of what the one that did most did. Latency: `core_cycles`.
-    /// Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one
-    /// thread). Core to core: `one_way_ns` (half the round trip), `core_cycles`. Where the
-    /// distribution over short windows was asked for: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of
-    /// the quantity in a window, `windows` (how many) and `window_ns`. Storage: `bytes_per_second`,
-    /// `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max` (of every
-    /// operation, in ns), `cpu_ns_per_operation`, of several threads `fairness`, and where there
-    /// were any `errors`, `short`, `behind`.
+    /// Further figures by name, in base units.
+    ///
+    /// - Bandwidth: `single_count` (a copy counted once), `bus_estimate` (with write-allocate
+    ///   traffic), in B/s; of several threads `fairness`, the slowest as a share of the fastest.
+    /// - Latency: `core_cycles`.
+    /// - Instructions: `core_cycles`, `per_cycle`, `per_second`.
+    /// - Locks: `ns_per_operation` (of one thread).
+    /// - Core to core: `one_way_ns` (half the round trip), `core_cycles`.
+    /// - Short windows: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window,
+    ///   `windows` (their number), `window_ns`.
+    /// - Storage: `bytes_per_second`, `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`,
+    ///   `_p99_99`, `latency_max` (of every operation, in ns), `cpu_ns_per_operation`; of several
+    ///   threads `fairness`; if there were any, `errors`, `short`, `behind`.
     pub also: BTreeMap<String, f64>,
     /// The traffic beside what was measured; left out where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
-    /// What operations on files and devices came to; left out for work of other kinds.
+    /// Figures of operations on files and devices; left out for other kinds of work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Box<Storage>>,
     /// Which kernel, or number of threads, was found fastest before the samples, and what the
@@ -100,9 +102,9 @@ pub struct Measured {
     pub limit: Option<Limit>,
     /// Every sample taken, disturbed ones among them, in the order taken.
     pub samples: Vec<Sample>,
-    /// What was checked around and during the samples.
+    /// Checks around and during the samples.
     pub evidence: Evidence,
-    /// What follows from the evidence.
+    /// Verdict that follows from the evidence.
     pub verdict: Verdict,
 }
 
@@ -125,7 +127,7 @@ impl Measured {
     }
 }
 
-/// What threads beside the measured one moved in the samples that the summary is of, in B/s.
+/// Background traffic during the samples of the summary, in B/s.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Load {
@@ -173,13 +175,13 @@ pub struct Candidate {
     pub samples: u64,
 }
 
-/// What the value cannot exceed (bandwidth) or fall below (latency).
+/// Value that the point cannot exceed (bandwidth) or fall below (latency).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Limit {
     /// In the dataset's unit.
     pub value: f64,
-    /// Where the limit comes from, in words.
+    /// Source of the limit, in words.
     pub source: String,
     /// Values up to so many times the limit are not rejected: its own error, and what caches may
     /// hold of the memory.
@@ -187,7 +189,7 @@ pub struct Limit {
     pub tolerance: f64,
 }
 
-/// What intervals are made for.
+/// Usual confidence of intervals.
 fn usual() -> f64 {
     0.95
 }
@@ -248,8 +250,8 @@ pub struct Sample {
     pub value: f64,
     /// Length of the common window that was counted.
     pub elapsed_ns: f64,
-    /// What was done in the window: payload bytes of all threads (bandwidth) or of the measured
-    /// one, steps of the chain (latency), instructions, operations on locks, round trips.
+    /// Work in the window: payload bytes of all threads (bandwidth) or of the measured one, steps
+    /// of the chain (latency), instructions, operations on locks, round trips.
     pub work: u64,
     /// Payload that threads beside the measured one moved in the window, in B/s; left out where
     /// there were none.

@@ -8,7 +8,7 @@ use units::Bytes;
 /// takes about as much memory as its file.
 pub const LARGEST_REPORT: Bytes = Bytes::mib(if usize::BITS > 32 { 4096 } else { 512 });
 
-/// What is said of a file from a later version of the program.
+/// Message about a file from a later version of the program.
 pub(super) fn newer(version: u32) -> String {
     format!(
         "schema version {version} is newer than this program's {SCHEMA_VERSION}; update memgauge"

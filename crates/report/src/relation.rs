@@ -4,7 +4,7 @@ use super::host::{CacheKind, Topology};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What two CPUs have in common, the nearest first.
+/// Nearest thing that two CPUs share, nearest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// The physical core.
@@ -31,14 +31,14 @@ impl fmt::Display for Relation {
     }
 }
 
-/// Where a CPU lies: package, then its caches from the last to the first with the lowest CPU of
+/// Position of a CPU: package, then its caches from the last to the first with the lowest CPU of
 /// each, then its core.
 type CpuPosition = (Option<u32>, Vec<(u32, u32)>, u32);
 
 /// A package, and a cache by its level and lowest CPU.
 pub type CacheGroup = (Option<u32>, Option<(u32, u32)>);
 
-/// Where every CPU of a topology lies, found once: a machine with hundreds of CPUs has tens of
+/// Positions of all CPUs of a topology, found once: a machine with hundreds of CPUs has tens of
 /// thousands of pairs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Places(BTreeMap<u32, CpuPosition>);
@@ -72,7 +72,7 @@ impl Places {
         Self(places)
     }
 
-    /// What `a` and `b` have in common.
+    /// Relation of `a` and `b`.
     pub fn relation(&self, a: u32, b: u32) -> Relation {
         let (Some(a), Some(b)) = (self.0.get(&a), self.0.get(&b)) else {
             return Relation::Unknown;
@@ -100,8 +100,7 @@ impl Places {
         ordered
     }
 
-    /// What stands for the group of CPUs around `cpu`: its package and its last cache, equal for
-    /// CPUs of one group.
+    /// Group of CPUs around `cpu`: its package and its last cache, equal for CPUs of one group.
     pub fn group(&self, cpu: u32) -> Option<CacheGroup> {
         self.0
             .get(&cpu)

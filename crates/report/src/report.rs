@@ -22,11 +22,11 @@ pub struct Report {
     pub verdict: ReportVerdict,
     /// How to repeat the run and what it ran on.
     pub provenance: Provenance,
-    /// What was planned, and how long it really took.
+    /// The plan, and the time that it really took.
     pub plan: PlanSummary,
     /// The points, by experiment and quantity.
     pub datasets: Vec<Dataset>,
-    /// What is worth a sentence.
+    /// Findings.
     pub findings: Vec<Finding>,
 }
 
@@ -144,7 +144,7 @@ pub struct ClockFacts {
     pub core: Option<Hertz>,
 }
 
-/// What was planned, and how long it really took.
+/// The plan, and the time that it really took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PlanSummary {
@@ -160,7 +160,7 @@ pub struct PlanSummary {
     pub memory: Bytes,
     /// Points planned.
     pub points: u64,
-    /// What was shortened or left out to stay inside budget and memory, in words.
+    /// Parts that were shortened or left out to stay inside budget and memory, in words.
     pub shortened: Vec<String>,
     /// The phases that were drafted from measured points, in the order of the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

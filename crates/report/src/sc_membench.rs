@@ -1,8 +1,8 @@
 //! sc-membench's CSV as a report, so that collections of it can be drawn beside ours.
 //!
-//! Its conventions, from its source: sizes are KiB of one buffer for one thread, bandwidth is MiB/s
-//! although the heading says mb, a copy counts its buffer once, bandwidth is the best of the tries,
-//! latency the median. Nothing in it says what it was measured on or what happened meanwhile: its
+//! Conventions of sc-membench, from its source: sizes are KiB of one buffer for one thread;
+//! bandwidth is MiB/s although the heading says mb; a copy counts its buffer once. Bandwidth is the
+//! best of the tries, latency the median. The file names no machine and no disturbance, so its
 //! points are doubtful.
 
 mod rows;
@@ -24,7 +24,7 @@ pub const SC_MEMBENCH_HEADER: &str = "size_kb,operation,bandwidth_mb_s,latency_n
 /// The operations that it knows, in the order in which each size has them.
 pub const SC_MEMBENCH_OPERATIONS: [&str; 4] = ["read", "write", "copy", "latency"];
 
-/// What its megabytes are.
+/// Its megabyte.
 const MIB: f64 = 1_048_576.0;
 
 /// A longer first line is not a heading.
@@ -61,7 +61,7 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     Ok(sc_membench_report(&rows))
 }
 
-/// Where each column lies.
+/// Position of each column.
 fn places(titles: &csv::StringRecord) -> Result<Vec<usize>, String> {
     let known: Vec<&str> = SC_MEMBENCH_HEADER.split(',').collect();
     if let Some(other) = titles.iter().find(|title| !known.contains(title)) {
@@ -280,7 +280,7 @@ impl ScMembenchRow {
     }
 }
 
-/// What is to be thought of a number that comes without its samples.
+/// Verdict of a number that comes without its samples.
 fn doubt() -> Verdict {
     let reason = Reason {
         cause: Cause::FewSamples,
@@ -406,7 +406,7 @@ mod tests {
             latency.summary
         );
         assert_eq!(report.verdict.grade, VerdictGrade::Doubtful);
-        // What that tool does not tell is no zero.
+        // A fact that the tool does not tell is no zero.
         let clock = serde_json::to_value(&report.provenance.clock).unwrap();
         let unknown = ["rate", "error", "resolution", "overhead", "core"];
         assert!(

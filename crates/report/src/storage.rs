@@ -1,4 +1,4 @@
-//! What operations on storage came to, beyond their number per second.
+//! Figures of operations on storage beyond their number per second.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -82,7 +82,7 @@ pub struct SeekLatencies {
     pub windows: Vec<SeekWindow>,
 }
 
-/// What operations on files and devices came to.
+/// Figures of operations on files and devices.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
@@ -91,7 +91,7 @@ pub struct Storage {
     pub engine: String,
     /// Whether they passed by the page cache.
     pub direct: bool,
-    /// What was done otherwise than asked, a sentence each: no direct I/O here, no polling.
+    /// Differences from the request, a sentence each: no direct I/O here, no polling.
     pub remarks: Vec<String>,
     /// The files, in the order in which they were named.
     pub files: Vec<String>,
@@ -123,7 +123,7 @@ pub struct Storage {
     pub due: u64,
     /// Whole operations of each thread.
     pub threads: Vec<u64>,
-    /// What the first second did, the next one, and so on.
+    /// Figures of the first second, the next one, and so on.
     pub seconds: Vec<StorageSecond>,
     /// Latencies by the distance of a seek; left out where the order of blocks is not about
     /// distances.

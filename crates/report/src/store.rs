@@ -14,9 +14,9 @@ const START: u64 = 64 << 10;
 /// Writes `content` to `path` so that a reader sees the old file or the new one, never half of one.
 ///
 /// Goes through a temporary file in the same directory, synchronised before it is renamed. On an
-/// error `path` is as it was and the temporary file is gone. A link stays and the file that it
-/// names is replaced. What is not a regular file (a pipe, `/dev/full`) or is a file only by way of
-/// the system's own links (`/dev/fd/3`) is written to.
+/// error `path` is as it was and the temporary file is gone. A link stays and its file is replaced.
+/// A pipe, a device (`/dev/full`) and a file behind the system's own links (`/dev/fd/3`) are
+/// written to.
 pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     if !is_replaceable(path) {
         return File::options().append(true).open(path)?.write_all(content);

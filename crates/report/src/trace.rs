@@ -81,7 +81,7 @@ impl TraceWriter {
     /// Writes `records` and brings them to the system.
     ///
     /// # Errors
-    /// What the system says.
+    /// Text of a system error.
     pub fn write(&mut self, records: &[TraceRecord]) -> io::Result<()> {
         match self.format {
             TraceFormat::JsonLines => {

@@ -1,4 +1,4 @@
-//! What the caches of the simulated machine cost a dependent load, beyond what its levels say.
+//! Cost of the simulated machine's caches for a dependent load, beyond its levels.
 
 use crate::contention::Sets;
 use crate::cost_model::{CacheCost, CostModel};

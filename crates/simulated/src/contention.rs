@@ -1,4 +1,4 @@
-//! What traffic does to the simulated machine's other work: it queues for memory and takes room in
+//! Effect of traffic on the simulated machine's other work: it queues for memory and takes room in
 //! shared caches.
 
 use crate::cost_model::{CostModel, LoadCost};
@@ -49,7 +49,7 @@ pub fn levels(topology: &Topology, sets: &Sets, memory: usize) -> BTreeMap<u32, 
     levels
 }
 
-/// What the streaming threads of a work move in a second.
+/// Bytes per second of the streaming threads of a work.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moved {
     /// Payload of the traffic beside the probe.
@@ -62,7 +62,8 @@ pub struct Moved {
     pub used: f64,
 }
 
-/// What the threads of `work` move when each takes its pauses and all of them share the memory.
+/// Bytes per second of the threads of `work` when each takes its pauses and all of them share the
+/// memory.
 pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> Moved {
     let memory = model.levels.len() - 1;
     let levels = levels(topology, &sets(work), memory);
@@ -94,8 +95,8 @@ pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> Moved
     moved
 }
 
-/// What one thread moves in a second with nobody beside it: bursts, each with its pause. A store is
-/// half as fast as a load, and in memory an ordinary one half as fast again.
+/// Bytes per second of one thread alone: bursts, each with its pause. A store is half as fast as a
+/// load, and in memory an ordinary one half as fast again.
 fn burst_rate(model: &CostModel, traffic: &Traffic, level: usize) -> f64 {
     let read = model.levels[level].read.0;
     let allocate = if level + 1 == model.levels.len() {

@@ -1,4 +1,4 @@
-//! What a simulated machine costs.
+//! Costs of a simulated machine.
 
 use crate::disturbances::NoiseModel;
 use crate::numa::NodesCost;
@@ -22,7 +22,7 @@ pub struct LevelCost {
 pub struct CostModel {
     /// One for each data cache level of the topology, nearest first, and one for memory.
     pub levels: Vec<LevelCost>,
-    /// What all threads together read from memory per second.
+    /// Bytes per second that all threads together read from memory.
     pub memory_total: BytesPerSecond,
     /// The core clock.
     pub core: Hertz,
@@ -31,7 +31,7 @@ pub struct CostModel {
     /// Whether a chain larger than a cache still finds there what the cache holds of it, as with
     /// random replacement; else all of it lies behind.
     pub partial_hits: bool,
-    /// What a base page costs a dependent load beyond `tlb_reach`.
+    /// Extra time of a dependent load in base pages beyond `tlb_reach`.
     pub page_walk: Nanos,
     /// Memory that the TLBs cover with base pages.
     pub tlb_reach: Bytes,
@@ -42,27 +42,27 @@ pub struct CostModel {
     /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that
     /// each reaches; with none there is no choice.
     pub choices: Vec<(SetId, f64)>,
-    /// What memory under load costs.
+    /// Cost of memory under load.
     pub load: LoadCost,
-    /// What threads that share something get of it.
+    /// Shares of threads that share something.
     pub sharing: SharingModel,
     /// How caches replace, prefetch and differ from what is reported.
     pub caches: CacheCost,
-    /// What CPUs need to hand a line over.
+    /// Time of CPUs to hand a line over.
     pub hand_off: HandOffCost,
-    /// What memory of several nodes costs.
+    /// Cost of memory of several nodes.
     pub nodes: NodesCost,
-    /// What disturbs samples.
+    /// Disturbances of samples.
     pub noise: NoiseModel,
-    /// What every file is.
+    /// Model of every file.
     pub storage: StorageModel,
 }
 
 /// How the caches behave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheCost {
-    /// What each data cache really holds, nearest first, where that is not what the system reports;
-    /// what is missing here holds what is reported.
+    /// Effective capacity of each data cache, nearest first, if it is not the reported one; a cache
+    /// that is missing here has the reported one.
     pub holds: Vec<Bytes>,
     /// Who really shares the caches of a level, by level, where that is not what the system
     /// reports: groups of CPUs.
@@ -100,7 +100,7 @@ impl Default for CacheCost {
     }
 }
 
-/// What memory under load costs.
+/// Cost of memory under load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadCost {
     /// A load takes `1 + queue * u / (1 - u)` times as long as an idle one where the share `u` of
@@ -119,16 +119,15 @@ impl Default for LoadCost {
     }
 }
 
-/// What threads that share something get of it. By default nothing but memory is shared, and that
-/// evenly.
+/// Shares of threads that share something. By default only memory is shared, and evenly.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SharingModel {
-    /// What the threads of a core do together, relative to one of them alone; `None` where each
-    /// does as much as alone.
+    /// Work of the threads of a core together, relative to one of them alone; `None` if each does
+    /// as much as alone.
     pub core: Option<f64>,
-    /// What the threads behind one last-level cache read from memory per second, all together.
+    /// Bytes per second that the threads of one last-level cache read from memory together.
     pub cluster: Option<BytesPerSecond>,
-    /// What the threads of a node read from memory per second, all together.
+    /// Bytes per second that the threads of a node read from memory together.
     pub node: Option<BytesPerSecond>,
     /// Share of what memory gives to all that is lost with every thread more than saturate it.
     pub crowding: f64,
@@ -145,6 +144,6 @@ pub struct TlbLevel {
     pub entries: u64,
     /// Larger pages that it covers.
     pub huge: u64,
-    /// What a load costs more whose page is not in it.
+    /// Extra time of a load whose page is not in it.
     pub miss: Nanos,
 }

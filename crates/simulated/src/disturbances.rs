@@ -1,11 +1,11 @@
-//! What disturbs the simulated machine.
+//! Disturbances of the simulated machine.
 
 use engine::Chunks;
 use host::noise::ThreadNoise;
 use report::SystemActivity;
 use units::Nanos;
 
-/// What happens in a sample that takes longer.
+/// Events in a sample that takes longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spike {
     /// Another program gets the CPU.
@@ -23,7 +23,7 @@ pub enum Spike {
     Neighbour,
 }
 
-/// What disturbs samples.
+/// Disturbances of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct NoiseModel {
     /// Relative size of a uniform disturbance of every sample: 0.01 makes samples differ by up to
@@ -31,7 +31,7 @@ pub struct NoiseModel {
     pub jitter: f64,
     /// Every so many samples one takes three times as long, for the reason in `spike`; 0 for never.
     pub spike_every: u64,
-    /// What happens in such a sample.
+    /// Event in such a sample.
     pub spike: Spike,
     /// Share of all time that the hypervisor takes.
     pub steal: f64,
@@ -69,7 +69,7 @@ pub struct NoiseModel {
 const WIDTH: f64 = 5.0;
 
 impl Spike {
-    /// What the system counts of it.
+    /// Counts of the system for it.
     pub(super) fn noise(self) -> ThreadNoise {
         let count = |kind: Spike| u64::from(self == kind);
         ThreadNoise {
@@ -102,12 +102,12 @@ impl NoiseModel {
         }
     }
 
-    /// What somebody else leaves of the speed of a core after so many samples.
+    /// Share of a core's speed that somebody else leaves after so many samples.
     pub(super) fn left_of_core(&self, samples: u64) -> f64 {
         if self.is_shared(samples) { 0.8 } else { 1.0 }
     }
 
-    /// What has happened until `now` on a machine of which so many CPUs are looked at.
+    /// Activity until `now` on a machine of which so many CPUs are read.
     pub(super) fn system_activity(&self, now: Nanos, cpus: usize) -> SystemActivity {
         let share = |of: f64| Some(now.0 * of);
         SystemActivity {

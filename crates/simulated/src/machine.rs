@@ -57,7 +57,7 @@ pub struct SimulatedMachine {
     pub calls: [Vec<u64>; 2],
 }
 
-/// What the next samples are of, and what they amount to in a nanosecond.
+/// Work of the next samples, and its amount in a nanosecond.
 #[derive(Debug)]
 struct Prepared {
     work: Work,
@@ -102,7 +102,7 @@ impl SimulatedMachine {
         self.stop_at = Some(time);
     }
 
-    /// What is mapped now.
+    /// Mapped memory.
     pub fn mapped(&self) -> &MemoryPlan {
         &self.mapped
     }
@@ -136,9 +136,9 @@ impl SimulatedMachine {
         }
     }
 
-    /// The level that serves `bytes` per thread for threads on `cpus`: the nearest one of which
-    /// every instance holds the working sets of the threads that share it. Where CPUs differ, the
-    /// furthest of any.
+    /// Level that serves `bytes` per thread for threads on `cpus`: the nearest one whose instances
+    /// all hold the working sets of the threads that share them. Of unequal CPUs the furthest level
+    /// counts.
     pub fn level(&self, cpus: &[u32], bytes: Bytes) -> usize {
         let memory = self.model.levels.len() - 1;
         let sets = cpus.iter().map(|&cpu| (cpu, bytes)).collect();
@@ -235,8 +235,8 @@ impl SimulatedMachine {
         Nanos::from_secs(2.0 * work.touched().0 as f64 / rate)
     }
 
-    /// What all threads of `work` do in a nanosecond: each beside the others, whose chains take
-    /// room in the caches that they share, and whose misses queue for memory.
+    /// Loads of all threads of `work` in a nanosecond. Their chains take room in the caches that
+    /// they share, and their misses queue for memory.
     fn chases_per_nano(&self, work: &ChaseWork) -> f64 {
         let thread = |&cpu: &u32| ChaseWork {
             cpus: vec![cpu],
@@ -292,7 +292,7 @@ impl SimulatedMachine {
         }
     }
 
-    /// What a hop of `work` takes beside threads with the working sets `sets`, its own among them,
+    /// Time of a hop of `work` next to threads with the working sets `sets`, its own among them,
     /// that make memory `factor` times as slow.
     fn chase_nanos(&self, work: &ChaseWork, sets: &Sets, factor: f64) -> f64 {
         let load = self.model.load(

@@ -1,4 +1,4 @@
-//! What memory of several nodes costs on a simulated machine.
+//! Cost of memory of several nodes on a simulated machine.
 
 use engine::Work;
 use engine::pages::listed;
@@ -8,21 +8,21 @@ use report::{HostFacts, PageEvidence};
 use std::collections::BTreeMap;
 use units::{BytesPerSecond, Nanos};
 
-/// What lies between a CPU and memory at a distance.
+/// Link between a CPU and memory at a distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     /// Distance as the system reports it.
     pub distance: u32,
     /// Share of the memory's bandwidth that it carries.
     pub share: f64,
-    /// What it adds to a load.
+    /// Extra time of a load.
     pub latency: Nanos,
 }
 
-/// What memory of several nodes costs; with none of them named it is the same everywhere.
+/// Cost of memory of several nodes; without any node it is the same everywhere.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NodesCost {
-    /// What the memory of each node carries per second, and what it adds to a load.
+    /// Bandwidth of the memory of each node, and extra time of a load from it.
     pub nodes: BTreeMap<u32, (BytesPerSecond, Nanos)>,
     /// By distance; none for distances that are not named.
     pub links: Vec<Link>,
@@ -38,8 +38,8 @@ impl NodesCost {
         self.links.iter().find(|link| link.distance == distance)
     }
 
-    /// What the CPUs of node `from` read per second from memory at `place`, where they are as many
-    /// as it takes; `None` where one of its nodes is not named.
+    /// Bytes per second that enough CPUs of node `from` read from memory at `place`; `None` if one
+    /// of its nodes is not named.
     fn carried(&self, from: u32, place: &Place, facts: &HostFacts) -> Option<f64> {
         let part = |&to: &u32| {
             let share = self.link(from, to, facts).map_or(1.0, |link| link.share);
@@ -55,7 +55,7 @@ impl NodesCost {
             .reduce(f64::min)
     }
 
-    /// What threads that read `one` per second each read per second from memory by the places of
+    /// Bytes per second that threads with `one` each read from memory by the places of
     /// `threads`, which are a CPU's node and where its memory lies; `None` where a node is not
     /// named.
     pub fn rate(&self, threads: &[(u32, Place)], one: f64, facts: &HostFacts) -> Option<f64> {
@@ -74,7 +74,7 @@ impl NodesCost {
         )
     }
 
-    /// What a load from memory of node `to` takes longer on a CPU of node `from`.
+    /// Extra time of a load from memory of node `to` on a CPU of node `from`.
     pub fn latency(&self, from: u32, to: u32, facts: &HostFacts) -> f64 {
         let link = self
             .link(from, to, facts)
@@ -82,8 +82,8 @@ impl NodesCost {
         link + self.nodes.get(&to).map_or(0.0, |(_, latency)| latency.0)
     }
 
-    /// What this kernel says of the pages of `work`, of which the share `granted` is of the size
-    /// asked for where that is a large one.
+    /// Page evidence of this kernel for `work`; the share `granted` is of the requested size if
+    /// that is a large one.
     pub fn evidence(&self, work: &Work, facts: &HostFacts, granted: f64) -> PageEvidence {
         let Some(pages) = work.pages() else {
             return PageEvidence::default();

@@ -1,9 +1,9 @@
-//! What two CPUs of the simulated machine need to hand a line over.
+//! Time of two CPUs of the simulated machine to hand a line over.
 
 use report::Relation;
 use units::Nanos;
 
-/// What a round trip between two CPUs costs.
+/// Cost of a round trip between two CPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HandOffCost {
     /// Between threads of a core.

@@ -1,4 +1,4 @@
-//! What threads of the simulated machine that share a CPU, a core, a cluster or a node get of it.
+//! Shares of threads of the simulated machine that share a CPU, a core, a cluster or a node.
 
 use crate::cost_model::{CostModel, SharingModel};
 use engine::{StreamWork, TableOrder};
@@ -8,8 +8,8 @@ use report::{CacheKind, Cpu, HostFacts, Topology};
 use std::collections::BTreeMap;
 use units::BytesPerSecond;
 
-/// What all threads of `work` stream per second where `level` serves them, and what the slowest
-/// does of what the fastest does.
+/// Bytes per second of all threads of `work` at `level`, and the slowest thread as a share of the
+/// fastest.
 pub fn stream_rate(
     model: &CostModel,
     facts: &HostFacts,
@@ -50,8 +50,8 @@ pub fn stream_rate(
     (all * allocate * choice * order, fairness)
 }
 
-/// What threads that have `one` per second each get from the memory of nodes; `None` where it is
-/// the same everywhere.
+/// Share of each of the threads with `one` per second from the memory of nodes; `None` if it is the
+/// same everywhere.
 fn by_node(model: &CostModel, facts: &HostFacts, work: &StreamWork, one: f64) -> Option<f64> {
     let node = |cpu: u32| facts.topology.node_of(cpu).unwrap_or(0);
     let threads: Vec<(u32, Place)> = work
@@ -63,10 +63,9 @@ fn by_node(model: &CostModel, facts: &HostFacts, work: &StreamWork, one: f64) ->
 }
 
 impl SharingModel {
-    /// What threads on `cpus` do per second, all together, and what the one that does least does of
-    /// what the one that does most does. `one` is what one alone does; `memory` is what all
-    /// together get from memory, where they stream through that, and the share of it that their
-    /// operation reaches.
+    /// Rate of threads on `cpus` together, and the slowest as a share of the fastest. `one` is the
+    /// rate of one alone. `memory` is the rate of all from memory, if they stream through it, with
+    /// the share of it that their operation reaches.
     pub fn rates(
         &self,
         topology: &Topology,
@@ -103,7 +102,7 @@ impl SharingModel {
         )
     }
 
-    /// What each thread does before memory is shared.
+    /// Rate of each thread before memory is shared.
     fn in_cores(&self, topology: &Topology, cpus: &[u32], one: f64) -> Vec<f64> {
         let known: BTreeMap<u32, &Cpu> = topology.cpus.iter().map(|cpu| (cpu.id, cpu)).collect();
         let core = |cpu: u32| {

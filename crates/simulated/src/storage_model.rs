@@ -20,7 +20,7 @@ use storage::worker::{Ticker, WorkerQueue, WorkerWindow, run};
 use units::error::Result;
 use units::{Bytes, Nanos};
 
-/// What a simulated device costs, and how it fails. Every file is one of it.
+/// Cost of a simulated device, and its faults. Every file is one of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorageModel {
     /// Its size.
@@ -29,13 +29,13 @@ pub struct StorageModel {
     pub logical_block: Bytes,
     /// Whether the page cache can be passed by, or why not.
     pub direct: std::result::Result<(), String>,
-    /// What a read takes.
+    /// Time of a read.
     pub read: Nanos,
-    /// What a write takes.
+    /// Time of a write.
     pub write: Nanos,
-    /// What a read or write takes longer for each GiB that lies between it and the one before.
+    /// Extra time of a read or write for each GiB of distance from the one before.
     pub seek: Nanos,
-    /// What a flush takes.
+    /// Time of a flush.
     pub flush: Nanos,
     /// Operations that it does at once.
     pub parallelism: u32,
@@ -76,7 +76,7 @@ impl Default for StorageModel {
 }
 
 impl StorageModel {
-    /// What is known of a file before it is opened.
+    /// Facts about a file before it is opened.
     pub fn target(&self, file: &IoFile) -> IoTarget {
         let size = if let Permission::Create { size, .. } = file.permission {
             size
@@ -103,7 +103,7 @@ impl SimulatedClock {
     }
 }
 
-/// What looking at the queue takes, and handing a request over.
+/// Time of a look at the queue, and of handing a request over.
 const LOOK: u64 = 500;
 
 impl Ticker for SimulatedClock {
@@ -129,7 +129,7 @@ struct Device {
     /// How many times slower one operation is, because others have their part of the device.
     share: f64,
     under_way: Vec<IoCompletion>,
-    /// Where the operation before was.
+    /// Position of the operation before.
     head: u64,
     random: SplitMix64,
     count: u64,
@@ -242,7 +242,7 @@ impl IoEngine for Device {
     }
 }
 
-/// What the simulated machine keeps of the works on storage that it was asked for.
+/// State of the simulated machine for works on storage.
 #[derive(Default)]
 pub struct SimulatedStorage {
     clock: SimulatedClock,

@@ -1,4 +1,4 @@
-//! Where a smooth curve bends, and where it passes a value.
+//! Bends of a smooth curve, and places where it passes a value.
 
 /// The least depth of a bend below the straight line, in units of the curve's own square, that is
 /// told.
@@ -34,10 +34,10 @@ fn distance(point: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
     }
 }
 
-/// Index of the knee of a curve that rises ever more steeply, `x` rising: the inner point that lies
+/// Index of the knee of a curve that rises ever more steeply, `x` rising. It is the inner point
 /// furthest below the straight line from the first point to the last one, in the square of the
-/// curve. `None` where `x` does not rise, for fewer than three points or a value that is not
-/// finite, and where no point lies a tenth of the square below the line.
+/// curve. `None` if `x` does not rise, for fewer than three points, or for a value that is not
+/// finite. `None` also if no point lies a tenth of the square below the line.
 ///
 /// Source: Satopaa, Albrecht, Irwin and Raghavan, "Finding a Kneedle in a Haystack", ICDCS
 /// workshops 2011, without the smoothing: points here are medians with intervals.
@@ -59,10 +59,10 @@ pub fn knee_below_chord(x: &[f64], y: &[f64]) -> Option<usize> {
         .map(|(index, _)| index)
 }
 
-/// What is to be learnt between each two neighbours of a curve, in the order of its points: the
-/// distance between them in the square of the curve, and how far each of them lies off the line
-/// through its own neighbours. Long pieces and those at a bend come out high, short or straight
-/// ones low. Empty where the curve has no square.
+/// Worth of a new point between each two neighbours of a curve, in the order of its points. It is
+/// their distance in the square of the curve, and how far each of them lies off the line through
+/// its own neighbours. Long pieces and bends are high, short or straight pieces low. Empty if the
+/// curve has no square.
 pub fn unevenness(x: &[f64], y: &[f64]) -> Vec<f64> {
     let Some(curve) = in_square(x, y) else {
         return Vec::new();

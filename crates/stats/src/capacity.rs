@@ -1,4 +1,4 @@
-//! Where a cache ends, from the time of a load over working sets of rising size.
+//! End of a cache, from the time of a load over working sets of rising size.
 
 /// The end of a cache, as a curve over sizes shows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,8 +19,7 @@ pub struct CacheEnd {
     keeping: ReplacementModel,
 }
 
-/// What share of a working set `ratio` times a cache's size is found there, by the way in which it
-/// replaces.
+/// Share of a working set of `ratio` times a cache's size that hits, by replacement policy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ReplacementModel {
     /// Nothing of what comes round again beyond the size: least recently used, all sets filled
@@ -33,7 +32,7 @@ enum ReplacementModel {
     Scattered(u32),
     /// A part as large as itself, for good: policies that keep out what would only pass through.
     Part,
-    /// What happened to stay: random replacement.
+    /// Lines stay by chance: random replacement.
     Chance,
 }
 
@@ -130,12 +129,11 @@ struct Fit {
 /// the result is empty where `x` is not rising, lengths differ or a value is not finite and above
 /// 0.
 ///
-/// A working set of which a share h is found in a cache takes h times that cache's load and 1 - h
-/// times what comes behind. What h is just beyond the capacity depends on how the cache replaces,
-/// which is not known: every way is tried with every capacity, and the one with the least absolute
-/// deviations relative to y wins. So the capacity is found where the curve jumps as well as where
-/// it only begins to bend, and the two loads are those of the levels alone though no point may show
-/// them unmixed.
+/// A working set whose share h hits a cache takes h times that cache's load and 1 - h times the
+/// load behind. Just beyond the capacity, h depends on the replacement policy, which is unknown.
+/// Every policy is tried with every capacity, and the least absolute deviations relative to y win.
+/// So a jump gives the capacity, and so does a bend. The two loads are those of the levels alone,
+/// even if no point shows them unmixed.
 ///
 /// Sources: stack distances of a cyclic walk under LRU (Mattson et al., IBM Systems Journal 9,
 /// 1970); random replacement (the fixed point above, as for the Che approximation with random
@@ -297,8 +295,8 @@ impl Part<'_> {
         solved.filter(|fit| fit.before > 0.0 && fit.after > fit.before)
     }
 
-    /// What is known of a load at `x`, the share of it in the cache looked at, and the share behind
-    /// it.
+    /// Terms of a load at `x`: the known time, the share of it in the cache in question, and the
+    /// share behind it.
     fn terms(&self, keeping: ReplacementModel, capacity: f64, x: f64) -> (f64, f64, f64) {
         let (known, held) = found_in(self.nearer, x);
         let hits = keeping.hits(x / capacity).max(held);
@@ -306,8 +304,8 @@ impl Part<'_> {
     }
 }
 
-/// What loads of a working set `x` take in these caches, nearest first, as a part of the mean load;
-/// and the share of them.
+/// Time of loads of a working set `x` in these caches, nearest first, as a part of the mean load;
+/// and their share.
 fn found_in(caches: &[Known], x: f64) -> (f64, f64) {
     let add = |(sum, held): (f64, f64), cache: &Known| {
         let hits = cache.keeping.hits(x / cache.capacity).max(held);

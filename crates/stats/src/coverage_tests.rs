@@ -9,10 +9,10 @@ use super::order::tests::{exponential, normal};
 const ROUNDS: [usize; 6] = [6, 7, 8, 10, 12, 25];
 const EACH: [usize; 2] = [5, 25];
 
-/// What intervals are promised to hold, in percent.
+/// Promised coverage of intervals, in percent.
 const PROMISED: [f64; 2] = [93.0, 97.0];
 
-/// What the tests look at at every change: rounds, samples in each, trials.
+/// Cases that the tests check at every change: rounds, samples in each, trials.
 const CHECKED: [(usize, usize, u32); 7] = [
     (6, 5, 2000),
     (7, 5, 1000),
@@ -309,9 +309,9 @@ fn intervals_of_few_rounds_hold_what_they_attain() {
     }
 }
 
-/// Percent of intervals that contain the truth where points of 20 rounds of eight, whose levels
-/// differ by `apart` of the median, go on while the interval is wider than 5% and could be made as
-/// narrow within 60 rounds, and the percent that went on.
+/// Percent of intervals that contain the truth, and percent of points that went on. Points have 20
+/// rounds of eight samples, whose levels differ by `apart` of the median. They go on while the
+/// interval is wider than 5% and could become as narrow within 60 rounds.
 fn held_by_those_that_go_on(apart: f64, trials: u32) -> [f64; 2] {
     let mut random = SplitMix64::new(23);
     let mut found = 0;

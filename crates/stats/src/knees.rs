@@ -1,4 +1,4 @@
-//! Where a curve over sizes steps from one level to the next.
+//! Steps of a curve over sizes from one level to the next.
 
 use super::order::median;
 
@@ -40,11 +40,11 @@ impl Knee {
 /// `threshold` is not finite and above 0.
 ///
 /// Source: binary segmentation (Scott and Knott, Biometrics 30, 1974) of log y, by absolute
-/// deviations from the segments' medians so that stray points weigh little (Fryzlewicz, Annals of
-/// Statistics 42, 2014, discusses its limits: both neighbours of a change are looked at here, as on
-/// whole segments a dip would cancel out). A level's value is the median of the closest half of its
-/// segment, since the rest may belong to the transitions on both sides (the shorth: Andrews et al.,
-/// Robust Estimates of Location, 1972; here of neighbours on the curve).
+/// deviations from the segments' medians, so that stray points weigh little. Fryzlewicz (Annals of
+/// Statistics 42, 2014) discusses its limits: both neighbours of a change are used here, since on
+/// whole segments a dip would cancel out. A level's value is the median of the closest half of its
+/// segment, since the rest may belong to the transitions on both sides. That is the shorth (Andrews
+/// et al., Robust Estimates of Location, 1972), here of neighbours on the curve.
 pub fn knees(x: &[f64], y: &[f64], threshold: f64) -> Vec<Knee> {
     let usable = x.len() == y.len()
         && x.iter().all(|v| v.is_finite())
@@ -213,8 +213,8 @@ fn level(segment: &[f64]) -> Option<f64> {
         .and_then(median)
 }
 
-/// Where the points at the end of `segment` begin that have already left its `level` by `margin`
-/// (negative for downwards).
+/// First of the points at the end of `segment` that have left its `level` by `margin` (negative for
+/// downwards).
 fn onset(segment: &[f64], level: f64, margin: f64) -> usize {
     let left = |v: &f64| (v - level) * margin.signum() >= margin.abs();
     segment
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(found(&long), [(4, 8.0)]);
     }
 
-    /// Where each step begins and ends, and the level after it.
+    /// Begin and end of each step, and the level after it.
     fn transitions(y: &[f64]) -> Vec<(usize, usize, f64)> {
         let x: Vec<f64> = (0..y.len()).map(|i| i as f64).collect();
         knees(&x, y, 0.2)

@@ -23,7 +23,7 @@ const MERGE: f64 = 0.5;
 pub struct Headline {
     /// Median of all samples.
     pub median: f64,
-    /// Where the level lies that half of all such rounds would be above; the median is always
+    /// Interval of the level that half of all such rounds would be above; the median is always
     /// inside.
     pub interval: Interval,
 }

@@ -9,9 +9,9 @@ const LEAST_RATIO: f64 = 1.1;
 const LEAST_SHARE: f64 = 0.1;
 const LEAST_COUNT: usize = 8;
 
-/// The separation that the sides have to have with nothing between them (halves of evenly spread
-/// values, the hump that is easiest to take for two, have 12^(1/2) and no valley), and what few
-/// independent samples add to it by chance, times their number. A full valley asks for 1 more.
+/// Least separation of the sides with nothing between them. Halves of evenly spread values, the
+/// hump most like two, have 12^(1/2) and no valley. The second number is the effect of chance on
+/// few independent samples, times their number. A full valley needs 1 more.
 const SEPARATION: f64 = 3.1;
 const BY_CHANCE: f64 = 80.0;
 
@@ -27,11 +27,11 @@ pub struct Modes {
 }
 
 /// Two kinds of values among samples in time order, in any unit: the split with the least sum of
-/// squares within its sides, where the sides are further apart than those of any single hump would
-/// be, there is a valley between them, each has 10% of the samples and eight at least, and the
-/// middle of one is 1.1 times that of the other. Samples that are like their neighbours count for
-/// fewer, so that six rounds at six levels are not two kinds. `None` otherwise, for values not
-/// above 0 and for any that is not finite.
+/// squares within its sides. The sides have to be further apart than those of any single hump, with
+/// a valley between them. Each needs 10% of the samples and eight at least, and one median is 1.1
+/// times the other. Samples that are like their neighbours count for fewer, so that six rounds at
+/// six levels are not two kinds. `None` otherwise, for values not above 0, and for any that is not
+/// finite.
 ///
 /// Sources: Otsu, "A threshold selection method from gray-level histograms", IEEE Transactions on
 /// Systems, Man, and Cybernetics 9 (1979) (the split); Ashman, Bird and Zepf, "Detecting bimodality
@@ -53,7 +53,7 @@ pub fn modes(samples: &[f64]) -> Option<Modes> {
     })
 }
 
-/// Where sorted values are split, and how well.
+/// Split of sorted values, and its quality.
 struct Split {
     /// Number of the low ones.
     at: usize,

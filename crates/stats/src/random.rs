@@ -3,7 +3,7 @@
 //! They live here, in the lowest room that needs them (where methods are proved on drawn samples);
 //! `engine` hands them on to the rest.
 
-/// What SplitMix64 adds to its state at every step: 2^64 divided by the golden ratio, made odd.
+/// Increment of SplitMix64's state: 2^64 divided by the golden ratio, made odd.
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The generator SplitMix64: 64 bits of state, 64 bits a step, any seed is a good seed.

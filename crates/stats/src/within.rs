@@ -1,4 +1,4 @@
-//! What values do within rounds, in most of them alike.
+//! Trend of values within rounds that most rounds share.
 
 use super::median;
 
@@ -35,7 +35,7 @@ pub fn within(allocations: &[Vec<Vec<f64>>], period: usize) -> Option<f64> {
         .flatten()
 }
 
-/// What goes one way by chance more rarely than this does not do so by chance.
+/// A trend that is rarer by chance than this is no chance.
 const CHANCE: f64 = 0.01;
 
 /// How likely at most `count` of `all` fair coins show heads.

@@ -1,4 +1,4 @@
-//! What is written, and what reads are compared with.
+//! Data to write, and data that reads are compared with.
 
 use super::work::Content;
 use host::storage::{Filler, Pattern};
@@ -46,7 +46,7 @@ impl Contents {
         }
     }
 
-    /// What a whole file of this kind is made of.
+    /// Pattern of a whole file of this kind.
     pub fn pattern(content: Content, seed: u64) -> Pattern {
         match content {
             Content::Random => Pattern::new(Filler::Incompressible, derive(seed, "io-content", 0)),

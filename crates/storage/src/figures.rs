@@ -10,7 +10,7 @@ use units::Nanos;
 /// A second of a series, but for windows that do not end on the tick.
 const SECOND: Nanos = Nanos(0.999e9);
 
-/// What the windows of a point amount to; `memory` is what the machine may cache in.
+/// Figures of the windows of a point; `memory` is the memory that the machine may cache in.
 pub fn storage<'a>(
     work: &IoWork,
     windows: impl Iterator<Item = &'a StorageWindow> + Clone,

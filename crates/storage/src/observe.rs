@@ -15,7 +15,7 @@ pub const COUNTED_WINDOWS: u64 = 20;
 /// A window that ends with a number of operations ends after this time too.
 const LONGEST: Nanos = Nanos(60e9);
 
-/// What was seen of storage in one window.
+/// Figures of storage in one window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StorageWindow {
     /// When it began, by the machine's clock.
@@ -30,9 +30,9 @@ pub struct StorageWindow {
     pub bytes: u64,
     /// Latencies of reads in ns.
     pub reads: Histogram,
-    /// Those of writes.
+    /// Latencies of writes.
     pub writes: Histogram,
-    /// Those of flushes.
+    /// Latencies of flushes.
     pub flushes: Histogram,
     /// Latencies by distance, where the order of blocks is about distances.
     pub seeks: Seeks,
@@ -54,7 +54,7 @@ pub struct StorageWindow {
     pub is_last: bool,
     /// Whether the page cache was passed by.
     pub direct: bool,
-    /// What was done otherwise than asked.
+    /// Differences from the request.
     pub remarks: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ pub fn length(work: &IoWork, wanted: Nanos) -> Nanos {
     if work.is_counted() { LONGEST } else { wanted }
 }
 
-/// What the system calls an error.
+/// Text of a system error.
 pub fn error_text(number: i32) -> String {
     std::io::Error::from_raw_os_error(number).to_string()
 }

@@ -100,7 +100,7 @@ impl std::fmt::Debug for StorageRunner {
     }
 }
 
-/// What a thread brings back from a window.
+/// Results of a thread after a window.
 struct Brought {
     seen: Result<WorkerWindow, Failure>,
     cpu: Option<Nanos>,
@@ -284,7 +284,7 @@ impl StorageRunner {
         let engines = means
             .team
             .run(&work.cpus, move |_| open(&shared, &settings))?;
-        // What is never written and never compared need not be made.
+        // Data that is never written and never compared need not be made.
         let content = if work.writes() || work.verify {
             work.content
         } else {
@@ -426,7 +426,7 @@ impl StorageRunner {
     }
 }
 
-/// What one thread does in a window: all start at the tick that the first of them reads.
+/// Work of one thread in a window: all start at the tick that the first of them reads.
 fn one_thread(
     run_of: &IoRun,
     work: &IoWork,
@@ -516,7 +516,7 @@ fn access_of(permission: Permission) -> Access {
     }
 }
 
-/// What an opened target tells.
+/// Facts about an opened target.
 fn facts_of(target: &Target) -> IoTarget {
     let (direct, alignment) = match target.direct() {
         Direct::Granted { offset, .. } => (Ok(()), *offset as u64),
@@ -532,7 +532,7 @@ fn facts_of(target: &Target) -> IoTarget {
     }
 }
 
-/// What a file with holes has to say.
+/// Remark about a file with holes.
 fn holes(target: &Target) -> Option<String> {
     let holes = Bytes(target.holes()?);
     let size = Bytes(target.size());

@@ -1,16 +1,16 @@
-//! What is known of a file or device before anything is done to it.
+//! Facts about a file or device before anything is done to it.
 
 /// A file or device as a plan sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IoTarget {
     /// Bytes that it has, or will have once it is made.
     pub size: u64,
-    /// What it is: `file`, `block device`.
+    /// Kind: `file`, `block device`.
     pub kind: String,
     /// Offsets and lengths of direct I/O are multiples of so many bytes.
     pub logical_block: u64,
     /// Whether the page cache can be passed by, or why not.
     pub direct: Result<(), String>,
-    /// What is worth knowing about it, a sentence each: holes.
+    /// Remarks about it, a sentence each: holes.
     pub remarks: Vec<String>,
 }

@@ -75,7 +75,7 @@ impl Tracer {
     }
 }
 
-/// What a trace calls a transfer.
+/// Name of a transfer in a trace.
 fn name(transfer: Transfer) -> &'static str {
     match transfer {
         Transfer::Read => "read",

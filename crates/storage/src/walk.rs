@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(all[..10], [50, 60, 40, 70, 30, 80, 20, 90, 10, 51]);
         assert_eq!(all[10..13], [61, 41, 71]);
         let seen: std::collections::BTreeSet<_> = all.into_iter().collect();
-        // What lies nearer to an end than a stride may be out of the reach of the jump to it.
+        // An offset nearer to an end than a stride may be out of reach of the jump to it.
         assert!(
             (10..90).all(|b| seen.contains(&b)) && seen.iter().all(|&b| b < 100),
             "{seen:?}"

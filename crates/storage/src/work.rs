@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::Bytes;
 
-/// What may be done to a file.
+/// Permissions for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Permission {
     /// It is read.
@@ -28,9 +28,9 @@ pub enum Permission {
 pub struct IoFile {
     /// Its name as the user typed it.
     pub path: PathBuf,
-    /// What may be done to it.
+    /// Permission for the file.
     pub permission: Permission,
-    /// Where its first block begins, in bytes.
+    /// Start of its first block, in bytes.
     pub first: u64,
     /// How many blocks of the work's size there are from there on.
     pub blocks: u64,
@@ -53,7 +53,7 @@ impl IoFile {
 pub struct Step {
     /// Which of the work's files.
     pub file: usize,
-    /// Where in it, in bytes.
+    /// Offset in it, in bytes.
     pub offset: u64,
     /// How many bytes.
     pub bytes: usize,
@@ -160,15 +160,15 @@ pub enum Pace {
     Recorded,
 }
 
-/// What is written.
+/// Content to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Content {
-    /// What neither compression nor deduplication makes less of.
+    /// Bytes that neither compression nor deduplication reduces.
     #[default]
     Random,
     /// Zeros.
     Zeros,
-    /// What follows from the position in the file alone, so that it can be verified.
+    /// Bytes that follow from the offset in the file alone, so that they can be verified.
     Pattern,
 }
 
@@ -212,7 +212,7 @@ pub struct IoWork {
     pub compute: u32,
     /// A flush after so many writes of a thread.
     pub flush: Option<(u32, Flush)>,
-    /// What is written.
+    /// Content to write.
     pub content: Content,
     /// Whether what is read is compared with what was written.
     pub verify: bool,

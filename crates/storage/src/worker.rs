@@ -1,5 +1,4 @@
-//! What one thread does in a window: keeps its places busy, times every operation, counts what went
-//! wrong.
+//! Work of one thread in a window: keeps its places busy, times every operation, counts failures.
 //!
 //! The same loop runs on this machine and on a simulated device: both are an [`IoEngine`] and a
 //! [`Ticker`].
@@ -29,11 +28,11 @@ pub trait Ticker {
 
 /// A thread's engine and how far it is; lives from window to window.
 pub struct WorkerQueue {
-    /// What carries requests out.
+    /// Engine that carries requests out.
     pub engine: Box<dyn IoEngine>,
-    /// What comes next.
+    /// Source of the next operation.
     pub walk: Walk,
-    /// What is written, and what reads are compared with.
+    /// Data to write, and data that reads are compared with.
     pub contents: Contents,
     /// Taken from the walk and not begun in the window before.
     pub pending: Option<Step>,
@@ -63,7 +62,7 @@ impl WorkerQueue {
 /// One operation, noted; times in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noted {
-    /// What was to be done, and where.
+    /// Operation and its offset.
     pub step: Step,
     /// Read, write or flush.
     pub transfer: Transfer,
@@ -77,7 +76,7 @@ pub struct Noted {
     pub result: Result<usize, i32>,
 }
 
-/// What one thread did in a window; latencies in ns.
+/// Figures of one thread in a window; latencies in ns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorkerWindow {
     /// Whole transfers that were completed inside.
@@ -106,7 +105,7 @@ pub struct WorkerWindow {
     pub wrong: u64,
     /// Operations of a rate that were due.
     pub due: u64,
-    /// Those of them that were never begun.
+    /// Due operations that were never begun.
     pub behind: u64,
     /// Tick of the first completion of a whole transfer, and of the last one.
     pub first: Option<u64>,
@@ -160,7 +159,7 @@ struct Turn<'a, T: Ticker> {
 /// Does the operations of one thread in a window and waits for the last of them.
 ///
 /// # Errors
-/// The engine gave up as a whole. What fails in single operations is in what was seen.
+/// Error of the engine as a whole. Failures of single operations are in the figures.
 pub fn run<T: Ticker>(
     lane: &mut WorkerQueue,
     work: &IoWork,
@@ -271,7 +270,7 @@ impl<T: Ticker> Turn<'_, T> {
                 break;
             };
             self.take_up(step, due);
-            // What is computed for the next operation must not hold this one up.
+            // Computing for the next operation must not delay this one.
             if self.work.compute > 0 {
                 self.submit()?;
             }

@@ -72,7 +72,7 @@ impl IoEngine for Hanging {
     }
 }
 
-/// What comes of a window of 1 s, and when it is over.
+/// Results of a window of 1 s, and its end.
 fn ran(work: &IoWork, (sound, end_after): (u64, u64)) -> (Result<WorkerWindow, Failure>, u64) {
     let clock = Clock::default();
     let stop = StopFlag::never();

@@ -1,4 +1,4 @@
-//! What went wrong, in one line that says what to do about it.
+//! Failure in one line that says what to do about it.
 
 #![forbid(unsafe_code)]
 

@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub struct ParseError {
     /// The text as it was given.
     pub given: String,
-    /// What would have been accepted, in words.
+    /// Accepted values, in words.
     pub allowed: String,
     /// A value to type in its place.
     pub example: Option<String>,

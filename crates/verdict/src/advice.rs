@@ -2,8 +2,7 @@
 
 use report::Cause;
 
-/// What to type or to change so that the number becomes solid; empty where nothing is known to
-/// help.
+/// Advice for a solid number; empty if none is known to help.
 pub fn for_cause(cause: Cause) -> &'static str {
     match cause {
         Cause::AboveLimit => {

@@ -21,15 +21,15 @@ const OF_COUNT: [&str; 2] = ["threads", "size_bytes"];
 /// The points of one question in two reports.
 #[derive(Debug, Clone)]
 pub struct Aligned<'a> {
-    /// Where they lie, as far as all of them lie at the same place; without the repetition.
+    /// Coordinates that all of them share, without the repetition.
     pub coordinates: Coordinates,
-    /// What they are called together with the dataset.
+    /// Dataset of the points.
     pub dataset: &'a Dataset,
     /// The measured ones of the first report, one for each repetition.
     pub before: Vec<&'a Point>,
     /// The measured ones of the second report.
     pub after: Vec<&'a Point>,
-    /// What was done differently although the question is the same: empty, or in words.
+    /// Difference of method although the question is the same, in words; `None` if there is none.
     pub ruler: Option<String>,
     /// How many times as fast one of the kernels that won was as another in the races before the
     /// samples; 1 where one kernel won in both reports, or where there was no race.
@@ -44,7 +44,7 @@ pub struct Unaligned {
     pub experiment: String,
     /// Name of the quantity.
     pub quantity: String,
-    /// Where it lies.
+    /// Coordinates.
     pub coordinates: Coordinates,
     /// Why it is not compared, in words.
     pub reason: String,
@@ -57,10 +57,10 @@ pub struct Unaligned {
 type Places<'a> = BTreeMap<Coordinates, Vec<&'a Point>>;
 
 /// Pairs the points of two reports: same experiment, quantity, unit and coordinates, kernel
-/// included, and the same machine code of that kernel. Where the kernel was chosen by a race, the
-/// question is what the fastest one reaches, and points are paired whichever won, if the same ones
-/// ran. With `any_kernel` points of other kernels are paired too, and say so; what is in neither
-/// list was measured in neither report, or serves findings only. In the order of the first report.
+/// included, and the same machine code of that kernel. A selected kernel stands for the fastest
+/// one: such points are paired whichever kernel won, if the same candidates ran. With `any_kernel`
+/// points of other kernels are paired too, and say so. A point in neither list was measured in
+/// neither report, or serves findings only. Pairs are in the order of the first report.
 pub fn align<'a>(
     before: &'a Report,
     after: &'a Report,
@@ -88,7 +88,7 @@ pub fn align<'a>(
     (pairs.aligned, pairs.unaligned)
 }
 
-/// What was found so far.
+/// Pairs so far.
 #[derive(Default)]
 struct Pairs<'a> {
     rulers: Rulers<'a>,
@@ -231,8 +231,8 @@ fn is_chosen(point: &Point) -> bool {
         || point.coordinates.contains_key(ASKED_THREADS)
 }
 
-/// What a point asks: its coordinates without the repetition and without what a race decided. A
-/// name of digits is the number: a table does not tell them apart.
+/// Question of a point: its coordinates without the repetition and without those that kernel
+/// selection decided. A name of digits is the number, since a table does not tell them apart.
 fn question(point: &Point) -> Coordinates {
     let mut left_out = vec![REPEAT];
     if is_chosen(point) {
@@ -285,7 +285,7 @@ fn by_question(places: Places<'_>) -> BTreeMap<Coordinates, Vec<(Coordinates, Ve
     questions
 }
 
-/// Where all of `points` lie, without the repetition.
+/// Coordinates of all of `points`, without the repetition.
 fn common<'a>(mut points: impl Iterator<Item = &'a &'a Point>) -> Coordinates {
     let first = points
         .next()
@@ -304,7 +304,7 @@ fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
     kept.map(|(axis, c)| (axis.clone(), c.clone())).collect()
 }
 
-/// What measured two points.
+/// Kernels of two points.
 enum Ruler {
     /// The same machine code.
     Same,
@@ -349,7 +349,7 @@ impl<'a> Rulers<'a> {
         }
     }
 
-    /// What measured `before` and `after`, none of them empty.
+    /// Kernels of `before` and `after`, none of them empty.
     fn between(&self, before: &[&Point], after: &[&Point]) -> Ruler {
         let [one, other] = [before, after].map(kernels);
         if let Some(words) = one

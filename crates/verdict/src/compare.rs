@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 use units::{Bytes, ParseError, counted};
 
-/// What the interval of a ratio holds: a difference that is none gets outside of it in at most 2 of
-/// 100 comparisons.
+/// Confidence of the interval of a ratio: without a real difference, at most 2 of 100 comparisons
+/// lie outside.
 pub const CONFIDENCE: f64 = 0.98;
 
 /// Smaller differences matter to nobody, unless the user says otherwise.
@@ -81,7 +81,7 @@ impl Default for Settings {
     }
 }
 
-/// What became of a point from one report to the other.
+/// Change of a point from one report to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -125,7 +125,7 @@ pub struct Side {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Pair {
-    /// Where it lies.
+    /// Coordinates.
     pub coordinates: Coordinates,
     /// In the first report.
     pub before: Side,
@@ -137,12 +137,12 @@ pub struct Pair {
     pub ratio_low: Option<f64>,
     /// Upper end of the ratio's interval.
     pub ratio_high: Option<f64>,
-    /// What became of it.
+    /// Change of the point.
     pub change: Change,
     /// Differences up to this share are not told from none: that of the comparison, and where
     /// different kernels won a race what lay between them there.
     pub floor: Fraction,
-    /// What is to be said about it: different kernels, a rejected number, too few rounds.
+    /// Remark about it: different kernels, a rejected number, too few rounds.
     pub remark: Option<String>,
 }
 
@@ -165,7 +165,7 @@ impl Pair {
 pub struct PairGroup {
     /// Name of the experiment.
     pub experiment: String,
-    /// What the values are.
+    /// Quantity of the values.
     pub quantity: Quantity,
     /// The axes along which the points of the experiment differ.
     pub axes: Vec<Axis>,
@@ -198,23 +198,24 @@ impl Tally {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Comparison {
-    /// What the first report is called.
+    /// Name of the first report.
     pub before: String,
-    /// What the second report is called.
+    /// Name of the second report.
     pub after: String,
     /// Differences up to this share do not matter.
     pub floor: Fraction,
     /// The same of points without samples.
     pub floor_without_samples: Fraction,
-    /// What the intervals hold.
+    /// Confidence of the intervals.
     pub confidence: f64,
     /// How many pairs came out how.
     pub tally: Tally,
-    /// What differs between the runs that is no number: machine, program, settings of the system.
+    /// Differences between the sessions that are no number: machine, program, settings of the
+    /// system.
     pub notes: Vec<String>,
     /// The pairs, in the order of the first report's experiments.
     pub groups: Vec<PairGroup>,
-    /// What is not compared, with the reason.
+    /// Points that are not compared, with the reason.
     pub unaligned: Vec<Unaligned>,
 }
 
@@ -240,8 +241,8 @@ impl Comparison {
 /// where it lies within, and cannot be told otherwise: two one-sided tests (Schuirmann 1987) at the
 /// level of [`CONFIDENCE`]. docs/method/compare.md says what this means for many points at once.
 ///
-/// Points without samples are judged by their figures and a floor of their own. Where one report is
-/// of sc-membench, the other one is taken in that form, so that both have the same conventions.
+/// Points without samples are judged by their figures and a floor of their own. If one report is of
+/// sc-membench, the other one is taken in that form, so that both have the same conventions.
 pub fn compare(before: (&str, &Report), after: (&str, &Report), settings: &Settings) -> Comparison {
     let form = [before.1, after.1]
         .iter()
@@ -282,7 +283,7 @@ pub fn compare(before: (&str, &Report), after: (&str, &Report), settings: &Setti
             .sort_by(|a, b| a.change.cmp(&b.change).then(b.size().total_cmp(&a.size())));
     }
     let mut notes = notes(before.1, after.1);
-    // Where a question is in both reports, the reason for not comparing it says enough.
+    // A question in both reports has a reason that says enough.
     if tally.all() == 0 && unaligned.iter().all(|one| one.is_alone) {
         notes.push(nothing_in_common(&first.report, &second.report));
     }
@@ -326,7 +327,7 @@ impl<'a> InForm<'a> {
         }
     }
 
-    /// What has no row in that form.
+    /// Points without a row in that form.
     fn without_row(&self, which: &str) -> impl Iterator<Item = Unaligned> {
         self.left_out.iter().map(move |one| Unaligned {
             experiment: one.experiment.clone(),
@@ -341,7 +342,7 @@ impl<'a> InForm<'a> {
     }
 }
 
-/// What became of one point.
+/// Change of one point.
 fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
     let measured = one
         .before
@@ -427,7 +428,7 @@ struct Floors {
 }
 
 impl Floors {
-    /// What became of a point whose ratio lies between `low` and `high`.
+    /// Change of a point whose ratio lies between `low` and `high`.
     fn change(&self, low: f64, high: f64, higher_is_better: bool) -> Change {
         let more = 1.0 + self.differ.0;
         let same = 1.0 + self.same.0;
@@ -479,7 +480,7 @@ fn values(before: &[&Point], after: &[&Point]) -> (Vec<f64>, Vec<f64>) {
     }
 }
 
-/// What a side is shown as; `values` are those that are judged.
+/// Side of a comparison; `values` are those that are judged.
 fn side(points: &[&Point], values: &[f64]) -> Side {
     let measured: Vec<_> = points.iter().filter_map(|p| p.outcome.measured()).collect();
     let reported: Vec<f64> = measured.iter().map(|m| m.summary.median).collect();
@@ -578,7 +579,7 @@ fn listed(words: &BTreeSet<String>) -> String {
     }
 }
 
-/// What differs between two runs beside their numbers.
+/// Differences between two sessions besides their numbers.
 fn notes(before: &Report, after: &Report) -> Vec<String> {
     let bare = [(before, "first"), (after, "second")]
         .into_iter()
@@ -693,7 +694,7 @@ mod tests {
                 "{low} {high}"
             );
         }
-        // What lies between two winners of a race is no difference between the machines, and no
+        // The distance between two selected kernels is no difference between the machines, and no
         // likeness of theirs.
         let floors = Floors {
             same: Fraction(0.03),

@@ -57,8 +57,8 @@ pub fn reject_below_faster(dataset: &mut Dataset) {
 /// to a step of the grid.
 const BEYOND: f64 = 1.25;
 
-/// What is called memory is at least so many times what the last-level cache holds: of a random
-/// walk through less, more than half of the loads may be answered by that cache.
+/// Least size of memory relative to the effective capacity of the last-level cache. Below, that
+/// cache may answer more than half of the loads of a random walk.
 const MEMORY_AT_LEAST: f64 = 2.0;
 
 /// A last-level cache found by timing.

@@ -43,8 +43,7 @@ const CALIBRATION: f64 = 0.001;
 /// A median known to less than this (half the interval's width relative to it).
 pub const SPREAD: f64 = 0.05;
 
-/// Where values are of two kinds, a minority above this share leaves open which of them the median
-/// shows.
+/// Share of a minority above which the median of two kinds of values may be of either.
 const MINORITY: f64 = 0.3;
 
 /// Values that rose or fell by more than this from the first to the last round, and not by chance.

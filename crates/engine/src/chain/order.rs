@@ -124,9 +124,10 @@ impl ChainOrder {
         }
     }
 
-    /// How many places are passed over from each node from `first` on to the node in `next` that it
-    /// points to, going forward and from the last place on to the first, added up. It is all places
-    /// but its own where a node points to itself. All nodes are there.
+    /// Sum, over the nodes from `first` on, of the places that are passed over on the way to the
+    /// node in `next` that each points to. The way goes forward and continues from the last place
+    /// to the first. A node that points to itself passes over all other places. All nodes are
+    /// there.
     ///
     /// The proof that pointers are one cycle rests on it, see `chain`.
     pub fn passed_over(&self, first: u64, next: &[u64]) -> u128 {
@@ -301,7 +302,7 @@ impl Windows {
             let inside = self.inside(window);
             let next = &mut next[range];
             inside.cycle.successors(inner, next);
-            // Where the cycle inside would come round, the chain goes on to the next window.
+            // The chain goes on to the next window before the cycle inside closes.
             let first = inside.first();
             let last = next.iter().position(|&to| to == first);
             next.iter_mut().for_each(|to| *to += window * self.window);

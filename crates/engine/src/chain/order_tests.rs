@@ -45,7 +45,7 @@ fn order(shape: ChainShape, nodes: u64) -> ChainOrder {
     ChainOrder::new(shape, nodes, STRIDE, 7)
 }
 
-/// What each node points to.
+/// Successor of each node.
 fn pointers(order: &ChainOrder) -> Vec<u64> {
     let mut next = vec![0; order.nodes() as usize];
     order.successors(0, &mut next);

@@ -46,17 +46,16 @@ impl Order {
 
 /// One cycle through the nodes [0, n), in an order that belongs to a seed.
 ///
-/// Every node has a *state*, its image under a bijection of [0, span), where the span is the least
-/// power of two that is not below n. Adding an odd step to a state, modulo the span, goes through
-/// all states in turn (a Weyl sequence); that is the order of the cycle, and states of numbers that
-/// are no nodes are passed over. What comes after a node needs nothing but the node, so that any
-/// number of threads write and check a chain in the order of addresses.
+/// Every node has a *state*, its image under a bijection of [0, span). The span is the least power
+/// of two that is not below n. Adding an odd step to a state, modulo the span, visits all states in
+/// turn (a Weyl sequence). That is the order of the cycle; states of no node are passed over. A
+/// successor needs nothing but the node, so any number of threads write and check a chain in the
+/// order of addresses.
 ///
-/// The bijection is made as the finalisers of hash functions are (Appleby's MurmurHash3; Steele,
-/// Lea and Flood, OOPSLA 2014), of rounds in which an odd multiplication carries changes upwards
-/// and exclusive-oring something of the upper half to the lower half brings them down again. Here
-/// that is the square of the upper half: of the half itself three rounds leave traces of the
-/// constant step.
+/// The bijection is made like the finalisers of hash functions (Appleby's MurmurHash3; Steele, Lea
+/// and Flood, OOPSLA 2014). In a round, an odd multiplication carries changes upwards, and an
+/// exclusive-or of the upper half brings them down again. Here the upper half is squared: without
+/// that, three rounds leave traces of the constant step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle {
     nodes: u64,
@@ -112,8 +111,8 @@ impl Cycle {
         self.from((states * u128::from(place) / u128::from(of.max(1))) as u64)
     }
 
-    /// The node at place `place` of the circle, counted from the first and on from the last to the
-    /// first again, or, where that is no node's, the first one after it.
+    /// The node at place `place` of the circle. Places continue from the last to the first. A place
+    /// of no node stands for the first node after it.
     pub fn from(&self, place: u64) -> u64 {
         Order {
             cycle: self.clone(),
@@ -176,9 +175,10 @@ impl Cycle {
         }
     }
 
-    /// How many states are passed over from each node from `first` on to the node in `next` that it
-    /// points to, going forward and from the last state on to the first, added up. It is all states
-    /// but its own where a node points to itself. All nodes are below n.
+    /// Sum, over the nodes from `first` on, of the states that are passed over on the way to the
+    /// node in `next` that each points to. The way goes forward and continues from the last state
+    /// to the first. A node that points to itself passes over all other states. All nodes are below
+    /// n.
     ///
     /// The proof that pointers are one cycle rests on it, see `chain`.
     pub fn passed_over(&self, first: u64, next: &[u64]) -> u128 {

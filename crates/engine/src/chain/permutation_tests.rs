@@ -8,7 +8,7 @@ const SEEDS: [u64; 4] = [0, 1, 42, u64::MAX];
 /// Sizes at which the order is examined: either number of rounds, powers of two and others.
 const EXAMINED: [u64; 4] = [1 << 16, 100_000, 300_001, 1 << 20];
 
-/// What each node points to.
+/// Successor of each node.
 fn pointers(cycle: &Cycle) -> Vec<u64> {
     let mut next = vec![0; cycle.nodes as usize];
     cycle.successors(0, &mut next);
@@ -262,8 +262,8 @@ fn no_stride_stands_out() {
 
 #[test]
 fn strides_do_not_repeat() {
-    // What a stride prefetcher waits for: the same stride twice, or strides that grow by the same
-    // amount.
+    // Patterns that stride prefetchers detect: the same stride twice, or strides that grow by the
+    // same amount.
     examine(|name, order| {
         let n = order.len() as u64;
         let strides: Vec<u64> = order.windows(2).map(|w| (w[1] + n - w[0]) % n).collect();

@@ -10,8 +10,8 @@ use std::sync::Arc;
 pub(super) struct Arena {
     pub mapping: Arc<Mapping>,
     pub taken: u64,
-    /// Where doubles lie that processors add and multiply at full speed. What kernels store over
-    /// them leaves them so.
+    /// Ranges with doubles that processors add and multiply at full speed. Kernels that store over
+    /// them leave them so.
     numbers: Vec<Range<usize>>,
     /// Which of its places are used now.
     places: SplitMix64,
@@ -41,8 +41,7 @@ impl Arena {
         self.now = self.places.next_u64();
     }
 
-    /// Where `bytes` begin that may lie anywhere: at one of the places, as far apart as there is
-    /// room.
+    /// Start of `bytes` that may lie anywhere: one of the places, as far apart as there is room.
     pub fn start(&self, bytes: usize) -> usize {
         let steps = (self.mapping.len().saturating_sub(bytes) / PLACE) as u64;
         let count = (steps + 1).min(PLACES);

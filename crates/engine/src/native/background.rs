@@ -14,7 +14,7 @@ use units::error::Result;
 struct WorkerQueue {
     kernel: StreamKernel,
     window: Window,
-    /// Where the thread stopped, so that the next sample goes on there.
+    /// Position at which the thread stopped, where the next sample continues.
     offset: AtomicUsize,
 }
 
@@ -131,7 +131,7 @@ impl TrafficShare {
     }
 }
 
-/// What is measured.
+/// The measured work.
 #[derive(Debug)]
 pub enum ProbeRun {
     /// Latency.
@@ -184,7 +184,7 @@ impl LoadedRun {
         self.lanes().map(WorkerQueue::share).fold(0.0, f64::max)
     }
 
-    /// What the system says about each window, the probe's first.
+    /// Page evidence of each window, the probe's first.
     pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
         let probe = match &self.probe {
             ProbeRun::Chase(run) => run.inspect(node_samples),

@@ -7,9 +7,8 @@ use units::Bytes;
 /// Distances ahead at which kernels that prefetch are tried, in bytes.
 const DISTANCES: [u64; 3] = [512, 2048, 8192];
 
-/// Each kernel that `work` may be done with as a work of its own, widest registers first; `work`
-/// itself where it says which. Where it leaves the number of threads open too, all of that with
-/// each number.
+/// Each candidate kernel of `work`, widest registers first; `work` alone if it names its kernel. If
+/// it leaves the number of threads open, all of them with each number.
 pub fn candidates(work: &Work) -> Vec<Work> {
     let Work::Stream(stream) = work else {
         return vec![work.clone()];

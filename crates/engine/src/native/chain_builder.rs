@@ -5,12 +5,10 @@
 //! pointers back from memory.
 //!
 //! The proof. Every node has a place on a circle, computed from the node alone (see `order`). A
-//! pointer goes forward on it by one place and those that it passes over, together 1 to as many as
-//! there are. Whatever the pointers are, following them ends in a loop, and around a loop they go
-//! forward by whole turns, at least one. So when all pointers together go forward by one turn,
-//! there is one loop only, and as nothing is left for a node outside of it, it goes through all of
-//! them. This holds whatever the places are: a fault in how they are computed could only make the
-//! check fail.
+//! pointer moves forward by one place and the places that it passes over, together 1 to the number
+//! of places. Following pointers ends in a loop, and a loop moves forward by whole turns. If all
+//! pointers together move forward by one turn, there is one loop. It visits all nodes, because a
+//! node outside of it would add to the sum. A fault in the places could only make the check fail.
 
 use crate::chain::order::ChainOrder;
 use crate::machine::Failure;
@@ -99,7 +97,7 @@ fn write_part(
     written.then_some(())
 }
 
-/// What was found out about a part of the nodes.
+/// Result of the check of a part of the nodes.
 #[derive(Debug)]
 struct Proof {
     /// That they point to nodes; `None` where one does not.

@@ -70,12 +70,12 @@ impl Clock {
         self.shortest
     }
 
-    /// What is reported.
+    /// Facts for the report.
     pub fn facts(&self) -> &ClockFacts {
         &self.facts
     }
 
-    /// What is reported, to be completed by the core clock.
+    /// Facts for the report, to be completed by the core clock.
     pub fn facts_mut(&mut self) -> &mut ClockFacts {
         &mut self.facts
     }

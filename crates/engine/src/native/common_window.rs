@@ -1,7 +1,7 @@
 //! The common window: only what every thread did between the latest start and the earliest end
 //! counts.
 
-/// What one thread did: the raw counter before the first chunk and after each.
+/// Readings of one thread: the raw counter before the first chunk and after each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stamps {
     /// At least two readings, rising.
@@ -21,7 +21,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// What the thread that did least did of what the one that did most did.
+    /// Work of the slowest thread as a share of the work of the fastest.
     pub fn fairness(&self) -> f64 {
         let (least, most) = self
             .amounts

@@ -241,8 +241,8 @@ impl RealMachine {
         };
         let only = self.facts.topology.nodes.len() < 2 && matches!(place, Place::Node(_));
         let bound = if only { Ok(()) } else { mapping.place(place) };
-        // Where binding is forbidden, the first touch by a CPU of the node does the same; what came
-        // of it is read back. Of reserved pages a node may have too few.
+        // If binding is forbidden, first touch by a CPU of the node has the same effect; the pages
+        // are read back. A node may have too few reserved pages.
         if let Err(error) = bound.as_ref()
             && (near.is_empty() || pages.is_reserved())
         {
@@ -498,8 +498,7 @@ impl Machine for RealMachine {
         .map_err(Failure::from)
         .and_then(|mapping| self.touch(&mapping, &self.cpus, Nanos(f64::INFINITY)));
         let time = counter::monotonic() - start;
-        // Where the trial itself is refused, the plan assumes the slowest rate seen on virtual
-        // machines.
+        // If the trial itself fails, the plan assumes the slowest rate seen on virtual machines.
         if touched.is_ok() {
             BytesPerSecond(bytes.0 as f64 / time.secs().max(1e-9))
         } else {

@@ -8,10 +8,10 @@
 //! begin and the first says that the sample is over. Whatever the first one times, the second one
 //! was there: their common window is that of the first.
 //!
-//! No wait is without end. A kernel call looks at the line so often that no partner which has its
-//! CPU takes longer; then the thread asks whether the sample is over, the run was interrupted or
-//! [`LONGEST_WAIT`] has passed, gives its CPU to whoever needs it, and goes on with the same turn.
-//! A thread that gives up says so, and the sample is taken again.
+//! Every wait ends. A kernel call looks at the line a limited number of times, more than a running
+//! partner needs. Then the thread checks for the end of the sample, an interruption and
+//! [`LONGEST_WAIT`], yields its CPU, and continues with the same turn. A thread that gives up says
+//! so, and the sample is taken again.
 
 use crate::native::timed_sample::{Blocks, Run};
 use crate::work::HandOffWork;
@@ -39,7 +39,7 @@ pub const LONGEST_WAIT: Nanos = Nanos(1e9);
 /// B.
 const DISTANCE: usize = 128;
 
-/// What the word of [`HandOffRun::state`] says.
+/// Values of [`HandOffRun::state`].
 const UNDER_WAY: usize = 0;
 const OVER: usize = 1;
 const GIVEN_UP: usize = 2;

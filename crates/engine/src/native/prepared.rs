@@ -1,4 +1,4 @@
-//! What the real machine has ready for the next samples.
+//! Prepared work of the real machine.
 
 use super::Team;
 use crate::machine::Failure;
@@ -10,7 +10,7 @@ use host::memory::Window;
 use report::KernelUsed;
 use std::sync::{Arc, Mutex};
 
-/// What the next samples run on.
+/// Prepared work of the next samples.
 #[derive(Debug, Clone)]
 pub(super) enum Prepared {
     Stream(Arc<StreamRun>),
@@ -80,8 +80,7 @@ pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
     Ok(KernelUsed { name, digest })
 }
 
-/// What a thread streams through, where the table of its order lies, and whether numbers have to be
-/// written first.
+/// Window of a thread, the window of its order table, and whether doubles have to be written first.
 pub type Memory = (Window, Option<Window>, bool);
 
 /// The threads' shares, each made by the thread itself: tables and numbers are written near it.

@@ -21,8 +21,8 @@ pub struct Length {
     pub ticks: u64,
     /// Blocks of independent instructions that are read beside it.
     pub issue_blocks: u64,
-    /// What the first thread does in each chunk, of which there are then [`CHUNKS`]; without,
-    /// chunks are as long as fills the ticks.
+    /// Work of the first thread in each chunk, of which there are then [`CHUNKS`]; without it,
+    /// chunks last as long as the ticks.
     pub chunk: Option<u64>,
 }
 
@@ -52,8 +52,8 @@ pub type Blocks<'a> = dyn FnMut(u64) + 'a;
 
 /// Work that the threads of a sample do, each its own share.
 pub trait Run: Send + Sync + 'static {
-    /// What one block of the kernel counts as: payload bytes, hops, instructions, operations or
-    /// round trips.
+    /// Amount of one block of the kernel: payload bytes, hops, instructions, operations or round
+    /// trips.
     fn amount_per_block(&self) -> u64;
 
     /// Calls `measure` with the means to do a number of blocks of the share of thread `index`.
@@ -71,8 +71,8 @@ pub trait Run: Send + Sync + 'static {
     /// Answers until the sample is over.
     fn answer(&self, _index: usize) {}
 
-    /// What one block of thread `index` moves where it is traffic beside what is measured, and
-    /// counted apart from it.
+    /// Background traffic of one block of thread `index`, counted apart from the measured work;
+    /// `None` for a measured thread.
     fn beside(&self, _index: usize) -> Option<BackgroundTraffic> {
         None
     }
@@ -126,14 +126,14 @@ impl ReferenceReading {
     }
 }
 
-/// What one thread saw.
+/// Readings of one thread.
 struct Seen {
     /// `None` for a thread that only answered.
     ruled: Option<ReferenceReading>,
     /// `None` for a thread that only answered.
     stamps: Option<Stamps>,
     noise: Option<ThreadNoise>,
-    /// Where it was found, see [`Observation::found_on`].
+    /// CPU outside of its own, see [`Observation::found_on`].
     found_on: Option<u32>,
 }
 
@@ -246,8 +246,7 @@ fn take_once<R: Run>(
     }))
 }
 
-/// What the blocks that each of the `timed` threads did amount to: what is measured, and the
-/// traffic beside it.
+/// Amount of the blocks of the `timed` threads: measured work and background traffic.
 fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<BackgroundTraffic>) {
     let mut amount = 0.0;
     let mut traffic = None;
@@ -330,7 +329,7 @@ fn attend(member: Member, answer: impl FnOnce()) -> Seen {
     }
 }
 
-/// Where a thread is now, or where it was `before` if that was elsewhere than on its own CPU.
+/// CPU that the thread is on, or was on `before`, if that is not its own.
 fn found_on(before: Option<u32>, member: Member) -> Option<u32> {
     if before == Some(member.cpu) {
         pin::current_cpu()
@@ -353,8 +352,8 @@ fn issue_ticks(blocks: u64) -> u64 {
     read().min(read())
 }
 
-/// Doubles the work until it takes a quarter of a chunk, then scales up. What it does also warms
-/// the caches.
+/// Doubles the work until it takes a quarter of a chunk, then scales up. This also warms the
+/// caches.
 fn blocks_per_chunk(blocks: &mut Blocks<'_>, chunk_ticks: u64) -> u64 {
     let mut count = 1u64;
     loop {

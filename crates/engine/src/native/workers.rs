@@ -50,8 +50,8 @@ impl Team {
         })
     }
 
-    /// Where to send jobs for each of `cpus`: those for a CPU that is named twice go to two
-    /// threads, of which the second is started when it is first needed.
+    /// Inboxes of the threads for each of `cpus`. A CPU that is named twice has two threads; the
+    /// second is started when it is first needed.
     fn inboxes(&self, cpus: &[u32]) -> Result<Vec<Sender<Job>>> {
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut before: BTreeMap<u32, usize> = BTreeMap::new();
@@ -83,7 +83,7 @@ impl Team {
             let job = Arc::clone(&job);
             let boxed: Job = Box::new(move || {
                 let result = job(Member { index, cpu });
-                // What the job holds (memory, chains) must be free when the caller has all results.
+                // Memory and chains of the job must be free when the caller has all results.
                 drop(job);
                 // The receiver only goes away when the whole run does.
                 let _ = sender.send(result);
@@ -140,8 +140,7 @@ impl Worker {
             .name(format!("cpu{cpu}"))
             .stack_size(STACK)
             .spawn(move || {
-                // Where no thread can be pinned, the system's choice is all there is; the report
-                // says so.
+                // Without pinning, the system chooses the CPU; the report says so.
                 let pin = if pin::can_pin() {
                     pin::pin_current_thread(cpu)
                 } else {

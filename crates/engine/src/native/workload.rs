@@ -23,14 +23,14 @@ pub struct StreamRun {
     distance: u64,
 }
 
-/// What one thread streams through.
+/// Memory of one thread's stream.
 #[derive(Debug)]
 pub struct StreamShare {
     /// Its streams.
     pub window: Window,
     /// The order of their pieces, for kernels that follow a table.
     pub table: Option<IndexTable>,
-    /// Where the thread stopped, so that the next sample goes on there.
+    /// Position at which the thread stopped, where the next sample continues.
     offset: AtomicUsize,
 }
 
@@ -115,7 +115,7 @@ impl StreamRun {
         walk.share()
     }
 
-    /// What the system says about each window.
+    /// Page evidence of each window.
     pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
         self.shares
             .iter()
@@ -146,7 +146,7 @@ impl Run for StreamRun {
 #[derive(Debug)]
 pub struct ChaseRun {
     chains: Vec<Arc<Chain>>,
-    /// What each thread does; only that thread takes it.
+    /// Walks of the threads; only its thread takes one.
     walks: Vec<Mutex<Walk>>,
     /// Walkers of each thread.
     walkers: usize,
@@ -163,7 +163,7 @@ impl ChaseRun {
         }
     }
 
-    /// What the system says about the memory of each chain.
+    /// Page evidence of the memory of each chain.
     pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
         self.chains
             .iter()
@@ -171,12 +171,11 @@ impl ChaseRun {
             .collect()
     }
 
-    /// Loads all nodes of the chain of thread `index` [`PREFILL_PASSES`] times in the order of
-    /// their addresses, for [`LONGEST_PREFILL`] at most. Caches whose replacement protects what was
-    /// there before take a new working set in over several passes only, and a walk needs so long
-    /// for these, a miss at a time, that a neighbour throws out meanwhile what it has brought. Many
-    /// walkers at once are as fast but do not do: an L3 of Intel's keeps, beside busy neighbours,
-    /// what came in a row and loses what came at random within milliseconds.
+    /// Loads all nodes of the chain of thread `index` [`PREFILL_PASSES`] times by rising address,
+    /// for [`LONGEST_PREFILL`] at most. Some caches protect old lines, so that a new working set
+    /// takes several passes. A walk needs so long for them that a neighbour evicts lines meanwhile.
+    /// Many walkers at once do not help: an L3 of Intel keeps lines that came in a row, and loses
+    /// lines that came at random within milliseconds.
     pub fn fill(&self, index: usize) {
         let Some(chain) = self.chains.get(index).or(self.chains.last()) else {
             return;

@@ -58,8 +58,8 @@ impl PointLog {
         }
     }
 
-    /// What is measured at a point that asks for `asked`: the same, with the kernel that was found
-    /// fastest where it left the choice.
+    /// The work of a point that requested `asked`: the same, with the selected kernel if it left
+    /// the choice.
     pub fn work<'a>(&'a self, asked: &'a Work) -> &'a Work {
         self.chosen.as_ref().map_or(asked, |chosen| &chosen.work)
     }
@@ -178,7 +178,7 @@ impl PointLog {
             .collect()
     }
 
-    /// What the first thread does in a nanosecond by the samples that the headline is of.
+    /// Work of the first thread per nanosecond, by the samples of the headline.
     pub(super) fn pace(&self, work: &Work) -> Result<short_windows::Pace, Failure> {
         let of_first =
             |seen: &Observation| seen.amount as f64 / work.chasing() as f64 / seen.elapsed.0;

@@ -5,11 +5,10 @@ use super::recorded::RecordedSample;
 use crate::work::Work;
 use units::Nanos;
 
-/// What samples of chains through memory are longer by. Between two samples a chase stands still
-/// for a tenth of a millisecond, in which threads wake each other and the core's clock is read;
-/// what the caches hold of page tables goes down with each pause, and loads take 5% longer in
-/// samples of 1 ms than in samples of 8 ms of the same chain in turn. Of 4 ms they are within 1% of
-/// these, and 1 to 2% above a chase that never stands still.
+/// Factor for the length of samples of chains through memory. Between two samples a chase stands
+/// still for a tenth of a millisecond. Caches lose page-table lines in each pause: loads take 5%
+/// longer in samples of 1 ms than in samples of 8 ms of the same chain. Samples of 4 ms are within
+/// 1% of those, and 1 to 2% above a chase without pauses.
 pub const IN_MEMORY: f64 = 4.0;
 
 /// Rounds that a fixed number of samples is spread over at most: each is a line of the journal with
@@ -35,8 +34,8 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Length of a sample of `work`, which the caches could hold or not. Where most `samples`
-    /// before it were disturbed, long ones would only be disturbed more often.
+    /// Length of a sample of `work`, by whether the caches could hold it. If most samples `before`
+    /// it were disturbed, it has the short length: long ones are disturbed more often.
     pub(super) fn length_of(
         &self,
         work: &Work,

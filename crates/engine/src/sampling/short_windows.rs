@@ -18,7 +18,7 @@ pub struct Windows {
     pub length: Nanos,
 }
 
-/// What the first thread of a work does in a nanosecond, as [`Observation::amount`] counts.
+/// Work of the first thread per nanosecond, as [`Observation::amount`] counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace(pub f64);
 

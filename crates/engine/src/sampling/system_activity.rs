@@ -2,8 +2,8 @@
 
 use report::SystemActivity;
 
-/// What happened between two readings. What one of them lacks is unknown; counts that went back (a
-/// counter was reset) are none.
+/// Activity between two readings. A count that one of them lacks is unknown; a count that went back
+/// (a counter was reset) is none.
 pub fn between(before: &SystemActivity, after: &SystemActivity) -> SystemActivity {
     let time = |of: fn(&SystemActivity) -> Option<f64>| {
         of(before).zip(of(after)).map(|(b, a)| (a - b).max(0.0))
@@ -26,7 +26,8 @@ pub fn between(before: &SystemActivity, after: &SystemActivity) -> SystemActivit
     }
 }
 
-/// Two stretches of time taken together. What is unknown of one of them is unknown of both.
+/// Activity of two stretches of time together. A count that is unknown in one of them is unknown in
+/// both.
 pub fn together(one: &SystemActivity, other: &SystemActivity) -> SystemActivity {
     let time = |of: fn(&SystemActivity) -> Option<f64>| of(one).zip(of(other)).map(|(a, b)| a + b);
     let count = |of: fn(&SystemActivity) -> Option<u64>| {

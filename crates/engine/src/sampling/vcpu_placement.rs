@@ -1,10 +1,10 @@
 //! Whether the host of a virtual machine moved the machine's CPUs closer to each other while a
 //! point was measured.
 //!
-//! A host schedules the CPUs of its guests as it likes: what the guest knows as two cores may for a
-//! while be two threads of one, which halves what they read from their first cache and is nothing
-//! that the guest's kernel counts. What shows it is how long a cache line takes from one to the
-//! other, by a factor of three to ten.
+//! A host schedules the CPUs of its guests as it likes. Two CPUs of the guest may for a while be
+//! two threads of one core. That halves their reads from the first cache, and the guest's kernel
+//! does not count it. The round trip of a cache line between them shows it, by a factor of three to
+//! ten.
 
 use super::disturbance::disturbances;
 use super::recorded::RecordedSample;

@@ -15,9 +15,9 @@ const MOST_WARM_UPS_OF_PREFILLED: usize = 2;
 /// more than a few are slower and slower.
 pub const SAMPLES_PER_PREFILL: u32 = 4;
 
-/// The longest chain that the time for filling it lasts for, twice through at a few GB/s. Where
-/// this ends, chains are warmed up in another way, which looks like the end of a cache: no CPU
-/// should have so large a one.
+/// Longest chain that is filled before samples: filled twice within the time limit at a few GB/s.
+/// Longer chains are warmed up in another way, and the change looks like the end of a cache. So no
+/// CPU should have a cache of this size.
 const LARGEST_PREFILL: Bytes = Bytes::mib(512);
 
 /// The longest chain that is filled anew within a round: beyond, that takes longer than the
@@ -138,10 +138,9 @@ fn is_prefilled(work: &Work) -> bool {
     matches!(work, Work::Chase(chase) if chase.touched() <= LARGEST_PREFILL)
 }
 
-/// How much of a working set that a cache could hold is walked before it is sampled, where the
-/// cache before the last one has `nearer` bytes: all of it, and of a chain that lies in the last
-/// one already as much as the nearer one holds twice, which then has what it would have after any
-/// longer walk.
+/// Length of the walk before samples of a working set that a cache could hold; the cache before the
+/// last one has `nearer` bytes. It covers all of it. A chain that is in the last cache already is
+/// walked as far as twice the nearer cache, which is then in its steady state.
 pub fn warm_up_walk(work: &Work, nearer: Bytes) -> u64 {
     match work {
         Work::Chase(chase) if is_prefilled(work) => chase

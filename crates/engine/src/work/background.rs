@@ -131,7 +131,7 @@ impl Traffic {
     }
 }
 
-/// What is measured while there is traffic.
+/// The measured work under background traffic.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Probe {
     /// Latency of a chase.
@@ -173,7 +173,7 @@ impl LoadedWork {
         }
     }
 
-    /// What is measured.
+    /// The measured work.
     pub fn probe(&self) -> &Probe {
         &self.probe
     }

@@ -125,7 +125,7 @@ impl ChaseWork {
         }
     }
 
-    /// What all of its chains go through.
+    /// Working set of all of its chains.
     pub fn working_set(&self) -> Bytes {
         let chains = if self.shared { 1 } else { self.threads() };
         Bytes(self.touched().0.saturating_mul(chains))

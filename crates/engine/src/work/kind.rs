@@ -1,4 +1,4 @@
-//! What can be sampled: every kind of work.
+//! Every kind of work that can be sampled.
 
 use super::background::{LoadedWork, Probe, Traffic};
 use super::chase::ChaseWork;
@@ -139,9 +139,9 @@ impl Work {
         }
     }
 
-    /// Loads of all threads of a chase after which nearly every line of the page tables behind its
-    /// memory has been used, where pages have `page` bytes, and most several times: six for each
-    /// line (with three, memory came out slower). Zero for what follows no chain.
+    /// Loads of all threads of a chase after which nearly every line of its page tables has been
+    /// used, for pages of `page` bytes. That is six loads for each line; with three, memory came
+    /// out slower. Zero for work without a chain.
     pub fn translations(&self, page: Bytes) -> u64 {
         let lines = |w: &ChaseWork| w.bytes.0 / (page.0.max(1) * ENTRIES_PER_LINE);
         self.chase().map_or(0, |w| {
@@ -152,7 +152,7 @@ impl Work {
         })
     }
 
-    /// What walking everything once amounts to, as `Observation::amount` counts: payload bytes,
+    /// Amount of one pass over the working set, as `Observation::amount` counts: payload bytes,
     /// hops, instructions, operations or round trips.
     pub fn pass(&self) -> u64 {
         match self {

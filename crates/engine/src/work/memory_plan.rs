@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use units::Bytes;
 
-/// What a mapping is for; streams and chains never share memory.
+/// Use of a mapping; streams and chains never share memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MemoryUse {
     /// Threads stream through it.
@@ -57,14 +57,14 @@ pub fn traffic_memory(work: &LoadedWork, facts: &HostFacts) -> BTreeMap<MemoryKe
     needed
 }
 
-/// Streams up to this size are sampled at several places of their mapping
-/// ([`Machine::shift_placement`]), and that many of them are mapped at least, where that is a small
-/// part of the memory.
+/// Streams of these sizes are sampled at several places of their mapping
+/// ([`Machine::shift_placement`]). At least that many places are mapped, if they are a small part
+/// of the memory.
 const SMALL: RangeInclusive<Bytes> = Bytes::kib(128)..=Bytes::mib(2);
 const PLACES: u64 = 16;
 const PART: u64 = 64;
 
-/// What is mapped at least for a thread that streams through `bytes`, which take up `slot`.
+/// Least memory to map for a thread that streams through `bytes`, which take up `slot`.
 fn places(bytes: Bytes, slot: Bytes, facts: &HostFacts) -> Bytes {
     let several = Bytes(slot.0.max(Bytes::mib(1).0).saturating_mul(PLACES));
     let usable = facts.memory.usable.get().map_or(0, |usable| usable.0);
@@ -76,8 +76,9 @@ fn places(bytes: Bytes, slot: Bytes, facts: &HostFacts) -> Bytes {
 }
 
 impl MemoryPlan {
-    /// What `works` need. Streams of different works use the same memory; every chain has its own,
-    /// unless `chains_share`, when they are built anew each time in memory for the largest.
+    /// Memory that `works` need. Streams of different works use the same memory. Every chain has
+    /// its own, unless `chains_share`: then they are built again each time in memory for the
+    /// largest.
     pub fn for_works<'a>(
         works: impl IntoIterator<Item = &'a Work>,
         facts: &HostFacts,
@@ -155,8 +156,8 @@ impl MemoryPlan {
         sums
     }
 
-    /// Whether the pools of reserved huge pages have as many free as it needs. Where the system
-    /// tells of no pools at all, they count as large enough.
+    /// Whether the pools of reserved huge pages have enough free ones. Pools that the system does
+    /// not report count as large enough.
     fn fits_pools(&self, facts: &HostFacts) -> bool {
         let Some(pools) = facts.pages.huge_pools.get() else {
             return true;

@@ -16,7 +16,7 @@ pub struct InstructionWork {
 /// Threads that repeat an operation on a shared line, or each on its own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LockWork {
-    /// What they do.
+    /// Operation of the threads.
     pub operation: LockOperation,
     /// One thread on each of these CPUs.
     pub cpus: Vec<u32>,

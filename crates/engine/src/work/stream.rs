@@ -22,7 +22,7 @@ pub enum TableOrder {
 /// Threads that stream through memory of their own, all at once.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamWork {
-    /// What is done to the memory.
+    /// Operation on the memory.
     pub operation: Operation,
     /// With which registers.
     pub width: Width,
@@ -43,8 +43,7 @@ pub struct StreamWork {
     /// Numbers of threads of which the fastest may be chosen, with the working set of each of them:
     /// on so many of the CPUs, the first ones. Empty where all of them are asked for.
     pub counts: Vec<(usize, Bytes)>,
-    /// Where the memory of all threads shall lie; on the node of each thread without, where that is
-    /// possible.
+    /// Place of the memory of all threads; `None` for the node of each thread, if that is possible.
     pub place: Option<Place>,
 }
 
@@ -87,7 +86,7 @@ impl StreamWork {
         }
     }
 
-    /// Where the memory of the thread on `cpu` lies by `facts`.
+    /// Place of the memory of the thread on `cpu`, according to `facts`.
     pub fn memory_of(&self, cpu: u32, facts: &HostFacts) -> Place {
         match &self.place {
             None | Some(Place::Local) => Place::Node(facts.topology.node_of(cpu).unwrap_or(0)),
@@ -95,7 +94,7 @@ impl StreamWork {
         }
     }
 
-    /// What its operation promises.
+    /// Contract of its operation.
     pub fn contract(&self) -> &'static Contract {
         self.operation.contract()
     }

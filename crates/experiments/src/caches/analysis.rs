@@ -20,12 +20,12 @@ pub struct CurvePoint {
 pub struct MeasuredLevel {
     /// A load that finds its line there, in ns.
     pub latency: f64,
-    /// Where it ends; `None` for the last one seen, which is memory unless a cache is larger than
-    /// all that was measured.
+    /// End of the level; `None` for the last one, which is memory unless a cache is larger than the
+    /// largest size.
     pub end: Option<End>,
 }
 
-/// Where a level ends.
+/// End of a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct End {
     /// The working set that explains the curve best.
@@ -50,7 +50,7 @@ pub struct Rise {
 /// Levels of a hierarchy differ by at least this, relatively.
 const STEP: f64 = 0.2;
 
-/// What a fit has to confirm of it.
+/// Share of a step that a fit has to confirm.
 const CONFIRMED: f64 = 0.15;
 
 /// Levels differ by at least this many ns: the next cache of every known core is several cycles
@@ -236,8 +236,8 @@ fn valley(curve: &[CurvePoint], (from, to): (f64, f64)) -> impl Iterator<Item = 
         .flatten()
 }
 
-/// How much steeper a rise has to get again to be two, by how much two caches have to explain it
-/// better than one, and the share of loads that the first one's successor has somewhere for itself.
+/// Conditions for two ends: how much steeper a step has to become again, how much better two caches
+/// have to explain it, and the share of loads that the second cache serves alone somewhere.
 const STEEPER: f64 = 2.0;
 const BETTER: f64 = 2.0;
 const OWN: f64 = 0.5;
@@ -320,7 +320,7 @@ const AT_MOST_WAITING: f64 = 0.5;
 const FREE: f64 = 0.15;
 const AHEAD: f64 = 0.8;
 
-/// What pairs of nodes at rising distances show.
+/// Effects between pairs of nodes at rising distances.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PairEffects {
     /// The line: twice the largest distance at which the second of two loads is free.
@@ -330,8 +330,8 @@ pub struct PairEffects {
     pub ahead: Option<(Bytes, f64)>,
 }
 
-/// What `pairs` of distance and mean load show where the nearest cache takes `near`: distances
-/// rise. A pair inside a line takes (first + near) / 2, one far apart takes what two loads take.
+/// Effects in `pairs` of distance and mean load, with rising distances, if the nearest cache takes
+/// `near`. A pair inside a line takes (first + near) / 2; a pair far apart takes two loads.
 pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> PairEffects {
     let Some(&(largest, apart)) = pairs.last() else {
         return PairEffects::default();
@@ -387,9 +387,9 @@ const FULL: f64 = 0.3;
 /// a set: `here` is a load from the cache, `behind` one from the next. `None` where the set never
 /// filled, or always was, or filled too late to tell.
 ///
-/// A pass over n nodes takes n loads. What one node more adds to it is a load from here as long as
-/// it fits, and at least one from behind from then on, however the nearer caches and this one
-/// replace: a mean load alone would be low as long as nearer caches hold some of the nodes.
+/// A pass over n nodes takes n loads. One more node adds a load from here as long as all fit, and
+/// at least one from the next level after that, for every replacement. The mean load alone would be
+/// low as long as nearer caches have some of the nodes.
 pub fn ways(loads: &[(u64, f64)], here: f64, behind: f64) -> Option<(u64, u64)> {
     let full = here + FULL * (behind - here);
     let mut before = 0;
@@ -404,7 +404,7 @@ pub fn ways(loads: &[(u64, f64)], here: f64, behind: f64) -> Option<(u64, u64)> 
         fits.push(added <= full && !overshot);
         (before, passed) = (nodes, pass);
     }
-    // What is full stays full: the first place from which on all are.
+    // A full set stays full: the first place from which on all are.
     let first = fits.iter().rposition(|fits| *fits)? + 1;
     let more = loads.get(first)?.0;
     (first + 1 < loads.len()).then_some((loads[first - 1].0, more.saturating_sub(1)))

@@ -1,18 +1,18 @@
-//! What a run says about CPUs that compete for caches, beside what the system reports.
+//! CPUs that compete for caches, by timing and according to the system.
 
 use super::measured_curve::{MeasuredCurve, finding, note, value};
 use super::points::SHARED;
 use crate::series::not_rejected;
 use report::{Cache, Finding, Places, Point, Relation};
 
-/// The share of the way to the next level from which on a partner takes a part of the cache. What
-/// it costs to share the paths to a cache is less.
+/// Share of the way to the next level from which on a partner takes a part of the cache. Sharing
+/// the paths to a cache costs less.
 const TAKEN: f64 = 0.25;
 
 /// And at least this share longer: less may be the clock, which is lower where two cores work.
 const LONGER: f64 = 0.1;
 
-/// What one partner does to the loads from a cache.
+/// Effect of one partner on the loads from a cache.
 struct BesidePartner<'a> {
     point: &'a Point,
     partner: u32,
@@ -84,7 +84,7 @@ fn why(group: &MeasuredCurve<'_>) -> String {
     }
 }
 
-/// What the points about the cache at `index` show, or that they do not.
+/// Effects on the cache at `index`, or the reason why they are unknown.
 fn level<'a>(
     group: &MeasuredCurve<'a>,
     index: usize,
@@ -186,7 +186,7 @@ fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<F
     };
     let competes = !shared.is_empty();
     let latencies = partners(competes).map(|beside| beside.latency);
-    // What every partner does at least, or at most.
+    // Least or largest effect of every partner.
     let beside = latencies.reduce(if competes { f64::min } else { f64::max })?;
     let alone = level.alone;
     let text = if competes {
@@ -234,7 +234,7 @@ fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<F
     finding(points.chain([level.point]), "cache-sharing", text, &values)
 }
 
-/// Where the system reports otherwise of one partner.
+/// Finding about a partner that the system reports otherwise.
 fn disagrees(
     group: &MeasuredCurve<'_>,
     cpu: u32,

@@ -1,4 +1,4 @@
-//! What the points of a run say about the caches, in sentences, beside what the system reports.
+//! Findings about the caches, by timing and according to the system.
 
 use super::analysis::End;
 use super::measured_curve::{MeasuredCurve, finding, note};
@@ -8,8 +8,7 @@ use crate::series::{CpuSeries, by_cpu, not_rejected};
 use report::{Cache, Dataset, Finding, Point, Topology};
 use units::Bytes;
 
-/// What timing shows and what the system reports disagree where the range of the one and the other
-/// are further apart than this factor.
+/// Timing and system disagree if their ranges are further apart than this factor.
 const TOLERANCE: f64 = 1.25;
 
 /// Caches that hold different lines show as one as large as both where that is more than this
@@ -140,7 +139,7 @@ impl<'a> MeasuredCurve<'a> {
         )
     }
 
-    /// What lies behind the last end: memory, as far as anyone can tell.
+    /// Memory past the last end, as far as timing can tell.
     fn memory(&self) -> Option<Finding> {
         let last = self.levels.last()?;
         let largest = self.curve.last()?.size;

@@ -1,5 +1,5 @@
-//! What the points of a run walk through, held against the last-level cache that the same run found
-//! by timing.
+//! Checks the points of a session against the last-level cache that the same session found by
+//! timing.
 
 use super::measured_curve::measured_levels;
 use crate::hierarchy::{MEMORY, TimedLastLevel};
@@ -27,9 +27,8 @@ pub fn review(datasets: &mut [Dataset], own: usize, topology: &Topology) {
     doubt_by_timed_caches(points, &caches, MEMORY);
 }
 
-/// What the last-level caches of `cpus` hold together by the sweep in `dataset`; `None` where it
-/// shows no end of them, or the one that is reported. Of several that were looked at, the largest
-/// counts.
+/// Effective capacity of the last-level caches of `cpus` together, by the sweep in `dataset`;
+/// `None` if it shows no end of them, or the reported one. Of several CPUs the largest counts.
 pub fn timed_last_level(
     dataset: &Dataset,
     topology: &Topology,

@@ -1,5 +1,4 @@
-//! What was measured of one CPU in one kind of pages: the curve of its sweep, the levels that the
-//! curve shows, and the caches that the system reports.
+//! The curve of one CPU in one kind of pages: its sweep, the levels found, and the reported caches.
 
 use super::analysis::{CurvePoint, End, MeasuredLevel, levels, matched};
 use super::points::SWEEP;
@@ -17,7 +16,7 @@ pub struct MeasuredCurve<'a> {
     pub points: Vec<&'a Point>,
     /// By rising size.
     pub curve: Vec<CurvePoint>,
-    /// What it shows.
+    /// Levels of the curve.
     pub levels: Vec<MeasuredLevel>,
     /// The caches that the system reports for the CPU, nearest first.
     pub reported: Vec<&'a Cache>,
@@ -27,7 +26,7 @@ pub struct MeasuredCurve<'a> {
     pub on: String,
     /// Which pages these are, in words, where there are several.
     pub mode: String,
-    /// What the system reports.
+    /// Topology that the system reports.
     pub topology: Option<&'a Topology>,
     /// The CPU of the chases.
     pub cpu: Option<u32>,

@@ -134,7 +134,7 @@ impl Caches {
         findings
     }
 
-    /// What stands in for the closer look at a curve.
+    /// Placeholder sizes for the closer look at a curve.
     fn rooms(&self, group: &SweptCpu) -> Vec<Bytes> {
         grid::stand_ins(group.most)
             .into_iter()
@@ -275,7 +275,7 @@ impl Experiment for Caches {
         most: usize,
         measured: &Dataset,
     ) -> Vec<Draft> {
-        // What could be drafted can be asked again.
+        // A request that could be drafted can be drafted again.
         let groups = self.groups(scope).unwrap_or_default();
         let each = most / groups.len().max(1);
         let curve =

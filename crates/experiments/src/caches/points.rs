@@ -24,11 +24,11 @@ pub const WAYS: &str = "ways";
 /// A chase through most of a cache, alone and beside another CPU that goes through as much.
 pub const SHARED: &str = "shared";
 
-/// What is gone through in huge pages before anything else is: 32 of the small pages that a virtual
-/// machine's huge ones may be to its host, fewer than a first-level TLB has entries.
+/// Window of chains in huge pages. It has 32 small pages, in case the host backs a huge page with
+/// small ones: fewer than a first-level TLB has entries.
 const WINDOW: Bytes = Bytes(128 << 10);
 
-/// What one curve is of.
+/// CPU and pages of one curve.
 #[derive(Debug, Clone, Copy)]
 pub struct SweptCpu {
     pub cpu: u32,
@@ -103,7 +103,7 @@ impl SweptCpu {
             more.iter()
                 .map(|(axis, amount)| ((*axis).to_owned(), number(*amount))),
         );
-        // What is asked first is needed most; of that, small working sets are.
+        // Early questions are needed most, and among them small working sets.
         let rank = [SWEEP, PAIR, STRIDE, WAYS, SHARED]
             .iter()
             .position(|o| *o == operation)

@@ -1,4 +1,4 @@
-//! What is asked of caches once their ends are known: lines, prefetchers, ways.
+//! Probes for lines, prefetchers and ways, drafted when the ends of caches are known.
 
 use super::analysis::{End, MeasuredLevel};
 use super::points::{PAIR, STRIDE, SweptCpu, WAYS};
@@ -190,8 +190,8 @@ fn strides(group: &SweptCpu, inner: Bytes) -> Vec<CacheProbe> {
     (0..STRIDES).flat_map(one).collect()
 }
 
-/// Numbers of nodes in one set of the cache of `inner`: they lie as far apart as the least power of
-/// two that is no less than the cache, which is a multiple of what all sets of a way take, up to
+/// Numbers of nodes in one set of the cache of `inner`. Nodes lie one power of two apart, no less
+/// than the cache: a multiple of the size of a way, up to
 /// `contiguous` memory. As many nodes that lie a line further apart share no set, but they lie in
 /// the same pages, which may share sets of a TLB: what these take is not for want of ways.
 fn ways(group: &SweptCpu, inner: Bytes, contiguous: Bytes) -> Vec<CacheProbe> {

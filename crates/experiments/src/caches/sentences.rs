@@ -1,4 +1,4 @@
-//! What the probes of a run say: lines, prefetchers, ways.
+//! Findings of the probes: lines, prefetchers, ways.
 
 use super::analysis::{PairEffects, followed, pairs, ways};
 use super::measured_curve::{MeasuredCurve, finding, note, value};
@@ -63,7 +63,7 @@ fn line(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Fin
     finding(group.points_about(PAIR, index), kind, text, &values)
 }
 
-/// What is fetched beside a line, behind the furthest cache that was asked.
+/// Lines that are fetched with their neighbour, past the furthest cache that was probed.
 fn neighbours(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Finding> {
     let (index, pairs) = shown.iter().rev().find(|(_, pairs)| pairs.line.is_some())?;
     let line = pairs.line?;
@@ -157,8 +157,8 @@ fn sets(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
             ));
         }
     };
-    // What the nearer cache holds of a set is never looked for in this one: fewer ways than its do
-    // not show.
+    // Lines of a set that the nearer cache has are never looked up in this one: fewer ways than its
+    // do not show.
     let hidden = index > 0 && found(group, 0).is_ok_and(|(_, nearer)| least <= nearer);
     let least = if hidden { 1 } else { least };
     let cache = group.pairs().get(index).copied().flatten();
@@ -219,7 +219,7 @@ fn found(group: &MeasuredCurve<'_>, index: usize) -> Result<(u64, u64), &'static
     let nearest = latency(0);
     let here = latency(index);
     let behind = latency(index + 1);
-    // What as many lines of different sets take longer than the nearest cache is for their pages.
+    // Extra time of as many lines of different sets is the cost of their pages.
     let sets =
         |(nodes, load): (u64, f64)| Some((nodes, nearest + (load - apart.get(&nodes)?).max(0.0)));
     let loads: Vec<(u64, f64)> = together.into_iter().filter_map(sets).collect();

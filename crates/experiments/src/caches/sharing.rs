@@ -25,8 +25,7 @@ const PARTNERS: usize = 8;
 /// half.
 const STAND_INS: [Bytes; 3] = [Bytes(1 << 20), Bytes(8 << 20), Bytes(48 << 20)];
 
-/// What is asked about a cache: of how many bytes each CPU goes through, and beside which other
-/// one.
+/// A probe of a cache: the bytes of each CPU, and the other CPU.
 #[derive(Debug, Clone, Copy)]
 struct SharingProbe<'a> {
     group: &'a SweptCpu,
@@ -128,8 +127,8 @@ pub fn stand_ins(groups: &[SweptCpu], scope: &Scope<'_>) -> Vec<Draft> {
         .collect()
 }
 
-/// What is asked where the caches of each group are known: at most as many and as large as the
-/// first `most` of the placeholders.
+/// Probes once the caches of each group are known: at most as many and as large as the first `most`
+/// of the placeholders.
 pub fn place(
     groups: &[(SweptCpu, Vec<MeasuredLevel>)],
     scope: &Scope<'_>,

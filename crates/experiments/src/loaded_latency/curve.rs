@@ -27,13 +27,13 @@ const LEARNT: f64 = 0.01;
 /// One intensity of the traffic.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadedPoint<'a> {
-    /// What was measured.
+    /// The measured point.
     pub point: &'a Point,
     /// Cycles between bursts, `None` without traffic.
     pub pause: Option<u64>,
-    /// What a load takes, in ns.
+    /// Latency of a load, in ns.
     pub latency: Summary,
-    /// What the traffic moved; none without.
+    /// Background traffic; `None` without.
     pub load: Option<Load>,
 }
 
@@ -141,7 +141,7 @@ impl<'a> LoadedCurve<'a> {
         self.spots.iter().map(|spot| spot.latency.median).collect()
     }
 
-    /// What a load takes when the traffic first reaches a bandwidth, in ns, by straight lines
+    /// Latency at the bandwidth that the traffic first reaches, in ns, by linear interpolation
     /// between points.
     pub fn at(&self, bandwidth: f64) -> Option<Figure<'a>> {
         let figures: Vec<Figure<'_>> = self
@@ -230,7 +230,7 @@ impl<'a> LoadedCurve<'a> {
     }
 }
 
-/// What the intervals of two points show.
+/// Comparison of two points by their intervals.
 fn shows(from: &Point, to: &Point) -> Option<Shown> {
     Some(Difference::between(from, to)?.shows())
 }

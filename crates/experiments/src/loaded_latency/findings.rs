@@ -1,4 +1,4 @@
-//! What the curves say, in sentences.
+//! Findings of the curves.
 
 use super::curve::{LOADED, LoadedCurve, curves};
 use crate::difference::{Difference, Figure, Shown};
@@ -29,7 +29,7 @@ pub fn findings(dataset: &Dataset, facts: Option<&HostFacts>) -> Vec<Finding> {
         .collect()
 }
 
-/// What it would take to load memory that the traffic does not, to follow the words that it cannot.
+/// Advice for a session whose traffic cannot load the memory.
 fn cure(facts: Option<&HostFacts>) -> String {
     let is_virtual = |facts: &&HostFacts| {
         facts
@@ -126,9 +126,8 @@ pub(super) fn along(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> Option<
         .then(|| Some(Finding::resting_on(points, "loaded-latency", text)?.with(values)))?
 }
 
-/// The figures at the shares of `most` at which loads take longer than `idle`, each shown by the
-/// intervals to be above the one before, and none shown to be above a later one: read as a series,
-/// they say that the latency rises.
+/// Figures at the shares of `most` at which loads take longer than `idle`. Each is above the one
+/// before by its interval, and no later one is below it. So the series rises.
 fn rising<'a>(
     curve: &LoadedCurve<'a>,
     idle: &Figure<'a>,
@@ -156,8 +155,8 @@ fn rising<'a>(
     rising
 }
 
-/// What is odd about a curve: it falls, or it hardly rises. `cure` follows the words that the
-/// traffic cannot load the memory.
+/// Finding about a curve that falls or hardly rises. `cure` is the advice if the traffic cannot
+/// load the memory.
 pub(super) fn doubt(
     curve: &LoadedCurve<'_>,
     all: &[LoadedCurve<'_>],

@@ -1,4 +1,4 @@
-//! What traffic consists of: mixes of loads and stores, and threads of either kind.
+//! Composition of traffic: mixes of loads and stores, and threads of either kind.
 
 use engine::Traffic;
 use kernels::Operation;
@@ -106,7 +106,7 @@ impl FromStr for Mixes {
     }
 }
 
-/// What the threads of a curve do.
+/// Work of the threads of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrafficShape {
     /// All the same.
@@ -116,7 +116,7 @@ pub enum TrafficShape {
 }
 
 impl TrafficShape {
-    /// What thread `index` does.
+    /// Mix of thread `index`.
     pub fn mix(self, index: usize) -> Mix {
         match self {
             TrafficShape::Mixed(mix) => mix,

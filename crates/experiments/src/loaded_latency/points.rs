@@ -15,7 +15,7 @@ use report::{Coordinates, Outcome};
 use units::Bytes;
 use units::error::{Error, Result};
 
-/// What is measured, wherever the traffic comes from: the chase and its memory.
+/// The measured chase with its memory, whatever the source of traffic.
 #[derive(Debug, Clone)]
 pub struct MeasuredChase {
     pub cpu: u32,
@@ -49,7 +49,7 @@ pub fn traffic_bytes(scope: &Scope<'_>, cpus: &[u32]) -> Bytes {
         .round_up(2 * BLOCK_BYTES)
 }
 
-/// Where the memory lies, by pages and node, with whether that is far from the CPU.
+/// Places of the memory, by pages and node, with whether the node is far from the CPU.
 pub fn places(
     settings: &Settings,
     scope: &Scope<'_>,

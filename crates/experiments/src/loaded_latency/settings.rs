@@ -6,7 +6,7 @@ use crate::lists::{Count, Counts, PageModes};
 use host::memory::PageMode;
 use units::{Bytes, CpuList};
 
-/// What to load the memory with, and where.
+/// Settings of the traffic and of the chase.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
     /// Loads to stores of the traffic, a curve each; 0:100nt has non-temporal stores [default:
@@ -83,7 +83,7 @@ impl Effects for Settings {
 }
 
 impl Settings {
-    /// What is measured where the user says nothing.
+    /// Measurement without options.
     pub fn plain() -> Self {
         Self {
             mixes: None,

@@ -1,4 +1,4 @@
-//! What one tenant's traffic costs another: a victim alone, and beside an aggressor.
+//! Cost of one tenant's traffic for another: a victim alone, and next to an aggressor.
 
 use super::cpus::{asked_cpus, beyond_quota};
 use super::mix::{Mix, TrafficShape};
@@ -14,7 +14,7 @@ use report::{Axis, Dataset, Finding, Outcome, Point, Quantity};
 use units::CpuList;
 use units::error::Result;
 
-/// What the aggressor does where the user says nothing: loads only, and stores too.
+/// Default mixes of the aggressor: loads only, and stores too.
 const MIXES: [Mix; 2] = [Mix::new(100, 0), Mix::new(50, 50)];
 
 /// Nobody beside the victim.
@@ -208,7 +208,7 @@ impl Experiment for Tenants {
 }
 
 impl Tenants {
-    /// What the aggressor of `point` costs the victim, against the point without one.
+    /// Cost of the aggressor of `point` for the victim, against the point without one.
     fn cost(&self, dataset: &Dataset, point: &Point) -> Option<Finding> {
         let place = |p: &Point| {
             let mut place = p.coordinates.clone();

@@ -220,7 +220,7 @@ fn a_curve_that_hardly_rises_is_said_to() {
     let said = "7 threads cannot load this memory: under 100:0 traffic of 7 threads (10.0 GB/s) \
          loads take at most 1.40 times as long as idle, not 1.5 times; it takes more.";
     assert_eq!(finding.text, said);
-    // What is told is what traffic does, not that idle is slowest.
+    // The finding tells the effect of traffic, not that idle is slowest.
     let faster = [(0.0, 100.0), (5.0, 98.0), (10.0, 95.0)];
     assert_eq!(
         doubt(&curve(&faster, 0.1), &[], CURE)

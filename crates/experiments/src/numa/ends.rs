@@ -29,7 +29,7 @@ pub struct CpuNode {
     pub id: u32,
     /// The CPUs of the run on it.
     pub cpus: Vec<u32>,
-    /// Those of them that a thread runs on.
+    /// CPUs of it that a thread runs on.
     pub threads: Vec<u32>,
 }
 
@@ -137,7 +137,7 @@ impl Ends {
             _ if self.shared.len() < 2 => None,
             Spread::None => None,
             Spread::Even => Some(Place::Interleaved(nodes())),
-            // What the kernel lacks is an unsupported point.
+            // A policy that the kernel lacks is an unsupported point.
             Spread::Weighted => Some(Place::Weighted(nodes())),
         }
     }

@@ -1,5 +1,5 @@
-//! What the matrices show: local against remote memory, the worst link, directions that differ, all
-//! nodes at once.
+//! Findings of the matrices: local against remote memory, the slowest link, directions that differ,
+//! all nodes at once.
 
 use crate::difference::{Difference, Figure, Shown};
 use crate::series::grouped;
@@ -34,7 +34,7 @@ impl<'a> Link<'a> {
         self.figure.value
     }
 
-    /// What `other` has of this.
+    /// `other` as a share of this link.
     fn against(&self, other: &Link<'a>) -> Difference<'a> {
         Difference {
             from: self.figure.clone(),
@@ -85,7 +85,7 @@ fn parts(dataset: &Dataset) -> Vec<(String, Vec<&Point>)> {
     grouped(points, name)
 }
 
-/// What is worth a sentence about bandwidth between nodes.
+/// Findings about bandwidth between nodes.
 pub fn bandwidth(dataset: &Dataset) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, points) in parts(dataset) {
@@ -99,7 +99,7 @@ pub fn bandwidth(dataset: &Dataset) -> Vec<Finding> {
     findings
 }
 
-/// What is worth a sentence about latency between nodes.
+/// Findings about latency between nodes.
 pub fn latency(dataset: &Dataset) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, points) in parts(dataset) {
@@ -112,7 +112,7 @@ pub fn latency(dataset: &Dataset) -> Vec<Finding> {
     findings
 }
 
-/// What a machine of one node is: all its memory is local, with the values of that. `None` where
+/// Finding about a machine of one node: all memory is local, with its values. `None` if
 /// `dataset` has no point, and where the system tells of several nodes.
 pub fn one_node(facts: &HostFacts, dataset: &Dataset) -> Option<Finding> {
     let topology = &facts.topology;
@@ -236,8 +236,8 @@ fn by_distance(
     Some(Finding::shown_by(points, kind, text)?.with(values))
 }
 
-/// The pair furthest from what the CPU node has of its own memory, where there are several remote
-/// ones and the intervals show that it is worse than the local one.
+/// The slowest pair of nodes as a share of the CPU node's own memory. There have to be several
+/// remote pairs, and the intervals have to show that it is slower than local.
 fn worst(
     name: &str,
     links: &[Link<'_>],

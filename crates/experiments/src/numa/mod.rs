@@ -108,7 +108,7 @@ impl NumaBandwidth {
     }
 }
 
-/// Where a point lies.
+/// Coordinates of a point.
 struct NodePoint<'a> {
     /// The node of the CPUs; all of them without.
     cpus: Option<&'a CpuNode>,
@@ -152,7 +152,7 @@ impl NodePoint<'_> {
     }
 }
 
-/// What the points between `ends` are, in the order of tables.
+/// Points between `ends`, in the order of tables.
 fn places<'a>(
     ends: &'a Ends,
     scope: &Scope<'_>,

@@ -13,7 +13,7 @@ use units::{Bytes, CpuList, ThreadCount, ThreadList};
 /// Which nodes to measure between, and how.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// What to measure: bandwidth, latency
+    /// Quantities to measure: bandwidth, latency
     #[arg(long, value_name = "LIST", default_value = "bandwidth,latency")]
     pub measure: Quantities,
 
@@ -79,7 +79,7 @@ impl Effects for Settings {
 }
 
 impl Settings {
-    /// What a profile measures.
+    /// Settings of a profile.
     pub fn in_profile(detail: Detail) -> Self {
         let asked = |operations: &[Operation]| {
             Operations(

@@ -1,4 +1,4 @@
-//! What curves of bandwidth over the number of threads show.
+//! Findings of curves of bandwidth over the number of threads.
 
 use crate::curve::saturation;
 use crate::difference::{Difference, Figure, Shown};
@@ -14,12 +14,12 @@ const WORTH: f64 = 0.05;
 /// Threads of which the slowest gets less than this of what the fastest gets are worth a word.
 const UNFAIR: f64 = 0.8;
 
-/// What is the same for all points that are compared with each other.
+/// Coordinates that all compared points share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct CommonCoordinates<'a> {
     kind: Option<&'a str>,
     level: &'a str,
-    /// Where the user named sizes: a level may have several.
+    /// Size that the user named: a level may have several.
     size: Option<u64>,
     width: Option<&'a str>,
     pages: Option<&'a str>,
@@ -94,7 +94,7 @@ impl<'a> ComparedPoints<'a> {
     }
 }
 
-/// What all curves of a dataset show, a sentence for each thing.
+/// Findings of all curves of a dataset.
 pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     let curves = groups(dataset);
     let of_group = |curves: &ComparedPoints<'_>| -> Vec<Finding> {
@@ -139,7 +139,8 @@ fn figures<'a>(curve: &[(u64, &'a Point, &'a Measured)]) -> Vec<(u64, Figure<'a>
         .collect()
 }
 
-/// Where the curves of one placement come close to their best; needs two counts.
+/// Number of threads that comes close to the best, for the curves of one placement; needs two
+/// counts.
 fn saturated(curves: &ComparedPoints<'_>, placement: &str) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -219,7 +220,7 @@ fn compared<'a>(
     Some(Finding::resting_on(points, name, text)?.with(values))
 }
 
-/// What the second threads of the cores add: all threads against one on each core.
+/// Gain by the second thread of each core: all threads against one on each core.
 fn siblings(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let pair = |operation: &str| {
         let curve = curves.curve(operation, "spread");
@@ -238,7 +239,7 @@ fn siblings(curves: &ComparedPoints<'_>) -> Option<Finding> {
     )
 }
 
-/// What more threads than CPUs cost.
+/// Cost of more threads than CPUs.
 fn oversubscribed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let placement = *curves.placements().first()?;
     let pair = |operation: &str| {
@@ -261,8 +262,8 @@ fn oversubscribed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     )
 }
 
-/// Where one placement is better than the other: the count with the largest difference that the
-/// intervals show. An operation of which they leave it open is left out.
+/// Comparison of placements: the count with the largest difference that the intervals show. An
+/// operation whose intervals leave it open is left out.
 fn placed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -329,7 +330,7 @@ fn unfair(curves: &ComparedPoints<'_>) -> Option<Finding> {
     Some(Finding::resting_on([point], "unfair", text)?.with(values))
 }
 
-/// What cores of each kind reach, one and all of them, with the first operation.
+/// Bandwidth of each kind of core, one and all of them, with the first operation.
 fn of_kinds(curves: &[ComparedPoints<'_>]) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -357,8 +358,8 @@ fn of_kinds(curves: &[ComparedPoints<'_>]) -> Option<Finding> {
     (words.len() > 1).then_some(finding)
 }
 
-/// What the highest bandwidth of `operation` in memory means for a language model of `size` of
-/// which every weight is read once for a token; `None` where that was not measured.
+/// Tokens per second of a language model of `size`, each weight of which is read once for a token,
+/// by the highest bandwidth of `operation`; `None` if that was not measured.
 pub fn model(dataset: &Dataset, size: Bytes, operation: &str, level: &str) -> Option<Finding> {
     let of_level: Vec<ComparedPoints<'_>> = groups(dataset)
         .into_iter()

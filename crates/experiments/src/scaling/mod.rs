@@ -186,7 +186,7 @@ impl Scaling {
         }
     }
 
-    /// Where the threads of every point of a curve lie.
+    /// Placement of the threads of every point of a curve.
     fn places<'a>(
         &self,
         scope: &Scope<'_>,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Spread less packed in ns, by allocation and round.
 pub type Differences = BTreeMap<(u32, u32), f64>;
 
-/// What was seen with one number of pages.
+/// Latencies with one number of pages.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PagesSeen {
     /// Pages, each with one node: entries that a TLB needs for them.
@@ -18,8 +18,8 @@ pub struct PagesSeen {
     pub spread: f64,
     /// One load of the packed chain, in ns: it rises where a data cache ends.
     pub packed: f64,
-    /// What spreading costs, in two passes with chains of their own: one to discover levels, one to
-    /// confirm them.
+    /// Cost of spreading, in two passes with chains of their own: one discovers levels, one
+    /// confirms them.
     pub passes: [Differences; 2],
 }
 
@@ -34,7 +34,8 @@ pub struct Boundary {
     pub entries: u64,
     /// The fewest pages at which it is complete.
     pub settled: u64,
-    /// What a load costs more behind it, in ns: the difference of the levels before and after.
+    /// Extra time of a load past this boundary, in ns: the difference of the levels before and
+    /// after.
     pub cost: f64,
     /// How well that is known, over all rounds of both passes.
     pub interval: Interval,
@@ -75,7 +76,7 @@ pub struct Rejected {
     pub why: Why,
 }
 
-/// What a curve shows.
+/// Boundaries of a curve.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CurveBoundaries {
     /// By rising number of pages.
@@ -215,7 +216,7 @@ struct Open {
     settled: usize,
 }
 
-/// What a place is against the level before it.
+/// A place compared with the level before it.
 enum Look {
     Flat,
     Fallen,
@@ -263,8 +264,7 @@ impl Scan<'_> {
         {
             return Look::Fallen;
         }
-        // Where one step after another is as long as the usual one, it is the tail of the rise
-        // before.
+        // A step that is as long as the usual one is the tail of the step before.
         let near: Vec<f64> = self
             .level
             .members
@@ -312,7 +312,7 @@ impl Scan<'_> {
         }
     }
 
-    /// What noise alone may make of the difference of place `at` and the level before it.
+    /// Difference of place `at` and the level before it that noise alone can cause.
     fn floor(&self, at: usize) -> f64 {
         let first = at.saturating_sub(EARLIER).max(1);
         let effects: Vec<f64> = (first..at)
@@ -404,7 +404,7 @@ impl Scan<'_> {
                 .position(|p| p.entries == entries)
                 .unwrap_or(at + 1),
             Why::NotConfirmed => {
-                // What comes later is told from here on: this pass has the rise.
+                // Later places start again from here: this pass has the step.
                 self.close();
                 self.level = Plateau::from_members(self.curve, vec![at]);
                 at + 1
@@ -539,10 +539,9 @@ impl Scan<'_> {
         self.found.boundaries = counted;
     }
 
-    /// What the packed chain takes longer behind `boundary` than before it, in ns. That chain has
-    /// the same number of lines in far fewer pages, so that its rise is the end of a data cache and
-    /// no matter of a TLB. The spread chain may leave that cache a little earlier or later, which
-    /// shifts their difference.
+    /// Extra time of the packed chain past `boundary`, in ns. That chain has the same lines in far
+    /// fewer pages, so its step is the end of a data cache and not of a TLB. The spread chain may
+    /// leave that cache a little earlier or later, which shifts the difference.
     fn packed_rise(&self, boundary: &Boundary) -> f64 {
         let index = |entries: u64| self.curve.partition_point(|place| place.entries < entries);
         let before = index(boundary.last).saturating_sub(1);
@@ -569,9 +568,9 @@ impl Scan<'_> {
         }
     }
 
-    /// Whether the curve around boundary `at` and the one before is explained by one TLB about as
-    /// well as by two, and not much more rises at the second than did at the first. It is looked at
-    /// only as far as the packed chain has no more pages than the first TLB has entries.
+    /// Whether one TLB explains the curve around boundary `at` and the one before about as well as
+    /// two, with no much larger step at the second. Only places count at which the packed chain has
+    /// no more pages than the first TLB has entries.
     fn is_tail(&self, at: usize) -> bool {
         let [one, other] = &self.found.boundaries[at - 1..=at] else {
             return false;
@@ -605,7 +604,7 @@ impl Scan<'_> {
             .is_some_and(|(single, two)| single <= two * ABOUT)
     }
 
-    /// What a load of the fewest pages takes with the difference at each number of pages in
+    /// Latency of the fewest pages plus the difference at each number of pages in
     /// `range`.
     fn loads(&self, range: std::ops::RangeInclusive<u64>) -> (Vec<f64>, Vec<f64>) {
         let base = self.curve.first().map_or(0.0, |place| place.spread);

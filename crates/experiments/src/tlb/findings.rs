@@ -1,4 +1,4 @@
-//! What the points of a run say about the TLBs, in sentences.
+//! Findings of a session about the TLBs.
 
 use super::analysis::{Boundary, CurveBoundaries, FEWEST_ROUNDS, PagesSeen, Rejected, Why, levels};
 use crate::series::{CpuSeries, by_cpu, not_rejected};

@@ -197,8 +197,8 @@ impl PageSet {
         ]
     }
 
-    /// What is known of both chains beforehand: that the spread one cannot lie in this machine's
-    /// memory, and why.
+    /// Outcome that is known beforehand: the spread chain cannot lie in this machine's memory, and
+    /// why.
     fn known(&self, scope: &Scope<'_>, spread: &ChaseWork) -> Option<Outcome> {
         let facts = scope.facts();
         let spread = Work::Chase(spread.clone());

@@ -23,7 +23,7 @@ struct Chip {
     prefetched: f64,
 }
 
-/// What disturbs a chip.
+/// Disturbances of a simulated chip.
 #[derive(Debug, Clone, Copy, Default)]
 struct Noise {
     /// Standard deviation of a round.
@@ -72,7 +72,7 @@ impl Chip {
                 .sum::<f64>()
     }
 
-    /// What the two chains show at each of `entries`.
+    /// Latencies of both chains at each of `entries`.
     fn curve(&self, entries: &[u64], noise: Noise, random: &mut SplitMix64) -> Vec<PagesSeen> {
         entries
             .iter()
@@ -263,7 +263,7 @@ fn a_transition_of_several_places_is_one_level_from_where_it_begins_to_its_middl
                 "{ramp} {boundary:?}"
             );
         }
-        // Where the transition is long, the packed chain begins to miss the first TLB meanwhile.
+        // With a long transition, the packed chain begins to miss the first TLB meanwhile.
         assert!(
             (found.boundaries[1].cost - 20.0).abs() < 4.1,
             "{ramp}: {found:?}"
@@ -273,8 +273,8 @@ fn a_transition_of_several_places_is_one_level_from_where_it_begins_to_its_middl
 
 #[test]
 fn a_tlb_that_wears_off_has_its_entries_inside_of_the_range() {
-    // What five runs of a Raptor Cove core in a virtual machine showed, 96 and 2048 entries by its
-    // vendor: half of them is lost at the size, as where sets fill unevenly.
+    // Curves of five sessions on a Raptor Cove core in a virtual machine, 96 and 2048 entries in
+    // the manual: half of the entries are lost at the size, as if sets filled unevenly.
     let missing = |pages: f64, entries: f64, steepness: f64| {
         1.0 - 1.0 / (1.0 + (pages / entries).powf(steepness))
     };

@@ -1,4 +1,4 @@
-//! What the memory modules can transfer, from the firmware's description of them.
+//! Transfer rate of the memory modules, from the firmware's description of them.
 
 use super::files::SystemFiles;
 use super::smbios::{self, MemoryDevice};
@@ -126,8 +126,7 @@ fn fact(channels: &[Channel]) -> Fact<MemoryBus> {
     Fact::known(bus, format!("{TABLE}: {}", kinds.join(", ")))
 }
 
-/// What tells the channel of a device from others, by the names that firmware gives; `None` where
-/// they do not say.
+/// Name of the channel of a device, from the names that firmware gives; `None` if they do not say.
 ///
 /// Three ways of naming are known: the word channel with a letter or number (`P0 CHANNEL A`,
 /// `Controller0-ChannelA-DIMM0`, `P0_Node0_Channel0_Dimm0`), a letter and the number of a slot

@@ -22,7 +22,7 @@ pub struct Hierarchy {
     pub folders: Vec<String>,
 }
 
-/// What a limit leaves.
+/// Memory that a limit leaves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Left {
     /// Bytes that may still be used.
@@ -31,7 +31,7 @@ pub struct Left {
     pub source: String,
 }
 
-/// Where the system mounts the groups when nothing says otherwise.
+/// Usual mount point of the groups.
 const USUAL: &str = "/sys/fs/cgroup";
 
 /// The hierarchies that `controller` may be in, v1 first; empty where there are no control groups.
@@ -150,7 +150,7 @@ fn ancestry(mount: &str, rest: &str) -> Vec<String> {
     folders
 }
 
-/// What the tightest memory limit of this process's groups leaves; `None` where there is none.
+/// Memory that the tightest limit of this process's groups leaves; `None` without a limit.
 pub fn memory_left(files: &SystemFiles) -> Option<Left> {
     let all = hierarchies(files, "memory");
     let groups = all.iter().flat_map(|hierarchy| {
@@ -164,7 +164,7 @@ pub fn memory_left(files: &SystemFiles) -> Option<Left> {
         .min_by_key(|found| found.left)
 }
 
-/// What the limit of one group leaves.
+/// Memory that the limit of one group leaves.
 fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option<Left> {
     // Values near 2^63 are how v1 says "none".
     let number = |name: &str| {

@@ -14,7 +14,7 @@ pub struct SystemFiles {
 }
 
 impl SystemFiles {
-    /// Those of the machine that this runs on.
+    /// Files of the machine that this runs on.
     pub fn real() -> Self {
         Self::under("/")
     }
@@ -53,7 +53,7 @@ impl SystemFiles {
         self.read(path)?.parse().ok()
     }
 
-    /// What the link `path` leads to, as it is written in the link.
+    /// Target of the link `path`, as it is written in the link.
     pub fn link(&self, path: &str) -> Option<String> {
         std::fs::read_link(self.locate(path))
             .ok()

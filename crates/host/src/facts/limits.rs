@@ -119,7 +119,7 @@ fn soft_limit(files: &SystemFiles, title: &str, name: &str) -> (Option<u64>, &'s
     }
 }
 
-/// What can be had now without pushing others out.
+/// Memory that is available without evicting others.
 fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<Bytes> {
     let value = |key: &str| field(meminfo, key).and_then(kilobytes);
     let (bytes, source) = match (value("MemAvailable"), value("MemFree"), os::free_memory()) {
@@ -219,7 +219,7 @@ pub(super) fn reclaimable_on(files: &SystemFiles, nodes: &BTreeSet<u32>) -> Opti
     sum
 }
 
-/// What RLIMIT_AS and RLIMIT_DATA leave, the tighter of them.
+/// Memory that the tighter of RLIMIT_AS and RLIMIT_DATA leaves.
 fn rlimit(files: &SystemFiles) -> Fact<Bytes> {
     let status = files.read("/proc/self/status").unwrap_or_default();
     let mut told = Vec::new();

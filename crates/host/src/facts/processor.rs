@@ -70,7 +70,7 @@ pub fn discover(files: &SystemFiles) -> CpuFacts {
     }
 }
 
-/// What the processor says itself, else the first of `keys` in /proc/cpuinfo.
+/// Answer of the processor itself, else the first of `keys` in /proc/cpuinfo.
 fn own_or(own: Option<String>, cpuinfo: &str, keys: &[&str]) -> Fact<String> {
     if let Some(text) = own {
         return Fact::known(text, "CPUID");

@@ -127,7 +127,7 @@ fn virtualization(files: &SystemFiles) -> Fact<String> {
     }
 }
 
-/// What executes the instructions in place of the processor.
+/// Name of an emulator of the processor.
 fn emulation(files: &SystemFiles) -> Fact<String> {
     const OWN: &str = "/proc/self/exe";
     const THREAD: &str = "/proc/thread-self/exe";

@@ -113,7 +113,7 @@ fn allowed(files: &SystemFiles) -> (Option<BTreeSet<u32>>, &'static str) {
     .unwrap_or(unknown)
 }
 
-/// Where a CPU sits.
+/// Position of a CPU.
 struct CpuPosition {
     core: Option<u32>,
     package: Option<u32>,

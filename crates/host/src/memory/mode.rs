@@ -22,7 +22,7 @@ pub enum PageMode {
     Best,
 }
 
-/// What stands before the size of the pages of a pool.
+/// Prefix of the page size of a pool.
 const POOL: &str = "huge-";
 
 /// Smaller pages are no huge ones anywhere, larger ones are not made.

@@ -1,9 +1,9 @@
-//! Where memory shall lie on a machine of several nodes.
+//! Place of memory on a machine of several nodes.
 
 use std::fmt;
 use units::CpuList;
 
-/// Where the system shall take pages from.
+/// Place that the system takes pages from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// From the node of the thread that touches them first.

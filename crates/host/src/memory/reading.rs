@@ -1,4 +1,4 @@
-//! What the system says about the pages of a window.
+//! Page evidence: the system's word about the pages of a window.
 
 use super::PageMode;
 use crate::facts::{SystemFiles, field, kilobytes};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use units::Bytes;
 
-/// What was read back about the pages of a window.
+/// Page evidence of a window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PageReading {
     /// Share (0 to 1) of the resident memory that lies in pages of the size asked for.
@@ -22,7 +22,7 @@ pub struct PageReading {
     pub nodes: Option<Vec<u32>>,
     /// How many of them lie on each.
     pub pages_by_node: Option<BTreeMap<u32, u64>>,
-    /// What could not be read, and why; also where a reading covers more than the window.
+    /// Readings that are missing, with the reason, and readings that cover more than the window.
     pub unchecked: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ pub struct PageReading {
 pub(super) struct ReadingRequest {
     /// Its addresses.
     pub window: Range<usize>,
-    /// Those of the whole mapping, which has a smaps entry of its own thanks to its guards.
+    /// Addresses of the whole mapping, which has a smaps entry of its own thanks to its guards.
     pub mapping: Range<usize>,
     /// The pages asked for.
     pub mode: PageMode,

@@ -1,4 +1,4 @@
-//! What happens on the machine beside a run, as `/proc` and `/sys` count it.
+//! System activity around a round, as `/proc` and `/sys` count it.
 //!
 //! Sources: proc_stat(5); Documentation/accounting/psi.rst; Documentation/scheduler/sched-bwc.rst
 //! (`throttled_time`, ns) and admin-guide/cgroup-v2.rst (`throttled_usec`); the sysfs interface of
@@ -61,9 +61,9 @@ impl Watch {
         }
     }
 
-    /// All counts and times until now, since some time in the past that stays the same: only
-    /// differences of two readings mean something. Those of single CPUs are for `cpus`, all of them
-    /// together. `None` is what the system does not tell, also where it does not for one of `cpus`.
+    /// All counts and times since a fixed time in the past: only differences of two readings mean
+    /// something. Counts of single CPUs are for `cpus`, all of them together. `None` is unknown,
+    /// also if it is for one of `cpus`.
     ///
     /// CPU time of others comes in steps of a jiffy (10 ms) for each CPU while one's own is exact:
     /// a difference can be below zero by as much. In a container it is that of the whole machine,

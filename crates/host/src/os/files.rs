@@ -1,4 +1,4 @@
-//! What the systems' file calls have in common.
+//! Flags that the file calls of all systems share.
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, Default)]
@@ -13,7 +13,7 @@ pub struct OpenHow {
     pub claim: bool,
 }
 
-/// What a name leads to.
+/// Kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code)] // Windows has fewer
 pub enum FileKind {
@@ -33,10 +33,10 @@ pub enum FileKind {
     Other,
 }
 
-/// What a file is, and what tells it from others.
+/// Kind of a file, and the numbers that identify it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileNumbers {
-    /// What it is.
+    /// Kind of the file.
     pub kind: FileKind,
     /// Bytes; 0 for devices.
     pub size: u64,
@@ -50,8 +50,7 @@ pub struct FileNumbers {
     pub allocated: Option<u64>,
 }
 
-/// What direct I/O demands of a file, in bytes; zeros where the file system carries it out through
-/// its cache.
+/// Alignment that direct I/O needs, in bytes; zeros if the file system uses its cache for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code)] // told by Linux only
 pub struct DirectAlignment {

@@ -1,9 +1,9 @@
 //! Copying from and to mapped files. A page that the system cannot bring (the file was made
 //! shorter, the device failed) raises SIGBUS, which ends a process that is not prepared.
 //!
-//! On Linux the copy is a routine of its own, and the handler of the signal lets it return an error
-//! when the fault was in it, as kernels do for addresses that programs hand them. Any other SIGBUS
-//! ends the process as before. Elsewhere the size of the file is all that protects the copy.
+//! On Linux the copy is a routine of its own. If a fault is in it, the handler of the signal lets
+//! it return an error, as kernels do for addresses of programs. Any other SIGBUS ends the process
+//! as before. Elsewhere only the size of the file protects the copy.
 
 use std::io;
 
@@ -201,7 +201,7 @@ mod guarded {
         }
     }
 
-    /// Where the interrupted code goes on.
+    /// Address at which the interrupted code continues.
     ///
     /// # Safety
     /// `context` is what the kernel handed to a handler.

@@ -1,7 +1,8 @@
 //! System calls, one set of safe functions for each kind of system: the only place that asks which
 //! system this is.
 //!
-//! What a system lacks is `None` or an error of kind `Unsupported`, never an invented value.
+//! A power that a system lacks is `None` or an error of kind `Unsupported`, never an invented
+//! value.
 
 // Calls on files and devices are used by `storage` alone.
 #![cfg_attr(not(feature = "storage"), allow(dead_code, unused_imports))]
@@ -99,7 +100,7 @@ mod plain_files;
 #[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code))]
 mod plain_engines;
 
-/// What the page tables say about a range of memory, in bytes.
+/// Counts of the page tables for a range of memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageCounts {
     /// Present, with memory of its own.

@@ -16,7 +16,7 @@ pub const EBADF: i32 = if cfg!(windows) { 5 } else { 9 };
 /// "Input/output error": ERROR_IO_DEVICE on Windows.
 pub const EIO: i32 = if cfg!(windows) { 1117 } else { 5 };
 
-/// Opens `path`. Where links cannot be told from files while opening, they are before.
+/// Opens `path`. If links cannot be told from files while opening, that is checked before.
 pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
     if how.claim {
         return Err(io::ErrorKind::Unsupported.into());
@@ -100,7 +100,7 @@ pub fn write_at(_file: &File, _buffer: &[u8], _offset: u64) -> io::Result<usize>
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// What a file is; its numbers are not told.
+/// Kind of a file; its numbers are unknown.
 pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
     let kind = if metadata.is_file() {
         FileKind::Regular

@@ -75,7 +75,7 @@ pub fn write_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
     }
 }
 
-/// What a file is, and the numbers that tell it from others.
+/// Kind of a file, and the numbers that identify it.
 pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
     let kind = metadata.file_type();
     let kind = if kind.is_file() {

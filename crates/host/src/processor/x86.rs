@@ -5,7 +5,7 @@ use raw_cpuid::{CacheType, CpuId, cpuid};
 use report::CacheKind;
 use units::{Bytes, Hertz};
 
-/// Where [`signature`] and [`hypervisor`] are read.
+/// Leaf of [`signature`] and [`hypervisor`].
 const FEATURES_LEAF: u32 = 1;
 
 /// `GenuineIntel`, `AuthenticAMD`.
@@ -15,7 +15,7 @@ pub fn vendor() -> Option<String> {
         .map(|info| info.as_str().to_owned())
 }
 
-/// What the processor calls itself.
+/// Name that the processor gives itself.
 pub fn brand() -> Option<String> {
     let brand = CpuId::new()
         .get_processor_brand_string()?

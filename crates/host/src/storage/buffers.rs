@@ -8,9 +8,9 @@ use units::error::{Error, Result};
 /// More than this the kernels move in no single operation.
 const LARGEST_BLOCK: usize = 1 << 30;
 
-/// Blocks from this size on lie in huge pages where the system has them. In base pages a block is
-/// as many pieces of memory as chance has it, and a device that takes at most 254 of them at a time
-/// (virtio) is sent two requests for some blocks of 1 MiB and one for others.
+/// Blocks from this size on lie in huge pages if the system has them. In base pages a block has a
+/// random number of physical pieces. A device that takes at most 254 of them at a time (virtio)
+/// gets two requests for some blocks of 1 MiB and one for others.
 const SCATTERED: usize = 64 << 10;
 
 /// The size of huge pages on most systems; where they are of another one, base pages it is.
@@ -113,12 +113,12 @@ impl IoBuffers {
         Some(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.block) })
     }
 
-    /// Where the buffer of an idle slot begins.
+    /// Start of the buffer of an idle slot.
     fn idle(&self, slot: usize) -> Option<NonNull<u8>> {
         (!*self.lent.get(slot)?).then(|| self.address(slot))
     }
 
-    /// Where a slot's buffer begins; the slot must exist.
+    /// Start of a slot's buffer; the slot must exist.
     fn address(&self, slot: usize) -> NonNull<u8> {
         debug_assert!(slot < self.lent.len());
         // SAFETY: slots * stride bytes were mapped, and stride holds misalign + block.

@@ -5,7 +5,7 @@ use crate::os::{EINVAL, EIO};
 use units::Nanos;
 use units::error::Result;
 
-/// What an operation does.
+/// Direction of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Transfer {
     /// From the target to the buffer.
@@ -36,12 +36,12 @@ pub struct IoRequest {
     /// Which of the engine's buffers; below the depth. It is the engine's until the completion is
     /// reaped.
     pub slot: usize,
-    /// Where in the target, in bytes.
+    /// Offset in the target, in bytes.
     pub offset: u64,
     /// How many bytes, at most the engine's block; unused by [`Transfer::Sync`] and
     /// [`Transfer::DataSync`].
     pub bytes: usize,
-    /// What to do.
+    /// Direction.
     pub transfer: Transfer,
 }
 
@@ -93,8 +93,8 @@ pub trait IoEngine: Send {
     /// The buffers, one for each slot; those in flight cannot be reached.
     fn buffers(&mut self) -> &mut IoBuffers;
 
-    /// What the engine could not do as asked and did otherwise, each in one sentence: polling that
-    /// the device refuses, buffers that could not be registered.
+    /// Differences from the request, each in one sentence: polling that the device refuses, buffers
+    /// that could not be registered.
     fn remarks(&self) -> &[String] {
         &[]
     }

@@ -6,7 +6,7 @@ use crate::counter;
 use units::Nanos;
 use units::error::Result;
 
-/// What goes wrong, counted over all completions; 0 is never.
+/// Faults to inject, counted over all completions; 0 is never.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Faults {
     /// Every so many operations end with `error`.
@@ -92,7 +92,7 @@ impl Faulty {
 
 impl IoEngine for Faulty {
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize> {
-        // What is held back counts as in flight, so that the depth stays what it is.
+        // Completions held back count as in flight, so that the depth stays the same.
         let room = self.inner.buffers().slots().saturating_sub(self.held.len());
         self.inner.submit(&requests[..room.min(requests.len())])
     }
@@ -101,8 +101,8 @@ impl IoEngine for Faulty {
         let before = into.len();
         loop {
             let missing = (before + least).saturating_sub(into.len());
-            // Those held back come of themselves; the engine inside is waited for only for the
-            // others.
+            // Completions held back come by themselves; the engine inside is waited for only for
+            // the others.
             let inside = missing.saturating_sub(self.held.len());
             let reaped = self.inner.reap(inside, &mut self.fresh);
             let idle = self.fresh.is_empty();

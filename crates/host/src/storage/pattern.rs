@@ -1,12 +1,12 @@
-//! Data that can be told apart: a function of a seed and of the place in the target, so that any
-//! range of it can be made, and what was read can be compared with what was written there.
+//! Data that can be told apart: a function of a seed and of the offset in the target. Any range can
+//! be made again, and compared with data that was read.
 
 use std::fmt;
 
 /// Bytes that carry a mark of their own: the smallest block of any device.
 const UNIT: usize = 512;
 
-/// What data is made of.
+/// Source of data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filler {
     /// Random words from the seed, which no compression makes smaller; each 512 bytes begin with
@@ -25,7 +25,7 @@ pub struct Pattern {
     seed: u64,
 }
 
-/// What is wrong with data that was read back.
+/// Error in data that was read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mismatch {
     /// Place of the first wrong byte in the target.
@@ -34,11 +34,11 @@ pub struct Mismatch {
     pub expected: u8,
     /// The byte that was there.
     pub found: u8,
-    /// What the wrong data seems to be.
+    /// Probable origin of the wrong data.
     pub nature: Nature,
 }
 
-/// What wrong data seems to be.
+/// Probable origin of wrong data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nature {
     /// Zeros: never written, or lost.
@@ -51,7 +51,7 @@ pub enum Nature {
     Corrupt,
 }
 
-/// What every unit of incompressible data begins with, once unmasked.
+/// Start of every unit of incompressible data, once unmasked.
 const MARK: u64 = 0x6d65_6d67_6175_6765;
 
 /// Words of a unit.
@@ -136,7 +136,7 @@ impl Pattern {
         words
     }
 
-    /// What the data of a unit, or of a part of it, seems to be.
+    /// Probable origin of the data of a unit, or of a part of it.
     fn nature(&self, found: &[u8], unit: u64) -> Nature {
         if found.iter().all(|byte| *byte == 0) {
             return Nature::Zeros;

@@ -1,4 +1,4 @@
-//! What engines have in common: which requests may be carried out, and completions that wait to be
+//! Common part of engines: requests that may be carried out, and completions that wait to be
 //! reaped.
 
 use super::{INVALID, IoBuffers, IoCompletion, IoRequest};

@@ -11,7 +11,7 @@ pub type OpenEngine = fn(&[Target], &EngineSettings) -> Result<Box<dyn IoEngine>
 
 /// One way to carry requests out.
 pub struct EngineRow {
-    /// What the user types.
+    /// Name that the user types.
     pub name: &'static str,
     /// One line for lists.
     pub help: &'static str,
@@ -25,7 +25,7 @@ pub struct EngineRow {
     pub open: OpenEngine,
 }
 
-/// All engines. Those that this system lacks are rows too, and say why.
+/// All engines. Engines that this system lacks are rows too, and say why.
 pub static IO_ENGINES: [EngineRow; 5] = [
     EngineRow {
         name: "sync",

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::error::{Error, Result};
 
-/// What a target is.
+/// Kind of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetKind {
     /// A file that was there before.
@@ -215,7 +215,7 @@ impl Target {
         (missing >= TELLING).then_some(missing)
     }
 
-    /// What it is.
+    /// Kind of the target.
     pub fn kind(&self) -> TargetKind {
         self.0.kind
     }
@@ -251,7 +251,7 @@ impl Target {
         self.0.facts.rotational
     }
 
-    /// What the maker calls the device below; `None` where it is not known.
+    /// Model of the device below; `None` if unknown.
     pub fn model(&self) -> Option<&str> {
         self.0.facts.model.as_deref()
     }

@@ -124,11 +124,11 @@ instruction! {
     pop { start: "", turn: "sub sp, sp, 512", each: "ldr x1\\r, [sp], 16", end: "" }
 }
 instruction! {
-    /// What is popped is not needed.
+    /// The popped value is not needed.
     push_pop_throughput, "str x3, [sp, -16]!\n ldr x1\\r, [sp], 16"
 }
 instruction! {
-    /// What is popped is pushed next.
+    /// The popped value is pushed next.
     push_pop_latency, "str x3, [sp, -16]!\n ldr x3, [sp], 16"
 }
 
@@ -150,11 +150,11 @@ instruction! {
     from_vector_64, "fmov x1\\r, d0"
 }
 instruction! {
-    /// What comes back is not needed.
+    /// The returned value is not needed.
     to_and_back_throughput, "fmov d\\r, x3\n fmov x1\\r, d\\r"
 }
 instruction! {
-    /// What comes back goes next.
+    /// The returned value goes next.
     to_and_back_latency, "fmov d0, x3\n fmov x3, d0"
 }
 instruction! {

@@ -49,7 +49,7 @@ macro_rules! again {
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
 /// In: `x0` = `LockCall`. Out: `vain` in the call. Clobbers: x1 to x15, flags. In a row `x2` is the
-/// word's address, `x9` counts vain tries, x11 to x15 are free. Where the first try may be vain,
+/// word's address, `x9` counts vain tries, x11 to x15 are free. If the first try may be vain,
 /// `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the try. Timed: the
 /// operation, the additions inside and between, one compare and branch for each.
 ///

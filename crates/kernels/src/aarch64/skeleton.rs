@@ -1,7 +1,7 @@
 //! The loops that all rows of AArch64 share. A row names its instructions, the skeleton walks.
 //!
-//! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped
-//! over and named here, so that the digest does not depend on what an assembler pads with.
+//! Every loop starts on a line of the instruction cache. The gap before it is jumped over and its
+//! filling named here, so that the digest does not depend on an assembler's padding.
 
 use crate::stream_call::StreamCall;
 use core::arch::naked_asm;

@@ -4,7 +4,7 @@
 //! shortest vectors, and longer ones leave it early, by branches that go the same way in every
 //! turn. Orders of lines and turns of fewer bytes have a loop for each number of vectors in one.
 
-/// Where the vectors of each stream are counted from: x12, x14, x15, x16.
+/// Registers that the vectors of each stream are counted from: x12, x14, x15, x16.
 macro_rules! bases {
     (1) => {
         "mov x12, x4\n"

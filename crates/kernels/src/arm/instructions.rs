@@ -148,11 +148,11 @@ instruction! {
     pop(general) { start: "", turn: "sub sp, sp, #128", each: "pop {{r\\r}}", end: "" }
 }
 instruction! {
-    /// What is popped is not needed.
+    /// The popped value is not needed.
     push_pop_throughput(general), "push {{r3}}\n pop {{r\\r}}"
 }
 instruction! {
-    /// What is popped is pushed next.
+    /// The popped value is pushed next.
     push_pop_latency(general), "push {{r3}}\n pop {{r3}}"
 }
 
@@ -166,11 +166,11 @@ instruction! {
     from_vector_32(general), "vmov r\\r, s0"
 }
 instruction! {
-    /// What comes back is not needed.
+    /// The returned value is not needed.
     to_and_back_throughput(general), "vmov s\\r, r3\n vmov r\\r, s\\r"
 }
 instruction! {
-    /// What comes back goes next.
+    /// The returned value goes next.
     to_and_back_latency(general), "vmov s0, r3\n vmov r3, s0"
 }
 instruction! {

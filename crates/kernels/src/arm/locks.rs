@@ -50,9 +50,9 @@ macro_rules! again {
 ///
 /// In: `r0` = `LockCall`. Out: `vain` in the call. Clobbers: r1 to r3, r12, flags; r4 to r11 are
 /// put back. In a row `r2` is the word's address, `r9` counts vain tries, r7, r8, r11, r12 and lr
-/// are free. Where the first try may be vain, `take` jumps to 7 in `again`, which ends by a jump
-/// back to 8, behind the try. Timed: the operation, the additions inside and between, one compare
-/// and branch for each.
+/// are free. If the first try may be vain, `take` jumps to 7 in `again`, which ends by a jump back
+/// to 8, behind the try. Timed: the operation, the additions inside and between, one compare and
+/// branch for each.
 ///
 /// The loops of additions come first in the line that the loop starts on, and `again` starts on a
 /// line of its own: no short loop straddles two. The first operation enters at 2.

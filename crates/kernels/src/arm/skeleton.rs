@@ -1,7 +1,7 @@
 //! The loops that all rows of Armv7 (A32) share. A row names its instructions, the skeleton walks.
 //!
-//! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped
-//! over and named here, so that the digest does not depend on what an assembler pads with. The
+//! Every loop starts on a line of the instruction cache. The gap before it is jumped over and its
+//! filling named here, so that the digest does not depend on an assembler's padding. The
 //! instructions are those of A32: there are no rows for targets that compile to Thumb.
 
 use crate::stream_call::StreamCall;

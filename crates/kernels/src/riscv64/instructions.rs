@@ -143,7 +143,7 @@ instruction! {
     "addi sp, sp, 16"
 }
 
-/// What the vector kernels need.
+/// Feature of the vector kernels.
 const VECTORS: &str = "RVV 1.0";
 
 /// Why an instruction has no latency of its own.

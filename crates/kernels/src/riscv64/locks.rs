@@ -37,9 +37,9 @@ macro_rules! again {
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
 /// In: `a0` = `LockCall`. Out: `vain` in the call. Clobbers: a1 to a6, t0 to t4. In a row `a1` is
-/// the word's address, `a2` the turns left, `a5` counts vain tries, t1 to t4 are free. Where the
-/// first try may be vain, `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the
-/// try. Timed: the operation, the additions inside and between, one branch for each.
+/// the word's address, `a2` the turns left, `a5` counts vain tries, t1 to t4 are free. If the first
+/// try may be vain, `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
+/// Timed: the operation, the additions inside and between, one branch for each.
 ///
 /// The loops of additions come first in the line that the loop starts on, and `again` starts on a
 /// line of its own: no short loop straddles two. The first operation enters at 2.

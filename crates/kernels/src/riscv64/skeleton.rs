@@ -2,9 +2,9 @@
 //! walks.
 //!
 //! Every instruction takes four bytes (`norvc`) and no branch is rewritten (`norelax`), whatever
-//! the target's defaults are, so that neither the place of an instruction nor the digest depends on
-//! them. Every loop starts on a line of the instruction cache; what fills the gap before it is
-//! jumped over and named here.
+//! the target's defaults are. So neither the place of an instruction nor the digest depends on
+//! them. Every loop starts on a line of the instruction cache; the gap before it is jumped over and
+//! its filling named here.
 
 use crate::stream_call::StreamCall;
 use core::arch::naked_asm;
@@ -54,7 +54,7 @@ macro_rules! align_loop {
     };
 }
 
-/// What an order needs before the loop: `t2` becomes the last offset of the window.
+/// Set-up of an order before the loop: `t2` becomes the last offset of the window.
 ///
 /// Orders unrolled to fewer bytes a turn count those turns in `t0`. The vector orders set the
 /// vector length once: as many 64-bit elements as a group of registers holds, 512 B at most. All

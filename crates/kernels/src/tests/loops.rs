@@ -18,7 +18,7 @@ const LINE: usize = 64;
 pub(super) struct Step {
     /// Its length.
     pub bytes: usize,
-    /// Where it may jump to, in bytes from its own start.
+    /// Target of a jump, in bytes from its own start.
     pub jump: Option<isize>,
     /// Whether the instruction behind it may be the next one.
     pub goes_on: bool,
@@ -80,7 +80,7 @@ fn flow(code: &[u8], step: impl Fn(&[u8]) -> Option<Step>) -> Result<Flow, Strin
     }
 }
 
-/// What can be reached from `start` along `next` without passing `barrier`.
+/// Places that can be reached from `start` along `next` without passing `barrier`.
 fn reach(start: usize, barrier: usize, next: impl Fn(usize) -> Vec<usize>) -> BTreeSet<usize> {
     let mut reached = BTreeSet::new();
     let mut open = vec![start];
@@ -118,7 +118,7 @@ fn loops(flow: &Flow) -> Vec<BTreeSet<usize>> {
     loops
 }
 
-/// Where the loops lie, first byte and end, that would fit into one line and do not.
+/// Loops, first byte and end, that would fit into one line and do not lie in one.
 fn straddling(flow: &Flow) -> Vec<[usize; 2]> {
     let place = |body: &BTreeSet<usize>| -> Option<[usize; 2]> {
         let bytes: usize = body.iter().map(|at| flow[at].0.bytes).sum();

@@ -37,10 +37,9 @@ pub(crate) unsafe extern "C" fn work(count: usize) {
 ///
 /// In: `[esp + 4]` = `LockCall`. Out: `vain` in the call. Clobbers: eax, ecx, edx, flags; ebx, esi,
 /// edi, ebp are put back. In a row `edx` is the word's address, `ebx` counts vain tries, eax and
-/// ebp are free. Where the first try may be vain, `take` jumps to 7 in `again`, which ends by a
-/// jump back to 8, behind the try. Timed: the operation, the additions inside and between, one
-/// compare and branch for each. How many there are in between is loaded from the call: there is no
-/// register left for it.
+/// ebp are free. If the first try may be vain, `take` jumps to 7 in `again`, which ends by a jump
+/// back to 8, behind the try. Timed: the operation, the additions inside and between, one compare
+/// and branch for each.
 ///
 /// The loops of additions come first in the line that the loop starts on, and `again` follows the
 /// loop: on the same line where all of it fits, else on a line of its own. No short loop straddles

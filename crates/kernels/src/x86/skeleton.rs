@@ -1,8 +1,8 @@
 //! The loops that all rows of x86 share. A row names its instructions, the skeleton walks.
 //!
-//! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped
-//! over and named here: the assembler's own padding differs with the processor that is compiled
-//! for, and with it would the digest.
+//! Every loop starts on a line of the instruction cache. The gap before it is jumped over and its
+//! filling named here. The assembler's own padding differs with the target processor, and with it
+//! the digest would.
 
 use crate::stream_call::StreamCall;
 use core::arch::naked_asm;
@@ -82,9 +82,9 @@ pub(crate) use x86;
 /// table also load one word of the stack per turn. No fence in the loop. Timed: the loop; entry and
 /// exit cost about as much as one mispredicted branch and happen once per call.
 ///
-/// What an order fills in: `enter` turns `eax` = offset and `edx` = length into what its turns
-/// need, `find` finds the block, `step` goes on and wraps, `leave` leaves the offset in `eax`. In a
-/// row, `\d` is what `at` lists. `start`, `turn`, `each` and `end` are the row's; in `start` and
+/// Parts of an order: `enter` turns `eax` = offset and `edx` = length into the state of its turns,
+/// `find` finds the block, `step` moves on and wraps, `leave` leaves the offset in `eax`. In a row,
+/// `\d` is what `at` lists. `start`, `turn`, `each` and `end` are the row's; in `start` and
 /// `end`, `ebp` is the call. `ecx` counts blocks, `esi` is the first stream's start, `edi` the
 /// distance between streams.
 ///

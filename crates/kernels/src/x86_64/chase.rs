@@ -13,9 +13,9 @@ const _: () =
 ///
 /// In: `rdi` = `ChaseCall`. Out: positions and payload in the call. Clobbers: rax, rcx, rdx, rsi,
 /// r8 to r11, flags; rbx, rbp, r12 to r15 are put back. Memory: reads 8 bytes at each node, with
-/// payload 8 more behind them; where there are more walkers than registers, the positions of the
-/// twelfth and those behind it stay in the call, which the store buffer forwards (about 4 cycles a
-/// hop more, far below a miss). Timed: the hops; those of one walker each need the one before.
+/// payload 8 more behind them. Of more walkers than registers, the twelfth and later ones keep
+/// their positions in the call. The store buffer forwards them, about 4 cycles a hop more, far
+/// below a miss. Timed: the hops; those of one walker each need the one before.
 ///
 /// The walkers' registers in order: rax, rcx, rdx, rsi, r8, r9, r10, rbx, rbp, r12, r13, r14; with
 /// more than twelve walkers r14 takes turns for the rest. r15 counts, r11 adds up.

@@ -47,8 +47,8 @@ macro_rules! timed {
 }
 pub(crate) use timed;
 
-/// What instructions call registers of the machine's own width. The `general` ones are all that are
-/// free besides `dx`, which is added, and the turns' counter.
+/// Names of registers of the machine's own width. The `general` ones are all free ones but `dx`,
+/// which is added, and the counter of turns.
 macro_rules! word {
     (ax) => {
         "rax"

@@ -35,9 +35,9 @@ pub(crate) unsafe extern "sysv64" fn work(count: usize) {
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
 /// In: `rdi` = `LockCall`. Out: `vain` in the call. Clobbers: rax, rcx, rdx, rsi, r8 to r11, flags.
-/// In a row `rdx` is the word's address, `r9` counts vain tries, rax and r11 are free. Where the
-/// first try may be vain, `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the
-/// try. Timed: the operation, the additions inside and between, one compare and branch for each.
+/// In a row `rdx` is the word's address, `r9` counts vain tries, rax and r11 are free. If the first
+/// try may be vain, `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
+/// Timed: the operation, the additions inside and between, one compare and branch for each.
 ///
 /// The loops of additions come first in the line that the loop starts on, and `again` starts on a
 /// line of its own: no short loop straddles two. The first operation enters at 2.

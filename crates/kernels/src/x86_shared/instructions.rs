@@ -1,9 +1,9 @@
 //! Instructions of x86 and x86-64 on their own.
 //!
-//! Throughput goes round as many registers as there are, so that no instruction waits for another:
-//! with eight chains of one cycle each, six additions a cycle are within reach (on x86 with five
-//! registers no more than five). Latency is one chain. Where an instruction is timed together with
-//! the way back, the two count as one.
+//! Throughput uses all registers in turn, so that no instruction waits for another. With eight
+//! chains of one cycle each, six additions a cycle are possible; with the five registers of x86
+//! five are. Latency is one chain. An instruction that is timed together with the way back counts
+//! as one with it.
 
 use super::offsets::every_8;
 use crate::instructions::{InstructionRow, InstructionRows};
@@ -173,7 +173,7 @@ chained! { locked_fences, concat!("lock or dword ptr [", word!(sp), " - 8], 0") 
 /// How many instructions on general registers there are in a turn.
 const GENERAL: u32 = word!(general count);
 
-/// What inserts and extracts of most widths need.
+/// Feature that inserts and extracts of most widths need.
 pub(crate) fn sse41() -> bool {
     is_x86_feature_detected!("sse4.1")
 }
@@ -198,7 +198,7 @@ const STRING: InstructionRow = Unsupported(
 const NO_RESULT: InstructionRow = Unsupported("a fence has no result that another could wait for");
 const FIXED: InstructionRow = Unsupported("vectors of x86 have fixed lengths");
 
-/// What the text of a row calls general registers of the machine's own width.
+/// Names of general registers of the machine's own width in the text of a row.
 macro_rules! text {
     ($before:literal $(, $more:literal)*) => {
         concat!($before, word!(r) $(, $more, word!(r))*)

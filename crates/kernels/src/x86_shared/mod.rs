@@ -1,5 +1,5 @@
-//! What x86 and x86-64 have in common: the vector rows. Their registers are named alike (only the
-//! first eight are used); addresses come from each architecture's `x86!`, loops from its skeletons.
+//! Vector rows of x86 and x86-64. Their registers are named alike (only the first eight are used);
+//! addresses come from each architecture's `x86!`, loops from its skeletons.
 
 pub(crate) mod doubles;
 pub(crate) mod instructions;

@@ -11,7 +11,7 @@ use crate::contract::StreamRows;
 use crate::native::skeleton::{backward, chunks, forward, line_pairs, lines, unrolled, x86};
 use crate::row::Row;
 
-/// All rows of a module of them. What differs between sets comes in.
+/// All rows of a module of them. The parts that differ between sets are arguments.
 macro_rules! rows {
     ($($field:ident: $row:expr),* $(,)?) => {
         /// A row for every contract.

@@ -224,7 +224,7 @@ fn with_payload(next: &[u64], stride: usize) -> (Walk, Vec<usize>) {
     for (from, to) in next.iter().enumerate() {
         chain.link(from as u64, *to);
     }
-    // What is loaded is a word of the machine's own width at 8 bytes behind the pointer's start.
+    // The payload is a word of the machine's own width at 8 bytes behind the pointer's start.
     let loaded = |word: u64| {
         if cfg!(target_endian = "big") {
             (word >> (64 - usize::BITS)) as usize
@@ -235,7 +235,7 @@ fn with_payload(next: &[u64], stride: usize) -> (Walk, Vec<usize>) {
     (closed(chain), payload.into_iter().map(loaded).collect())
 }
 
-/// Where `hops` hops from `node` on lead, and the sum of the payload of the nodes that are left.
+/// Node after `hops` hops from `node`, and the sum of the payload of the nodes that are left.
 fn hop(next: &[u64], payload: &[usize], node: u64, hops: u64) -> (u64, usize) {
     (0..hops).fold((node, 0), |(at, sum), _| {
         (next[at as usize], sum.wrapping_add(payload[at as usize]))

@@ -20,7 +20,7 @@ fn words(line: &SharedLine) -> (usize, usize) {
     (line.word.load(SeqCst), line.guarded.load(SeqCst))
 }
 
-/// What `threads` threads leave that all do `turns` turns on one line.
+/// State after `threads` threads did `turns` turns each on one line.
 fn contended(kernel: LockKernel, threads: usize, turns: u64) -> (usize, usize) {
     let line = SharedLine::default();
     let start = Barrier::new(threads);

@@ -1,6 +1,6 @@
 //! The kernels against the oracle, at sizes around every boundary, flush against the guards; and
-//! what the safe ways to run them refuse. What only assembly can get wrong (registers, single
-//! accesses) is tested in `src`.
+//! requests that the safe ways to run them refuse. Errors that only assembly can have (registers,
+//! single accesses) are tested in `src`.
 
 mod chains;
 mod choice;

@@ -37,7 +37,7 @@ fn kernels() -> Vec<StreamKernel> {
     kernels
 }
 
-/// What is stored, combined or multiplied with.
+/// Operand that is stored, combined or multiplied with.
 fn pattern(contract: &Contract) -> u64 {
     if contract.on_doubles() {
         3.3f64.to_bits()
@@ -98,7 +98,7 @@ impl Route {
         walk
     }
 
-    /// What `StreamWalk::offset` says after `turns` turns from the start.
+    /// Value of `StreamWalk::offset` after `turns` turns from the start.
     fn offset(&self, turns: usize) -> usize {
         let step = match self.contract.visits {
             AccessOrder::Forward | AccessOrder::Backward => BLOCK,
@@ -167,8 +167,8 @@ fn fill(window: &Window, words: &[u64]) {
     }
 }
 
-/// Where in `window` a part of `length` bytes is tried: flush against each guard, and amid memory
-/// that is watched, with a page boundary that is no boundary of a block.
+/// Places in `window` where a part of `length` bytes is tried: flush against each guard, and amid
+/// watched memory, with a page boundary that is no boundary of a block.
 fn places(window: &Window, length: usize) -> [Range<usize>; 3] {
     [0, 4096 - 64, window.len() - length].map(|start| start..start + length)
 }

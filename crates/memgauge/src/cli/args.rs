@@ -29,7 +29,7 @@ use verdict::Fraction;
 )]
 #[command(infer_long_args = false, after_long_help = exit::help())]
 pub struct Cli {
-    /// What to do
+    /// Command
     #[command(subcommand)]
     pub command: Option<Command>,
 
@@ -38,7 +38,7 @@ pub struct Cli {
     pub run: RunOptions,
 }
 
-/// What to do.
+/// Commands.
 #[derive(Subcommand)]
 pub enum Command {
     /// Measure with a profile (the default command)
@@ -49,7 +49,7 @@ pub enum Command {
     /// Operations per second of files and block devices, and how long each takes
     #[cfg(feature = "storage")]
     Io(Box<IoOptions>),
-    /// What can be measured here, and what cannot and why
+    /// List what can be measured here, with reasons for what cannot
     List(ListOptions),
     /// Show a saved report in another format
     Report(ReportOptions),
@@ -102,7 +102,7 @@ impl Profile {
 /// Options of `run`.
 #[derive(Debug, Args)]
 pub struct RunOptions {
-    /// What to measure and for how long
+    /// Experiments of the session and its time
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
@@ -110,11 +110,11 @@ pub struct RunOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',', help = only_help())]
     pub only: Vec<String>,
 
-    /// What bandwidth and latency are measured of
+    /// Memory of bandwidth and latency
     #[command(flatten)]
     pub choices: Choices,
 
-    /// What the user says about the machine
+    /// Facts about the machine that the user knows better
     #[command(flatten)]
     pub machine: MachineOptions,
 
@@ -123,7 +123,7 @@ pub struct RunOptions {
     pub common: CommonOptions,
 }
 
-/// What to list.
+/// Subjects of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Listed {
     /// Measured instructions: what they do, what they need, whether they run here
@@ -151,7 +151,7 @@ pub enum ListFormat {
 /// Options of `list`.
 #[derive(Debug, Args)]
 pub struct ListOptions {
-    /// What to list
+    /// Subject of the list
     pub what: Listed,
 
     /// One kernel only, or those of one operation or family: read/avx512, triad, lock
@@ -194,7 +194,7 @@ pub struct ReportOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub chart: Vec<String>,
 
-    /// What pictures and pages are called [default: what they show]
+    /// Title of pictures and pages [default: their subject]
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
 
@@ -206,7 +206,7 @@ pub struct ReportOptions {
     #[arg(long, value_name = "FORMAT", value_parser = Formats::of_reports(), ignore_case = true)]
     pub format: Option<String>,
 
-    /// Where the result goes
+    /// File for the result
     #[arg(long, short, value_name = "FILE", help = report_output())]
     pub output: Option<PathBuf>,
 
@@ -219,7 +219,7 @@ pub struct ReportOptions {
     pub verbose: bool,
 }
 
-/// What makes a comparison fail.
+/// Condition that makes a comparison fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
     /// Any point that is worse
@@ -258,7 +258,7 @@ pub struct CompareOptions {
     #[arg(long, value_name = "FORMAT", value_parser = Formats::of_comparisons(), ignore_case = true)]
     pub format: Option<String>,
 
-    /// Where the result goes
+    /// File for the result
     #[arg(long, short, value_name = "FILE", help = comparison_output())]
     pub output: Option<PathBuf>,
 
@@ -267,7 +267,7 @@ pub struct CompareOptions {
     pub verbose: bool,
 }
 
-/// What to generate.
+/// Things to generate.
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub enum Generated {
     /// The man page, in roff
@@ -288,7 +288,7 @@ pub enum Generated {
 /// Options of `generate`.
 #[derive(Debug, Args)]
 pub struct GenerateOptions {
-    /// What to generate
+    /// Thing to generate
     #[command(subcommand)]
     pub what: Generated,
 }

@@ -19,13 +19,13 @@ pub struct Pool {
 /// The limit of measurements of what memory carries.
 #[derive(Debug, Default, Args)]
 pub struct Peak {
-    /// What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is
-    /// GB/s [default: from the memory modules, if readable]
+    /// Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s
+    /// [default: from the memory modules, if readable]
     #[arg(long, value_name = "RATE", help_heading = "Measuring")]
     pub dram_peak: Option<BytesPerSecond>,
 }
 
-/// What measurements of levels size their memory by.
+/// Sizes of measurements of levels.
 #[derive(Debug, Default, Args)]
 pub struct Sizing {
     /// The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the
@@ -35,18 +35,19 @@ pub struct Sizing {
     pub last_level: Option<LastLevel>,
 }
 
-/// What a user says about the machine. An option that a command does not take is absent.
+/// Facts about the machine that the user knows better. An option that a command does not take is
+/// absent.
 #[derive(Debug, Default, Args)]
 pub struct MachineOptions {
     /// Which CPUs are used
     #[command(flatten)]
     pub pool: Pool,
 
-    /// What the memory carries
+    /// Highest memory bandwidth
     #[command(flatten)]
     pub peak: Peak,
 
-    /// What sizes memory
+    /// Last-level cache that sizes memory
     #[command(flatten)]
     pub sizing: Sizing,
 }
@@ -122,7 +123,7 @@ pub struct CommonOptions {
     )]
     pub format: Option<String>,
 
-    /// Where the result goes
+    /// File for the result
     #[arg(long, short, value_name = "FILE", help_heading = "Output", help = run_output())]
     pub output: Option<PathBuf>,
 
@@ -130,7 +131,7 @@ pub struct CommonOptions {
     #[arg(long, help_heading = "Output")]
     pub scores: bool,
 
-    /// What a picture or a page is called [default: what it shows]
+    /// Title of a picture or a page [default: its subject]
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     pub title: Option<String>,
 

@@ -35,7 +35,7 @@ impl Form {
     }
 }
 
-/// What holds for the whole plan.
+/// Properties of the whole plan.
 #[derive(Serialize)]
 struct Head<'a> {
     plan_version: u32,

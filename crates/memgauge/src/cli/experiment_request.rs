@@ -10,9 +10,9 @@ use experiments::{CommandRequest, ExperimentCommand, MachineOption};
 pub struct ExperimentRequest {
     /// Its name, which is that of the experiment.
     pub name: &'static str,
-    /// What its own options ask for.
+    /// Request of its own options.
     pub request: CommandRequest,
-    /// What the user says about the machine, as far as the command asks for it.
+    /// The user's facts about the machine, as far as the command takes them.
     pub machine: MachineOptions,
     /// Options of every measurement.
     pub common: CommonOptions,

@@ -45,7 +45,7 @@ impl Formats {
         }
     }
 
-    /// What `--format help` prints.
+    /// Output of `--format help`.
     fn table(&self) -> String {
         let rows: Vec<Vec<String>> = self
             .known

@@ -91,7 +91,7 @@ fn without_reference(line: &str) -> String {
     )
 }
 
-/// What holds for every command.
+/// Closing part for every command.
 fn closing() -> String {
     format!(
         ".SH \"EXIT STATUS\"\n{}.SH FILES\n.TP\n~/.local/state/memgauge/\nReports of runs without \

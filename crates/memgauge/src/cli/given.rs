@@ -1,4 +1,5 @@
-//! What of a command line has an effect: options that change nothing are refused, all in one way.
+//! Options of a command line that have an effect: an option without one is refused, always in the
+//! same way.
 
 use super::args::{Cli, Command};
 use clap::ArgMatches;
@@ -202,7 +203,7 @@ mod tests {
                 said.contains("without effect") && said.contains(option) && said.contains(cure),
                 "{said}"
             );
-            // What is typed anew takes the place of what was there.
+            // A new option replaces the old one of the same name.
             let name = cure.split(' ').next().unwrap_or_default();
             let mut words: Vec<&str> = line.split(' ').collect();
             if let Some(at) = words

@@ -8,7 +8,7 @@ use storage::Settings;
 /// Options of `io`.
 #[derive(Debug, Args)]
 pub struct IoOptions {
-    /// What operations do, where, and how
+    /// Operations on storage, their target, and their pattern
     #[command(flatten)]
     pub settings: Settings,
 

@@ -152,7 +152,7 @@ fn code(l: &Listing) -> String {
     text + "\n"
 }
 
-/// What objdump calls the architecture of this program.
+/// Name of this program's architecture for objdump.
 fn objdump_machine() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "i386:x86-64",

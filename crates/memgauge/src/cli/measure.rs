@@ -107,7 +107,7 @@ pub fn experiment(asked: ExperimentRequest, words: Vec<String>) -> Result<Exit> 
 /// Makes the one who does the work outside of memory, in a session that is continued or not.
 pub(super) type MakeRunner = Box<dyn FnOnce(bool) -> Result<Box<dyn ExternalRunner>>>;
 
-/// What a command does where the user does not say.
+/// Defaults of a command.
 pub(super) struct Defaults {
     pub(super) profile: &'static str,
     pub(super) budget: Nanos,
@@ -212,7 +212,7 @@ pub(super) fn measure(
     };
     let report = run::execute(&plan, &mut machine, &mut progress, &invocation, started);
     drop(machine);
-    // What is continued is only given up once all its numbers are in the new report.
+    // The continued session is only given up once all its numbers are in the new report.
     let has_all = continued
         .as_ref()
         .is_none_or(|earlier| earlier.is_all_in(&report));
@@ -268,7 +268,7 @@ fn request(
     cpus: Vec<u32>,
 ) -> Result<Request> {
     let budget = options.budget.unwrap_or(defaults.budget);
-    // What is not asked for by name is asked in brief.
+    // An experiment that was not requested by name is brief.
     if asked.sizing.last_level == Some(LastLevel::Measured)
         && !made.iter().any(|e| e.sizes_memory(None))
     {
@@ -340,7 +340,7 @@ fn choose_cpus(facts: &HostFacts, asked: Option<&CpuList>) -> Result<Vec<u32>> {
     }
 }
 
-/// What will be done, in one line.
+/// The plan, in one line.
 fn plan_line(plan: &Plan) -> String {
     let summary = run::summary(plan);
     let sampling = plan.sampling_shown();

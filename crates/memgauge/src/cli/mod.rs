@@ -87,7 +87,7 @@ fn visible(message: &str) -> String {
     message.chars().map(shown).collect()
 }
 
-/// What the arguments ask for.
+/// Meaning of the arguments.
 enum Parsed {
     /// Help or the version.
     Text(String),
@@ -106,7 +106,7 @@ impl Parsed {
             }
             Err(e) if !e.use_stderr() => {
                 let text = e.render().to_string();
-                // What is not made of the command's own help has the mark of an error.
+                // Text other than the command's own help has the mark of an error.
                 Ok(Parsed::Text(
                     text.strip_prefix("error: ")
                         .map_or_else(|| text.clone(), str::to_owned),

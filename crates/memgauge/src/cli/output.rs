@@ -1,4 +1,4 @@
-//! Where results go: standard output, a file, the saved report.
+//! Destinations of results: standard output, a file, the saved report.
 
 use super::args::{ReportOptions, Theme};
 use super::common_options::CommonOptions;
@@ -13,7 +13,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use units::error::Result;
 
-/// Where a run's result goes, checked before anything is measured.
+/// Destination of a session's result, checked before anything is measured.
 pub struct Destination {
     stdout: Option<&'static dyn Renderer>,
     file: Option<(Target, &'static dyn Renderer)>,
@@ -32,14 +32,14 @@ impl std::fmt::Debug for Destination {
     }
 }
 
-/// What names the report of a run that the user does not name.
+/// Name of the report of a session that the user does not name.
 #[derive(Debug, Clone, Copy)]
 pub struct Unnamed<'a> {
     /// When the run starts.
     pub stamp: &'a str,
     /// Its profile or experiment.
     pub profile: &'a str,
-    /// Where it was, of a run that is continued.
+    /// Earlier place of a session that is continued.
     pub before: Option<&'a Path>,
 }
 
@@ -94,7 +94,7 @@ impl Destination {
         })
     }
 
-    /// Where the result goes, in words.
+    /// The destination in words.
     pub fn describe(&self) -> String {
         let stdout = self
             .stdout
@@ -135,8 +135,8 @@ impl Destination {
             .filter(|_| ["json", "jsonl"].contains(&format.name()))
     }
 
-    /// Saves the report, then prints it; tells first whether it was saved. What cannot be saved is
-    /// still printed. A file that is there is kept, unless `replaces` says that the report holds
+    /// Saves the report, then prints it; tells first whether it was saved. A report that cannot be
+    /// saved is still printed. An existing file is kept, unless `replaces` says that the report has
     /// all of it.
     pub fn deliver(&self, report: &Report, replaces: bool) -> (bool, Result<()>) {
         let mut options = self.options.clone();
@@ -203,7 +203,7 @@ fn tell_notes(report: &Report, format: &dyn Renderer, options: &Options) -> Resu
     Ok(())
 }
 
-/// What the file shows, where that does not go without saying.
+/// Content of the file, if that is not obvious.
 fn shown_in(
     path: &Path,
     format: &dyn Renderer,

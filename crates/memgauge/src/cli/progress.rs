@@ -1,5 +1,4 @@
-//! What is shown and written while a run is under way: a progress bar on a terminal, the journal on
-//! disk.
+//! Output while a session is running: a progress bar on a terminal, the journal on disk.
 
 use super::terminal::tell;
 use crate::run::Observer;
@@ -20,12 +19,12 @@ pub struct Progress {
     journal: Option<Journal>,
 }
 
-/// Where a run writes its points on the way.
+/// File for the points of a running session.
 #[derive(Debug)]
 pub enum JournalPlan {
     /// Nowhere.
     Nowhere,
-    /// Beside the report of this name, in a file of its own.
+    /// Next to the report of this name, in a file of its own.
     Beside(PathBuf),
     /// In place of the journal that the run continues, once all of its points are in the new one.
     InPlaceOf(PathBuf),
@@ -50,8 +49,7 @@ struct Journal {
     broken: bool,
 }
 
-/// What the name of a journal has behind that of its report, and what may stand between the two
-/// parts: `-2`, `-3`.
+/// Suffix of a journal after the name of its report; `-2`, `-3` may stand between the two parts.
 const JOURNAL: [&str; 2] = [".journal", ".jsonl"];
 
 /// The journal of number `number`, from 1 on, of the run whose report is `path`.
@@ -66,7 +64,7 @@ fn journal_of(path: &Path, number: u64) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Where the report of the run belongs that `path` is the journal or the report of.
+/// Report that belongs to `path`, its journal or the report itself.
 pub fn report_of(path: &Path) -> PathBuf {
     let report = |name: &str| {
         let (report, number) = name.strip_suffix(JOURNAL[1])?.rsplit_once(JOURNAL[0])?;
@@ -94,8 +92,8 @@ pub fn journals_of(path: &Path) -> impl Iterator<Item = PathBuf> {
         .filter(|journal| journal.exists())
 }
 
-/// Whether the run that writes the journal `path` is under way: it holds a lock on it. Where the
-/// system has no locks that others can read past, nothing is known and the answer is no.
+/// Whether the session that writes the journal `path` is running: it holds a lock on it. Without
+/// locks that others can read past, nothing is known and the answer is no.
 pub fn is_under_way(path: &Path) -> bool {
     let taken = |file: File| {
         matches!(
@@ -120,7 +118,8 @@ fn claim(file: &File) {
 
 impl Progress {
     /// Opens the journal that `plan` asks for. Its first lines are that of the run, then the
-    /// `carried` ones, then `known` points that come before anything is measured. Where it cannot
+    /// `carried` ones, then `known` points that come before anything is measured. If the journal
+    /// cannot
     /// be opened, the user is told.
     pub fn new(plan: JournalPlan, carried: Vec<JournalLine>, known: usize) -> Self {
         let style = ProgressStyle::with_template("{bar:30} {msg}").ok();
@@ -183,7 +182,7 @@ impl Progress {
             broken,
             ..
         } = self.journal?;
-        // What never got its name is less than the older journal that has it.
+        // A journal without its name is less than the older one that has it.
         if let Some(temporary) = &temporary {
             remove(temporary);
         }

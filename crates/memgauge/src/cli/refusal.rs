@@ -1,5 +1,4 @@
-//! What is wrong with arguments that the parser does not take, in the one-line form of every other
-//! error.
+//! Errors of arguments that the parser refuses, in the one-line form of every other error.
 
 use super::args;
 use clap::Command;
@@ -169,7 +168,8 @@ impl<'a> Typed<'a> {
             .map_or_else(|| self.help(), |near| format!("did you mean '{near}'?"))
     }
 
-    /// A value that cannot be read. What to type is the option's default, else what its type takes.
+    /// A value that cannot be read. The advice is the option's default, else the values that its
+    /// type takes.
     fn not_possible(&self, error: &clap::Error, option: &str) -> String {
         let why = error.source().map(ToString::to_string).unwrap_or_default();
         let wrong = error
@@ -188,7 +188,7 @@ impl<'a> Typed<'a> {
         }
     }
 
-    /// What `option` is without being typed.
+    /// Value of `option` without being typed.
     fn default_of(&self, option: &str) -> Option<String> {
         let arg = self
             .command
@@ -253,7 +253,7 @@ impl<'a> Typed<'a> {
     }
 }
 
-/// What the error says about `kind`, several values separated by commas.
+/// Values of `kind` in the error, separated by commas.
 fn text(error: &clap::Error, kind: ContextKind) -> String {
     match error.get(kind) {
         Some(ContextValue::String(one)) => one.clone(),

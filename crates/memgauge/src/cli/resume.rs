@@ -31,7 +31,7 @@ pub struct Resume {
     claim: Option<File>,
 }
 
-/// What the run that is continued left, and what became of it.
+/// The session that is continued, and what became of it.
 #[derive(Debug)]
 pub struct Continued {
     /// The journal or report that the run is continued from.
@@ -82,8 +82,8 @@ fn measured(report: &Report) -> BTreeSet<(String, Coordinates)> {
         .collect()
 }
 
-/// What journals beside the report at `path` have of runs that did not end, in sentences with the
-/// commands that continue these; `own` is the one that is continued.
+/// Sentences about journals of sessions for the report at `path` that did not end, with the
+/// commands that continue them; `own` is the one that is continued.
 pub fn left_behind(path: &Path, own: Option<&Path>) -> Vec<String> {
     let others = journals_of(path).filter(|journal| Some(journal.as_path()) != own);
     let told = |journal: PathBuf| {
@@ -185,7 +185,7 @@ impl Resume {
         })
     }
 
-    /// Where its report belongs.
+    /// Place of its report.
     pub fn place(&self) -> &Path {
         &self.place
     }
@@ -240,7 +240,7 @@ impl Resume {
         ))
     }
 
-    /// What has to outlast the run that continues this one.
+    /// Data that has to outlast the session that continues this one.
     fn continued(&mut self) -> Continued {
         let report = &self.report;
         let is_begun =
@@ -277,7 +277,7 @@ impl Resume {
     }
 }
 
-/// Where the machine or the program is not that of the report, in words.
+/// Difference between the machine or the program and those of the report, in words.
 fn machine_difference(report: &Report, machine: &dyn Machine) -> Option<String> {
     let then = &report.provenance.host;
     let now = machine.facts();

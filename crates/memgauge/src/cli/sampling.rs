@@ -3,9 +3,9 @@
 use engine::{IN_MEMORY, Sampling};
 use units::Nanos;
 
-/// Rounds over all points where the user does not fix the samples. The interval comes from the
-/// medians of rounds: that of 20 lies between the 6th lowest and the 6th highest, so that five bad
-/// rounds do not move it, and is half as wide as that of six rounds with three times the samples,
+/// Rounds over all points, unless the user fixes the samples. The interval comes from the medians
+/// of rounds. With 20 rounds it lies between the 6th lowest and the 6th highest, so that five bad
+/// rounds do not move it. It is half as wide as that of six rounds with three times the samples,
 /// which take as long.
 pub(super) const ROUNDS: u32 = 20;
 
@@ -14,9 +14,9 @@ pub fn default_sampling() -> Sampling {
     sampling(8, ROUNDS, 0.005)
 }
 
-/// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts,
-/// so that the median sample has none in it, and 10^4 times longer than a reading of the counter.
-/// In memory chases have longer ones: see [`IN_MEMORY`].
+/// Samples of one millisecond. That is shorter than the time between two timer interrupts (4 ms, 1
+/// ms at least), so that the median sample has none. It is 10^4 times a reading of the counter.
+/// Chases in memory have longer samples: see [`IN_MEMORY`].
 pub(super) fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
     Sampling {
         length: Nanos::from_millis(1.0),

@@ -42,7 +42,7 @@ fn folder_on(
     }
 }
 
-/// Where a report goes that the user did not name.
+/// Place of a report that the user did not name.
 #[derive(Debug)]
 pub struct UnnamedFile {
     /// The file, `None` where none can be written.
@@ -51,9 +51,9 @@ pub struct UnnamedFile {
     pub note: Option<String>,
 }
 
-/// Where the report of a run of `profile` goes that starts at `stamp`: into the folder of saved
-/// runs, else into the working directory, else into the folder for temporary files. A dry run makes
-/// no folder.
+/// Place of the report of a session of `profile` that starts at `stamp`: the folder of saved
+/// sessions, else the working directory, else the folder for temporary files. A dry run makes no
+/// folder.
 pub fn place(stamp: &str, profile: &str, dry_run: bool) -> UnnamedFile {
     let saved = folder().and_then(|folder| {
         if !dry_run {
@@ -219,7 +219,7 @@ pub fn name_of(back: usize) -> String {
     }
 }
 
-/// What of a report a list shows; the rest is passed over.
+/// Members of a report that a list shows; the rest is passed over.
 #[derive(Debug, serde::Deserialize)]
 pub struct Head {
     /// How the run ended.
@@ -235,8 +235,8 @@ pub fn head(path: &Path) -> Option<Head> {
     serde_json::from_reader(std::io::BufReader::new(std::fs::File::open(path).ok()?)).ok()
 }
 
-/// Removes the oldest complete runs beyond [`MOST_RUNS`], and says which. What is unfinished stays,
-/// as it can be continued.
+/// Removes the oldest complete sessions beyond [`MOST_RUNS`], and says which. Unfinished sessions
+/// stay, since they can be continued.
 pub fn drop_oldest() -> Vec<String> {
     folder()
         .map(|folder| drop_beyond(&folder, MOST_RUNS))

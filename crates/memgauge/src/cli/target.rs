@@ -1,4 +1,4 @@
-//! Files that results are written to. What an earlier run left there is kept.
+//! Files that results are written to. A result of an earlier session is kept.
 
 use super::terminal::{tell, to_stdout};
 use host::is_block_device;
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use units::error::{Error, Result};
 
-/// Where a result will be written.
+/// Target of a result.
 #[derive(Debug)]
 pub enum Target {
     /// A name: its file appears when the result is whole.
@@ -65,9 +65,9 @@ impl Target {
         }
     }
 
-    /// Writes `bytes`. A file that is there already is given another name first where `keeps` says
-    /// so of it; the user is told the name. Where the folder went away meanwhile, the working
-    /// directory takes the file; that is still an error.
+    /// Writes `bytes`. An existing file is renamed first if `keeps` says so of it; the user is told
+    /// the name. If the folder is gone, the working directory takes the file, which is still an
+    /// error.
     pub fn write(&self, bytes: &[u8], keeps: impl Fn(&Path) -> bool) -> Result<()> {
         let path = match self {
             Target::File(path) => path,
@@ -173,7 +173,7 @@ impl Earlier {
 
     /// The file has its first name only, as before.
     fn undo(&self) {
-        // What fails here leaves the file under its second name.
+        // A failure here leaves the file under its second name.
         let _ = if self.linked {
             fs::remove_file(&self.name)
         } else {
@@ -267,7 +267,7 @@ fn cannot_write(path: &Path, error: &io::Error) -> Error {
     ))
 }
 
-/// What the system says, without the number that it has for it.
+/// Text of a system error, without its number.
 pub fn reason(error: &io::Error) -> String {
     reason_in(&error.to_string()).to_lowercase()
 }

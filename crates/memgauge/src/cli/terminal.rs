@@ -1,4 +1,4 @@
-//! What is written to the terminal, and how words are written so that a shell takes them.
+//! Output to the terminal, and words as a shell takes them.
 
 use std::io::Write;
 use units::error::{Error, Result};

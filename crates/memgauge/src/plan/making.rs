@@ -48,8 +48,8 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     })
 }
 
-/// What the experiments have to say about their points, the first few one by one: a range by
-/// factors may round all of its members.
+/// Adjustments of the experiments' points, the first few one by one: a range by factors may round
+/// all of its members.
 fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     let scope = request.scope(machine);
     let mut all: Vec<String> = request

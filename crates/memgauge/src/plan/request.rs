@@ -1,4 +1,4 @@
-//! What a user asks for, as a plan is made of it.
+//! Request of a user, from which a plan is made.
 
 use super::PlannedPoint;
 use engine::{Machine, Sampling};
@@ -8,7 +8,7 @@ use units::{Bytes, BytesPerSecond, Nanos};
 /// Largest number that `--max-points` takes.
 pub const LARGEST_MAX_POINTS: usize = 1_000_000;
 
-/// What is asked for.
+/// Request for a session.
 pub struct Request {
     /// Name of the profile, or of the single experiment.
     pub profile: String,
@@ -28,10 +28,10 @@ pub struct Request {
     pub repeat: u32,
     /// Fresh allocations of the memory that the rounds of a point are spread over.
     pub reallocate: u32,
-    /// What the user says that the memory carries at most.
+    /// Highest memory bandwidth, if the user gives it.
     pub dram_peak: Option<BytesPerSecond>,
-    /// What memory is sized by, where that is not the last-level caches as the system reports them,
-    /// or as timing shows them where they are larger.
+    /// Last-level cache that sizes memory; `None` for the reported one, or a larger one that timing
+    /// shows.
     pub last_level: Option<LastLevel>,
     /// Pause before each round of a point.
     pub cooldown: Nanos,
@@ -42,7 +42,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// What its experiments plan for on `machine`.
+    /// Scope that its experiments plan for on `machine`.
     pub fn scope<'a>(&'a self, machine: &'a dyn Machine) -> Scope<'a> {
         let given = match self.last_level {
             Some(LastLevel::Given(size)) => Some(size),

@@ -34,13 +34,13 @@ pub(super) struct Schedule {
     pub phases: Vec<Phase>,
     pub sampling: Sampling,
     pub estimate: Nanos,
-    /// What was shortened or left out, in words.
+    /// Parts that were shortened or left out, in words.
     pub shortened: Vec<String>,
     /// The time that is needed at least, where not even one point fits.
     pub needed: Option<Needed>,
 }
 
-/// What points take with the fewest and shortest samples.
+/// Time of points with the fewest and shortest samples.
 pub(super) struct Needed {
     /// The one that takes least.
     one: Nanos,
@@ -69,7 +69,7 @@ pub(super) fn too_little_time(request: &Request, needed: &Needed) -> Error {
     ))
 }
 
-/// What is still to be measured of a plan.
+/// Remaining points of a plan.
 pub struct Rest {
     /// Positions of its points.
     pub left: BTreeSet<usize>,
@@ -363,9 +363,8 @@ fn least_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     order
 }
 
-/// The points that have a work, those that are needed most first. Of points that are needed alike,
-/// each experiment has one at each level before any has a second one there. What takes least memory
-/// comes first.
+/// Points that have a work, in the order of need. Of points needed alike, each experiment has one
+/// at each level before any has a second one there. Points of little memory come first.
 pub fn most_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len())
         .filter(|&i| points[i].work.is_ok())

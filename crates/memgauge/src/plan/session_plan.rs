@@ -6,9 +6,9 @@ use engine::Sampling;
 use report::DraftedPhase;
 use units::{Bytes, BytesPerSecond, Nanos};
 
-/// What will be done.
+/// Plan of a session.
 pub struct Plan {
-    /// What was asked for.
+    /// The request.
     pub request: Request,
     /// Every point that is drafted, in the order of tables. Its number is its position.
     pub points: Vec<PlannedPoint>,
@@ -20,9 +20,9 @@ pub struct Plan {
     pub estimate: Nanos,
     /// Rate at which fresh memory becomes usable.
     pub fault: BytesPerSecond,
-    /// What was shortened or left out, in words.
+    /// Parts that were shortened or left out, in words.
     pub shortened: Vec<String>,
-    /// Where points differ from what was asked for, in words.
+    /// Differences between points and request, in words.
     pub adjusted: Vec<String>,
     /// The phases that the session which this plan continues drafted from measured points.
     pub drafted: Vec<DraftedPhase>,

@@ -13,7 +13,7 @@ use units::{Bytes, Nanos, counted};
 
 /// The rest of a plan, with memory sized by another last-level cache.
 pub struct Resized {
-    /// What the last-level caches hold together by timing.
+    /// Effective capacity of the last-level caches together.
     pub last_level: Bytes,
     /// All points that are drafted, those that changed included.
     pub points: Vec<PlannedPoint>,

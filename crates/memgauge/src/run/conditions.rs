@@ -9,8 +9,7 @@ pub(super) fn sentence(kind: &str, text: String) -> Finding {
     Finding::note(kind, text)
 }
 
-/// What the run was planned by although the system hides it (/proc or /sys masked): each with what
-/// was taken instead.
+/// Facts that the system hides (/proc or /sys masked), each with the source that stands in.
 fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     let taken = [
         ("CPUs", &facts.topology.cpus_source),
@@ -85,7 +84,7 @@ pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
     findings
 }
 
-/// What the values of many points have in common over time or over memory, a sentence for each.
+/// Findings about the values of many points over time or over memory.
 pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
     let told = [
         (Cause::Drift, "drift", "drifted while they were measured"),
@@ -122,7 +121,7 @@ pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
     told.into_iter().filter_map(one).collect()
 }
 
-/// What kept samples out of the headlines, all points together; nothing where hardly any were.
+/// Disturbances of all points together; `None` if hardly any sample was disturbed.
 pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     const WORTH_A_WORD: f64 = 0.05;
     let points = || {

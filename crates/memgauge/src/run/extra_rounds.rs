@@ -20,9 +20,9 @@ const LEAST_REST: Nanos = Nanos(50e6);
 const MOST_ROUNDS: u32 = 3;
 
 impl Run<'_> {
-    /// Uses what precise points left and what the plan set aside: first for points that a few more
-    /// rounds make solid, then for those that may suffer from the pages they got, then for all that
-    /// are not as precise as asked for.
+    /// Uses the time that precise points left and the plan set aside. First come points that a few
+    /// more rounds make solid, then points that may suffer from their pages, then all that are not
+    /// precise enough.
     pub(super) fn use_what_is_left(&mut self, batch: &Batch) {
         self.take_extra_rounds(batch, self.deadline, Self::within_reach);
         // Fresh memory is only what the points of a re-measurement need: the others have theirs at the
@@ -72,7 +72,7 @@ impl Run<'_> {
             self.cut = self.share_end;
             left -= count;
             let mapping = Nanos::from_secs(batch.memory.total().0 as f64 / self.plan.fault.0);
-            // What mapping leaves is to be worth it.
+            // The time that mapping leaves has to be worth it.
             if self.machine.interrupted()
                 || (self.share_end - now).0 < 2.0 * mapping.0 + LEAST_REST.0
             {
@@ -163,8 +163,8 @@ impl Run<'_> {
         judged.measured().is_some_and(wants)
     }
 
-    /// The points of a batch whose intervals are too wide for a solid number and can be made narrow
-    /// enough, those that need the fewest rounds first and as many of them as there is time for.
+    /// Points of a batch whose intervals are too wide for a solid number and can be made narrow
+    /// enough. Points that need the fewest rounds come first, as many as there is time for.
     fn within_reach(&self, batch: &Batch) -> Vec<usize> {
         let missing = |index: usize| Some((self.missing_rounds(index)?, index));
         let mut points: Vec<(u32, usize)> = self
@@ -237,9 +237,9 @@ impl Run<'_> {
         !self.outcomes.contains_key(&index) && !log.is_empty() && !log.needs_no_more()
     }
 
-    /// The points of a batch that a re-measurement may help: badly known, and in pages of which the
-    /// system chose the places one by one (small ones, or a mixture) in a working set that caches
-    /// indexed by address could hold.
+    /// Points of a batch that a re-measurement may help: badly known, with pages that the system
+    /// placed one by one (small ones, or a mixture), in a working set that caches indexed by
+    /// address could hold.
     fn suspects(&self, batch: &Batch) -> Vec<usize> {
         let placed = |m: &Measured| {
             let pages = &m.evidence.pages;

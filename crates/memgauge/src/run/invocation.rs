@@ -3,7 +3,7 @@
 use report::{JournalLine, KernelUsed};
 use units::Nanos;
 
-/// What is told while a run is under way.
+/// Messages while a session is running.
 pub trait Observer {
     /// About `done` of 1 is behind us; `left` is the expected rest; `doing` says what is being
     /// done.
@@ -24,7 +24,7 @@ pub struct Invocation {
     pub past: Option<Past>,
 }
 
-/// What is known of the run that another one continues, beside the points taken over from it.
+/// Facts about the session that another one continues, besides its points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Past {
     /// When it was started, RFC 3339, UTC.

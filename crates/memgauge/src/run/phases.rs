@@ -18,7 +18,7 @@ const MAIN: PhaseId = PhaseId {
 };
 
 impl Run<'_> {
-    /// What experiments plan for by now.
+    /// Scope that experiments plan for by now.
     pub(super) fn scope(&self) -> Scope<'_> {
         let request = &self.plan.request;
         match self.drafted.iter().find_map(|record| record.last_level) {

@@ -30,7 +30,7 @@ pub(super) fn with_past(used: Vec<KernelUsed>, past: Option<&Past>) -> Vec<Kerne
     kernels
 }
 
-/// What the report of `plan` says about its making, as far as it is known before.
+/// Provenance of the report of `plan`, as far as it is known before.
 pub(super) fn provenance(
     plan: &Plan,
     machine: &dyn Machine,

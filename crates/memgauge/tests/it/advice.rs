@@ -1,4 +1,4 @@
-//! What a refusal advises to type is typed, and works.
+//! The advice of a refusal is typed, and works.
 
 use crate::helper::{cpus, folder, typed};
 
@@ -149,7 +149,7 @@ fn a_plan_is_the_same_as_text_and_as_data() {
         (3, &plan["points"][0], &plan["points"][1])
     );
     assert_eq!(lines[0]["cpus"], plan["cpus"]);
-    // What is not measured says why.
+    // A point without a number says why.
     let json = typed(
         "latency --sizes 64 --chains 4 --dry-run --format json",
         folder.path(),

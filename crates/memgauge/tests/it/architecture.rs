@@ -1,4 +1,4 @@
-//! What ARCHITECTURE.md promises about the source and Cargo cannot hold: what has one home.
+//! Promises of ARCHITECTURE.md about the source that Cargo cannot hold: things that have one home.
 
 use crate::source::{
     self, SourceFile, Token, begins, group_end, paths_from, tokens, tokens_of_program,
@@ -60,7 +60,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What a rule has to say about a piece of source: the line and the complaint.
+/// Complaints of a rule about a piece of source: line and text.
 type Complaints = Vec<(usize, String)>;
 
 /// The crate a path belongs to: `crates/host/src/os/linux.rs` to `host`.

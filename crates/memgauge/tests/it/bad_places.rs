@@ -1,7 +1,8 @@
 //! Places where programs go wrong, made for real: full disks, closed outputs, one CPU, little
 //! memory, no /sys.
 //!
-//! What a system does not allow (no root, a tool is missing) is skipped, and the reason is printed.
+//! A test that the system does not allow (no root, a tool is missing) is skipped, and the reason is
+//! printed.
 #![cfg(target_os = "linux")]
 
 use crate::helper::{
@@ -520,7 +521,7 @@ fn a_run_killed_for_want_of_memory_can_be_continued() {
     running.wait_until("a point", || {
         fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= 2)
     });
-    // What is mapped already stays where it was counted, what comes next counts here.
+    // Mapped memory stays where it was counted; later memory counts here.
     fs::write(group.folder.join("cgroup.procs"), running.id().to_string())
         .expect("it can be moved");
     let run = running.end(LIMIT);

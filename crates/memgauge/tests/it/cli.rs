@@ -1,4 +1,4 @@
-//! What a user sees of the program: exit codes, messages, and which stream they go to.
+//! The program as a user sees it: exit codes, messages, and their stream.
 //!
 //! A row is `(arguments, exit code, stream, what it contains)`. Arguments are separated by blanks;
 //! `{cpus+1}` stands for one more than the CPUs that may be used. Every row is also held to the
@@ -802,7 +802,7 @@ const ANSWERS: &[Row] = &[
         Out,
         "plan: 1 point,",
     ),
-    // What is not whole blocks is rounded down, and that is said.
+    // A size that is not whole blocks is rounded down, and the user is told.
     (
         "bandwidth --sizes 4097 --ops read --dry-run",
         0,
@@ -921,8 +921,8 @@ fn advised(typed: &str, refusal: &str) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// What holds for every run: it ends, it does not panic, and a refused request is one line on
-/// standard error.
+/// Rules for every run: it ends, it does not panic, and a refused request is one line on standard
+/// error.
 fn house_rules(run: &Finished) -> Vec<String> {
     let mut complaints = Vec::new();
     let mut expect = |holds: bool, what: &str| {
@@ -1047,7 +1047,7 @@ fn odd_numbers_are_planned_or_refused_with_advice_that_works() {
     let mut refused = 0;
     for command in commands.split(' ') {
         let help = memgauge(&[command, "--help"], folder.path()).stdout;
-        // What every measurement has is tried once.
+        // Options that every measurement has are tried once.
         let end = if command == "bandwidth" {
             "Output:"
         } else {

@@ -1,4 +1,4 @@
-//! What the program refuses to be: a way to rights that its caller lacks.
+//! The program is no way to rights that its caller lacks.
 
 #![cfg(unix)]
 

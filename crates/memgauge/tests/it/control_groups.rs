@@ -1,6 +1,6 @@
-//! Control groups of this system that leave a run less than the machine has: a quota of CPU time, a
-//! set of CPUs with holes, little memory. No figure is looked at. Where none can be made (no root,
-//! a read-only /sys/fs/cgroup) it says so.
+//! Control groups of this system that leave a session less than the machine has: a quota of CPU
+//! time, a set of CPUs with holes, little memory. No figure is checked. If none can be made (no
+//! root, a read-only /sys/fs/cgroup), the test says so.
 #![cfg(target_os = "linux")]
 
 use crate::helper::{Finished, LIMIT, cpus, finish, folder, json, shell_command, skipped, typed};

@@ -49,7 +49,7 @@ fn commands(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The words of a command as they are typed. What stands behind two blanks explains it.
+/// The words of a command as they are typed. Text after two blanks explains it.
 fn words(command: &str) -> Vec<String> {
     let typed = command.split("  ").next().unwrap_or_default();
     let mut words = Vec::new();

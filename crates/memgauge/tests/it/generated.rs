@@ -5,7 +5,7 @@
 use crate::helper::{folder, typed};
 use std::path::PathBuf;
 
-/// What `memgauge generate` is asked for, and the file that holds it.
+/// Arguments of `memgauge generate`, and the file for each.
 const GENERATED: &[(&str, &str)] = &[
     ("man", "docs/memgauge.1"),
     ("kernels", "docs/kernels.md"),
@@ -22,7 +22,7 @@ fn path(file: &str) -> PathBuf {
     crate::source::workspace().join(file)
 }
 
-/// What the program prints now, for each file that can be compared on this machine.
+/// Current output of the program, for each file that can be compared on this machine.
 fn generated() -> impl Iterator<Item = (&'static str, String)> {
     let here =
         |(what, _): &&(&str, &str)| *what != "kernels" || std::env::consts::ARCH == KERNELS_OF;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Longer than any test asks the program to measure: a run that takes this long hangs.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-/// What a finished run left behind.
+/// Results of a finished run.
 #[derive(Debug)]
 pub struct Finished {
     /// The exit code; `None` after a signal or when the limit was reached.
@@ -80,7 +80,7 @@ pub fn state(folder: &Path) -> PathBuf {
 fn state_root(folder: &Path) -> PathBuf {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("state");
-        // What earlier tests left.
+        // Removes files of earlier tests.
         let _ = std::fs::remove_dir_all(&root);
         root
     });
@@ -247,7 +247,7 @@ fn read_aside(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut stream) = stream {
-            // What was read before an error is still worth showing.
+            // Text before an error is still worth showing.
             let _ = stream.read_to_end(&mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()

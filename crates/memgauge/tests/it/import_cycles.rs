@@ -297,7 +297,7 @@ fn no_two_files_of_a_crate_import_each_other() {
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
 }
 
-/// What the table of experiments imports besides them.
+/// Other imports of the table of experiments.
 const NO_EXPERIMENTS: &[&str] = &["choices", "command", "experiment"];
 
 #[test]

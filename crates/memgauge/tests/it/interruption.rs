@@ -36,7 +36,7 @@ fn wait_for_journal(running: &mut Running, folder: &Path, lines: usize) {
     running.wait_until("its journal", there);
 }
 
-/// What every interrupted run leaves: a report that says so, the table, one line, no journal.
+/// Results of every interrupted run: a report that says so, the table, one line, no journal.
 /// Returns its points.
 fn ended_well(run: &Finished, folder: &Path) -> Vec<Value> {
     assert!(!run.timed_out && !run.panicked(), "{run:?}");

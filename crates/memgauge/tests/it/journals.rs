@@ -24,7 +24,7 @@ fn lines() -> Vec<String> {
     lines
 }
 
-/// What a journal of these lines holds, with its notes.
+/// The report of a journal of these lines, with its notes.
 fn journal(lines: &[String]) -> Result<(Report, Vec<String>), String> {
     match parse_saved((lines.join("\n") + "\n").as_bytes())? {
         Saved::Journal(journal) => Ok((journal.report, journal.notes)),
@@ -286,7 +286,7 @@ fn hostile_lines_are_passed_over() {
             "interrupted"
         );
     }
-    // What can be read however odd it is.
+    // Odd journals that can be read all the same.
     let kind = "\"kind\":\"";
     for (what, index, old, new) in [
         (

@@ -108,8 +108,7 @@ fn experiments(name: &str, options: &str) -> Vec<Box<dyn Experiment>> {
     }
 }
 
-/// What goes wrong with a request, from its points to a sample of each kind of work; `None` where
-/// nothing does.
+/// Failure of a request, from its points to a sample of each kind of work; `None` if nothing fails.
 fn failure(machine: &mut RealMachine, experiment: &dyn Experiment, cpus: &[u32]) -> Option<String> {
     let scope = Scope {
         machine,

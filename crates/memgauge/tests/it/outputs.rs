@@ -1,5 +1,5 @@
-//! Real runs, kept short: every format, where results go, what a saved report can become. What was
-//! measured is not looked at, only that it is there and in its form.
+//! Real runs, kept short: every format, places of results, conversions of a saved report. Values
+//! are not checked, only that they are there and in their form.
 
 use crate::helper::{Finished, folder, json, memgauge, names, put, read, skipped, state, typed};
 use serde_json::Value;

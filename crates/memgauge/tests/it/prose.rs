@@ -19,7 +19,7 @@ const MOST_WORDS: usize = 30;
 const MOST_COLUMNS: usize = 100;
 
 /// Places that a failure names.
-const MOST_NAMED: usize = 1000;
+const MOST_NAMED: usize = 10;
 
 /// Words that are no subject of a sentence. A question may begin with them.
 const NO_SUBJECTS: [&str; 4] = ["What", "Where", "Those", "Beside"];

@@ -182,7 +182,7 @@ fn a_continuation_that_cannot_write_leaves_what_there_was() {
     assert_eq!(names(at), [JOURNAL]);
 }
 
-/// What makes two requests different, and what is said: the difference, and the command to type.
+/// Differences between two requests, and the message: the difference, and the command to type.
 #[test]
 fn another_request_or_machine_is_refused() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! What earlier runs left stays: journals, reports, and the folder of runs that the user did not
+//! Files of earlier runs stay: journals, reports, and the folder of runs that the user did not
 //! name.
 #![cfg(unix)]
 
@@ -83,7 +83,7 @@ fn a_restart_keeps_the_journal_of_a_killed_run_and_says_how_to_continue() {
         run.stderr.contains(&again) && run.stderr.lines().count() == 2,
         "{run:?}"
     );
-    // What is told is what works; the report that came in between is kept.
+    // The advice works; the report that came in between is kept.
     let words = again.strip_prefix("type memgauge ").expect("a command");
     let run = typed(words, at);
     ends_with(0, &run);
@@ -143,7 +143,7 @@ fn an_earlier_result_of_any_form_is_kept() {
             "{run:?}"
         );
     }
-    // What is made from reports can be made again, but no report is written over.
+    // Pictures of reports can be made again, but no report is overwritten.
     let folder = folder();
     let at = folder.path();
     for name in ["a.json", "b.json"] {

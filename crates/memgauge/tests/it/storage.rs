@@ -31,7 +31,7 @@ fn a_file_is_read_and_stays_as_it_was() {
             folder.path(),
         );
         let point = point(&run, folder.path());
-        // What a system or a container does not have says so, with a way out.
+        // A feature that the system or the container lacks says so, with a way out.
         if point["status"] == "unsupported" {
             assert!(
                 point["reason"].as_str().unwrap().contains("--engine"),

@@ -1,5 +1,5 @@
-//! What plotters draws on: shapes, letters as outlines among them, which become an SVG or pixels.
-//! So a picture looks the same wherever it is shown, and the two kinds of files alike.
+//! Canvas of plotters: shapes, with letters as outlines, which become an SVG or pixels. So a
+//! picture looks the same everywhere, and both kinds of files look alike.
 
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{
@@ -20,8 +20,7 @@ const FONT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/font.ttf.zlib"));
 /// Sizes of letters in plotters' unit for one of the letters' em.
 const SIZES_PER_EM: f64 = 1.24;
 
-/// Where the line that letters stand on lies below the place that they are written at, in em: at
-/// their top, their middle, their bottom.
+/// Distance of the baseline below the place of a text, in em: for its top, its middle, its bottom.
 const BELOW_TOP: f32 = 0.76;
 const BELOW_MIDDLE: f32 = 0.27;
 const BELOW_BOTTOM: f32 = -0.27;
@@ -225,7 +224,7 @@ impl<'a> Canvas<'a> {
         (letters, x)
     }
 
-    /// What lies between two letters beyond their widths, in the font's units.
+    /// Distance between two letters beyond their widths, in the font's units.
     fn kerning(&self, left: GlyphId, right: GlyphId) -> f32 {
         let tables = self
             .font

@@ -1,4 +1,4 @@
-//! What every picture says of where its numbers come from: machine, day, command.
+//! Origin of the numbers of a picture: machine, day, command.
 
 use super::choice::is_asked_for;
 use crate::NamedReport;
@@ -39,9 +39,8 @@ pub(crate) fn sources(reports: &[NamedReport]) -> Vec<String> {
     lines
 }
 
-/// What charts cannot show of the points of the experiments in `chosen` (all where it is empty):
-/// how many are doubtful or rejected, and how many have no number. A line for each report that has
-/// such points.
+/// Points of the experiments in `chosen` (all if empty) that charts cannot show: how many are
+/// doubtful or rejected, and how many have no number. A line for each report that has such points.
 pub(crate) fn outcomes(reports: &[NamedReport], chosen: &[String]) -> Vec<String> {
     let several = reports.len() > 1;
     let line = |named: &NamedReport| {
@@ -120,7 +119,7 @@ fn run(provenance: &Provenance) -> String {
     let day = day(&provenance.started);
     let mut words = provenance.command_line.clone();
     if let Some(program) = words.first_mut() {
-        // Where the program lay on that machine is nothing that a picture has to tell.
+        // The path of the program on that machine does not belong into a picture.
         *program = program
             .rsplit(['/', '\\'])
             .next()

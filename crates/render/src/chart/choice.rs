@@ -83,7 +83,7 @@ pub(super) fn is_asked_for(names: &[String], experiment: &str) -> bool {
             .any(|name| asks(&name))
 }
 
-/// What charts are asked for by, each name once.
+/// Names of charts, each once.
 pub(crate) fn names<'a>(charts: impl IntoIterator<Item = &'a Chart>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in charts.into_iter().map(|chart| shorten(&chart.name, 40)) {

@@ -1,4 +1,4 @@
-//! What maps and plots are drawn with.
+//! Tools for drawing maps and plots.
 
 use super::canvas::Canvas;
 use super::scale::Scale;
@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use std::fmt::Display;
 use units::error::{Error, Result};
 
-/// What plotters is told: the canvas has one font only.
+/// Font name for plotters: the canvas has one font only.
 pub(super) const FONT: &str = "sans-serif";
 
 /// Ground, letters and lines of a picture.

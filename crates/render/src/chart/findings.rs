@@ -1,4 +1,4 @@
-//! What findings say about places in charts: levels along the sizes, points worth a name.
+//! Findings about places in charts: levels along the sizes, points worth a name.
 //!
 //! A finding is known by the names of its values, whichever experiment made it.
 
@@ -68,14 +68,14 @@ pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
     marks
 }
 
-/// Where a finding says that a level ends.
+/// End of a level by a finding.
 struct LevelEnd {
     size: f64,
     level: Option<f64>,
     doubt: &'static str,
 }
 
-/// What stands behind what a finding says in a chart: the mark of doubtful numbers.
+/// Mark of doubtful numbers after the text of a finding in a chart.
 fn doubt(finding: &Finding) -> &'static str {
     finding.trust().map_or("", mark)
 }
@@ -113,7 +113,7 @@ pub(super) fn notes(parts: &[Part<'_>], lines: &Lines, axis: Axis<'_>, factor: f
     notes
 }
 
-/// What the axis of a chart is.
+/// Axis of a chart.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Axis<'a> {
     /// The traffic beside what is measured, in so many times its base unit.
@@ -137,7 +137,7 @@ fn knee(finding: &Finding, unit: f64, factor: f64) -> Option<Note> {
 fn saturation(part: &Part<'_>, finding: &Finding, factor: f64) -> Vec<Note> {
     let told = finding.values.iter().filter_map(|(name, threads)| {
         let operation = name.strip_suffix("_threads")?;
-        // Where the intervals leave the number open, there is no one place to mark.
+        // Intervals that leave the number open give no single place to mark.
         let at_least = finding.values.get(&format!("{operation}_threads_at_least"));
         let is_known = at_least.is_none_or(|at_least| at_least == threads);
         let reached = *finding.values.get(&format!("{operation}_reached"))?;

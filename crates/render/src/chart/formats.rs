@@ -113,7 +113,7 @@ fn left_out(charts: &[&Chart]) -> Option<String> {
     ))
 }
 
-/// What is in the picture, in words.
+/// Contents of the picture, in words.
 fn contents(reports: &[NamedReport], options: &Options) -> Result<String> {
     let all = charts(reports);
     let charts = chosen(&all, &options.charts)?;

@@ -20,15 +20,15 @@ const LEAST_SPAN: f64 = 0.2;
 pub(crate) struct Heat {
     /// Place of its report among those that are drawn.
     pub(crate) report: usize,
-    /// What rows are.
+    /// Title of rows.
     pub(crate) row_title: String,
-    /// What columns are.
+    /// Title of columns.
     pub(crate) column_title: String,
     /// The names of the rows, top to bottom.
     pub(crate) rows: Vec<String>,
     /// The names of the columns, left to right.
     pub(crate) columns: Vec<String>,
-    /// What was measured, by row and column.
+    /// Measurements by row and column.
     pub(crate) cells: Vec<Vec<Option<Spot>>>,
     /// The lowest value.
     pub(crate) low: f64,

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Axes that follow from others wherever they can be missed, in the order in which that is tried.
 const FOLLOWERS: [&str; 5] = ["kernel", "prefetch_bytes", "level", "relation", "assembly"];
 
-/// What is asked about other axes than the size has one of these.
+/// Questions about other axes than the size have one of these.
 const SIZES_FOLLOW: [&str; 2] = ["entries", "placement"];
 
 /// More series than these say nothing in one chart.
@@ -97,8 +97,8 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     lines
 }
 
-/// Keeps of series with too many points the lowest and the highest of as many neighbours as have to
-/// share a place, so that all that stands out does so still.
+/// Thins series with too many points: of neighbours that share a place it keeps the lowest and the
+/// highest, so that outliers stay visible.
 fn thin(series: &mut [Series]) {
     let all: usize = series.iter().map(|s| s.spots.len()).sum();
     if all <= MOST_SPOTS {
@@ -120,7 +120,7 @@ fn thin(series: &mut [Series]) {
 /// The unit of traffic in reports.
 const RATE: &str = "B/s";
 
-/// Where points lie from left to right.
+/// Positions of points from left to right.
 enum Along<'a> {
     /// By the traffic that was measured beside them; with the axis that controls it.
     Load { control: Option<&'a str> },
@@ -272,8 +272,8 @@ fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
     first_most(&weight).or_else(|| first_most(&|axis| different(axis).len()))
 }
 
-/// The axes that tell series apart: those that vary, without what follows from the rest. What
-/// follows from the report only is told still, unless it is one of [`FOLLOWERS`].
+/// Axes that tell series apart: those that vary, without those that follow from the rest. An axis
+/// that follows from the report stays, unless it is one of [`FOLLOWERS`].
 fn others<'a>(merged: &Dataset, varying: &[&'a str], x: Option<&str>) -> Vec<&'a str> {
     let mut kept: Vec<&str> = varying
         .iter()
@@ -338,13 +338,13 @@ fn word(axis: &str, at: &Coordinate) -> String {
     coordinate(axis, at)
 }
 
-/// What tells a series from the others of its report.
+/// Key of a series among those of its report.
 type Key = Vec<Option<Coordinate>>;
 
 /// Series as they come up.
 struct Collector<'a> {
     others: &'a [&'a str],
-    /// Those of the reports; none where one report has all points.
+    /// Names of the reports; none if one report has all points.
     names: &'a [String],
     series: Vec<Series>,
     /// One for each of the series.
@@ -408,7 +408,7 @@ impl Collector<'_> {
         }
     }
 
-    /// What tells a series apart, in words.
+    /// Name of a series.
     fn name(&self, report: usize, at: &Coordinates) -> String {
         let told = self.others.iter().filter_map(|axis| {
             let at = at.get(*axis)?;

@@ -75,7 +75,7 @@ pub(crate) struct Look {
     pub(crate) dash: usize,
 }
 
-/// Where a series stands among the others.
+/// Position of a series among the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Standing {
     /// Place of its most important coordinate among those of all series.

@@ -26,7 +26,7 @@ const CELL_LETTERS: f32 = 15.0;
 /// Colours of a large map: no eye tells more apart, and so few pack well.
 const STEPS: usize = 64;
 
-/// Where the cells lie, in pixels.
+/// Area of the cells, in pixels.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
     /// From left to right.
@@ -161,7 +161,7 @@ fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
     }
 }
 
-/// What the colours mean.
+/// Meaning of the colours.
 fn legend_of_heat(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) -> Result<()> {
     for step in 0..128 {
         let color = shade_of(1.0 - f64::from(step) / 127.0);

@@ -9,15 +9,15 @@ use units::counted;
 pub(crate) struct Chart {
     /// The experiment, which is what users ask for a chart by.
     pub(crate) name: String,
-    /// What is shown.
+    /// Subject of the chart.
     pub(crate) title: String,
-    /// What all points have in common; empty where that is nothing.
+    /// Coordinates that all points share; empty if there are none.
     pub(crate) subtitle: String,
     /// The values' name and unit, as an axis says it.
     pub(crate) values: String,
     /// Whether more is better.
     pub(crate) higher_is_better: bool,
-    /// What is drawn.
+    /// Content of the chart.
     pub(crate) body: Body,
     /// Points with a number that are not drawn: they lie between others of their series, belong to
     /// further series or maps than there is room for, share their place with another point, or have
@@ -42,7 +42,7 @@ impl Chart {
     }
 }
 
-/// What is drawn.
+/// Content of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Body {
     /// Series over an axis.

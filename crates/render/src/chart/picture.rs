@@ -49,14 +49,14 @@ const DARK: Theme = Theme {
     shade: RGBColor(32, 35, 40),
 };
 
-/// What is in a picture.
+/// Content of a picture.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Content<'c> {
     /// The charts; only the first [`MOST_CHARTS`] are drawn.
     pub(super) charts: &'c [&'c Chart],
-    /// What the user calls it: above several charts, in place of the title of one.
+    /// Title by the user: above several charts, in place of the title of one.
     pub(super) title: Option<&'c str>,
-    /// Where the numbers come from, and what is left out: below the charts.
+    /// Origin of the numbers, and omissions: below the charts.
     pub(super) caption: &'c [String],
     /// Whether it is light on dark.
     pub(super) dark: bool,
@@ -105,7 +105,7 @@ pub(super) fn png(content: Content<'_>) -> Result<Vec<u8>> {
     pixels.encode_png().map_err(cannot)
 }
 
-/// Where the parts of a picture lie.
+/// Areas of the parts of a picture.
 struct Layout {
     /// Width and height of the picture.
     size: (u32, u32),

@@ -29,18 +29,18 @@ const LONGEST_NAME: usize = 60;
 /// A plot in a part of the picture.
 type Plot<'a, 'b> = ChartContext<'b, super::canvas::Canvas<'a>, Cartesian2d<Drawn, Drawn>>;
 
-/// What is drawn where, and how.
+/// Content, area and look of a plot.
 #[derive(Clone, Copy)]
 pub(super) struct Scene<'s, 'a> {
     /// The whole picture.
     pub(super) root: &'s Area<'a>,
-    /// What is drawn.
+    /// Lines of the plot.
     pub(super) lines: &'s Lines,
     /// Ground, letters and lines.
     pub(super) theme: Theme,
 }
 
-/// Where series are named.
+/// Place for the names of series.
 struct Legend {
     /// Width of a name with its sample, in pixels.
     width: u32,

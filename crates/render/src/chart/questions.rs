@@ -47,7 +47,7 @@ pub(super) fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
     questions.iter().flat_map(answers).collect()
 }
 
-/// What tells the questions apart that a quantity answers.
+/// Axis that tells the questions of a quantity apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Split {
     /// There is one.
@@ -82,7 +82,7 @@ impl Split {
         }
     }
 
-    /// What the title says of the question that `point` belongs to.
+    /// Words of the title for the question of `point`.
     fn question(self, point: &Point) -> String {
         match self {
             Split::One => String::new(),

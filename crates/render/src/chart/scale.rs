@@ -8,10 +8,10 @@ const MOST_TICKS: usize = 12;
 /// Values that span more than this many times their lowest are drawn on a logarithmic axis.
 const WIDE: f64 = 20.0;
 
-/// Where values lie along an axis, and what is written there.
+/// Positions of values along an axis, and its labels.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Scale {
-    /// What the axis shows.
+    /// Subject of the axis.
     pub(crate) title: String,
     /// The value at its start.
     pub(crate) low: f64,
@@ -21,11 +21,11 @@ pub(crate) struct Scale {
     pub(crate) log: bool,
     /// Values with what is written at them, ascending.
     pub(crate) ticks: Vec<(f64, String)>,
-    /// What its numbers are; none of an axis of names.
+    /// Kind of its numbers; `None` for an axis of names.
     pub(crate) numbers: Option<Numbers>,
 }
 
-/// What the numbers of an axis are.
+/// Kind of numbers of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbers {
     /// Sizes: powers of two, with units.
@@ -162,7 +162,7 @@ fn nice(least: f64) -> f64 {
     step.filter(|s| s.is_normal()).unwrap_or(1.0)
 }
 
-/// What is written at a tick.
+/// Text at a tick.
 fn label(value: f64, numbers: Numbers) -> String {
     match numbers {
         Numbers::Bytes => Bytes(value.round().max(0.0) as u64).to_string(),

@@ -13,7 +13,7 @@ pub(crate) struct Lines {
     pub(crate) names: bool,
     /// Bottom to top.
     pub(crate) y: Scale,
-    /// What is drawn, in the order of the points.
+    /// Series in the order of the points.
     pub(crate) series: Vec<Series>,
     /// Parts of the axis that have a name, from left to right.
     pub(crate) marks: Vec<Mark>,
@@ -24,11 +24,11 @@ pub(crate) struct Lines {
 /// Points that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    /// What tells it from the others; empty where there is one only.
+    /// Name among the others; empty if there is one only.
     pub(crate) name: String,
     /// Place of its report among those that are drawn.
     pub(crate) report: usize,
-    /// What tells it from the others to the eye.
+    /// Look among the others.
     pub(crate) look: Look,
     /// Ascending along the axis; beside traffic from the least that was asked for to the most,
     /// which need not move the most.
@@ -38,11 +38,11 @@ pub(crate) struct Series {
 /// A part of the axis with a name: a level of the hierarchy.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mark {
-    /// What it is called.
+    /// Name.
     pub(crate) name: String,
-    /// Where it starts.
+    /// Start.
     pub(crate) from: f64,
-    /// Where it ends.
+    /// End.
     pub(crate) to: f64,
 }
 
@@ -53,6 +53,6 @@ pub(crate) struct Note {
     pub(crate) x: f64,
     /// The value there in the chart's unit.
     pub(crate) y: f64,
-    /// What it is.
+    /// Text.
     pub(crate) text: String,
 }

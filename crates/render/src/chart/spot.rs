@@ -23,7 +23,7 @@ pub(crate) struct Spot {
     pub(crate) samples: u64,
     /// How far it can be trusted.
     pub(crate) grade: VerdictGrade,
-    /// Where it lies and what speaks against it, in words; clean and short.
+    /// Place and doubts, in words; clean and short.
     pub(crate) words: String,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Part<'a> {
     pub(crate) report: usize,
     /// Its points.
     pub(crate) dataset: &'a Dataset,
-    /// What that report says about its points, and about others.
+    /// Findings of that report.
     pub(crate) findings: &'a [Finding],
 }
 

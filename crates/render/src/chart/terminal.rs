@@ -12,8 +12,7 @@ const HEIGHT: usize = 18;
 /// The colours of a terminal for series: blue, yellow, green, magenta, cyan, red.
 const COLORS: [u8; 6] = [34, 33, 32, 35, 36, 31];
 
-/// What series are marked by, where they are named and where their points lie. Every series has a
-/// mark of its own.
+/// Marks of series, in their names and at their points. Every series has a mark of its own.
 const MARKS: &str =
     "ox+*#@%=abcdefghijklmnpqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789αβγδεζηθικλμνξοπρστυφχψω";
 
@@ -50,7 +49,7 @@ pub(crate) fn draw(chart: &Chart, width: u16, color: bool) -> String {
 /// A character of the drawing with its colour, if it has one.
 type Cell = (char, Option<u8>);
 
-/// What is drawn, by rows of cells, and braille dots not yet turned into characters.
+/// Drawing by rows of cells, with braille dots not yet turned into characters.
 struct Canvas {
     cells: Vec<Vec<Cell>>,
     dots: Vec<Vec<u8>>,

@@ -10,14 +10,14 @@ use std::collections::BTreeSet;
 const IN_ORDER: &str = "bandwidth";
 /// The experiment that goes through memory in other orders.
 const OTHER_ORDERS: &str = "patterns";
-/// What the chart of both is asked for by.
+/// Name of the chart of both.
 const NAME: &str = "bandwidth+patterns";
 
 /// Bandwidth over the size in order and out of it: the operations that both experiments measured,
 /// each order a series; none where one of them has no two sizes.
 ///
-/// What `patterns` measured in forward order is left out of it: it is what `bandwidth` has more
-/// sizes of.
+/// Chart of `bandwidth` and `patterns` together. The forward order of `patterns` is left out:
+/// `bandwidth` has more sizes of it.
 pub(super) fn orders(groups: &[&[Part<'_>]], names: &[String]) -> Option<Chart> {
     let parts_of = |experiment: &str| {
         groups.iter().copied().find(|parts| {

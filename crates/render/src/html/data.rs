@@ -136,7 +136,7 @@ fn heat(heat: &Heat) -> Value {
     })
 }
 
-/// What is to be told of a point beside its place.
+/// Text about a point besides its place.
 fn words(spot: &Spot) -> String {
     format!(
         "{} ({} to {}), {}, {}: {}",

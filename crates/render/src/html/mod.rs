@@ -24,7 +24,7 @@ use units::error::{Error, Result};
 
 /// The look of the page.
 const STYLE: &str = include_str!("page.css");
-/// What draws the charts; the only script that the page's policy lets run.
+/// Script that draws the charts; the page's policy lets no other run.
 const SCRIPT: &str = include_str!("page.js");
 
 /// Reports are packed to a tenth without taking long: the level of deflate.

@@ -692,7 +692,7 @@ fn every_one_of_many_series_has_a_name_and_a_look() {
     let looks: std::collections::BTreeSet<_> =
         lines(&all[0]).series.iter().map(|s| s.look).collect();
     assert_eq!(looks.len(), 60);
-    // Beside the plot there is room for the names of few, below it for those of many.
+    // Names of few series fit next to the plot, those of many below it.
     let high =
         |report: &Report| svg_size(&render("svg", report, &Options::default()).into_bytes()).1;
     assert!(high(&many) > high(&few) + 100);
@@ -844,7 +844,7 @@ fn a_page_has_everything_in_it_and_asks_nobody() {
     for outside in ["src=\"http", "href=\"http", "@import"] {
         assert!(!page.contains(outside), "{outside}");
     }
-    // What is referred to by its address is part of the page.
+    // Everything with an address in the page is part of it.
     assert!(
         page.split("url(")
             .skip(1)

@@ -29,8 +29,7 @@ pub fn with_rounds(mut report: Report, factor: f64) -> Report {
     report
 }
 
-/// What a slower machine gives, against the default profile: bandwidth down by a tenth, latency as
-/// it was.
+/// A slower machine against the default profile: bandwidth down by a tenth, latency the same.
 pub fn slower() -> Comparison {
     let before = with_rounds(reports::default_profile(), 1.0);
     let mut after = with_rounds(reports::default_profile(), 0.9);

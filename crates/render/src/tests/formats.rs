@@ -1,4 +1,4 @@
-//! What each format promises.
+//! Promises of each format.
 
 use super::super::{Options, RENDERERS, by_extension, by_name, list_table, schema};
 use super::render;

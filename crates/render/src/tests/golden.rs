@@ -1,5 +1,5 @@
-//! Whole outputs against the files in `golden/`, one for each format: what they look like. What
-//! holds of every report is tested as properties (`properties.rs`, `safety.rs`, `told.rs`).
+//! Whole outputs against the files in `golden/`, one for each format. Properties of every report
+//! are tested in `properties.rs`, `safety.rs` and `told.rs`.
 
 use super::super::{COMPARISON_FORMATS, Options, RENDERERS};
 use super::reports;
@@ -125,7 +125,7 @@ fn skeleton(html: &[u8]) -> Vec<u8> {
         let to = at + text[at..].find('\'').unwrap();
         text.replace_range(at..to, "...");
     }
-    // What is drawn, a value to a line as far as that helps reading.
+    // Drawing data, a value to a line as far as that helps reading.
     text.replace("{\"grades\"", "\n{\"grades\"")
         .replace("],\"", "],\n\"")
         .into_bytes()
@@ -146,7 +146,7 @@ fn without_look(html: &[u8]) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Where the files are.
+/// Folder of the files.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
 }

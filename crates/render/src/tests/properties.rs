@@ -1,4 +1,4 @@
-//! What holds of every report in every format.
+//! Properties of every report in every format.
 
 use super::super::{Options, RENDERERS, Renderer, by_name};
 use super::reports;

@@ -9,7 +9,8 @@ use report::{
 };
 use units::{Bytes, Nanos};
 
-/// What a terminal must never see as it is: colour, title, bell, C1 control, direction, line ends.
+/// Characters that a terminal must never see as they are: colour, title, bell, C1 control,
+/// direction, line ends.
 pub const HOSTILE: &str =
     "a,b \"q\" |p| `x` <b>\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\r\nnext\tüñ漢字 \u{7f}end";
 
@@ -239,7 +240,7 @@ fn finding(kind: &str, text: &str) -> Finding {
     Finding::note(kind, text.into()).with([("value".to_owned(), 1.5)].into())
 }
 
-/// What came of a bandwidth point of the default profile.
+/// Outcome of a bandwidth point of the default profile.
 fn bandwidth_outcome(level: &str, operation: &str, threads: u64, value: f64) -> Outcome {
     let mut m = measured(value);
     m.evidence.cpus = (0..threads as u32).collect();

@@ -46,7 +46,7 @@ fn every_output(report: &Report) -> Vec<(String, String)> {
     outputs
 }
 
-/// What must not be in any output.
+/// Whether a character must not be in any output.
 pub fn is_harmful(c: char) -> bool {
     let turns =
         matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

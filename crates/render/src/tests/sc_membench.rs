@@ -175,7 +175,7 @@ fn the_best_of_points_with_one_key_is_kept_and_a_rejected_one_never() {
     );
 }
 
-/// What is told beside the file.
+/// Notes next to the file.
 fn notes(report: &Report) -> String {
     by_name("sc-membench")
         .unwrap()

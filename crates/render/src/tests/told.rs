@@ -47,7 +47,7 @@ fn ends() -> Vec<(Outcome, [&'static str; 2])> {
             Outcome::Interrupted { reason: reason() },
             ["interrupted", "why so"],
         ),
-        // What is not finite counts as failed.
+        // A value that is not finite counts as failed.
         (
             reports::outcome(reports::measured(f64::NAN)),
             ["failed", "finite"],
@@ -55,8 +55,8 @@ fn ends() -> Vec<(Outcome, [&'static str; 2])> {
     ]
 }
 
-/// What is shown of a report alone, and beside another one where the format shows several; notes
-/// are a part of it.
+/// Output for a report alone, and next to another one if the format shows several; notes are a part
+/// of it.
 fn shown(renderer: &dyn Renderer, report: &Report, options: &Options) -> Vec<u8> {
     let mut shown = renderer.render(report, options).unwrap();
     shown.extend(renderer.notes(report, options).unwrap().bytes());

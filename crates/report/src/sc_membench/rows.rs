@@ -41,7 +41,7 @@ pub struct ScMembenchLeftOut {
     pub experiment: String,
     /// Name of its quantity.
     pub quantity: String,
-    /// Where it lies.
+    /// Coordinates.
     pub coordinates: Coordinates,
     /// Why it has no row, in words.
     pub reason: String,
@@ -219,7 +219,7 @@ fn row(dataset: &Dataset, point: &Point) -> Result<(ScMembenchRow, bool), String
     Ok((row, measured.verdict.grade == VerdictGrade::Doubtful))
 }
 
-/// Where a row stands.
+/// Position of a row.
 struct RowPosition {
     operation: &'static str,
     kib: u64,

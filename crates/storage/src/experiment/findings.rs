@@ -1,4 +1,4 @@
-//! What is worth a sentence about storage.
+//! Findings about storage.
 
 use experiments::{Figure, saturation};
 use report::{Dataset, Finding, Point};
@@ -13,7 +13,7 @@ pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     findings
 }
 
-/// What was done otherwise than asked, each once.
+/// Differences from the request, each once.
 fn otherwise(dataset: &Dataset) -> Vec<Finding> {
     let storages = dataset
         .points
@@ -27,7 +27,7 @@ fn otherwise(dataset: &Dataset) -> Vec<Finding> {
     remarks.into_iter().map(finding).collect()
 }
 
-/// What this program itself takes for an operation, where that was measured.
+/// Cost of this program itself for an operation, if it was measured.
 fn own_cost(dataset: &Dataset) -> Option<Finding> {
     let null = |p: &&Point| p.name("engine") == Some("null") && p.number("threads") == Some(1);
     let figures = dataset.points.iter().filter(null).filter_map(Figure::new);

@@ -44,7 +44,7 @@ pub struct Storage {
     recorded: Option<Recorded>,
 }
 
-/// What to measure, and who knows the files.
+/// Request, and the source of facts about files.
 #[derive(Debug, Clone)]
 struct Asked {
     settings: Settings,
@@ -337,7 +337,7 @@ fn bypasses_cache(name: &EngineName) -> bool {
 
 /// The order of blocks of a file that has `blocks` of `block` bytes.
 fn order(order: BlockOrder, s: &Settings, block: Bytes, blocks: u64) -> Order {
-    /// What micbench takes, too.
+    /// Stride of micbench, too.
     const STRIDE: u64 = 16_384;
     let stride = s.stride.map(|stride| stride.bytes(block) / block.0.max(1));
     match order {

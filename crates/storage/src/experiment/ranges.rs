@@ -11,7 +11,7 @@ use std::sync::Arc;
 use units::Bytes;
 use units::error::{Error, Result};
 
-/// What decides about the blocks of a file.
+/// Range that decides about the blocks of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Range {
     /// Bytes of an operation.
@@ -80,8 +80,7 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// What may be done to `path`; refused where it would be written to without a word of the
-    /// user's.
+    /// Permission for `path`; refused if it would be written to without a word of the user's.
     fn permission(&self, path: &Path, writes: bool) -> Result<Permission> {
         let s = self.settings;
         if let Some(size) = s.create {
@@ -114,7 +113,7 @@ impl<'a> Files<'a> {
         Ok(target)
     }
 
-    /// What is worth knowing about the files beforehand, a sentence each.
+    /// Remarks about the files beforehand, a sentence each.
     pub fn remarks(&mut self, recorded: Option<&Recorded>) -> Vec<String> {
         let named: Vec<PathBuf> = recorded
             .and_then(|r| r.paths(&self.settings.files).ok())
@@ -209,7 +208,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Where the first block begins and how many there are in a file of `size` bytes.
+/// Start of the first block, and number of blocks in a file of `size` bytes.
 fn blocks(s: &Settings, path: &Path, block: Bytes, size: u64) -> Result<(u64, u64)> {
     let refuse = |text: String| Err(Error::usage(text));
     let end = s.end.map_or(size, |end| end.bytes(block));

@@ -15,20 +15,20 @@ const SECTOR: u64 = 512;
 /// Larger operations than this are no recording of any device.
 const LARGEST: u64 = 1 << 30;
 
-/// What a trace says.
+/// Contents of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
     /// The trace.
     path: PathBuf,
     /// Files or devices as the trace calls them, in the order of their first operation.
     names: Vec<String>,
-    /// Where each name is among them.
+    /// Position of each name among them.
     places: BTreeMap<String, usize>,
     /// Whether the names are those of files.
     are_paths: bool,
     /// Operations in the order of their submission; files by their place in `names`.
     pub steps: Vec<Step>,
-    /// What the trace holds beside reads and writes.
+    /// Records of the trace other than reads and writes.
     others: u64,
 }
 
@@ -184,7 +184,7 @@ impl Recorded {
         all.join(", ")
     }
 
-    /// What is left out of it, a sentence each.
+    /// Records that are left out, a sentence each.
     pub fn remarks(&self, settings: &Settings) -> Vec<String> {
         let mut all = Vec::new();
         let trace = self.path.display();

@@ -1,4 +1,4 @@
-//! What a user asks of storage.
+//! Request of a user about storage.
 
 use experiments::{Counts, Effect, Effects, lists, names};
 use host::storage::IO_ENGINES;
@@ -10,7 +10,7 @@ use units::error::{Error, Result};
 use units::{Bytes, Nanos, ParseError, SizeList, ThreadList, short_time, whole_number};
 
 lists! {
-    /// What operations do.
+    /// Directions of operations.
     Directions of Direction;
     /// Orders of blocks.
     BlockOrders of BlockOrder;
@@ -23,7 +23,7 @@ lists! {
 }
 
 names! {
-    /// What operations do.
+    /// Direction of operations.
     Direction, "operations on storage":
     Read "read" "All of them read.",
     Write "write" "All of them write.",
@@ -180,14 +180,14 @@ impl FromStr for Position {
     }
 }
 
-/// What operations do, where, and how.
+/// Operations, their targets and their pattern.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct Settings {
     /// Files or block devices; nothing is written to them unless --create or --destroy-data says so
     #[arg(value_name = "FILE", required_unless_present = "replay")]
     pub files: Vec<PathBuf>,
 
-    /// What operations do: read, write, mix [default: read, or mix where --mixes is given]
+    /// Operations: read, write, mix [default: read, or mix with --mixes]
     #[arg(long, value_name = "LIST")]
     pub ops: Option<Directions>,
 
@@ -204,11 +204,11 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "4KiB", alias = "block")]
     pub blocks: SizeList,
 
-    /// Where the range begins in each file: plain digits are blocks, sizes with a unit bytes
+    /// Start of the range in each file: plain digits are blocks, sizes with a unit bytes
     #[arg(long, value_name = "PLACE", default_value = "0")]
     pub start: Position,
 
-    /// Where the range ends [default: the end of each file]
+    /// End of the range [default: the end of each file]
     #[arg(long, value_name = "PLACE")]
     pub end: Option<Position>,
 
@@ -304,7 +304,7 @@ pub struct Settings {
     #[arg(long)]
     pub verify: bool,
 
-    /// What is written: random (cannot be compressed), zeros, pattern [default: random, with
+    /// Data to write: random (cannot be compressed), zeros, pattern [default: random, with
     /// --verify pattern]
     #[arg(long, value_name = "KIND")]
     pub data: Option<Data>,
@@ -347,7 +347,7 @@ impl Settings {
     }
 }
 
-/// Where a trace says what is done.
+/// Reason why a replay takes no such option.
 const NO_TRACE: &str = "a replay does what its trace says";
 
 impl Effects for Settings {
@@ -534,7 +534,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What operations do, with the share of writes in millionths.
+    /// Directions of operations, with the share of writes in millionths.
     pub fn directions(&self) -> Vec<(String, u32)> {
         let mixes = self
             .mixes
@@ -585,7 +585,7 @@ impl Settings {
         )
     }
 
-    /// What is written.
+    /// Data to write.
     pub fn content(&self) -> Data {
         self.data.unwrap_or(if self.verify {
             Data::Pattern

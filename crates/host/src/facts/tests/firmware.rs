@@ -23,7 +23,7 @@ pub fn structure(kind: u8, length: usize, fields: &[(usize, &[u8])], strings: &[
     bytes
 }
 
-/// What a test says of one memory device.
+/// A memory device of a test.
 #[derive(Clone, Copy)]
 pub struct Module<'a> {
     locator: &'a str,

@@ -9,8 +9,7 @@ use units::Bytes;
 const L1: (u32, &str, &str) = (1, "Data", "32K");
 const L3: (u32, &str, &str) = (3, "Unified", "32768K");
 
-/// What is to be found out: lists of CPUs in one line for each core, cache level and node,
-/// separated by `|`.
+/// Expected facts: lists of CPUs in one line for each core, cache level and node, separated by `|`.
 struct Expected {
     allowed: &'static str,
     cores: &'static str,

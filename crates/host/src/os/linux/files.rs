@@ -83,8 +83,8 @@ pub fn set_direct(file: &File, direct: bool) -> io::Result<()> {
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) })
 }
 
-/// What direct I/O demands of this file; `None` where the kernel does not tell (Linux 6.1 and newer
-/// do, for block devices and some file systems: statx(2), STATX_DIOALIGN).
+/// Alignment that direct I/O needs for this file; `None` if the kernel does not say. Linux 6.1 and
+/// newer do for block devices and some file systems: statx(2), STATX_DIOALIGN.
 pub fn direct_alignment(file: &File) -> Option<DirectAlignment> {
     const STATX_DIOALIGN: u32 = 0x2000;
     /// Up to the fields of interest as in linux/stat.h; the C libraries' structures lack them in

@@ -217,7 +217,7 @@ const PAGE_IS_HUGE: u64 = 1 << 6;
 const PAGEMAP_SCAN: u64 =
     3 << 30 | (size_of::<ScanRequest>() as u64) << 16 | (b'f' as u64) << 8 | 16;
 
-/// What the page tables say about a page-aligned range of addresses. Linux 6.7 and newer
+/// Counts of the page tables for a page-aligned range of addresses. Linux 6.7 and newer
 /// (`PAGEMAP_SCAN`, Documentation/admin-guide/mm/pagemap.rst).
 pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     use std::os::fd::AsRawFd;

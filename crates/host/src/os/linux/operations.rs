@@ -1,4 +1,4 @@
-//! What the engines that keep several operations in flight have in common.
+//! Common part of the engines that keep several operations in flight.
 
 use crate::storage::IoBuffers;
 

@@ -326,7 +326,7 @@ impl Uring {
 /// ready (IO_PLUG_THRESHOLD in its io_uring.c), and the device hears late of the first.
 const AT_ONCE: usize = 2;
 
-/// What the kernel refused to do with the ring.
+/// Error of an action on the ring that the kernel refused.
 fn failed(what: &str, error: &io::Error) -> Error {
     Error::failure(format!(
         "cannot {what} the ring of engine io_uring: {error}; use --engine sync"

@@ -1,4 +1,4 @@
-//! What Linux tells in `/proc` and `/sys` about the file system and the device below a file;
+//! Facts of Linux about the file system and the device below a file, from `/proc` and `/sys`;
 //! unknown elsewhere.
 
 use crate::facts::{self, SystemFiles, unescape};
@@ -6,7 +6,7 @@ use crate::os;
 use crate::os::files::{FileKind, FileNumbers};
 use std::fs::File;
 
-/// What is known of where a file lies; `None` is unknown.
+/// Facts about the device of a file; `None` is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DeviceFacts {
     /// `ext4`, `xfs`, `tmpfs`; none for a device.
@@ -15,7 +15,7 @@ pub(super) struct DeviceFacts {
     pub device: Option<String>,
     /// Whether it turns.
     pub rotational: Option<bool>,
-    /// What its maker calls it.
+    /// Model name.
     pub model: Option<String>,
     /// Bytes of its smallest transfer.
     pub logical_block: Option<u32>,
@@ -30,11 +30,11 @@ pub(super) struct Mount {
     pub id: u32,
     /// The device, or a number made up by file systems of several devices or none.
     pub device: (u32, u32),
-    /// Where it is mounted.
+    /// Mount point.
     pub point: String,
     /// The kind of file system.
     pub kind: String,
-    /// What is mounted, as its kind names it: often a device.
+    /// Mounted source, as its kind names it: often a device.
     pub source: String,
 }
 

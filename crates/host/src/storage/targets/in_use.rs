@@ -18,7 +18,7 @@ pub(super) fn busy(path: &Path, how: &str) -> Error {
     ))
 }
 
-/// What can be told before anything is opened.
+/// Checks that need no open file.
 pub(super) fn check_before_opening(
     path: &Path,
     numbers: &FileNumbers,
@@ -34,7 +34,7 @@ pub(super) fn check_before_opening(
     used.map_or(Ok(()), |how| Err(busy(path, &how)))
 }
 
-/// What can be told of the opened target only; returns how it was told.
+/// Checks that need the opened target; returns the method that answered.
 pub(super) fn check_opened(
     path: &Path,
     file: &File,

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use units::error::Error;
 
-/// What may be done to a target.
+/// Access to a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Reading. Symbolic links are followed, and nothing is written.
@@ -29,11 +29,11 @@ pub enum Access {
 /// How a target is opened.
 #[derive(Debug, Clone)]
 pub struct Opening {
-    /// What may be done to it.
+    /// Access to the target.
     pub access: Access,
     /// Whether to pass by the page cache; what came of it is [`super::Target::direct`].
     pub direct: bool,
-    /// What a created file is filled with.
+    /// Pattern that fills a created file.
     pub pattern: Pattern,
     /// Ends the filling of a created file.
     pub stop: StopFlag,
@@ -52,7 +52,7 @@ impl Default for Opening {
     }
 }
 
-/// What came of the wish to pass by the page cache.
+/// Result of the request to bypass the page cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Direct {
     /// Transfers pass it by. Addresses of buffers are multiples of `memory`, offsets and lengths of

@@ -3,7 +3,7 @@
 use super::*;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-/// What is in a folder.
+/// Names in a folder.
 fn entries(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = std::fs::read_dir(folder)
         .unwrap()

@@ -1,4 +1,4 @@
-//! What only machine code can get wrong: the caller's registers.
+//! Tests of the caller's registers, which only machine code can get wrong.
 
 mod flow;
 mod registers;

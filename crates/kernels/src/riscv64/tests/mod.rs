@@ -1,5 +1,4 @@
-//! What only machine code can get wrong: the caller's registers, and what a single row makes of
-//! memory.
+//! Tests of machine code alone: the caller's registers, and the effect of a single row on memory.
 
 mod flow;
 mod registers;

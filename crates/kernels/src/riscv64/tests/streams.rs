@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const WORDS: usize = BLOCK_BYTES as usize / 8;
 const PATTERN: u64 = 0x4008_1234_5678_9abc;
 
-/// What `blocks` blocks from block `first` on leave of `words`, and the sum. Orders by a table
-/// count in its entries.
+/// `words` after `blocks` blocks from block `first` on, and the sum. Orders by a table count in its
+/// entries.
 fn expected(
     contract: &Contract,
     words: &mut [u64],
@@ -155,8 +155,7 @@ fn offsets(body: &[u8], stores: bool) -> Vec<i32> {
     found.collect()
 }
 
-/// What no result shows: that loads leave nothing out and load nothing twice, in the order of
-/// addresses.
+/// Loads leave nothing out and load nothing twice, in the order of addresses; no result shows that.
 #[test]
 fn the_loads_of_a_block_are_all_of_it_once_and_in_order() {
     let up: Vec<i32> = (0..64).map(|i| 8 * i).collect();

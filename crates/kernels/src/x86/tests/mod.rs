@@ -1,4 +1,4 @@
-//! The caller's registers. What the instructions do to memory is tested in `x86_shared`.
+//! Tests of the caller's registers. The effect of instructions on memory is tested in `x86_shared`.
 
 mod registers;
 

@@ -4,7 +4,7 @@ use crate::x86_shared::tests::calls::{self, STREAMS, call};
 use crate::x86_shared::tests::{executable, memory};
 use core::arch::naked_asm;
 
-/// What `probe` puts into ebx, esi, edi and ebp.
+/// Values that `probe` puts into ebx, esi, edi and ebp.
 const GIVEN: [u32; 4] = [0x1b1b_0001, 0x1b1b_0002, 0x1b1b_0003, 0x1b1b_0004];
 
 /// The state after a call; `probe` knows the offsets.

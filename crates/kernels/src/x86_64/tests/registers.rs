@@ -6,7 +6,7 @@ use crate::x86_shared::tests::{executable, memory};
 use crate::{Scratch, all_instructions};
 use core::arch::naked_asm;
 
-/// What `probe` puts into rbx, rbp, r12, r13, r14 and r15.
+/// Values that `probe` puts into rbx, rbp, r12, r13, r14 and r15.
 const GIVEN: [u64; 6] = [
     0x1b1b_0001,
     0x1b1b_0002,

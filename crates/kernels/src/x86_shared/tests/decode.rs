@@ -1,5 +1,5 @@
-//! What the instructions of the kernels do to memory (Intel SDM vol. 2, chapter 2: prefixes;
-//! chapters 3 to 5: opcodes).
+//! Effect of the kernels' instructions on memory (Intel SDM vol. 2, chapter 2: prefixes; chapters 3
+//! to 5: opcodes).
 
 /// Bytes that the instruction at the start of `code` accesses, and whether it does so past the
 /// caches. Knows what the kernels use.

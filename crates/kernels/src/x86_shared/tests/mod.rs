@@ -1,4 +1,4 @@
-//! What only machine code can get wrong: every single access to memory, every single instruction.
+//! Tests of machine code alone: every single access to memory, every single instruction.
 
 pub(crate) mod calls;
 #[cfg(target_os = "linux")]

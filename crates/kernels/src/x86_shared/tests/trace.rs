@@ -20,8 +20,8 @@ const MOST: usize = 8192;
 /// The trap flag in the flags register.
 const TRAP: libc::greg_t = 1 << 8;
 
-/// Where the system puts the flags, the page fault error code, the instruction pointer, the source
-/// and the destination of string instructions.
+/// Places of the flags, the page fault error code, the instruction pointer, the source and the
+/// destination of string instructions in the context.
 #[cfg(target_arch = "x86_64")]
 const PLACES: [c_int; 5] = [
     libc::REG_EFL,
@@ -131,8 +131,7 @@ fn record(range: &Range<usize>, call: impl FnOnce()) -> Vec<Access> {
         .collect()
 }
 
-/// What was seen of one instruction, understood: one access, or the two of a `movsb`, of which only
-/// the first faulted.
+/// Accesses of one instruction: one, or the two of a `movsb`, of which only the first faulted.
 fn accesses([address, error, instruction, source, destination]: [usize; 5]) -> Vec<Access> {
     const STORE: usize = 2; // of the page fault error code (Intel SDM vol. 3A, 4.7)
     // SAFETY: it is an instruction of a kernel, and 16 bytes of end mark follow the last one.

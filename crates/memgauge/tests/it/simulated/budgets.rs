@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use units::error::Kind;
 use units::{Bytes, BytesPerSecond, Nanos};
 
-/// What a run may take beyond its budget.
+/// Time that a session may take beyond its budget.
 const TOLERANCE: f64 = 1.1;
 
 /// A budget in words, as users are told one: the number after the last `--budget` of a refusal.
@@ -64,7 +64,7 @@ fn assert_kept(
             (advised, true)
         }
     };
-    // What takes hours by the model too is only planned.
+    // Requests that take hours by the model too are only planned.
     if budget <= Nanos(1000e9) {
         let ran = lab::run(on, asked(budget));
         assert!(
@@ -296,7 +296,7 @@ fn storage_has_shorter_windows_where_there_is_little_time() {
         );
         let point = ran.points().next().expect("a point");
         let windows = &lab::measured(point).samples;
-        // What is said is what is done.
+        // The message and the plan agree.
         let shown = ran.plan.sampling_shown();
         let longest = windows.iter().map(|s| s.elapsed_ns).fold(0.0, f64::max);
         assert!(
@@ -346,7 +346,7 @@ fn what_is_left_of_the_budget_goes_to_points_that_are_not_solid() {
     assert_eq!(weak(&much).0, 0, "{:?}", weak(&much));
     assert!(weak(&much).1 <= weak(&little).1);
     assert!(real(&much) > real(&little) * 1.2 && real(&much) <= planned * 4.0 * TOLERANCE);
-    // Where nothing is gained by it, the time is not used.
+    // Without a gain, the time is not used.
     let quiet = machines::plain();
     let ran = lab::run(
         &quiet,

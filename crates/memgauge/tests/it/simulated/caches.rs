@@ -392,8 +392,8 @@ fn a_level_that_is_not_reported_among_others_has_no_name_of_theirs() {
         .iter()
         .find(|d| d.experiment == "caches")
         .expect("the sweep");
-    // What the system reports lacks the third of four caches, as where neighbours leave a step in
-    // the fourth.
+    // The report of the system lacks the third of four caches, as if neighbours left a step in the
+    // fourth.
     let mut facts = on.facts.clone();
     facts.topology.caches.retain(|cache| cache.level != 3);
     facts
@@ -590,7 +590,7 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
             verdict.text()
         );
     }
-    // Where only the system says so, it is not called memory.
+    // If only the system says so, it is not called memory.
     let experiments = vec![
         lab::latency("--sizes 512MiB,2GiB"),
         caches("--max-size 4GiB"),

@@ -198,7 +198,7 @@ fn without_huge_pages_the_packed_order_says_what_pages_cost_at_most() {
     );
 }
 
-/// What a load takes in `pages` pages of `page` bytes with a node in each.
+/// Latency in `pages` pages of `page` bytes with a node in each.
 fn one_per_page(pages: u64, page: u64, mode: PageMode) -> f64 {
     let mut machine = machines::plain().machine(1);
     let work = Work::Chase(ChaseWork {
@@ -398,8 +398,7 @@ fn chains_come_into_the_caches_right_before_they_are_sampled_and_again_where_oth
             "{bytes}: the system is asked before and after, with nothing between"
         );
         assert_eq!((filled.len(), filled[0]), (fills, 0), "{bytes}");
-        // What neighbours could take is in the samples' own time, so that these come soon after a
-        // fill.
+        // Neighbours could evict lines during the samples, so these come soon after a fill.
         let last = filled[fills - 1];
         assert!(
             fills < 2 || (all - last <= 8 && last <= 12),

@@ -96,7 +96,7 @@ fn a_level_that_became_slower_is_found_and_no_other() {
                 "{pair:?}"
             );
         }
-        // What matters comes first.
+        // Important differences come first.
         assert!(
             comparison
                 .groups
@@ -279,7 +279,7 @@ fn what_the_fastest_kernel_reaches_is_compared_whichever_wins() {
         (3, 0),
         "{comparison:?}"
     );
-    // What lies between the kernels is not taken for a difference between the machines.
+    // The distance between the kernels is not taken for a difference between the machines.
     let mut between = with_choices(0.96, 1.0);
     between.model.levels[1].read.0 /= 1.05;
     assert_eq!(compared(&before, &report(&between, 2, 6)).tally.worse, 0);

@@ -12,7 +12,7 @@ use units::Nanos;
 /// that nothing but rounding is left; the design asks for a tenth.
 const TOLERANCE: f64 = 0.02;
 
-/// What the trial of the rate takes at which fresh memory becomes usable: a part of the start.
+/// Time of the trial that finds the rate at which fresh memory becomes usable: a part of the start.
 const TRIAL: Nanos = Nanos(2.1e6);
 
 /// Runs `asked` and says how its time differs from the expected one, if by more than the tolerance.

@@ -1,4 +1,4 @@
-//! What findings say on noisy machines, held against what the simulated machine does.
+//! Findings on noisy machines, compared with the simulated machine.
 
 use super::lab::{self, Notes, bandwidth, loaded_latency, request};
 use super::machines::{self, READ, Simulated};

@@ -14,7 +14,7 @@ use units::error::Result;
 
 pub const SEED: u64 = 7;
 
-/// What the command line asks for by default.
+/// Default sampling of the command line.
 pub fn sampling() -> Sampling {
     memgauge::cli::default_sampling()
 }

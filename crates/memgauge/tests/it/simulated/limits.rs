@@ -462,8 +462,7 @@ fn assert_measured_or_said(ran: &Ran) {
     }
 }
 
-/// What is left of the memory that may be used: around the gap between threads, the page and the
-/// huge page.
+/// Rest of the memory that may be used: around the gap between threads, the page and the huge page.
 const SLACK: [u64; 10] = [
     0,
     1,

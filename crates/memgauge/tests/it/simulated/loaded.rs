@@ -23,7 +23,7 @@ fn asked(options: &str, on: &Simulated) -> Request {
     request(vec![lab::loaded_latency(options)], on)
 }
 
-/// What the traffic of `threads` readers with this pause moves, and what a load takes beside it.
+/// Traffic of `threads` readers with this pause, and the latency of a load under it.
 fn model(pause: u64, threads: usize, total: f64) -> (f64, f64) {
     let burst = if pause == 0 { 65536.0 } else { 4096.0 };
     let one = burst / (burst / READ[3] + pause as f64 / CORE);

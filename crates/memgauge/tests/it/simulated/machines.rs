@@ -416,7 +416,7 @@ pub struct Shape {
     pub per_core: u32,
     /// Last-level caches, as far as there are cores for them.
     pub clusters: u32,
-    /// Those that have no CPU left are nodes of memory only.
+    /// Number of nodes; nodes without a CPU left have memory only.
     pub nodes: u32,
 }
 

@@ -8,7 +8,7 @@ use report::{Cause, Dataset, Fact, MemoryBus, Node, Outcome, RunStatus, VerdictG
 use simulated::Link;
 use units::{Bytes, BytesPerSecond, CpuList, Nanos};
 
-/// What every node carries here, and a remote load takes longer.
+/// Bandwidth of every node here, and extra time of a remote load.
 const CARRIES: f64 = 20e9;
 const REMOTE: f64 = 60.0;
 
@@ -115,7 +115,7 @@ fn matrix(ran: &Ran, name: &str, operation: &str) -> Vec<(u64, u64, f64)> {
     points.filter_map(number).collect()
 }
 
-/// What the model says of `threads` threads that read from memory at distance `distance` which
+/// Bandwidth by the model of `threads` threads that read from memory at distance `distance` which
 /// carries `carries`.
 fn expected_read(threads: usize, carries: f64, distance: u32) -> f64 {
     let share = match distance {

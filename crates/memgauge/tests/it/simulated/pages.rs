@@ -107,7 +107,7 @@ fn the_best_pages_are_the_largest_that_there_are_for_a_working_set() {
     let mut never = with_pool(0);
     never.facts.pages.thp_mode = Fact::known("never".to_owned(), "simulated");
     assert_eq!(best(&never), ["4k", "4k"]);
-    // What is asked for twice is measured once.
+    // A point that is requested twice is measured once.
     let ran = run(
         &with_pool(0),
         bandwidth("--sizes 8MiB --ops read --threads 1 --pages best,thp"),

@@ -36,7 +36,7 @@ fn built_in(on: &Simulated, profile: (Detail, f64, u32, u32)) -> Request {
     }
 }
 
-/// What profiles have at most on any machine, well below what `run` allows.
+/// Most points of profiles on any machine, well below the limit of `run`.
 const MOST_POINTS: usize = 1600;
 
 #[test]

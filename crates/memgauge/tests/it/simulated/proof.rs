@@ -16,7 +16,7 @@ use units::{Bytes, Nanos};
 /// A machine, and what is to be found on it.
 struct Made {
     on: Simulated,
-    /// Where its caches end, in bytes.
+    /// Ends of its caches, in bytes.
     ends: Vec<f64>,
     /// Entries of its TLBs for base pages.
     entries: Vec<u64>,
@@ -143,7 +143,7 @@ fn some_levels(draw: &mut Draw) -> Vec<Level> {
     levels
 }
 
-/// What came of some machines: all boundaries, those found, and machines with one that is none.
+/// Results of some machines: all boundaries, those found, and machines with one that is none.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 struct Tally {
     ends: usize,
@@ -302,7 +302,7 @@ fn look_at_tlbs(seed: u64, made: &Made, tally: &mut Tally) {
     }
 }
 
-/// What makes a machine hard.
+/// Difficulties of a machine.
 fn told(on: &Simulated) -> String {
     let caches = &on.model.caches;
     format!(
@@ -326,7 +326,7 @@ fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// What came of the machines with these seeds, on as many threads as there are CPUs.
+/// Results of the machines with these seeds, on as many threads as there are CPUs.
 fn tally(seeds: &[u64]) -> Tally {
     let next = AtomicUsize::new(0);
     let one = || {

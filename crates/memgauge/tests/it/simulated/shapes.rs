@@ -1,5 +1,4 @@
-//! What findings say about the shape of curves: where levels end, and how many threads memory
-//! needs.
+//! Findings about the shape of curves: ends of levels, and threads that memory needs.
 
 use super::lab::{self, Ran, bandwidth, latency, request};
 use super::machines::{self, LATENCY, READ, Simulated};
@@ -169,7 +168,7 @@ fn the_fewest_threads_near_the_best_are_named() {
         4.0,
         "read",
     );
-    // Where one thread is enough, it is named.
+    // One thread that is enough is named.
     let mut on = machines::eight_cores();
     on.model.memory_total.0 = READ[3];
     assert_close(

@@ -36,8 +36,8 @@ fn asked(on: &Simulated) -> Request {
     }
 }
 
-/// What all threads of each point of bandwidth and latency that is called memory walk through,
-/// which is never doubted for its size.
+/// Working set of all threads of each point of bandwidth and latency that is called memory. No
+/// point is doubted for its size.
 fn memory(ran: &Ran) -> Vec<u64> {
     let called = ran
         .points()
@@ -103,7 +103,7 @@ fn memory_is_larger_where_timing_shows_a_larger_cache_than_the_system_reports() 
     // The sweep comes first, though it was asked for last.
     assert_eq!(order(&ran)[..2], ["caches", "bandwidth"]);
     assert!(ran.report.plan.memory > ran.plan.memory());
-    // What the caches hold is where it was.
+    // The capacity of the caches is the same as before.
     let before = lab::run(
         &on,
         Request {

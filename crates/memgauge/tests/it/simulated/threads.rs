@@ -13,7 +13,7 @@ fn ran(options: &str) -> Ran {
     ran_on(&machines::plain(), options)
 }
 
-/// What `memgauge latency` gives.
+/// Results of `memgauge latency`.
 fn ran_on(on: &machines::Simulated, options: &str) -> Ran {
     run(
         on,
@@ -84,7 +84,7 @@ fn a_load_is_that_of_a_thread_and_memory_is_shared() {
     assert!(!ran.has_finding("latency-of-threads-shared"));
 }
 
-/// Where the intervals do not tell one thread from several, there is nothing to say.
+/// Intervals that do not tell one thread from several give no finding.
 #[test]
 fn threads_that_make_no_difference_are_no_finding() {
     assert!(

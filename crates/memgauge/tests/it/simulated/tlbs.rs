@@ -233,7 +233,7 @@ fn no_more_memory_than_the_largest_chain_needs() {
         "{memory}"
     );
     assert!(ran.plan.batches().all(|batch| batch.chains_share) && ran.plan.batches().count() == 1);
-    // Where both kinds do not fit at once they come one after the other.
+    // Two kinds that do not fit at once come one after the other.
     let mut on = with(2);
     on.facts.memory.usable = Fact::known(Bytes(large + (8 << 20)), "simulated");
     let ran = run(&on, "");

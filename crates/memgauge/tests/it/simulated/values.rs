@@ -1,4 +1,4 @@
-//! What is measured is what the cost model says, under every convention.
+//! Measured values are those of the cost model, under every convention.
 
 use super::lab::{self, Ran, bandwidth, latency, profile, request};
 use super::machines::{self, CORE, LATENCY, MEMORY_TOTAL, PAGE_WALK, READ};
