@@ -194,6 +194,7 @@ fn sentences(text: &str) -> Vec<String> {
     }
     let marked = plain
         .replace(". ", ".\n")
+        .replace("? ", "?\n")
         .replace(": ", ":\n")
         .replace("; ", ";\n");
     marked.lines().map(str::to_owned).collect()
