@@ -182,7 +182,7 @@ _memgauge() {
 
     case "${cmd}" in
         memgauge)
-            opts="-o -v -h -V --profile --only --ops --sizes --threads --width --pages --memory-nodes --cpus --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help --version run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help"
+            opts="-o -v -h -V --profile --only --ops --sizes --threads --width --pages --memory-nodes --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help --version run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -240,26 +240,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -280,6 +260,26 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -288,7 +288,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__bandwidth)
-            opts="-o -v -h --ops --sizes --threads --width --pages --prefetch-distance --memory-nodes --cpus --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --ops --sizes --threads --width --pages --prefetch-distance --memory-nodes --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -342,26 +342,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -382,6 +362,26 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -390,7 +390,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__caches)
-            opts="-o -v -h --density --max-size --pages --cpus --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --density --max-size --pages --cpus --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -424,26 +424,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -461,6 +441,26 @@ _memgauge() {
                     return 0
                     ;;
                 --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -510,7 +510,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__core__subcmd__to__subcmd__core)
-            opts="-o -v -h --kernel --pairs --lines --windows --window --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --kernel --pairs --lines --windows --window --cpus --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -548,26 +548,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -585,6 +565,26 @@ _memgauge() {
                     return 0
                     ;;
                 --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -778,7 +778,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__help)
-            opts="run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help"
+            opts="run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1114,7 +1114,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__instructions)
-            opts="-o -v -h --ops --timing --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --ops --timing --cpus --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1140,26 +1140,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1180,6 +1160,26 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1188,7 +1188,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__io)
-            opts="-o -v -h --ops --mixes --pattern --blocks --start --end --stride --misalign --think --compute --threads --depth --engine --buffered --direct --poll --fsync --fdatasync --rate --operations --time --window --create --keep --destroy-data --verify --data --continue-on-error --replay --timing --trace --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --ops --mixes --pattern --blocks --start --end --stride --misalign --think --compute --threads --depth --engine --buffered --direct --poll --fsync --fdatasync --rate --operations --time --window --create --keep --destroy-data --verify --data --continue-on-error --replay --timing --trace --cpus --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1306,26 +1306,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1346,6 +1326,26 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1354,7 +1354,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__latency)
-            opts="-o -v -h --sizes --stride --pages --chain-mode --locality --chains --payload --windows --window --threads --region --shared --cpus --memory-nodes --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --sizes --stride --pages --chain-mode --locality --chains --payload --windows --window --threads --region --shared --cpus --memory-nodes --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1420,26 +1420,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1457,6 +1437,26 @@ _memgauge() {
                     return 0
                     ;;
                 --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1486,7 +1486,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__loaded__subcmd__latency)
-            opts="-o -v -h --mixes --pauses --points --cpus --traffic-cpus --threads --readers --writers --pages --sizes --memory-nodes --victim --aggressor --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --mixes --pauses --points --cpus --traffic-cpus --threads --readers --writers --pages --sizes --memory-nodes --victim --aggressor --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1560,26 +1560,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1600,6 +1580,26 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1608,7 +1608,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__locks)
-            opts="-o -v -h --ops --threads --lines --inside --between --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --ops --threads --lines --inside --between --cpus --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1646,26 +1646,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1686,6 +1666,26 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1694,7 +1694,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__numa)
-            opts="-o -v -h --measure --ops --cpu-nodes --memory-nodes --threads --pages --sizes --interleave --cpus --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --measure --ops --cpu-nodes --memory-nodes --threads --pages --sizes --interleave --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1752,26 +1752,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1792,6 +1772,26 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1800,7 +1800,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__patterns)
-            opts="-o -v -h --ops --orders --stride --blocks --sizes --threads --width --pages --cpus --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --ops --orders --stride --blocks --sizes --threads --width --pages --cpus --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1854,26 +1854,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1891,6 +1871,26 @@ _memgauge() {
                     return 0
                     ;;
                 --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1940,7 +1940,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__run)
-            opts="-o -v -h --profile --only --ops --sizes --threads --width --pages --memory-nodes --cpus --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --profile --only --ops --sizes --threads --width --pages --memory-nodes --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1998,26 +1998,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2038,6 +2018,26 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2046,7 +2046,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__scaling)
-            opts="-o -v -h --ops --threads --placement --oversubscribe --sizes --model-size --width --pages --cpus --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --ops --threads --placement --oversubscribe --sizes --model-size --width --pages --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2100,26 +2100,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2140,6 +2120,26 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2148,7 +2148,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__tlb)
-            opts="-o -v -h --pages --density --max-pages --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --pages --density --max-pages --cpus --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2178,26 +2178,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeat)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reallocate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cooldown)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-points)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2215,6 +2195,26 @@ _memgauge() {
                     return 0
                     ;;
                 --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_memgauge_global_optspecs
-    string join \n profile= only= ops= sizes= threads= width= pages= memory-nodes= cpus= dram-peak= last-level= budget= samples= seed= repeat= reallocate= cooldown= max-points= dry-run resume= format= o/output= scores title= strict v/verbose h/help V/version
+    string join \n profile= only= ops= sizes= threads= width= pages= memory-nodes= cpus= dram-peak= last-level= budget= samples= dry-run resume= format= o/output= title= strict v/verbose repeat= reallocate= seed= cooldown= max-points= scores h/help V/version
 end
 
 function __fish_memgauge_needs_command
@@ -36,15 +36,10 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -l pages -d 'Pages: 4k, 
 complete -c memgauge -n "__fish_memgauge_needs_command" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l last-level -d 'Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a sweep at the beginning) [default: as the system reports, or larger if a sweep finds more]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_needs_command" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_needs_command" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -58,24 +53,29 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_needs_command" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_needs_command" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_needs_command" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_needs_command" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_needs_command" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_needs_command" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_needs_command" -s V -l version -d 'Print version'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "run" -d 'Measure with a profile (the default command)'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "bandwidth" -d 'Bytes per second that threads read, write and copy'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "latency" -d 'Time of a load that needs the one before it'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "scaling" -d 'Bandwidth over the number of threads: how many memory needs, where to place them'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "core-to-core" -d 'Time from one core to another and back'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "loaded-latency" -d 'Time of a load while other CPUs use the memory, from idle to saturation'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "bandwidth" -d 'Bandwidth of reads, writes and copies'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "latency" -d 'Latency of a load whose address is the result of the load before'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "scaling" -d 'Bandwidth over the number of threads and their placement'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "core-to-core" -d 'Round trip of a cache line between CPUs'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "numa" -d 'Bandwidth and latency between NUMA nodes'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "patterns" -d 'Cost of the order of accesses: reverse, strided, random'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "tlb" -d 'Entries and reach of each TLB, and what a miss costs'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "caches" -d 'How many caches there are, what each holds, and how they behave'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "instructions" -d 'Instructions per core cycle, and how long one waits for another'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "locks" -d 'Atomic operations, locks and fences on shared and separate lines'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "loaded-latency" -d 'Latency of a load under background traffic, idle to saturation'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "patterns" -d 'Bandwidth of reverse, strided and random order'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "tlb" -d 'Entries and reach of each TLB, cost of a miss'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "caches" -d 'Capacity, latency, lines, ways and prefetchers of each cache'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "instructions" -d 'Throughput and latency of instructions'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "locks" -d 'Atomic operations, locks and fences, on shared and separate lines'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "io" -d 'Operations per second of files and block devices, and how long each takes'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "list" -d 'List what can be measured here, with reasons for what cannot'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "report" -d 'Show a saved report in another format'
@@ -94,15 +94,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l pages -d 'Page
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l last-level -d 'Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a sweep at the beginning) [default: as the system reports, or larger if a sweep finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -116,10 +111,15 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l ops -d 'Operations, as `memgauge list kernels` names them: read, read-nt, write, write-nt, copy, copy-nt, update, scale, add, triad, touch ...; read-best, write-best, copy-best try every kernel that answers the same question' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l sizes -d 'Working set of each thread, all streams of the operation together: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB; rounded down to whole blocks of 512 B of each stream, but for read (64 B), write and copy (128 B of each stream) [default: a sweep over the detected hierarchy]' -r
@@ -130,15 +130,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l prefetch
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l last-level -d 'Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a sweep at the beginning) [default: as the system reports, or larger if a sweep finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -152,10 +147,15 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l sizes -d 'Memory that the chain spans, rounded down to whole strides: 32KiB,1MiB or 4KiB..1GiB [default: a sweep over the detected hierarchy]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l stride -d 'Distance between neighbouring nodes in memory, multiples of 8 [default: the cache line]' -r
@@ -169,15 +169,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l threads -d
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l region -d 'Chains of several threads: private (one for each), shared (one for all of them)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpus -d 'CPUs that walk, one after another, or those of --threads [default: the first that is allowed, or all]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l memory-nodes -d 'NUMA nodes of the memory, one after another [default: that of the CPU]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l last-level -d 'Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a sweep at the beginning) [default: as the system reports, or larger if a sweep finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -191,12 +186,17 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l payload -d 'Load the word behind each pointer too, which no later load waits for'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l shared -d 'The same as --region shared'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l ops -d 'Operations, as `memgauge list kernels` names them: read, write, copy, triad, touch, write-nt ...; read-best and the like' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l threads -d 'Threads: 1,2,all or 1..8 [default: every number up to 32 CPUs; above, a ladder with every socket, node, cluster and core]' -r
@@ -207,15 +207,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l width -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l last-level -d 'Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a sweep at the beginning) [default: as the system reports, or larger if a sweep finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -229,11 +224,16 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l oversubscribe -d 'Also two threads on each CPU: what more threads than CPUs cost'
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l kernel -d 'How the line is handed over: compare-and-swap, store-load, exchange' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l pairs -d 'Pairs of CPUs: 0-1 (each of them starts in turn), 0:1 (only cpu 0 starts) [default: all, or a choice of --max-points]' -r
@@ -242,13 +242,8 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l windo
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l window -d 'Length of such a window, 1us to 10ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -262,11 +257,53 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l measure -d 'Quantities to measure: bandwidth, latency' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l ops -d 'Operations of the bandwidth, as `memgauge list kernels` names them' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cpu-nodes -d 'Nodes whose CPUs access memory: 0,2-3 [default: all with CPUs of the run]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l memory-nodes -d 'Nodes whose memory is accessed, with CPUs or without [default: all with memory]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l threads -d 'Threads on each CPU node, as many as it has at most: a number or all [default: one on each physical core]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l sizes -d 'Working set of each thread, and of the chain [default: four times the last-level caches that the CPU node has]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l interleave -d 'Memory spread over all memory nodes: even (a page from each in turn), weighted (by the administrator\'s weights), none' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l last-level -d 'Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a sweep at the beginning) [default: as the system reports, or larger if a sweep finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l strict -d 'Exit with 3 if any number is less than solid'
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l mixes -d 'Loads to stores of the traffic, a curve each; 0:100nt has non-temporal stores [default: 100:0,75:25,67:33,50:50,0:100,0:100nt]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l pauses -d 'Core cycles that each thread of the traffic pauses after 4 KiB, 0 for none [default: 65536 down to 256 by halves, and 0]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l points -d 'Points at most that are added to each curve where it bends' -r
@@ -281,15 +318,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l mem
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l victim -d 'Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --aggressor' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l aggressor -d 'The CPUs that use the memory beside --victim [default: all others]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l last-level -d 'Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a sweep at the beginning) [default: as the system reports, or larger if a sweep finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -303,48 +335,16 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s h -l help -d 'Print help'
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l measure -d 'Quantities to measure: bandwidth, latency' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l ops -d 'Operations of the bandwidth, as `memgauge list kernels` names them' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cpu-nodes -d 'Nodes whose CPUs access memory: 0,2-3 [default: all with CPUs of the run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l memory-nodes -d 'Nodes whose memory is accessed, with CPUs or without [default: all with memory]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l threads -d 'Threads on each CPU node, as many as it has at most: a number or all [default: one on each physical core]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l sizes -d 'Working set of each thread, and of the chain [default: four times the last-level caches that the CPU node has]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l interleave -d 'Memory spread over all memory nodes: even (a page from each in turn), weighted (by the administrator\'s weights), none' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
-json\t''
-jsonl\t''
-csv\t''
-markdown\t''
-sc-membench\t''
-openmetrics\t''
-html\t''
-svg\t''
-png\t''
-help\t''"
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l title -d 'Title of a picture or a page [default: its subject]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l strict -d 'Exit with 3 if any number is less than solid'
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s v -l verbose -d 'Tables with every reason and every dataset'
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l ops -d 'Operations: read, write, copy; read-nt, write-nt, copy-nt (non-temporal loads or stores)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l orders -d 'Orders: forward, reverse, strided, random, indexed (forward by the tables of the others: what those cost)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l stride -d 'Distances of strided accesses of 64 B, multiples of 64' -r
@@ -354,15 +354,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l threads -
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest here)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l last-level -d 'Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a sweep at the beginning) [default: as the system reports, or larger if a sweep finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -376,23 +371,23 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l pages -d 'Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are) [default: all that there are]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l density -d 'Numbers of pages to try: low (2 per doubling), medium (4), high (8)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l max-pages -d 'The most pages to spread a chain over [default: 65536 base pages, 2048 larger ones]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cpus -d 'CPUs to look at, one after another [default: the first that is allowed]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -406,24 +401,24 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l density -d 'Sizes to try: low (2 per doubling), medium (4), high (8)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l max-size -d 'The largest working set [default: 4 times the reported last-level cache, from 256MiB to 1GiB where there is room]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l pages -d 'Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are) [default: thp where the system has them]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cpus -d 'CPUs to look at, one after another [default: the first that is allowed]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l last-level -d 'Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a sweep at the beginning) [default: as the system reports, or larger if a sweep finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -437,22 +432,22 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l ops -d 'Instructions by name; `memgauge list kernels` has all of them [default: all that this architecture has]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l timing -d 'Timing: throughput (independent instructions), latency (each waits for the one before)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cpus -d 'CPUs to time them on, one after another [default: the first that is allowed]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -466,10 +461,15 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l ops -d 'Operations: atomic-add, exchange, compare-and-swap, spin-lock, mutex (the standard library\'s, a comparator), fence' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l threads -d 'Threads, one per CPU: 1,2,all or 1..8' -r
@@ -478,13 +478,8 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l inside -d 'D
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l between -d 'Dependent additions between one operation and the next: 0,1000' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -498,10 +493,15 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l ops -d 'Operations: read, write, mix [default: read, or mix with --mixes]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l mixes -d 'Share of writes in a mix, drawn for each operation: 0.3 or 30% [default: 50%]' -r
@@ -530,13 +530,8 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l timing -d 'When
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l trace -d 'Write every operation to this new FILE: CSV, or JSON Lines where it ends in .jsonl' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
 jsonl\t''
@@ -550,6 +545,11 @@ png\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l title -d 'Title of a picture or a page [default: its subject]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations: does placement matter?' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l seed -d 'Seed of every random choice [default: from the clock; the report has it]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l buffered -d 'Through the page cache, instead of past it'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l direct -d 'Past the page cache, which is the default; with --buffered both are measured'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l poll -d 'Look for completions in a loop instead of waiting for interrupts, where the device allows it (io_uring)'
@@ -557,9 +557,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l keep -d 'Leave 
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l verify -d 'Compare every block that is read with what was written; needs data of --data pattern in the file'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l continue-on-error -d 'Count operations that fail, instead of ending the point'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -616,24 +616,24 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_s
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from help" -f -a "columns" -d 'The columns of CSV, in Markdown'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from help" -f -a "kernels" -d 'The kernel list, in Markdown'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "run" -d 'Measure with a profile (the default command)'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "bandwidth" -d 'Bytes per second that threads read, write and copy'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "latency" -d 'Time of a load that needs the one before it'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "scaling" -d 'Bandwidth over the number of threads: how many memory needs, where to place them'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "core-to-core" -d 'Time from one core to another and back'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "loaded-latency" -d 'Time of a load while other CPUs use the memory, from idle to saturation'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "numa" -d 'Bandwidth and latency between NUMA nodes'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "patterns" -d 'Cost of the order of accesses: reverse, strided, random'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "tlb" -d 'Entries and reach of each TLB, and what a miss costs'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "caches" -d 'How many caches there are, what each holds, and how they behave'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "instructions" -d 'Instructions per core cycle, and how long one waits for another'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "locks" -d 'Atomic operations, locks and fences on shared and separate lines'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "io" -d 'Operations per second of files and block devices, and how long each takes'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "list" -d 'List what can be measured here, with reasons for what cannot'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "report" -d 'Show a saved report in another format'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "compare" -d 'Say what differs between saved reports beyond chance'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "generate" -d 'Write the man page, completions, report schema or kernel list'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "run" -d 'Measure with a profile (the default command)'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "bandwidth" -d 'Bandwidth of reads, writes and copies'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "latency" -d 'Latency of a load whose address is the result of the load before'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "scaling" -d 'Bandwidth over the number of threads and their placement'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "core-to-core" -d 'Round trip of a cache line between CPUs'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "numa" -d 'Bandwidth and latency between NUMA nodes'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "loaded-latency" -d 'Latency of a load under background traffic, idle to saturation'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "patterns" -d 'Bandwidth of reverse, strided and random order'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "tlb" -d 'Entries and reach of each TLB, cost of a miss'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "caches" -d 'Capacity, latency, lines, ways and prefetchers of each cache'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "instructions" -d 'Throughput and latency of instructions'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "locks" -d 'Atomic operations, locks and fences, on shared and separate lines'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "io" -d 'Operations per second of files and block devices, and how long each takes'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "list" -d 'List what can be measured here, with reasons for what cannot'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "report" -d 'Show a saved report in another format'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "compare" -d 'Say what differs between saved reports beyond chance'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "generate" -d 'Write the man page, completions, report schema or kernel list'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and __fish_seen_subcommand_from generate" -f -a "man" -d 'The man page, in roff'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and __fish_seen_subcommand_from generate" -f -a "completions" -d 'Completions for a shell'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and __fish_seen_subcommand_from generate" -f -a "schema" -d 'The JSON schema of reports'

@@ -75,8 +75,8 @@ pub enum MachineOption {
 pub struct ExperimentCommand {
     /// The line about it in the list of commands.
     pub help: &'static str,
-    /// The command that stands before it in that list; `None` for that of the row before.
-    pub after: Option<&'static str>,
+    /// A command line as an example, without the name of the program.
+    pub example: &'static str,
     /// Options about the machine that it takes, in the order of its help.
     pub machine: &'static [MachineOption],
     /// Adds the options of the experiment.
@@ -99,11 +99,12 @@ impl ExperimentCommand {
     /// The command with the options `S`.
     pub const fn new<S: CommandSettings>(
         help: &'static str,
+        example: &'static str,
         machine: &'static [MachineOption],
     ) -> Self {
         Self {
             help,
-            after: None,
+            example,
             machine,
             add_options: S::augment_args,
             read: read::<S>,

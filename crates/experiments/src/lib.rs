@@ -36,8 +36,9 @@
 //!     in_profile: |detail| Box::new(rows::RowChanges::in_profile(detail)),
 //!     chosen: None,
 //!     command: Some(ExperimentCommand::new::<rows::Settings>(
-//!         "Time of a load that opens another row of memory", // in the list of commands
-//!         &[LastLevel],                                      // also takes --last-level
+//!         "Latency of a load that opens another row of memory", // in the list of commands
+//!         "rows --sizes 1GiB",                                  // the example in its help
+//!         &[LastLevel],                                         // also takes --last-level
 //!     )),
 //! }
 //! ```

@@ -44,7 +44,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
                 .then(|| bandwidth() as Box<dyn Experiment>)
         }),
         command: Some(ExperimentCommand::new::<bandwidth::Settings>(
-            "Bytes per second that threads read, write and copy",
+            "Bandwidth of reads, writes and copies",
+            "bandwidth --ops read,copy --sizes 16KiB..1GiB --threads 1,all",
             &[Cpus, DramPeak, LastLevel],
         )),
     },
@@ -61,7 +62,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
                 .then(|| latency() as Box<dyn Experiment>)
         }),
         command: Some(ExperimentCommand::new::<latency::Settings>(
-            "Time of a load that needs the one before it",
+            "Latency of a load whose address is the result of the load before",
+            "latency --sizes 4KiB..1GiB --pages 4k,thp",
             &[LastLevel],
         )),
     },
@@ -73,7 +75,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
         in_profile: |detail| Box::new(scaling::Scaling::in_profile(detail)),
         chosen: None,
         command: Some(ExperimentCommand::new::<scaling::Settings>(
-            "Bandwidth over the number of threads: how many memory needs, where to place them",
+            "Bandwidth over the number of threads and their placement",
+            "scaling --ops read,triad --placement spread,compact",
             &[Cpus, DramPeak, LastLevel],
         )),
     },
@@ -85,7 +88,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
         in_profile: |detail| Box::new(core_to_core::CoreToCore::in_profile(detail)),
         chosen: None,
         command: Some(ExperimentCommand::new::<core_to_core::Settings>(
-            "Time from one core to another and back",
+            "Round trip of a cache line between CPUs",
+            "core-to-core --kernel compare-and-swap,store-load",
             &[Cpus],
         )),
     },
@@ -96,13 +100,11 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
         least: Some(Detail::Levels),
         in_profile: |detail| Box::new(numa::NumaBandwidth::in_profile(detail)),
         chosen: None,
-        command: Some(ExperimentCommand {
-            after: Some("loaded-latency"),
-            ..ExperimentCommand::new::<numa::Settings>(
-                "Bandwidth and latency between NUMA nodes",
-                &[Cpus, DramPeak, LastLevel],
-            )
-        }),
+        command: Some(ExperimentCommand::new::<numa::Settings>(
+            "Bandwidth and latency between NUMA nodes",
+            "numa --ops read,copy --sizes 256MiB",
+            &[Cpus, DramPeak, LastLevel],
+        )),
     },
     ExperimentRow {
         name: "numa-latency",
@@ -120,7 +122,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
         in_profile: |detail| Box::new(loaded_latency::LoadedLatency::in_profile(detail)),
         chosen: None,
         command: Some(ExperimentCommand::new::<loaded_latency::Settings>(
-            "Time of a load while other CPUs use the memory, from idle to saturation",
+            "Latency of a load under background traffic, idle to saturation",
+            "loaded-latency --mixes 100:0,67:33",
             &[DramPeak, LastLevel],
         )),
     },
@@ -131,7 +134,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
         in_profile: |detail| Box::new(patterns::Patterns::in_profile(detail)),
         chosen: None,
         command: Some(ExperimentCommand::new::<patterns::Settings>(
-            "Cost of the order of accesses: reverse, strided, random",
+            "Bandwidth of reverse, strided and random order",
+            "patterns --sizes 256MiB --stride 256,4KiB",
             &[Cpus, LastLevel],
         )),
     },
@@ -142,7 +146,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
         in_profile: |detail| Box::new(tlb::Tlb::in_profile(detail)),
         chosen: None,
         command: Some(ExperimentCommand::new::<tlb::Settings>(
-            "Entries and reach of each TLB, and what a miss costs",
+            "Entries and reach of each TLB, cost of a miss",
+            "tlb --pages 4k,thp --density high",
             &[],
         )),
     },
@@ -154,7 +159,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
         in_profile: |detail| Box::new(caches::Caches::in_profile(detail)),
         chosen: None,
         command: Some(ExperimentCommand::new::<caches::Settings>(
-            "How many caches there are, what each holds, and how they behave",
+            "Capacity, latency, lines, ways and prefetchers of each cache",
+            "caches --density high",
             &[LastLevel],
         )),
     },
@@ -166,7 +172,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
         in_profile: |detail| Box::new(instructions::InstructionTimes::in_profile(detail)),
         chosen: None,
         command: Some(ExperimentCommand::new::<instructions::Settings>(
-            "Instructions per core cycle, and how long one waits for another",
+            "Throughput and latency of instructions",
+            "instructions --timing latency",
             &[],
         )),
     },
@@ -178,7 +185,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
         in_profile: |detail| Box::new(locks::Locks::in_profile(detail)),
         chosen: None,
         command: Some(ExperimentCommand::new::<locks::Settings>(
-            "Atomic operations, locks and fences on shared and separate lines",
+            "Atomic operations, locks and fences, on shared and separate lines",
+            "locks --threads 1,all --inside 0,100",
             &[Cpus],
         )),
     },

@@ -101,6 +101,7 @@ impl Profile {
 
 /// Options of `run`.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  memgauge run --profile quick --budget 20s -o report.json")]
 pub struct RunOptions {
     /// Experiments of the session and its time
     #[arg(long, value_enum, default_value = "default")]
@@ -150,6 +151,7 @@ pub enum ListFormat {
 
 /// Options of `list`.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  memgauge list kernels read --code")]
 pub struct ListOptions {
     /// Subject of the list
     pub what: Listed,
@@ -183,6 +185,7 @@ pub enum Theme {
 
 /// Options of `report`.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  memgauge report last -o page.html")]
 pub struct ReportOptions {
     /// Saved reports, journals of runs, or last, last~1 for runs without -o; several are drawn over
     /// each other
@@ -230,6 +233,7 @@ pub enum FailOn {
 
 /// Options of `compare`.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  memgauge compare before.json after.json")]
 pub struct CompareOptions {
     /// The report that the others are compared with: a file, or last~1
     pub before: PathBuf,
@@ -287,6 +291,7 @@ pub enum Generated {
 
 /// Options of `generate`.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  memgauge generate completions bash")]
 pub struct GenerateOptions {
     /// Thing to generate
     #[command(subcommand)]

@@ -33,16 +33,7 @@ pub fn experiment_named(name: &str) -> Option<&'static ExperimentRow> {
 
 /// The experiments that have a command made from the table, in the order of help.
 pub fn experiment_commands() -> Vec<(&'static ExperimentRow, &'static ExperimentCommand)> {
-    let mut commands: Vec<_> = experiments()
+    experiments()
         .filter_map(|row| Some((row, row.command.as_ref()?)))
-        .collect();
-    for index in 0..commands.len() {
-        let Some(before) = commands[index].1.after else {
-            continue;
-        };
-        let moved = commands.remove(index);
-        let place = commands.iter().position(|(row, _)| row.name == before);
-        commands.insert(place.map_or(index, |place| place + 1), moved);
-    }
-    commands
+        .collect()
 }

@@ -12,7 +12,7 @@ use units::{BytesPerSecond, CpuList, Nanos, ParseError, short_time, whole_number
 #[derive(Debug, Default, Args)]
 pub struct Pool {
     /// CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]
-    #[arg(long, value_name = "LIST", help_heading = "Measuring")]
+    #[arg(long, value_name = "LIST", help_heading = "Machine")]
     pub cpus: Option<CpuList>,
 }
 
@@ -21,17 +21,16 @@ pub struct Pool {
 pub struct Peak {
     /// Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s
     /// [default: from the memory modules, if readable]
-    #[arg(long, value_name = "RATE", help_heading = "Measuring")]
+    #[arg(long, value_name = "RATE", help_heading = "Machine")]
     pub dram_peak: Option<BytesPerSecond>,
 }
 
 /// Sizes of measurements of levels.
 #[derive(Debug, Default, Args)]
 pub struct Sizing {
-    /// The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the
-    /// beginning finds it [default: as the system reports, or more where a sweep is part of the run
-    /// and finds more]
-    #[arg(long, value_name = "SIZE", help_heading = "Measuring")]
+    /// Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a
+    /// sweep at the beginning) [default: as the system reports, or larger if a sweep finds more]
+    #[arg(long, value_name = "SIZE", help_heading = "Machine")]
     pub last_level: Option<LastLevel>,
 }
 
@@ -63,54 +62,21 @@ fn most_points(text: &str) -> Result<usize, ParseError> {
 pub struct CommonOptions {
     /// Time for everything: 90s, 2min; a bare number is seconds [default: the profile's, or 60s for
     /// a single experiment]
-    #[arg(long, value_name = "TIME", help_heading = "Measuring")]
+    #[arg(long, value_name = "TIME", help_heading = "Session")]
     pub budget: Option<Nanos>,
 
-    /// Samples of each point, at least 3 [default: as many as the interval and the budget ask for]
-    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = whole_number::<u32>(3, 1_000_000))]
+    /// Samples of each point, at least 3 [default: until the interval is narrow or the time is over]
+    #[arg(long, value_name = "N", help_heading = "Session", value_parser = whole_number::<u32>(3, 1_000_000))]
     pub samples: Option<u32>,
-
-    /// Seed of every random choice [default: from the clock, and told in the report]
-    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = whole_number::<u64>(0, u64::MAX))]
-    pub seed: Option<u64>,
-
-    /// Carry out the whole plan this many times, with fresh memory each time
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "1",
-        help_heading = "Measuring",
-        value_parser = whole_number::<u32>(1, 1000),
-    )]
-    pub repeat: u32,
-
-    /// Spread the rounds of every point over this many fresh allocations of its memory: an interval
-    /// over placements
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "1",
-        help_heading = "Measuring",
-        value_parser = whole_number::<u32>(1, 1000),
-    )]
-    pub reallocate: u32,
-
-    /// Pause before each point's turn: 100ms
-    #[arg(long, value_name = "TIME", default_value = "0s", help_heading = "Measuring", value_parser = short_time)]
-    pub cooldown: Nanos,
-
-    /// Refuse plans with more points than this [default: 1000, or 2000 for run]
-    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = most_points)]
-    pub max_points: Option<usize>,
 
     /// Print the plan with its time and memory, and measure nothing; --format json and jsonl print
     /// it as data
-    #[arg(long, help_heading = "Measuring")]
+    #[arg(long, help_heading = "Session")]
     pub dry_run: bool,
 
-    /// Continue an unfinished run, asked for in the same words: FILE is its journal
-    /// (.journal.jsonl), its report (.json), or last
-    #[arg(long, value_name = "FILE", help_heading = "Measuring")]
+    /// Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its
+    /// report (.json), or last
+    #[arg(long, value_name = "FILE", help_heading = "Session")]
     pub resume: Option<PathBuf>,
 
     /// Format on standard output; help tells what each is
@@ -127,10 +93,6 @@ pub struct CommonOptions {
     #[arg(long, short, value_name = "FILE", help_heading = "Output", help = run_output())]
     pub output: Option<PathBuf>,
 
-    /// With sc-membench: peaks, averages and scores by that tool's formulas, on standard error
-    #[arg(long, help_heading = "Output")]
-    pub scores: bool,
-
     /// Title of a picture or a page [default: its subject]
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     pub title: Option<String>,
@@ -142,6 +104,42 @@ pub struct CommonOptions {
     /// Tables with every reason and every dataset
     #[arg(long, short, help_heading = "Output")]
     pub verbose: bool,
+
+    /// Carry out the whole plan this many times, with fresh memory each time
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        help_heading = "Advanced",
+        value_parser = whole_number::<u32>(1, 1000),
+    )]
+    pub repeat: u32,
+
+    /// Spread the rounds of every point over this many fresh allocations: does placement matter?
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        help_heading = "Advanced",
+        value_parser = whole_number::<u32>(1, 1000),
+    )]
+    pub reallocate: u32,
+
+    /// Seed of every random choice [default: from the clock; the report has it]
+    #[arg(long, value_name = "N", help_heading = "Advanced", value_parser = whole_number::<u64>(0, u64::MAX))]
+    pub seed: Option<u64>,
+
+    /// Pause before each point's turn: 100ms
+    #[arg(long, value_name = "TIME", default_value = "0s", help_heading = "Advanced", value_parser = short_time)]
+    pub cooldown: Nanos,
+
+    /// Refuse plans with more points than this [default: 1000, or 2000 for run]
+    #[arg(long, value_name = "N", help_heading = "Advanced", value_parser = most_points)]
+    pub max_points: Option<usize>,
+
+    /// With sc-membench: peaks, averages and scores by that tool's formulas, on standard error
+    #[arg(long, help_heading = "Advanced")]
+    pub scores: bool,
 }
 
 impl CommonOptions {

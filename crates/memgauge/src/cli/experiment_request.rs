@@ -31,6 +31,7 @@ fn command(name: &'static str, row: &ExperimentCommand) -> Command {
     }
     CommonOptions::augment_args(command.next_help_heading(None::<&'static str>))
         .about(row.help)
+        .after_help(format!("Example:\n  memgauge {}", row.example))
         .long_about(None::<&'static str>)
 }
 

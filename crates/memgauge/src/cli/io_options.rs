@@ -7,6 +7,7 @@ use storage::Settings;
 
 /// Options of `io`.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  memgauge io FILE --pattern random --depth 1,32")]
 pub struct IoOptions {
     /// Operations on storage, their target, and their pattern
     #[command(flatten)]

@@ -127,6 +127,38 @@ fn documented() -> BTreeSet<Vec<String>> {
     all
 }
 
+/// Commands of the program, as its help lists them.
+fn listed_commands() -> Vec<String> {
+    let help = memgauge(&["--help"], folder().path()).stdout;
+    let (_, list) = help.split_once("Commands:\n").expect("a list of commands");
+    let (list, _) = list.split_once("\n\n").expect("the end of the list");
+    let name = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    let names = list
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names
+        .filter_map(name)
+        .filter(|name| name != "help")
+        .collect()
+}
+
+#[test]
+fn every_command_has_an_example_that_is_understood() {
+    let names = listed_commands();
+    assert!(names.len() > 15, "{names:?}");
+    for name in names {
+        let help = memgauge(&[&name, "--help"], folder().path()).stdout;
+        let (_, example) = help
+            .split_once("\nExample:\n  memgauge ")
+            .expect("an example");
+        let example = example.lines().next().unwrap_or_default();
+        let typed = words(&format!("memgauge {example}"));
+        assert_eq!(typed.first(), Some(&name), "{example}");
+        let finished = tried(&typed);
+        assert!(is_understood(&finished), "{example}: {finished:?}");
+    }
+}
+
 #[test]
 fn every_documented_command_is_understood() {
     let mut refused = Vec::new();
