@@ -348,13 +348,13 @@ fn going_on_to_be_solid_costs_little_coverage() {
     }
 }
 
-/// Writes the table of docs/method/statistics.md.
+/// Writes the table of docs/method/coverage.md.
 #[test]
 #[ignore = "takes minutes; cargo test --release --lib renew_coverages -- --ignored"]
 fn renew_coverages() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../docs/method/statistics.md"
+        "/../../docs/method/coverage.md"
     );
     let page = std::fs::read_to_string(path).unwrap();
     let (before, rest) = page.split_once("<!-- coverages -->\n").unwrap();

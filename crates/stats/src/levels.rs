@@ -42,7 +42,7 @@ pub struct Headline {
 ///
 /// Sources: Hettmansperger and Sheather 1986 (see [`interpolated_interval`]); Sen 1968 (slope, see
 /// `trend`); Flyvbjerg and Petersen, "Error estimates on averages of correlated data", Journal of
-/// Chemical Physics 91 (1989) (merging). docs/method/statistics.md has the coverages measured.
+/// Chemical Physics 91 (1989) (merging). docs/method/coverage.md has the coverages measured.
 pub fn headline(allocations: &[Vec<Vec<f64>>]) -> Option<Headline> {
     let rounds: Vec<Vec<f64>> = allocations
         .iter()
