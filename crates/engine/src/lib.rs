@@ -2,7 +2,7 @@
 //!
 //! The modules, lowest first. Imports go upwards in this list only:
 //! - [`work`]: what is done, as data and arithmetic, and the memory that it needs;
-//! - [`pages`]: what was read back of a work's pages, against what it asked for;
+//! - [`pages`]: page evidence of a work, compared with its request;
 //! - [`machine`]: who does it, as a trait, and the data of a sample;
 //! - [`chain`]: the order of a pointer chain, and the proof that it is one cycle;
 //! - [`native`]: the machine that this process runs on;

@@ -49,7 +49,7 @@ impl From<Failure> for Outcome {
 /// Bytes that background threads moved.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct BackgroundTraffic {
-    /// Payload bytes: what their loads and stores asked for.
+    /// Payload bytes: those that loads and stores request.
     pub payload: f64,
     /// Estimated bytes on the memory bus, according to the kernels' contracts.
     pub bus: f64,
@@ -64,7 +64,7 @@ pub struct Chunks {
     pub lengths: Vec<Nanos>,
 }
 
-/// Time in which a thread got nowhere although it had work: somebody else had its CPU, or the whole
+/// Time in which a thread had work and made no progress: another program had its CPU, or the whole
 /// machine stood still.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Gaps {
@@ -90,8 +90,7 @@ pub struct Observation {
     /// Length of the common window.
     pub elapsed: Nanos,
     /// Payload bytes (stream), hops (chase), instructions, operations of all threads, or round
-    /// trips inside the window; where there is traffic beside the measured thread, of that thread
-    /// only.
+    /// trips inside the window; under background traffic, of the measured thread only.
     pub amount: u64,
     /// Background traffic inside the window; `None` for work without any.
     pub traffic: Option<BackgroundTraffic>,
@@ -138,12 +137,12 @@ pub const LONGEST_PREFILL: Nanos = Nanos(200e6);
 pub struct Costs {
     /// Start and end of a session: calibration, reading back pages, writing the report.
     pub session: Nanos,
-    /// A round of a point beside its samples: taking memory, readings of faults, steal and core
+    /// A round of a point without its samples: taking memory, readings of faults, steal and core
     /// clock.
     pub round: Nanos,
     /// Preparing a work alone, while kernels are compared.
     pub prepare: Nanos,
-    /// A sample beside its length: waking the threads, finding the chunk.
+    /// A sample without its length: waking the threads, finding the chunk.
     pub sample: Nanos,
     /// Samples that warming up takes on average in caches, once the working set has been walked
     /// through.
@@ -157,7 +156,7 @@ pub struct Costs {
     /// Making a number of a stream of doubles, which other kernels leave as they are and tables do
     /// not.
     pub double: Nanos,
-    /// A short window in multiples of its length: the core clock is read beside every sixteen of
+    /// A short window in multiples of its length: the core clock is read after every sixteen of
     /// them.
     pub window: f64,
 }

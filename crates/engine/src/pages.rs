@@ -88,8 +88,8 @@ pub fn listed(pages: BTreeMap<u32, u64>) -> Vec<NodePages> {
 /// Tolerance for a node's share of interleaved memory, as a share of the whole memory.
 const UNEVEN: f64 = 0.05;
 
-/// Why the pages of `work` are not where it asked for, `None` where they are, where the system does
-/// not tell, and where it asked for no place.
+/// Reason why the pages of `work` are not where it requested; `None` if they are, if the system
+/// does not tell, and without a requested place.
 pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Option<String> {
     let place = work.place()?;
     let pages = evidence.pages_by_node.as_ref()?;
@@ -113,7 +113,7 @@ pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Opt
             .max()
             .unwrap_or(1),
     };
-    // Pages are counted as base pages, and taken in turn by the size asked for.
+    // Pages are counted as base pages, and taken in turn by the requested size.
     let at_a_time = evidence.asked_bytes.unwrap_or(0) as f64 / facts.pages.base.0.max(1) as f64;
     let allowed = UNEVEN * all as f64 + f64::from(heaviest + 1) * at_a_time.max(1.0);
     asked.iter().find_map(|&node| {

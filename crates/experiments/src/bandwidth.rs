@@ -81,7 +81,7 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Numbers of threads that race for the best at most.
+/// Most candidates for the best number of threads.
 const MOST_RACED: usize = 12;
 
 /// The experiment.
@@ -178,7 +178,7 @@ impl Bandwidth {
         self.chosen || self.detail != Detail::Levels || !past_caches || level == MEMORY
     }
 
-    /// The points of so many threads, or of the best number of them.
+    /// Points of this number of threads, or of the best number of them.
     fn draft_threads(
         &self,
         scope: &Scope<'_>,
@@ -192,7 +192,7 @@ impl Bandwidth {
             for &asked in &self.settings.ops.0 {
                 let fitted = fitted(asked, target.size)?;
                 let bytes = fitted.bytes;
-                // Whole blocks may be a little less than was asked for, and lie in another level.
+                // Whole blocks may be a little less than the request, and lie in another level.
                 let level = if target.hidden.is_some() {
                     target.level.clone()
                 } else {
@@ -228,7 +228,7 @@ impl Bandwidth {
         Ok(())
     }
 
-    /// The numbers of threads that race, with the working set of each thread: those at which
+    /// Candidates for the number of threads, with the working set of each thread: those at which
     /// `bytes` lie in the same level as with all of them. The working set of all threads together
     /// in memory
     /// is the same in all, unless the user names sizes.
@@ -371,8 +371,8 @@ fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<
         .max_by_key(|p| p.number("size_bytes"))
 }
 
-/// The fewest threads that are close to the best of all in memory, for each operation of which
-/// three counts or more were measured.
+/// The fewest threads that are close to the best of all in memory, for each operation with three
+/// counts or more.
 fn saturation(dataset: &Dataset) -> Option<Finding> {
     let operations: Vec<&str> = unique(dataset.points.iter().filter_map(|p| p.name("operation")));
     let most = highest(dataset, "threads")?;

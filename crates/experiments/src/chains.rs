@@ -7,7 +7,7 @@ use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos, SizeList};
 
-/// The window of modes that have one, unless another is asked for.
+/// Default window of modes that have one.
 const WINDOW: Bytes = Bytes(1 << 20);
 
 /// Window of the packed order: eight pages of 4 KiB, fewer than any first-level TLB in use has
@@ -101,7 +101,8 @@ pub fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
         .unwrap_or(Bytes(64))
 }
 
-/// `general` with at most so many samples, none longer than `longest`: curves of which many points
+/// `general` with at most this many samples, none longer than `longest`: curves of which many
+/// points
 /// tell something together need few of each.
 pub fn few_samples(general: Sampling, per_round: u32, rounds: u32, longest: Nanos) -> Sampling {
     Sampling {

@@ -116,8 +116,7 @@ fn relations(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     Some(Finding::shown_by(pairs.iter().map(|pair| pair.point), "core-to-core", text)?.with(values))
 }
 
-/// The pairs of which both directions, or the only one asked for, were measured. The lower CPU
-/// comes first.
+/// Pairs with both directions measured, or the only requested one. The lower CPU comes first.
 fn spans(pairs: &[MeasuredPair<'_>]) -> BTreeMap<(u32, u32), Span> {
     let mut spans: BTreeMap<(u32, u32), Span> = BTreeMap::new();
     for pair in pairs {

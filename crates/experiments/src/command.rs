@@ -16,8 +16,8 @@ pub struct Effect<S: 'static> {
     pub cure: Option<&'static str>,
 }
 
-/// Settings of which some options have an effect only beside others. The command line refuses an
-/// option that was typed and has none.
+/// Settings with options that have an effect only with others. The command line refuses an option
+/// that was typed and has none.
 pub trait Effects: Sized + 'static {
     /// One row for each of these options.
     const EFFECTS: &'static [Effect<Self>] = &[];
@@ -51,7 +51,7 @@ pub struct JudgedEffect {
 
 /// The settings of an experiment, which are the options of its command.
 pub trait CommandSettings: clap::Args + Effects {
-    /// The experiments that measure what is asked for.
+    /// Experiments of the request.
     fn experiments(self) -> Vec<Box<dyn Experiment>>;
 
     /// Time allowed where the user sets none; `None` for that of every single experiment.
@@ -91,7 +91,7 @@ pub struct CommandRequest {
     pub experiments: Vec<Box<dyn Experiment>>,
     /// See [`CommandSettings::budget`].
     pub budget: Option<Nanos>,
-    /// Options that have an effect only beside others.
+    /// Options that have an effect only with others.
     pub effects: Vec<JudgedEffect>,
 }
 

@@ -33,7 +33,7 @@ pub struct Settings {
     #[arg(long, value_name = "N", default_value = "64")]
     pub lines: Count,
 
-    /// Short windows beside the headline.
+    /// Short windows in addition to the headline.
     #[command(flatten)]
     pub windows: WindowSettings,
 }

@@ -4,7 +4,7 @@ use crate::experiment::Scope;
 use units::CpuList;
 use units::error::{Error, Result};
 
-/// The CPUs asked for with `option`, or the first of the run.
+/// CPUs requested with `option`, or the first of the session.
 pub fn chosen_cpus(asked: Option<&CpuList>, option: &str, scope: &Scope<'_>) -> Result<Vec<u32>> {
     let first = scope.cpus.first().copied().unwrap_or(0);
     let asked = asked.map_or_else(|| vec![first], |list| list.0.clone());
@@ -19,7 +19,7 @@ pub fn chosen_cpus(asked: Option<&CpuList>, option: &str, scope: &Scope<'_>) -> 
     }
 }
 
-/// The only CPU asked for with `option`, or the first of the run.
+/// The only CPU requested with `option`, or the first of the session.
 pub fn one_cpu(asked: Option<&CpuList>, option: &str, scope: &Scope<'_>) -> Result<u32> {
     match chosen_cpus(asked, option, scope)?[..] {
         [cpu] => Ok(cpu),

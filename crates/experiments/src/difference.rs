@@ -1,7 +1,7 @@
 //! Measured points held against each other: the one way in which findings compare.
 //!
-//! A difference is told where the intervals of the points support it, and only then.
-//! docs/method/trust.md has the rules.
+//! A difference is a finding only if the intervals of the points support it. docs/method/trust.md
+//! has the rules.
 
 use report::{Finding, Point};
 use std::collections::BTreeMap;

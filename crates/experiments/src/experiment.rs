@@ -7,7 +7,7 @@ use std::fmt::Display;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos};
 
-/// How much of a machine is looked at when the user names no sizes.
+/// Detail of the measurement when the user names no sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// One point well inside each level: fewest points that tell the levels apart.
@@ -166,8 +166,8 @@ pub trait Experiment {
     /// Differences between points and request, a sentence each: sizes that were rounded.
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String>;
 
-    /// Whether its chains are built anew whenever their turn comes, in memory for the largest of
-    /// them: where all of them together would take many times that.
+    /// Whether its chains are built again in each round, in memory for the largest of them, because
+    /// all of them together would take many times that.
     fn rebuilds_chains(&self) -> bool {
         false
     }
@@ -224,7 +224,7 @@ pub trait Experiment {
         general
     }
 
-    /// The same where samples are `share` (0 to 1) of what was asked for, for want of time.
+    /// Sampling for samples that are `share` (0 to 1) of the requested length, for want of time.
     fn sampling_within(&self, general: Sampling, _share: f64) -> Sampling {
         self.sampling(general)
     }
@@ -234,7 +234,7 @@ pub trait Experiment {
         SHORTEST_SAMPLE
     }
 
-    /// The short windows whose distribution is taken beside the samples of each point.
+    /// Short windows whose distribution is taken in addition to the samples of each point.
     fn windows(&self) -> Option<Windows> {
         None
     }
@@ -250,7 +250,7 @@ pub trait Experiment {
     /// Findings of the measured points.
     fn findings(&self, dataset: &Dataset) -> Vec<Finding>;
 
-    /// The same on a machine of which `facts` are reported, to stand beside what was measured.
+    /// Findings on a machine with these reported `facts`, to stand next to the measurement.
     fn findings_on(&self, _facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
         self.findings(dataset)
     }

@@ -10,8 +10,8 @@ use units::{Bytes, ParseError};
 /// together (the rule of STREAM: less is partly served from the cache).
 pub const MEMORY_FACTOR: u64 = 4;
 
-/// Memory is walked in at least this much where there is plenty: a virtual machine whose CPUs
-/// wander between the host's caches has more of them than it is told.
+/// Memory is walked in at least this much if there is plenty: a virtual machine whose CPUs wander
+/// between the host's caches uses more of them than it sees.
 const AMPLE_MEMORY: u64 = 256 << 20;
 
 /// There is plenty where this many times as much may be used: streams and chains in two kinds of
@@ -60,8 +60,8 @@ impl FromStr for LastLevel {
 /// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimedLastLevel {
-    /// More. It is not the cache that is reported, or not all of it, so that nobody says who shares
-    /// it: there is one for each node.
+    /// More. It is not the reported cache, or not all of it, so its sharing is unknown: there is
+    /// one for each node.
     More(Bytes),
     /// Less, each in proportion.
     Less(Bytes),
@@ -134,10 +134,10 @@ impl Levels {
         }
     }
 
-    /// A working set per thread well inside cache level `index`: half of what a thread has of it,
-    /// more where the level above holds most of that. Of a cache that cores share, no more than
-    /// four times the level above's: a virtual machine may be told of more than it is let use, and
-    /// neighbours evict what is not used often.
+    /// A working set per thread well inside cache level `index`: half of a thread's part of it,
+    /// more if the level above holds most of that. In a shared cache no more than four times the
+    /// level above: a virtual machine may see more than it can use, and neighbours evict idle
+    /// lines.
     pub fn inside(&self, index: usize) -> Bytes {
         let level = &self.caches[index];
         let above = self.above(index).map_or(u64::MAX, |above| above.share.0);

@@ -60,7 +60,7 @@ pub struct Settings {
     #[arg(long)]
     pub payload: bool,
 
-    /// Short windows beside the headline.
+    /// Short windows in addition to the headline.
     #[command(flatten)]
     pub windows: WindowSettings,
 
@@ -122,7 +122,7 @@ impl CommandSettings for Settings {
 }
 
 impl Settings {
-    /// Whether more than one thread is asked for, or as many as there are.
+    /// Whether more than one thread is requested, or as many as there are.
     fn may_have_several_threads(&self) -> bool {
         self.threads
             .0
@@ -168,7 +168,7 @@ const IN_MEMORY: Nanos = Nanos(100.0);
 const IN_LAST_CACHE: Nanos = Nanos(20.0);
 const IN_CORE: Nanos = Nanos(4.0);
 
-/// A window that may differ from what was asked for by more than this share is worth a word.
+/// A window that may differ from the request by more than this share is worth a remark.
 const DIFFERS: f64 = 0.03;
 
 impl Latency {
@@ -445,7 +445,7 @@ impl Latency {
         Ok(())
     }
 
-    /// Which windows are possible where those asked for are not: they are whole turns of the loop.
+    /// Possible windows if the requested ones are not: they are whole turns of the loop.
     fn coarse_windows(&self, scope: &Scope<'_>) -> Option<String> {
         let asked = self.settings.windows.asked()?.length;
         let chains = self.settings.chains.0.iter().map(|count| count.0.max(1));

@@ -15,7 +15,7 @@
 //!     pub distances: SizeList,
 //! }
 //!
-//! impl Effects for Settings {} // Lists the options that matter only beside others.
+//! impl Effects for Settings {} // Lists the options that matter only with others.
 //!
 //! impl CommandSettings for Settings {
 //!     fn experiments(self) -> Vec<Box<dyn Experiment>> {

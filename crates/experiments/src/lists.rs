@@ -107,14 +107,14 @@ impl PageModes {
     }
 }
 
-/// Two CPUs of which the first starts every round trip: `0:1`; `0-1` for both of them in turn.
+/// Two CPUs, the first of which starts every round trip: `0:1`; `0-1` for both of them in turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
     /// The one that starts.
     pub from: u32,
     /// The one that answers.
     pub to: u32,
-    /// Whether the other way round is asked for too.
+    /// Whether the other direction is requested too.
     pub both: bool,
 }
 
@@ -196,7 +196,7 @@ pub enum OperationSpec {
     BestOf(Operation),
 }
 
-/// Families of which there is more than one kernel, by the operation that stands for each.
+/// Families with more than one kernel, by the operation that stands for each.
 const FAMILIES: [(&str, Operation); 7] = [
     ("read-best", Operation::Read),
     ("write-best", Operation::Write),
@@ -364,7 +364,7 @@ names! {
     Sequential "sequential" "By rising address.",
 }
 
-/// The thread counts asked for, rising, each once, on the CPUs of the run. Refuses `best`, which
+/// Requested thread counts, rising, each once, on the CPUs of the session. Refuses `best`, which
 /// takes an experiment that can find it.
 pub fn thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>> {
     thread_counts_on(list, scope.cpus)
@@ -381,7 +381,7 @@ pub fn thread_counts_on(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     fixed_thread_counts(list, cpus)
 }
 
-/// The thread counts asked for but `best`, rising, each once, on `cpus`.
+/// Requested thread counts but `best`, rising, each once, on `cpus`.
 pub fn fixed_thread_counts(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     let available = cpus.len();
     let mut counts: Vec<usize> = list.0.iter().filter_map(|t| t.resolve(available)).collect();
@@ -405,7 +405,7 @@ names! {
 }
 
 names! {
-    /// How closely a curve is looked at.
+    /// Number of points on a curve.
     Density, "densities":
     Low "low" "2 places in each doubling.",
     Medium "medium" "4 places in each doubling.",

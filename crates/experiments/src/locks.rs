@@ -86,8 +86,8 @@ impl Locks {
         })
     }
 
-    /// Every combination of the lists. One thread shares its line with nobody: for it there is only
-    /// the separate one.
+    /// Every combination of the lists. One thread shares its line with no other: for it there is
+    /// only the separate one.
     fn works(&self, scope: &Scope<'_>) -> Result<Vec<LockWork>> {
         let s = &self.settings;
         let mut works = Vec::new();

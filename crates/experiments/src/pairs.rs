@@ -4,7 +4,7 @@
 use report::{Places, Relation};
 use std::collections::BTreeSet;
 
-/// CPUs of the first group of which all pairs belong to a choice.
+/// CPUs of the first group whose pairs all belong to a choice.
 const NEIGHBOURS: usize = 16;
 
 /// An ordered pair with how much the picture needs it, 0 for most.

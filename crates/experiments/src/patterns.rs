@@ -240,7 +240,7 @@ impl Patterns {
         })
     }
 
-    /// Every order asked for.
+    /// Requested orders.
     fn orders(&self) -> Result<Vec<Order>> {
         let s = &self.settings;
         let mut orders = Vec::new();

@@ -92,8 +92,8 @@ impl Placing {
             .len()
     }
 
-    /// The counts of threads to measure, rising: all of few; of many a ladder, with those at which
-    /// every socket, node, cluster or core has a thread, or the first so many of them are full.
+    /// Counts of threads to measure, rising: all of few; of many a ladder, with those at which
+    /// every socket, node, cluster or core has a thread, or the first of them are full.
     pub fn counts(&self) -> Vec<usize> {
         let all = self.cpus.len();
         if all <= ALL_COUNTS {

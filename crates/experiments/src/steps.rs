@@ -6,7 +6,7 @@ use stats::{self, Knee};
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// A level is told from the next one by at least this relative difference.
+/// A level differs from the next one by at least this relative difference.
 const STEP: f64 = 0.2;
 
 /// Fewer sizes than this make no curve.

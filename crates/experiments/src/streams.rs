@@ -51,7 +51,7 @@ pub fn draft_point(
     level: &str,
 ) -> Draft {
     // The C library chooses how it works at a size: non-temporal stores, string instructions, other
-    // ports. And `touch` counts lines of which it loads a word.
+    // ports. And `touch` counts whole lines for one word each.
     let by_ports = level == "L1"
         && !is_reference_kernel(work.operation)
         && work.contract().family != Family::Touch;
@@ -94,10 +94,10 @@ pub fn draft_point(
     }
 }
 
-/// A working set that what is asked for can go through, and the operation that does.
+/// A working set that the requested operation can go through, and the operation that does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FittedStream {
-    /// The operation asked for, or the same with iterations as short as the working set needs.
+    /// The requested operation, or the same with iterations as short as the working set needs.
     pub operation: Operation,
     /// All streams together.
     pub bytes: Bytes,
@@ -129,7 +129,7 @@ fn shortest(asked: OperationSpec) -> Vec<FittedStream> {
         .collect()
 }
 
-/// The smallest working set of what is asked for.
+/// The smallest working set of the request.
 fn smallest(asked: OperationSpec) -> Bytes {
     let block = Bytes(BLOCK_BYTES * u64::from(asked.streams()));
     shortest(asked)
@@ -149,9 +149,9 @@ pub fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
         .try_for_each(|&size| fitted(largest, size).map(drop))
 }
 
-/// The largest working set of what is asked for that is not larger than `size`: `size` itself where
-/// an operation's iterations fit, else whole blocks of each stream. Of a family whole blocks for
-/// every member, where `size` holds so many.
+/// The largest working set of the request that is not larger than `size`: `size` itself if an
+/// operation's iterations fit, else whole blocks of each stream. Of a family whole blocks for every
+/// member, if `size` has room for them.
 pub fn fitted(asked: OperationSpec, size: Bytes) -> Result<FittedStream> {
     let whole = size.round_down(BLOCK_BYTES * u64::from(asked.streams()));
     let in_blocks = (whole.0 > 0).then_some(FittedStream {

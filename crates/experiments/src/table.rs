@@ -18,7 +18,7 @@ pub struct ExperimentRow {
     pub name: &'static str,
     /// The question it answers.
     pub question: &'static str,
-    /// The least detailed profile that it is part of unless asked for by name; `None` for what has
+    /// The least detailed profile that it is part of unless requested by name; `None` if it needs
     /// to be told what to measure.
     pub least: Option<Detail>,
     /// The experiment as part of a profile.

@@ -1,4 +1,4 @@
-//! Short windows, whose distribution stands beside the headline of a time.
+//! Short windows, whose distribution stands next to the headline of a time.
 
 use crate::experiment::axis;
 use crate::lists::Count;
@@ -7,7 +7,7 @@ use report::{Coordinate, Dataset, Finding, Measured, Outcome, Point, Quantity, S
 use units::error::{Error, Result};
 use units::{Nanos, read_like, short_time};
 
-/// Windows that may be asked for: shorter ones are mostly the reading of the counter, longer ones
+/// Windows that may be requested: shorter ones are mostly the reading of the counter, longer ones
 /// are samples.
 const COUNTS: std::ops::RangeInclusive<u32> = 100..=1_000_000;
 const SHORTEST: Nanos = Nanos(1e3);
@@ -16,7 +16,7 @@ const LONGEST: Nanos = Nanos(10e6);
 /// Short windows to measure.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct WindowSettings {
-    /// Also measure the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and
+    /// Also measure the distribution over this many short windows, 100 to 1000000: p50 to p99.9 and
     /// the longest
     #[arg(long, value_name = "N", value_parser = read_like::<Count>("10000"))]
     pub windows: Option<Count>,

@@ -352,10 +352,7 @@ fn going_on_to_be_solid_costs_little_coverage() {
 #[test]
 #[ignore = "takes minutes; cargo test --release --lib renew_coverages -- --ignored"]
 fn renew_coverages() {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../docs/method/coverage.md"
-    );
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/method/coverage.md");
     let page = std::fs::read_to_string(path).unwrap();
     let (before, rest) = page.split_once("<!-- coverages -->\n").unwrap();
     let (_, after) = rest.split_once("<!-- end of coverages -->").unwrap();

@@ -109,7 +109,7 @@ impl ChainOrder {
         }
     }
 
-    /// Puts into `next` what comes after the nodes from `first` on, all of which there are.
+    /// Puts into `next` the successors of the nodes from `first` on, all of which exist.
     pub fn successors(&self, first: u64, next: &mut [u64]) {
         match &self.kind {
             Kind::Random(cycle) => cycle.successors(first, next),
@@ -206,8 +206,7 @@ impl ChainOrder {
     }
 }
 
-/// Places between `from` and `to` on a circle of which `last` is the last one, a power of two less
-/// one.
+/// Places between `from` and `to` on a circle. `last` is its last place, a power of two less one.
 fn between(from: u64, to: u64, last: u64) -> u128 {
     u128::from(to.wrapping_sub(from).wrapping_sub(1) & last)
 }

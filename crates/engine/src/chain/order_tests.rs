@@ -4,7 +4,7 @@ use super::*;
 
 const STRIDE: Bytes = Bytes(64);
 
-/// Windows of so many nodes in every shape that has windows.
+/// Windows of this many nodes in every shape that has windows.
 fn boxes(nodes: u64) -> [ChainShape; 3] {
     let window = Bytes(nodes * STRIDE.0);
     [

@@ -1,4 +1,4 @@
-//! A probe and the traffic beside it on the real machine.
+//! A probe and its background traffic on the real machine.
 
 use crate::native::timed_sample::{BackgroundTraffic, Blocks, Run};
 use crate::native::workload::ChaseRun;
@@ -58,7 +58,7 @@ pub struct TrafficShare {
 }
 
 impl TrafficShare {
-    /// `traffic` in windows that `take` hands out, each of the length that it is asked for.
+    /// `traffic` in windows that `take` hands out, each of the requested length.
     ///
     /// # Errors
     /// There is no kernel for one of its operations here, or `take` has none left.
@@ -148,7 +148,7 @@ pub struct LoadedRun {
 }
 
 impl LoadedRun {
-    /// `probe` beside `traffic`.
+    /// `probe` under `traffic`.
     pub fn new(probe: ProbeRun, traffic: Vec<TrafficShare>) -> Self {
         Self { probe, traffic }
     }
@@ -275,7 +275,7 @@ mod tests {
                 })
                 .unwrap();
                 let turn = u64::from(reads + writes);
-                // Two visits, the first of which ends inside a turn of the mix.
+                // Two visits; the first ends inside a turn of the mix.
                 for bursts in [turn + 1, 2 * turn - 1] {
                     share.with(&mut |blocks| blocks(bursts));
                 }

@@ -65,7 +65,7 @@ impl Clock {
         (self.rate.cycles_in(time) as u64).max(1)
     }
 
-    /// The shortest time that can be told from its neighbours to one part in a thousand.
+    /// The shortest time that differs from its neighbours by one part in a thousand.
     pub fn shortest(&self) -> Nanos {
         self.shortest
     }
@@ -93,8 +93,8 @@ fn watch() -> f64 {
     ticks_after.saturating_sub(ticks) as f64 / seconds
 }
 
-/// Both clocks at the same moment: the pair of readings of which the bracket is narrowest, so that
-/// an interruption between them does not spoil it.
+/// Both clocks at the same moment: the pair of readings with the narrowest bracket, so that an
+/// interruption between them does not spoil it.
 fn both() -> (Nanos, u64) {
     let read = || {
         let before = counter::ticks();

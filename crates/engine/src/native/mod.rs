@@ -42,13 +42,13 @@ use std::sync::Arc;
 use units::error::Result;
 use units::{Bytes, BytesPerSecond, Hertz, Nanos};
 
-/// Memory that one worker faults in between two looks at the stop flag.
+/// Memory that one worker faults in between two checks of the stop flag.
 const TOUCH_STEP: usize = 2 << 20;
 
 /// The one who does external works, with the machine's part in that.
 type External<'a> = (&'a mut dyn ExternalRunner, ExternalMeans<'a>);
 
-/// Pages of a work whose node is asked for.
+/// Pages of a work whose node is read back.
 const NODE_SAMPLES: usize = 64;
 
 /// The machine that this process runs on.
@@ -68,7 +68,7 @@ pub struct RealMachine {
     /// Does the works outside of memory.
     external: Option<Box<dyn ExternalRunner>>,
     prepared: Option<(Work, Prepared)>,
-    /// Lines that pairs of CPUs hand to and fro beside the samples.
+    /// Lines that pairs of CPUs hand to and fro between samples.
     lines: BTreeMap<[u32; 2], Arc<HandOffRun>>,
     /// How far in its pass over memory the last stream stopped that no cache holds.
     reached: f64,
@@ -646,7 +646,7 @@ impl Machine for RealMachine {
     }
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
-        // A place that was asked for is checked page by page.
+        // A requested place is checked page by page.
         let samples = if work.place().is_some() {
             usize::MAX
         } else {

@@ -1,4 +1,4 @@
-//! Two threads that hand a line to and fro: as a work, and beside the samples of others.
+//! Two threads that hand a line to and fro: as a work, and around the samples of others.
 
 use super::RealMachine;
 use super::ping_pong::{self, HandOffRun};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use units::Nanos;
 use units::error::Result;
 
-/// Lines, each with a home of its own, and time of a look at how far two CPUs are from each other.
+/// Lines, each with a home of its own, and time of a probe of the distance of two CPUs.
 const PROBE_LINES: u32 = 16;
 const PROBE_TIME: Nanos = Nanos(30e3);
 

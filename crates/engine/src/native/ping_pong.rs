@@ -8,7 +8,7 @@
 //! begin and the first says that the sample is over. Whatever the first one times, the second one
 //! was there: their common window is that of the first.
 //!
-//! Every wait ends. A kernel call looks at the line a limited number of times, more than a running
+//! Every wait ends. A kernel call polls the line a limited number of times, more than a running
 //! partner needs. Then the thread checks for the end of the sample, an interruption and
 //! [`LONGEST_WAIT`], yields its CPU, and continues with the same turn. A thread that gives up says
 //! so, and the sample is taken again.
@@ -200,7 +200,7 @@ impl Run for HandOffRun {
 
     fn begin(&self) {
         if self.is(GIVEN_UP) {
-            // Somewhere between two values: both start anew.
+            // Somewhere between two values: both start again.
             self.halves
                 .iter()
                 .flat_map(|half| half.words())
@@ -255,7 +255,7 @@ mod tests {
             .collect()
     }
 
-    /// A sample of so many visits in which the second thread answers.
+    /// A sample of `visits` in which the second thread answers.
     fn sample(run: &HandOffRun, visits: u64) {
         run.begin();
         std::thread::scope(|scope| {

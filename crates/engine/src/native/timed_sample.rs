@@ -19,16 +19,15 @@ const MOST_STAMPS: usize = 1024;
 pub struct Length {
     /// In ticks of the raw counter.
     pub ticks: u64,
-    /// Blocks of independent instructions that are read beside it.
+    /// Blocks of independent instructions for the IPC of the core.
     pub issue_blocks: u64,
-    /// Work of the first thread in each chunk, of which there are then [`CHUNKS`]; without it,
-    /// chunks last as long as the ticks.
+    /// Work of the first thread in each chunk, for [`CHUNKS`] of them; without it, chunks last as
+    /// long as the ticks.
     pub chunk: Option<u64>,
 }
 
 impl Length {
-    /// Of `time` by `clock`: where that counts slowly, it is told by longer readings what a core
-    /// begins.
+    /// Calibration for `time` by `clock`: a slow clock needs longer readings.
     pub fn new(time: Nanos, clock: &Clock) -> Self {
         let ticks = clock.ticks(ISSUE_TIME);
         Self {
@@ -83,21 +82,21 @@ pub trait Run: Send + Sync + 'static {
     }
 }
 
-/// Blocks of additions that show the core clock beside each sample: about 20 us. The clock of a
+/// Blocks of additions that show the core clock around each sample: about 20 us. The clock of a
 /// core that shares its power with others wanders by percents within a round.
 const CLOCK_BLOCKS: u64 = 640;
 
-/// Blocks of independent instructions that show whether somebody else uses the core, and about what
-/// they take where it begins five per cycle.
+/// Blocks of independent instructions that show SMT interference, and about their time at five per
+/// cycle.
 const ISSUE_BLOCKS: u64 = 320;
 const ISSUE_TIME: Nanos = Nanos(3e3);
 
-/// Ticks that a reading takes at least, so that one more or less is half a percent; but no more
-/// than so many times the blocks.
+/// Ticks that a reading takes at least, so that one more or less is half a percent; and the largest
+/// factor for the blocks.
 const ISSUE_TICKS: u64 = 200;
 const LONGEST_ISSUE: u64 = 8;
 
-/// Ticks that the rulers of the core took.
+/// Ticks of the reference measurements of the core.
 #[derive(Debug, Clone, Copy)]
 struct ReferenceReading {
     /// Additions, before and after.
@@ -263,8 +262,8 @@ fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<Bac
     (amount, traffic)
 }
 
-/// Finds out how much work makes a chunk, waits for the others, and times chunks until the sample
-/// is long enough. With `chunk` it is so many blocks, and one of them warms up before.
+/// Finds the work of a chunk, waits for the others, and times chunks until the sample is long
+/// enough. With `chunk` that many blocks are a chunk, and one of them warms up before.
 fn measure(
     blocks: &mut Blocks<'_>,
     member: Member,
@@ -316,8 +315,7 @@ fn measure(
 }
 
 /// Watches a thread that only answers. Its switches do not count: it begins before the timed part
-/// and ends after it, when the thread that asked for the sample is still about; what takes it away
-/// in between is a gap of the one that is timed.
+/// and ends after it. If it loses its CPU in between, the timed thread has a gap.
 fn attend(member: Member, answer: impl FnOnce()) -> Seen {
     let before = pin::current_cpu();
     answer();
@@ -338,7 +336,7 @@ fn found_on(before: Option<u32>, member: Member) -> Option<u32> {
     }
 }
 
-/// Ticks that `blocks` of a ruler take now.
+/// Ticks that `blocks` of a reference measurement take now.
 fn ruler_ticks(ruler: CoreReference, blocks: u64) -> u64 {
     let start = counter::ticks();
     ruler.run(blocks);

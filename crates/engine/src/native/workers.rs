@@ -108,8 +108,7 @@ fn no_thread(cpu: u32) -> Error {
 /// How long a thread stays awake for its next job: longer than what is done between two samples.
 const AWAKE: Nanos = Nanos(500e3);
 
-/// Looks for a job between two of which somebody else may have the CPU, who may be the one that is
-/// to send the job.
+/// Polls for a job before the CPU is yielded, maybe to the sender of the job.
 const LOOKS: u32 = 64;
 
 /// The next job, `None` when there will be no more.
@@ -192,7 +191,7 @@ impl StartBarrier {
         }
     }
 
-    /// Whether nobody else comes.
+    /// Whether no other thread comes.
     pub fn is_alone(&self) -> bool {
         self.size == 1
     }

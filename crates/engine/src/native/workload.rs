@@ -192,7 +192,7 @@ impl ChaseRun {
     }
 }
 
-/// Nodes between two looks at the clock.
+/// Nodes between two readings of the clock.
 const NODES_OF_A_FILL: usize = 4096;
 
 impl Run for ChaseRun {

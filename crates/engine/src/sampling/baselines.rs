@@ -91,8 +91,7 @@ impl Baselines {
         }
     }
 
-    /// Instructions per cycle that the cores of `work` issue while nobody else uses them; `None`
-    /// while the readings do not show it.
+    /// IPC baseline of the cores of `work`; `None` while the readings do not show it.
     ///
     /// The readings of its threads together decide: they may share a core that the topology lists
     /// as two. Readings of each CPU alone decide only if those show nothing.

@@ -68,7 +68,7 @@ pub struct TimedPoint<'a> {
     pub sampling: Sampling,
     /// Kernels or numbers of threads to choose from.
     pub candidates: usize,
-    /// Short windows taken beside the samples.
+    /// Short windows taken in addition to the samples.
     pub windows: Option<Windows>,
     /// Pause before each round.
     pub pause: Nanos,
@@ -142,7 +142,7 @@ fn sample(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     length * point.work.sample_length_factor() + costs.sample
 }
 
-/// A round beside the samples that count.
+/// A round without the samples that count.
 fn round(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let table = match point.work {
         Work::Stream(stream) => costs.table_entry * (stream.table_bytes() / 8) as f64,

@@ -30,7 +30,7 @@ pub struct PointLog {
     pub(super) system_activity: Option<SystemActivity>,
     pub(super) clock_drift: Option<f64>,
     pub(super) vcpu_placement: VcpuPlacement,
-    /// IPC of its cores while nobody else uses them.
+    /// IPC baseline of its cores.
     pub(super) baseline_ipc: Option<f64>,
     /// The core clock that its CPUs reach in this run.
     pub(super) baseline_clock: Option<Hertz>,
@@ -44,13 +44,13 @@ pub struct PointLog {
     pub(super) exhausted: bool,
     pub(super) failure: Option<Failure>,
     pub(super) chosen: Option<Selection>,
-    /// Short windows to take beside the samples.
+    /// Short windows to take in addition to the samples.
     pub(super) windows: Option<Windows>,
     pub(super) in_windows: short_windows::Seen,
 }
 
 impl PointLog {
-    /// Of a point of which nothing was seen yet, and of which short `windows` are taken too.
+    /// Log of a point without samples, with short `windows` to take.
     pub fn new(windows: Option<Windows>) -> Self {
         Self {
             windows,
@@ -189,8 +189,8 @@ impl PointLog {
             .ok_or_else(none)
     }
 
-    /// Reads back the pages of an allocation, once; of several the one with the least of the pages
-    /// asked for counts. Fails where they do not lie where the work asked for.
+    /// Reads back the pages of an allocation, once. Of several the one with the least of the
+    /// requested pages counts. Fails if they do not lie where the work requested.
     pub(super) fn read_pages(
         &mut self,
         machine: &mut dyn Machine,
@@ -211,8 +211,8 @@ impl PointLog {
         Ok(())
     }
 
-    /// Marks the samples that the host's or somebody else's use of the CPUs spoiled, by all that is
-    /// known of that now.
+    /// Marks the samples that vCPU placement or SMT interference disturbed, by all that is known of
+    /// that now.
     pub(super) fn mark(&mut self, facts: &HostFacts, baselines: &Baselines, work: &Work) {
         self.vcpu_placement.mark(self.samples.iter_mut());
         let apart = smt_interference::apart(work, facts);

@@ -20,7 +20,7 @@ const MOST_ROUNDS: u32 = 100;
 pub struct Sampling {
     /// Length of one sample.
     pub length: Nanos,
-    /// Samples of a chain that no cache could hold take so many times as long, see [`IN_MEMORY`].
+    /// Factor for the length of samples of a chain that no cache could hold, see [`IN_MEMORY`].
     pub in_memory: f64,
     /// Samples in a round.
     pub per_round: u32,
@@ -77,8 +77,8 @@ impl Sampling {
         }
     }
 
-    /// With rounds in each of so many allocations, all of which are taken: enough of them to tell
-    /// whether allocations differ by more than rounds do.
+    /// Sampling with rounds in each of `allocations`, all of which are taken: enough of them to
+    /// tell whether allocations differ by more than rounds do.
     pub fn over(self, allocations: u32) -> Self {
         let each = match allocations {
             0 | 1 => return self,

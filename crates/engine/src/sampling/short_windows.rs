@@ -1,4 +1,5 @@
-//! How a quantity is distributed over short windows, beside the headline from continuous samples.
+//! Distribution of a quantity over short windows, in addition to the headline from continuous
+//! samples.
 //!
 //! A headline from samples of a millisecond hides what happens to single accesses: a refresh of the
 //! memory, an interrupt, a neighbour's burst. Windows of some microseconds show it, and are kept
@@ -56,9 +57,9 @@ impl Seen {
     }
 
     /// Takes samples of `work`, whose chunks are the windows, until there are `wanted` of them or
-    /// the time is `until`. A window is as much work as its first thread does in the length asked
-    /// for by `pace`: what one of these samples finds out by itself, with caches that were just
-    /// disturbed, comes out shorter by up to a factor of ten.
+    /// the time is `until`. A window has the work that its first thread does in the requested
+    /// length at `pace`. Windows that find out their own work, with caches that were just
+    /// disturbed, come out shorter by up to a factor of ten.
     pub fn take(
         &mut self,
         machine: &mut dyn Machine,

@@ -31,7 +31,7 @@ pub struct EvaluationContext<'a> {
 /// A point in figures, with its evidence, before the verdict.
 #[derive(Debug, Clone)]
 pub struct Evaluation {
-    /// The point, with a verdict that nobody has given yet.
+    /// The point, without a verdict yet.
     pub measured: Measured,
     /// Values of the samples that the headline is of, by allocation and round.
     pub groups: Vec<Vec<Vec<f64>>>,
@@ -151,8 +151,7 @@ fn sample(work: &Work, taken: &RecordedSample) -> Sample {
     }
 }
 
-/// The traffic beside the work in a few figures, of the samples that the headline is of; `None`
-/// where there was none.
+/// Background traffic of the samples of the headline; `None` without traffic.
 fn load(log: &PointLog, work: &Work) -> Option<Load> {
     let rates = |rate: fn(&BackgroundTraffic) -> f64| {
         let rate_of = |seen: &Observation| {
@@ -196,7 +195,7 @@ fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
     })
 }
 
-/// The core clocks beside the undisturbed samples.
+/// Core clocks around the undisturbed samples.
 fn core_clocks(log: &PointLog, work: &Work) -> Vec<f64> {
     let clean = log
         .samples
@@ -216,8 +215,8 @@ fn core_clock(log: &PointLog) -> Option<Hertz> {
     stats::median(&beside).map(Hertz)
 }
 
-/// Median over the undisturbed samples of the core cycles that a hop, an instruction or a round
-/// trip took, each by the clock beside it.
+/// Median over the undisturbed samples of the core cycles of a hop, an instruction or a round trip,
+/// each by the clock around it.
 fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     if work.higher_is_better() {
         return None;

@@ -15,8 +15,8 @@ pub fn between(before: &SystemActivity, after: &SystemActivity) -> SystemActivit
         elapsed_ns: (after.elapsed_ns - before.elapsed_ns).max(0.0),
         stolen_ns: time(|s| s.stolen_ns),
         throttled_ns: time(|s| s.throttled_ns),
-        // The difference of two clocks of which one goes in steps: cut off at zero, errors would
-        // add up.
+        // Difference of two clocks, one of which goes in steps: cut off at zero, errors would add
+        // up.
         others_ns: before.others_ns.zip(after.others_ns).map(|(b, a)| a - b),
         cpu_pressure_ns: time(|s| s.cpu_pressure_ns),
         memory_pressure_ns: time(|s| s.memory_pressure_ns),

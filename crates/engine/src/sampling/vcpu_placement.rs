@@ -32,7 +32,7 @@ const FEWEST_FAR: usize = 2;
 /// (docs/method/core-to-core.md has the sources).
 pub const ONE_CORE: Nanos = Nanos(27.0);
 
-/// Round trips of the pairs of a point, each with the round that it was read beside.
+/// Round trips of the pairs of a point, each with its round.
 #[derive(Debug, Clone, Default)]
 pub struct VcpuPlacement {
     readings: BTreeMap<[u32; 2], Vec<(u32, f64)>>,
@@ -60,7 +60,7 @@ impl VcpuPlacement {
         }
     }
 
-    /// The rounds beside which two CPUs were closer than they usually are.
+    /// Rounds in which two CPUs were closer than usual.
     fn closer(&self) -> BTreeSet<u32> {
         let below = |readings: &Vec<(u32, f64)>| {
             let border = border(readings).unwrap_or(0.0);
@@ -139,8 +139,8 @@ fn border(readings: &[(u32, f64)]) -> Option<f64> {
     (high / low >= APART).then(|| (low * high).sqrt())
 }
 
-/// The pairs of CPUs of `work` to look at: of a virtual machine only, and not those that the
-/// topology has on one core.
+/// Pairs of CPUs of `work` to probe: of a virtual machine only, and not those that the topology has
+/// on one core.
 fn pairs(work: &Work, facts: &HostFacts, round: usize) -> Vec<[u32; 2]> {
     let is_virtual = facts
         .system

@@ -11,8 +11,8 @@ pub(super) const MOST_WARM_UPS: usize = 8;
 /// And of a chain that was filled.
 const MOST_WARM_UPS_OF_PREFILLED: usize = 2;
 
-/// Samples after which it is filled anew, as neighbours may take the cache within milliseconds:
-/// more than a few are slower and slower.
+/// Samples after which it is filled again, since neighbours may evict its lines within
+/// milliseconds.
 pub const SAMPLES_PER_PREFILL: u32 = 4;
 
 /// Longest chain that is filled before samples: filled twice within the time limit at a few GB/s.
@@ -20,7 +20,7 @@ pub const SAMPLES_PER_PREFILL: u32 = 4;
 /// CPU should have a cache of this size.
 const LARGEST_PREFILL: Bytes = Bytes::mib(512);
 
-/// The longest chain that is filled anew within a round: beyond, that takes longer than the
+/// Longest chain that is filled again within a round: beyond, filling takes longer than the
 /// samples.
 const LARGEST_REPEATED_PREFILL: Bytes = Bytes::mib(32);
 
@@ -119,8 +119,8 @@ pub(super) fn warm_caches(
     Ok(())
 }
 
-/// How often `work`, which the caches could hold, is brought into them for `samples` in a row,
-/// where the cache before the last one has `nearer` bytes: what lies in that one is nobody else's.
+/// Number of fills of `work`, which the caches could hold, for `samples` in a row; the cache before
+/// the last one has `nearer` bytes. Lines in that one belong to this CPU alone.
 pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
     if is_prefilled(work)
         && work.working_set() > nearer

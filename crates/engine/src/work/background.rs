@@ -1,5 +1,5 @@
-//! Work beside other work: what is measured while other threads load the memory, and how much they
-//! do.
+//! Work under background traffic: the measured work, and the threads that load the memory
+//! meanwhile.
 
 use super::Invalid;
 use super::chase::ChaseWork;
@@ -150,8 +150,8 @@ impl Probe {
     }
 }
 
-/// A probe, and the traffic beside it. The list of CPUs is made once, which is why the parts cannot
-/// be changed.
+/// A probe, and the background traffic. The list of CPUs is made once, which is why the parts
+/// cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LoadedWork {
     probe: Probe,
@@ -160,7 +160,7 @@ pub struct LoadedWork {
 }
 
 impl LoadedWork {
-    /// `probe` with `traffic` beside it, each on a CPU of its own; without traffic it is as good as
+    /// `probe` with `traffic`, each thread on a CPU of its own; without traffic it is as good as
     /// alone.
     pub fn new(probe: Probe, traffic: Vec<Traffic>) -> Self {
         let cpus = std::iter::once(probe.cpu())
@@ -178,7 +178,7 @@ impl LoadedWork {
         &self.probe
     }
 
-    /// The threads beside it.
+    /// Threads of the traffic.
     pub fn traffic(&self) -> &[Traffic] {
         &self.traffic
     }

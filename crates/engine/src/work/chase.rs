@@ -13,8 +13,8 @@ pub enum ChainShape {
     /// A random cycle over all nodes: no window has a meaning to it.
     #[default]
     GlobalRandom,
-    /// All nodes of a window of so many bytes before the next window: random inside each, and in a
-    /// random order of windows.
+    /// All nodes of a window of this many bytes before the next window: random inside each, and in
+    /// a random order of windows.
     RandomBox(Bytes),
     /// The same random order inside every window, windows by rising address.
     SameRandomInBox(Bytes),
@@ -22,13 +22,12 @@ pub enum ChainShape {
     DiffRandomInBox(Bytes),
     /// By rising address.
     Sequential,
-    /// One node in every page of so many bytes, on a line of it that differs from page to page;
-    /// pages in random order. The stride is that of lines, so that [`ChaseWork::nodes`] counts
-    /// pages.
+    /// One node in every page of this many bytes, on a line that differs from page to page; pages
+    /// in random order. The stride is that of lines, so that [`ChaseWork::nodes`] counts pages.
     OnePerPage(Bytes),
-    /// Blocks in random order, and in each two nodes right after each other: one on a line that
-    /// differs from block to block, the other `distance` beside it, inside the same aligned piece
-    /// of twice the distance. The stride is that of lines.
+    /// Blocks in random order, and in each two nodes right after each other. One is on a line that
+    /// differs from block to block, the other `distance` away, inside the same aligned piece of
+    /// twice the distance. The stride is that of lines.
     Pairs {
         /// Bytes of a block, a power of two, at least twice the distance.
         block: Bytes,

@@ -27,7 +27,7 @@ pub enum Work {
     Lock(LockWork),
     /// Core to core.
     HandOff(HandOffWork),
-    /// Latency or bandwidth beside traffic.
+    /// Latency or bandwidth under background traffic.
     Loaded(LoadedWork),
     /// Work outside of memory.
     External(External),
@@ -216,7 +216,7 @@ impl Work {
         }
     }
 
-    /// Whether it follows pointers with no traffic beside it.
+    /// Whether it follows pointers without background traffic.
     pub fn is_chase_alone(&self) -> bool {
         match self {
             Work::Chase(_) => true,

@@ -173,7 +173,7 @@ impl MemoryPlan {
             .all(|(page, bytes)| bytes.0 <= room(page))
     }
 
-    /// Every mapping twice as large: the plan beside itself.
+    /// Every mapping twice as large, for old and new memory at the same time.
     pub fn twice(&self) -> Self {
         let double =
             |(key, bytes): (&MemoryKey, &Bytes)| (key.clone(), Bytes(bytes.0.saturating_mul(2)));

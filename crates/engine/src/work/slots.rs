@@ -20,7 +20,7 @@ pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
         PageMode::Base => facts.pages.base,
         PageMode::Transparent | PageMode::Best => huge,
         PageMode::Pool(size) => size,
-        // The smallest pool: gigabyte pages are asked for by nobody who does not say so.
+        // The smallest pool: gigabyte pages are requested by name only.
         PageMode::Huge => facts
             .pages
             .huge_pools

@@ -11,10 +11,10 @@ use units::Bytes;
 pub enum TableOrder {
     /// One after the other: shows what the table itself costs.
     Forward,
-    /// Every so many bytes, a multiple of 64; each further pass starts one line later, until all
-    /// lines were visited.
+    /// One line in this many bytes, a multiple of 64; each further pass starts one line later,
+    /// until all lines were visited.
     Strided(Bytes),
-    /// Blocks of so many bytes, 64 to 4096 and a power of two, in the order of a permutation with
+    /// Blocks of this many bytes, 64 to 4096 and a power of two, in the order of a permutation with
     /// this seed.
     Random(Bytes, u64),
 }
@@ -40,8 +40,8 @@ pub struct StreamWork {
     pub order: Option<TableOrder>,
     /// How far ahead operations that prefetch do so.
     pub distance: Bytes,
-    /// Numbers of threads of which the fastest may be chosen, with the working set of each of them:
-    /// on so many of the CPUs, the first ones. Empty where all of them are asked for.
+    /// Candidates for the number of threads, with the working set of each thread, on the first
+    /// CPUs. Empty if all CPUs are requested.
     pub counts: Vec<(usize, Bytes)>,
     /// Place of the memory of all threads; `None` for the node of each thread, if that is possible.
     pub place: Option<Place>,

@@ -57,7 +57,7 @@ const CONFIRMED: f64 = 0.15;
 /// away.
 const LEAST_RISE: f64 = 0.5;
 
-/// Each cache is at least so many times as large as the one before.
+/// Each cache is larger than the one before by at least this factor.
 const APART: f64 = 2.0;
 
 /// Between two ends a curve rises by less than this, relatively, over half a doubling somewhere:
@@ -310,7 +310,7 @@ pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
     pairs
 }
 
-/// Levels that are looked at when they are matched.
+/// Levels that take part in matching.
 const DEEPEST: usize = 8;
 
 /// The share of a load that the second of a pair inside a line may cost at most; the share that

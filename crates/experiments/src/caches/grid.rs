@@ -9,7 +9,7 @@ const DEAR: Bytes = Bytes(32 << 20);
 /// Places of the fine grid in each doubling; half as many from [`DEAR`] on.
 const FINE: u32 = 16;
 
-/// The coarse places beside a rise are looked beyond by this part of a doubling.
+/// Part of a doubling by which the closer look extends past the coarse places around a step.
 const MARGIN: f64 = 0.25;
 
 /// Two sizes nearer to each other than this factor are one.

@@ -51,9 +51,9 @@ pub fn timed_last_level(
     ((found.high.0 as f64) * BEYOND < one.0 as f64).then_some(TimedLastLevel::Less(less))
 }
 
-/// The last-level cache of each CPU that was looked at, where its end is beyond what the cache
-/// before it is reported to hold; in the largest pages, in which neighbouring addresses are
-/// neighbours in memory too.
+/// The last-level cache of each measured CPU, if its end is beyond the reported capacity of the
+/// cache before it; in the largest pages, in which neighbouring addresses are neighbours in memory
+/// too.
 fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<TimedCache> {
     let cpus = dataset
         .points

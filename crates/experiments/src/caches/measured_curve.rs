@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use units::Bytes;
 use verdict::GRANTED;
 
-/// The points of one curve, and of the probes beside it.
+/// Points of one curve, and of its probes.
 pub struct MeasuredCurve<'a> {
     /// Every point that counts.
     pub points: Vec<&'a Point>,
@@ -156,7 +156,7 @@ impl<'a> MeasuredCurve<'a> {
         (0..self.ends().len()).filter(|&index| self.number(index).is_some())
     }
 
-    /// The share of huge pages that were granted, where fewer than asked for.
+    /// Share of huge pages that were granted, if that is too low.
     pub fn lacking(&self) -> Option<f64> {
         let huge = self
             .points

@@ -49,12 +49,12 @@ pub struct Settings {
     #[arg(long, value_name = "LIST")]
     pub pages: Option<PageModes>,
 
-    /// CPUs to look at, one after another [default: the first that is allowed]
+    /// CPUs to measure, one after another [default: the first that is allowed]
     #[arg(long, value_name = "LIST", alias = "cpu")]
     pub cpus: Option<CpuList>,
 }
 
-/// Less than 20 s with what comes before and after, unless a close look is asked for.
+/// Less than 20 s in all, unless high density is requested.
 const BUDGET: Nanos = Nanos(19.5e9);
 
 impl Effects for Settings {}
@@ -134,7 +134,7 @@ impl Caches {
         findings
     }
 
-    /// Placeholder sizes for the closer look at a curve.
+    /// Placeholder sizes for the dense part of a curve.
     fn rooms(&self, group: &SweptCpu) -> Vec<Bytes> {
         grid::stand_ins(group.most)
             .into_iter()
@@ -142,7 +142,7 @@ impl Caches {
             .collect()
     }
 
-    /// Every CPU and kind of pages to look at.
+    /// Every CPU and kind of pages to measure.
     fn groups(&self, scope: &Scope<'_>) -> Result<Vec<SweptCpu>> {
         let facts = scope.facts();
         let modes = self

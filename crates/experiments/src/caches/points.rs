@@ -21,7 +21,7 @@ pub const STRIDE: &str = "stride";
 /// Few nodes at a stride that puts them into one set.
 pub const WAYS: &str = "ways";
 
-/// A chase through most of a cache, alone and beside another CPU that goes through as much.
+/// A chase through most of a cache, alone and next to another CPU that goes through as much.
 pub const SHARED: &str = "shared";
 
 /// Window of chains in huge pages. It has 32 small pages, in case the host backs a huge page with
@@ -75,7 +75,7 @@ impl SweptCpu {
         }
     }
 
-    /// A working set of so many bytes; `pass` 0 to discover, 1 to look more closely.
+    /// A working set of this size; `pass` 0 to discover, 1 to refine.
     pub fn sweep(&self, scope: &Scope<'_>, size: Bytes, pass: u64) -> Draft {
         let work = self.chase(SWEEP, size, self.line, self.order());
         self.draft(scope, SWEEP, work, &[("pass", pass)])

@@ -15,8 +15,8 @@ const DISTANCES: u32 = 8;
 /// Blocks that hold a pair: twice the largest distance.
 const BLOCK: Bytes = Bytes(2048);
 
-/// A working set of so many times a cache hardly finds anything there, and lies in the next one
-/// where that is so much larger again.
+/// A working set this many times a cache hardly hits it, and lies in the next one if that is so
+/// much larger again.
 const OUTSIDE: u64 = 4;
 const LEAST_OUTSIDE: u64 = 2;
 const LARGER: u64 = 6;

@@ -1,4 +1,4 @@
-//! Which CPUs compete for which cache: a chase through most of a cache, alone and beside one other
+//! CPUs that compete for each cache: a chase through most of a cache, alone and next to one other
 //! CPU that reads as much.
 
 use super::analysis::{End, MeasuredLevel};
@@ -14,15 +14,15 @@ use units::Bytes;
 /// The part of a cache that each of two CPUs goes through: one fits alone, both do not.
 const PART: f64 = 0.75;
 
-/// A working set is at least so many times the nearer cache, but no more than [`ROOM`] of its own.
+/// A working set is at least this many times the nearer cache, but no more than [`ROOM`] of its
+/// own.
 const BEYOND: f64 = 1.5;
 const ROOM: f64 = 0.9;
 
 /// Partners at most, one of each relation.
 const PARTNERS: usize = 8;
 
-/// Sizes that stand in for the working sets of the caches, beside that part of the largest one's
-/// half.
+/// Placeholder sizes for the working sets of the caches, in addition to half of the largest one.
 const STAND_INS: [Bytes; 3] = [Bytes(1 << 20), Bytes(8 << 20), Bytes(48 << 20)];
 
 /// A probe of a cache: the bytes of each CPU, and the other CPU.
@@ -48,7 +48,7 @@ impl SharingProbe<'_> {
             .chain([("cache_bytes", self.cache.0)])
             .collect();
         let draft = self.group.draft(scope, SHARED, self.chase(), &more);
-        // Alone it is measured as it is beside others.
+        // Alone it is measured as it is under traffic.
         let loaded = |_| scope.runnable(Work::Loaded(self.work(scope)));
         Draft {
             work: draft.work.and_then(loaded),
@@ -84,7 +84,7 @@ fn partners(group: &SweptCpu, scope: &Scope<'_>) -> Vec<u32> {
     first.into_values().take(PARTNERS).collect()
 }
 
-/// The CPU alone, then beside each partner; nothing without one.
+/// The CPU alone, then next to each partner; nothing without one.
 fn asked(group: &SweptCpu, scope: &Scope<'_>) -> Vec<Option<u32>> {
     let partners = partners(group, scope);
     let alone = (!partners.is_empty()).then_some(None);

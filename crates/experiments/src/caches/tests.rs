@@ -303,7 +303,7 @@ fn two_caches_that_keep_a_part_four_times_apart_are_two() {
 
 #[test]
 fn one_cache_that_wears_off_in_a_way_that_none_of_the_rules_know_is_one() {
-    // Shares kept of a working set so many times as large as the cache.
+    // Shares kept of a working set that is larger than the cache by a factor.
     let ways: [fn(f64, f64) -> f64; 5] = [
         |ratio, width| ratio.max(1.0).powf(-width),
         |ratio, width| (1.0 - ratio.log2() / width).clamp(0.0, 1.0),

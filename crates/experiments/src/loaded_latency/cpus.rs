@@ -8,8 +8,8 @@ use crate::placement::kinds;
 use units::CpuList;
 use units::error::{Error, Result};
 
-/// The CPUs that follow pointers, one at a time: the one asked for, else the first of the run, of
-/// each kind of core unless one is enough or the user chose who makes the traffic.
+/// CPUs that follow pointers, one at a time: the requested one, else the first of the session, of
+/// each kind of core unless one is enough or the user chose the CPUs of the traffic.
 pub fn probe_cpus(settings: &Settings, scope: &Scope<'_>, one: bool) -> Result<Vec<u32>> {
     let first = one_cpu(settings.cpus.as_ref(), "--cpus", scope)?;
     if one || settings.cpus.is_some() || settings.traffic_cpus.is_some() {
@@ -48,8 +48,8 @@ pub fn asked_cpus(asked: &CpuList, scope: &Scope<'_>, cpu: u32, option: &str) ->
     }
 }
 
-/// The CPUs that make the traffic beside `cpu`: as many as the user wants, else as many as there
-/// are and as a quota leaves time for.
+/// CPUs that make the traffic around `cpu`: as many as the user wants, else as many as there are
+/// and as a quota leaves time for.
 pub fn traffic_cpus(settings: &Settings, scope: &Scope<'_>, cpu: u32) -> Result<Vec<u32>> {
     let mut cpus = match &settings.traffic_cpus {
         Some(asked) => asked_cpus(asked, scope, cpu, "--traffic-cpus")?,

@@ -112,7 +112,7 @@ impl<'a> LoadedCurve<'a> {
             .max_by(|a, b| a.bandwidth().total_cmp(&b.bandwidth()))
     }
 
-    /// How much longer than idle loads take beside traffic, for each of its intensities whose
+    /// How much longer than idle loads take under traffic, for each of its intensities whose
     /// figures are known.
     pub fn slowed(&self) -> Vec<Difference<'a>> {
         let Some(idle) = self.idle() else {
@@ -194,9 +194,9 @@ impl<'a> LoadedCurve<'a> {
         (rising[index + 1..].iter().any(rises) && !falls).then_some(knee)
     }
 
-    /// Two points of which the one with more traffic is faster, and neither by chance nor by next
-    /// to nothing: bandwidths and latencies have intervals that do not meet, and the latency falls
-    /// by [`FALLS`].
+    /// Two points, the second with more traffic and faster loads, neither by chance nor by next to
+    /// nothing. Bandwidths and latencies have intervals that do not meet, and the latency falls by
+    /// [`FALLS`].
     pub fn fall(&self) -> Option<(&LoadedPoint<'a>, &LoadedPoint<'a>)> {
         let low = |spot: &LoadedPoint<'_>| spot.load.map_or(0.0, |load| load.ci_low);
         let high = |spot: &LoadedPoint<'_>| spot.load.map_or(0.0, |load| load.ci_high);

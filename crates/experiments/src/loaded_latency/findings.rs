@@ -8,7 +8,7 @@ use report::{Dataset, Finding, HostFacts};
 use std::collections::BTreeMap;
 use units::counted;
 
-/// Shares of the highest bandwidth at which the latency is told.
+/// Shares of the highest bandwidth at which the finding has the latency.
 const SHARES: [(f64, &str); 3] = [(0.5, "50"), (0.8, "80"), (0.9, "90")];
 
 /// Mixes are compared at this share of what the slowest of them reaches.

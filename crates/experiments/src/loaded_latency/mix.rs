@@ -111,7 +111,7 @@ impl FromStr for Mixes {
 pub enum TrafficShape {
     /// All the same.
     Mixed(Mix),
-    /// So many that load, then so many that store.
+    /// This many threads that load, then this many that store.
     Apart(u32, u32),
 }
 

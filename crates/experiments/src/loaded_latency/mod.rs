@@ -75,7 +75,7 @@ pub struct LoadedLatency {
     settings: Settings,
     mixes: Vec<Mix>,
     pauses: Vec<u64>,
-    /// Whether one kind of core and its own node are all that is looked at.
+    /// Whether only one kind of core and its own node are measured.
     brief: bool,
     /// Curves of each other kind of core and of distant memory at most, where the first place has
     /// all of them.

@@ -1,4 +1,4 @@
-//! The points of a curve: a chase, its memory, and the traffic beside it.
+//! Points of a curve: a chase, its memory, and the background traffic.
 
 use super::cpus::beyond_quota;
 use super::mix::TrafficShape;
@@ -156,7 +156,7 @@ impl MeasuredChase {
 }
 
 impl CurvePlan {
-    /// The threads with so many cycles between bursts.
+    /// Threads with this many cycles between bursts.
     pub fn traffic(&self, pause: u64) -> Vec<Traffic> {
         let thread = |(index, &cpu): (usize, &u32)| {
             let plain = Traffic {
@@ -169,7 +169,7 @@ impl CurvePlan {
         self.cpus.iter().enumerate().map(thread).collect()
     }
 
-    /// The point with so many cycles between bursts.
+    /// Point with this many cycles between bursts.
     pub fn point(&self, scope: &Scope<'_>, pause: u64) -> Draft {
         let traffic = if self.cpus.is_empty() {
             None
@@ -185,7 +185,7 @@ impl CurvePlan {
     }
 }
 
-/// The chase of `place` beside `traffic`; `None` where there is no CPU for any.
+/// The chase of `place` under `traffic`; `None` if there is no CPU for any.
 pub fn draft_point(
     scope: &Scope<'_>,
     place: &MeasuredChase,

@@ -36,11 +36,11 @@ pub struct Settings {
     #[arg(long, value_name = "N")]
     pub threads: Option<Count>,
 
-    /// In place of mixes: so many threads that only load (with --writers)
+    /// In place of mixes: this many threads that only load (with --writers)
     #[arg(long, value_name = "N", conflicts_with_all = ["mixes", "threads"])]
     pub readers: Option<Count>,
 
-    /// In place of mixes: so many threads that only store (with --readers)
+    /// In place of mixes: this many threads that only store (with --readers)
     #[arg(long, value_name = "M", conflicts_with_all = ["mixes", "threads"])]
     pub writers: Option<Count>,
 
@@ -60,7 +60,7 @@ pub struct Settings {
     pub memory_nodes: Option<CpuList>,
 
     /// Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone
-    /// and beside --aggressor
+    /// and next to --aggressor
     #[arg(
         long,
         value_name = "CPU",
@@ -68,7 +68,7 @@ pub struct Settings {
     )]
     pub victim: Option<CpuList>,
 
-    /// The CPUs that use the memory beside --victim [default: all others]
+    /// CPUs that use the memory next to --victim [default: all others]
     #[arg(long, value_name = "LIST")]
     pub aggressor: Option<CpuList>,
 }

@@ -17,7 +17,7 @@ use units::error::Result;
 /// Default mixes of the aggressor: loads only, and stores too.
 const MIXES: [Mix; 2] = [Mix::new(100, 0), Mix::new(50, 50)];
 
-/// Nobody beside the victim.
+/// No aggressor.
 const NOBODY: &str = "none";
 
 /// One side of the experiment: the victim's latency, or its bandwidth.

@@ -5,7 +5,7 @@ use super::findings::{along, doubt};
 use crate::difference::tests::measured_point;
 use report::{Coordinate, Coordinates, Load, Summary};
 
-/// A point with so much traffic in GB/s and so many ns, both known to the share `error`.
+/// A point with this traffic in GB/s and this latency, both known to the share `error`.
 fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> LoadedPoint<'static> {
     let ci_low = ns * (1.0 - error);
     let ci_high = ns * (1.0 + error);
@@ -108,7 +108,7 @@ fn only_a_rise_that_the_intervals_show_is_told() {
             .unwrap_or_default();
         ["ns_at_50", "ns_at_80", "ns_at_90"].map(|share| told.get(share).copied())
     };
-    // Loads are faster at 80% than at 50%, as a clock makes them that rises beside traffic.
+    // Loads are faster at 80% than at 50%, as with a clock that rises under traffic.
     let dips = [
         (0.0, 160.0),
         (10.0, 194.0),
@@ -180,8 +180,8 @@ fn a_curve_that_is_not_loaded_has_no_bend() {
 
 #[test]
 fn no_curve_bends_below_idle() {
-    // Idle was disturbed: it takes longer than loads beside little traffic, and as long as those
-    // beside most.
+    // Idle was disturbed: it takes longer than loads under little traffic, and as long as those
+    // under most.
     let dip = [
         (0.0, 176.0),
         (0.5, 160.0),

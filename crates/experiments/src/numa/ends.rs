@@ -16,10 +16,10 @@ use units::{Bytes, CpuList, ThreadCount};
 /// Profiles leave out what other experiments call least needed after local memory.
 pub const DROP_PRIORITY: u8 = 1;
 
-/// Distances that the default profile looks at.
+/// Distances that the default profile measures.
 const FEW: usize = 4;
 
-/// Pairs that the full profile looks at: all of four nodes, of more nodes a choice.
+/// Pairs that the full profile measures: all of four nodes, of more nodes a choice.
 const MANY: usize = 24;
 
 /// A node whose CPUs access memory.
@@ -130,7 +130,7 @@ impl Ends {
             .all(|node| self.shared.contains(&node.id))
     }
 
-    /// Memory spread over the nodes, `None` where there is only one or no such spread is asked for.
+    /// Memory spread over the nodes; `None` if there is only one or no such spread is requested.
     pub fn interleaved(&self, spread: Spread) -> Option<Place> {
         let nodes = || self.shared.clone();
         match spread {

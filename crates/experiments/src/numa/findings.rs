@@ -16,7 +16,7 @@ pub const ALL: &str = "all";
 /// The column of memory of each thread's own node.
 pub const LOCAL: &str = "local";
 
-/// Directions of a link that differ by more than this, and not by chance, are told.
+/// Directions of a link that differ by more than this, and not by chance, are a finding.
 const ASYMMETRIC: f64 = 0.1;
 
 /// A measured pair of nodes.
@@ -162,8 +162,8 @@ fn mean<'a>(links: &[&Link<'a>]) -> Option<Figure<'a>> {
     )
 }
 
-/// Local memory against that of each distance, beside what the system says of it. A distance of
-/// which the intervals leave open how it compares is left out.
+/// Local memory against that of each distance, next to the reported distance. A distance whose
+/// intervals leave it open is left out.
 fn by_distance(
     name: &str,
     links: &[Link<'_>],

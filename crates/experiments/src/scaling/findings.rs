@@ -11,7 +11,7 @@ use units::{Bytes, significant};
 /// Differences below this are not worth a word, whatever the intervals say.
 const WORTH: f64 = 0.05;
 
-/// Threads of which the slowest gets less than this of what the fastest gets are worth a word.
+/// Threads whose slowest gets less than this share of the fastest are a finding.
 const UNFAIR: f64 = 0.8;
 
 /// Coordinates that all compared points share.
@@ -193,8 +193,8 @@ fn gain(difference: &Difference<'_>) -> Option<String> {
     }
 }
 
-/// One sentence over all operations of which `pair` finds two points and their intervals tell how
-/// these compare.
+/// One sentence over all operations for which `pair` finds two points whose intervals tell how they
+/// compare.
 fn compared<'a>(
     curves: &ComparedPoints<'a>,
     name: &str,
@@ -358,8 +358,8 @@ fn of_kinds(curves: &[ComparedPoints<'_>]) -> Option<Finding> {
     (words.len() > 1).then_some(finding)
 }
 
-/// Tokens per second of a language model of `size`, each weight of which is read once for a token,
-/// by the highest bandwidth of `operation`; `None` if that was not measured.
+/// Tokens per second of a language model of `size` by the highest bandwidth of `operation`. Each
+/// weight is read once for a token. `None` if that was not measured.
 pub fn model(dataset: &Dataset, size: Bytes, operation: &str, level: &str) -> Option<Finding> {
     let of_level: Vec<ComparedPoints<'_>> = groups(dataset)
         .into_iter()

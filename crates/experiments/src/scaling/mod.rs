@@ -87,7 +87,7 @@ const DROP_PRIORITY: u8 = 2;
 #[derive(Debug, Clone)]
 pub struct Scaling {
     settings: Settings,
-    /// As part of which profile; `None` on its own.
+    /// Profile that it is part of; `None` on its own.
     profile: Option<Detail>,
 }
 
@@ -290,7 +290,7 @@ impl Scaling {
         Ok(())
     }
 
-    /// Whether the experiment beside it in the default profile answers all that it would.
+    /// Whether another experiment of the default profile answers all that it would.
     fn is_answered(&self, scope: &Scope<'_>) -> bool {
         self.profile == Some(Detail::Levels)
             && scope.cpus.len() <= 2
@@ -312,7 +312,7 @@ impl Scaling {
         }
     }
 
-    /// The first operation asked for that only reads.
+    /// First requested operation that only reads.
     fn reading(&self) -> Option<OperationSpec> {
         self.settings
             .ops
@@ -347,7 +347,7 @@ impl ScalingPoint<'_> {
             .then(|| "this system lets nobody choose the cpu of a thread".to_owned())
     }
 
-    /// Coordinates beside those of every bandwidth.
+    /// Coordinates in addition to those of every bandwidth.
     fn coordinates(&self) -> Vec<(String, Coordinate)> {
         let number = |axis: &str, n: usize| (axis.to_owned(), number(n as u64));
         let cores = self.curve.placing.cores_of(&self.cpus);

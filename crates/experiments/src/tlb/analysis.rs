@@ -46,7 +46,7 @@ pub struct Boundary {
 pub enum Why {
     /// The next two places lie lower again.
     NoPersistence,
-    /// From so many pages on it is not there any more: what does not fit never fits again.
+    /// It is gone from this many pages on: a chain that does not fit never fits again.
     GoneAgain(u64),
     /// Noise alone may rise as far.
     TouchesFloor,
@@ -104,7 +104,7 @@ const SHARE: f64 = 0.03;
 /// Effects below this many times the usual one from a place to the next are no level.
 const USUAL: f64 = 1.5;
 
-/// Effects that make the usual one: those of so many places before.
+/// Number of earlier effects that make the usual one.
 const EARLIER: usize = 8;
 
 /// Places that have to be up for a rise to count: its first and the next two.
@@ -127,8 +127,7 @@ const STEADY: f64 = 1.5;
 /// Boundaries that need not be so steady.
 const TLBS: usize = 2;
 
-/// The tail of a rise has at most so many times as much of it as what was taken for the rise: of
-/// what wears off most is lost first.
+/// Largest factor by which the tail of a step may exceed the step itself: most is lost first.
 const TAIL: f64 = 2.0;
 
 /// One TLB explains about as well as two what lies off it by no more than this many times as much.
@@ -138,7 +137,8 @@ const ABOUT: f64 = 1.25;
 const TRACE: f64 = 0.15;
 
 /// Levels of translation in `curve`, by rising number of pages. A packed chain needs one page for
-/// `ratio` pages of the spread one, so that beyond so many times a boundary both chains pay for it
+/// `ratio` pages of the spread one, so that beyond that many times a boundary both chains pay for
+/// it
 /// and the difference falls again.
 pub fn levels(curve: &[PagesSeen], ratio: u64) -> CurveBoundaries {
     let middles: Vec<f64> = curve.iter().map(|p| middle(&p.passes[0])).collect();
@@ -372,7 +372,8 @@ impl Scan<'_> {
         let members = self.level.members.iter().rev();
         let first = self.level.members.first().copied();
         let found = members.take(PERSISTENT).find(clear).copied();
-        // A level of which all has a trace is too short to tell; its first place is what is known.
+        // A level with a trace of the step everywhere is too short to tell; only its first place is
+        // known.
         found
             .or_else(|| first.filter(|_| self.level.members.len() <= PERSISTENT))
             .filter(|&i| i < at)

@@ -79,7 +79,7 @@ impl<'a> PairedCurve<'a> {
         Some((each(0)?, each(1)?))
     }
 
-    /// The places of which both chains were measured in both passes.
+    /// Places at which both chains were measured in both passes.
     fn curve(&self) -> Vec<PagesSeen> {
         let mut curve: Vec<PagesSeen> = Vec::new();
         for (&(entries, pass), pair) in &self.pairs {
@@ -189,7 +189,7 @@ fn rounds(measured: &Measured) -> BTreeMap<(u32, u32), f64> {
         .collect()
 }
 
-/// A range of entries wider than this factor is told with the number in it that is most likely.
+/// A range of entries wider than this factor also has its most likely number.
 const WIDE: f64 = 1.5;
 
 /// `First-level TLB for 4 KiB pages: 64 to 76 entries (reach 256 KiB), a miss costs 2.1 ns (1.9 to

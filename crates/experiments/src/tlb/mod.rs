@@ -39,7 +39,7 @@ pub struct Settings {
     #[arg(long, value_name = "N", value_parser = read_like::<Count>("4096"))]
     pub max_pages: Option<Count>,
 
-    /// CPUs to look at, one after another [default: the first that is allowed]
+    /// CPUs to measure, one after another [default: the first that is allowed]
     #[arg(long, value_name = "LIST", alias = "cpu")]
     pub cpus: Option<CpuList>,
 }
@@ -210,7 +210,7 @@ impl PageSet {
             .or_else(|| lacking_pages(&spread, facts))
     }
 
-    /// Both chains of both passes, each beside its partner so that they are measured one right
+    /// Both chains of both passes, each next to its partner so that they are measured one right
     /// after the other.
     fn draft(&self, scope: &Scope<'_>) -> Vec<Draft> {
         let mut drafts = Vec::new();
@@ -311,9 +311,8 @@ impl Experiment for Tlb {
         true
     }
 
-    /// Few samples: what a boundary rests on is many points that agree. In the default profile they
-    /// are short ones, of which hundreds of loads are still enough. Two chains that are held
-    /// against each other stand still as often.
+    /// Few samples: a boundary rests on many points that agree. In the default profile they are
+    /// short; hundreds of loads are still enough. Both chains of a pair pause as often.
     fn sampling(&self, general: Sampling) -> Sampling {
         if self.brief {
             few_samples(general, 2, BRIEF_ROUNDS, BRIEF_SAMPLE)

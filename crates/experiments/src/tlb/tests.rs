@@ -52,7 +52,7 @@ impl Chip {
         }
     }
 
-    /// A load of a chain of so many nodes in so many pages.
+    /// A load of a chain of this many nodes in this many pages.
     fn load(&self, nodes: f64, pages: f64) -> f64 {
         let cache = self
             .caches
@@ -118,7 +118,7 @@ impl Chip {
     }
 }
 
-/// 8 to `most` with so many places in each doubling.
+/// 8 to `most` with this many places in each doubling.
 fn grid(steps: u32, most: u64) -> Vec<u64> {
     let number = |i: u32| (8.0 * (f64::from(i) / f64::from(steps)).exp2()).round() as u64;
     let mut numbers: Vec<u64> = (0..200).map(number).take_while(|&n| n <= most).collect();
@@ -176,8 +176,7 @@ fn every_density_finds_the_levels() {
     }
 }
 
-/// Zen 4 as one of its guests saw it: 512 lines of L1, of which the packed chain loses a little
-/// less.
+/// Zen 4 as one of its guests saw it: 512 lines of L1; the packed chain loses a little less.
 fn with_prefetch(share: f64) -> Chip {
     let mut chip = Chip::new(&[(72.0, 1.9), (3072.0, 15.0)]);
     chip.caches[0] = (512.0, 1.1);
