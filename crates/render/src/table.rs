@@ -8,6 +8,16 @@ use super::{DEFAULT_WIDTH, NamedReport, Options, Renderer, bars, chart};
 use report::Report;
 use units::error::Result;
 
+/// Labels of lines below the tables.
+const LABELS: [&str; 6] = [
+    "Missing ",
+    "Trust ",
+    "Improve ",
+    "Findings ",
+    "Saved ",
+    "More ",
+];
+
 /// Spaces between the machine and the session.
 const NARROWEST_GAP: usize = 4;
 
@@ -83,8 +93,30 @@ impl Renderer for Table {
         if !page.remarks.is_empty() {
             parts.push(labelled(page.remarks, width));
         }
-        Ok(parts.join("\n").into_bytes())
+        let text = parts.join("\n");
+        let text = if options.color { coloured(&text) } else { text };
+        Ok(text.into_bytes())
     }
+}
+
+/// Labels at the beginning of lines in bold, grades at their ends in the colours of traffic lights.
+/// Only the program writes there: text of others stands between.
+fn coloured(text: &str) -> String {
+    const GRADES: [(&str, &str); 3] = [("solid", "32"), ("doubtful", "33"), ("rejected", "31")];
+    let one = |line: &str| {
+        let label = LABELS.iter().find(|label| line.starts_with(**label));
+        let start = label.map_or_else(String::new, |label| format!("\u{1b}[1m{label}\u{1b}[0m"));
+        let rest = &line[label.map_or(0, |label| label.len())..];
+        let grade = GRADES
+            .iter()
+            .find(|(grade, _)| rest.ends_with(&format!(" {grade}")));
+        let Some((grade, colour)) = grade else {
+            return format!("{start}{rest}\n");
+        };
+        let before = &rest[..rest.len() - grade.len()];
+        format!("{start}{before}\u{1b}[{colour}m{grade}\u{1b}[0m\n")
+    };
+    text.lines().map(one).collect()
 }
 
 /// Charts in characters, with where their numbers come from.

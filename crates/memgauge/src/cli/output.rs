@@ -171,6 +171,7 @@ impl Destination {
             }
         }
         options.bars = may_draw();
+        options.color = may_color();
         options.width = terminal_width();
         let printed = self
             .stdout

@@ -486,3 +486,25 @@ fn points_between_things_are_a_matrix() {
     let csv = render("csv", &reports::matrix(24), &Options::default());
     assert_eq!(csv.lines().count(), 1 + 2 * 24 * 23, "every pair");
 }
+
+#[test]
+fn colours_of_a_screen_change_nothing_else() {
+    let report = reports::default_profile();
+    let plain = Options {
+        width: Some(100),
+        ..Options::default()
+    };
+    let coloured = Options {
+        color: true,
+        ..plain.clone()
+    };
+    let mut text = render("table", &report, &coloured);
+    assert!(
+        text.contains("\u{1b}[32msolid") && text.contains("\u{1b}[1mTrust"),
+        "{text}"
+    );
+    for code in ["0", "1", "31", "32", "33"] {
+        text = text.replace(&format!("\u{1b}[{code}m"), "");
+    }
+    assert_eq!(text, render("table", &report, &plain));
+}
