@@ -163,7 +163,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l pages -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chain-mode -d 'Orders of the chain: global-random, random-box, same-random-in-box, diff-random-in-box, sequential' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l locality -d 'Windows of the orders that finish one before they go on to the next (...-box): multiples of the stride [default: 1MiB]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chains -d 'Chains followed at once by one thread, 1,2,4 or 1..32: how many misses a core keeps in flight' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l windows -d 'Also measure the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l windows -d 'Also measure the distribution over this many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l window -d 'Length of such a window, 1us to 10ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l threads -d 'Threads that follow pointers at the same time, one per CPU: 1,2,all or 1..8' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l region -d 'Chains of several threads: private (one for each), shared (one for all of them)' -r
@@ -238,7 +238,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s h -l help 
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l kernel -d 'How the line is handed over: compare-and-swap, store-load, exchange' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l pairs -d 'Pairs of CPUs: 0-1 (each of them starts in turn), 0:1 (only cpu 0 starts) [default: all, or a choice of --max-points]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l lines -d 'Cache lines that a pair hands over in turn, 2 to 4096, half of them first touched by each of the two' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l windows -d 'Also measure the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l windows -d 'Also measure the distribution over this many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l window -d 'Length of such a window, 1us to 10ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
@@ -310,13 +310,13 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l poi
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l cpus -d 'The CPU that follows pointers [default: the first that is allowed, of each kind of core]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l traffic-cpus -d 'CPUs of the traffic [default: the others on the same NUMA node, but those that share a core with --cpus]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l threads -d 'How many of the CPUs of the traffic to use [default: all]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l readers -d 'In place of mixes: so many threads that only load (with --writers)' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l writers -d 'In place of mixes: so many threads that only store (with --readers)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l readers -d 'In place of mixes: this many threads that only load (with --writers)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l writers -d 'In place of mixes: this many threads that only store (with --readers)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l pages -d 'Pages of all memory: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l sizes -d 'Memory that the chain spans, rounded down to whole lines [default: as `memgauge latency` in memory]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of --cpus, and the most distant one]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l victim -d 'Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --aggressor' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l aggressor -d 'The CPUs that use the memory beside --victim [default: all others]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l victim -d 'Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and next to --aggressor' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l aggressor -d 'CPUs that use the memory next to --victim [default: all others]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l last-level -d 'Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a sweep at the beginning) [default: as the system reports, or larger if a sweep finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
@@ -384,7 +384,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s h -l help
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l pages -d 'Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are) [default: all that there are]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l density -d 'Numbers of pages to try: low (2 per doubling), medium (4), high (8)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l max-pages -d 'The most pages to spread a chain over [default: 65536 base pages, 2048 larger ones]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cpus -d 'CPUs to look at, one after another [default: the first that is allowed]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cpus -d 'CPUs to measure, one after another [default: the first that is allowed]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
@@ -414,7 +414,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s h -l help -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l density -d 'Sizes to try: low (2 per doubling), medium (4), high (8)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l max-size -d 'The largest working set [default: 4 times the reported last-level cache, from 256MiB to 1GiB where there is room]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l pages -d 'Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are) [default: thp where the system has them]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cpus -d 'CPUs to look at, one after another [default: the first that is allowed]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cpus -d 'CPUs to measure, one after another [default: the first that is allowed]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l last-level -d 'Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a sweep at the beginning) [default: as the system reports, or larger if a sweep finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r

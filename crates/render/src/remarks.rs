@@ -107,7 +107,7 @@ fn more(report: &Report, findings: usize, points: usize) -> Option<Labelled> {
     if points > 0 {
         let auxiliary = match trust::auxiliary_points(report) {
             0 => String::new(),
-            count => format!(" ({count} for findings only)"),
+            count => format!(" ({count} for findings)"),
         };
         things.push(format!("{}{auxiliary}", counted(points, "more point")));
     }
