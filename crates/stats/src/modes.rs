@@ -36,7 +36,7 @@ pub struct Modes {
 /// Sources: Otsu, "A threshold selection method from gray-level histograms", IEEE Transactions on
 /// Systems, Man, and Cybernetics 9 (1979) (the split); Ashman, Bird and Zepf, "Detecting bimodality
 /// in astronomical datasets", Astronomical Journal 108 (1994) (the separation, D); the thresholds
-/// are simulated, docs/method/statistics.md.
+/// are simulated, docs/method/shapes.md.
 pub fn modes(samples: &[f64]) -> Option<Modes> {
     let ordered = sorted(samples).filter(|s| s.first().is_some_and(|&least| least > 0.0))?;
     let split = best_split(&ordered)?;
