@@ -133,7 +133,7 @@ fn parts(outline: &[u8]) -> Vec<u16> {
     found
 }
 
-/// Tables in one file, their sums left out: nobody here looks at them.
+/// Tables in one file, their sums left out: they are not read here.
 fn whole_font(tables: &[(&[u8; 4], &[u8])]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut font = vec![0, 1, 0, 0];
     font.extend(u16::try_from(tables.len())?.to_be_bytes());

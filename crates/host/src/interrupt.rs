@@ -56,7 +56,7 @@ impl StopFlag {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the end was asked for; one load, fit for every sample.
+    /// Whether the end was requested; one load, fit for every sample.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

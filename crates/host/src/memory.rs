@@ -123,7 +123,7 @@ impl Mapping {
         self.len() == 0
     }
 
-    /// The pages asked for.
+    /// Requested pages.
     pub fn mode(&self) -> PageMode {
         self.mode
     }
@@ -325,7 +325,7 @@ impl Window {
         }
     }
 
-    /// Reads back from the system what the window really lies on; nodes are asked for
+    /// Reads back from the system what the window really lies on; nodes are requested
     /// `node_samples` pages spread over it, or for all of them where it has no more. Walks page
     /// tables: microseconds for a few MiB, up to seconds for hundreds of GiB of base pages.
     pub fn inspect(&self, node_samples: usize) -> PageReading {

@@ -4,7 +4,7 @@
 
 use super::native;
 
-/// Instructions per block of a ruler.
+/// Instructions per block of a reference measurement.
 pub const REFERENCE_INSTRUCTIONS_PER_BLOCK: u64 = 128;
 
 /// Reference measurement of a core.

@@ -69,7 +69,7 @@ pub enum AccessOrder {
 pub enum Ruler {
     /// This program, in assembly: what is timed is the same everywhere.
     Own,
-    /// The C library of the system: a comparator, outside the ruler.
+    /// The C library of the system: a reference kernel without a digest.
     CLibrary,
 }
 

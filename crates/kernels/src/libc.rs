@@ -1,4 +1,4 @@
-//! The C library's memset and memcpy over a walk: comparators, labelled as such, outside the ruler.
+//! The C library's memset and memcpy over a walk: comparators, labelled as such, not measured code.
 //!
 //! Whole runs up to the end of the window go to one call, as a program would make it.
 

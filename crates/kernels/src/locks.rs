@@ -280,7 +280,7 @@ impl LockKernel {
 }
 
 /// The comparator: compiled code around the standard library's mutex; the work inside and between
-/// is the ruler's.
+/// is measured code.
 fn mutex(line: &SharedLine, turns: u64, inside: u32, between: u32) -> u64 {
     for _ in 0..turns {
         {

@@ -11,7 +11,7 @@ pub(super) enum Row {
     /// Machine code that needs more than its set: whether the processor and the system have it, and
     /// its name.
     Needs(fn() -> bool, &'static str, StreamCode),
-    /// Code of the C library, outside the ruler: it has no digest.
+    /// Code of the C library, without a digest.
     ReferenceKernel(StreamCode),
     /// The instruction set cannot do it, and why.
     Unsupported(&'static str),

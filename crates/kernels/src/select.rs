@@ -1,4 +1,4 @@
-//! The kernels of this architecture, and the one that is asked for.
+//! The kernels of this architecture, and the requested one.
 
 use super::contract::{CONTRACTS, Operation};
 use super::native;

@@ -3,7 +3,7 @@
 use super::abi::kernel_fn;
 
 /// Bytes of each stream that work is counted in, on every instruction set; an iteration of most
-/// loops covers so many.
+/// loops covers this many.
 pub const BLOCK_BYTES: u64 = 512;
 
 /// How far ahead kernels that prefetch do so unless told otherwise.

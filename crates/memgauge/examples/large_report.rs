@@ -2,7 +2,7 @@
 //! report.
 //!
 //! `cargo run --release --example large_report -- REPORT.json 1000000 csv` repeats the points of a
-//! report until there are so many.
+//! report until there are this many.
 
 use host::counter;
 use render::{NamedReport, Options, RENDERERS};
@@ -10,7 +10,7 @@ use report::{Outcome, Report, read_saved};
 use std::io::Write;
 use std::path::Path;
 
-/// The report with so many points: its own over and over, without their single samples.
+/// The report with this many points: its own over and over, without their single samples.
 fn repeated(mut report: Report, points: u64) -> Report {
     report.datasets.sort_by_key(|d| d.points.len());
     let Some(mut dataset) = report.datasets.pop() else {

@@ -55,7 +55,7 @@ struct Run<'a> {
     batches: VecDeque<Batch>,
     /// The phases that were drafted from measured points.
     drafted: Vec<DraftedPhase>,
-    /// Whether the sweep of caches was asked for the size of memory.
+    /// Whether memory was already sized by the sweep of caches.
     asked_caches: bool,
     sampling: Sampling,
     /// Expected time of the whole run.

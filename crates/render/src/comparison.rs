@@ -7,7 +7,7 @@ use report::{Coordinates, Dataset, Outcome, Point};
 use units::{counted, significant};
 use verdict::{Change, Comparison, Pair, PairGroup, Unaligned};
 
-/// Remarks and reasons for not comparing that are shown where nobody asked for all.
+/// Remarks and reasons for not comparing that are shown where nobody requested all.
 const MOST_REASONS: usize = 8;
 
 /// The comparison in one line: how many points came out how, and the worst of them.

@@ -51,7 +51,7 @@ fn is_finite(report: &Report) -> bool {
     repaired == rest && report.datasets.iter().flat_map(|d| &d.points).all(is_whole)
 }
 
-/// Every optional figure of some evidence, as references of the kind that is asked for.
+/// Every optional figure of some evidence, as references of the kind that is requested.
 macro_rules! figures {
     ($evidence:expr, $($reference:tt)+) => {
         [

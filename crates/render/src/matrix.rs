@@ -18,7 +18,7 @@ const ENDS: [Ends; 3] = [
 /// Axes of rows and columns.
 type Ends = [&'static str; 2];
 
-/// A screen has room for so many rows; larger matrices are summed up.
+/// A screen has room for this many rows; larger matrices are summed up.
 const MOST_ROWS: usize = 20;
 
 /// Whether a dataset is one between things: it says so, and has a point with both ends.

@@ -55,7 +55,7 @@ impl Renderer for ScMembench {
     }
 }
 
-/// The rows that were asked for: with `verbose` one for each number of threads.
+/// The rows that were requested: with `verbose` one for each number of threads.
 fn form(report: &Report, options: &Options) -> ScMembenchForm {
     sc_membench_form(
         report,

@@ -1,7 +1,7 @@
 //! The published schema of a report, made from the types that write it.
 //!
 //! The program carries the file that is published; a test makes it from the types and holds it
-//! against them, so that what makes schemas is no part of the program. Written anew by `cargo test
+//! against them, so that what makes schemas is no part of the program. Written by `cargo test
 //! --lib renew_schema -- --ignored`.
 
 /// JSON Schema (draft 2020-12) of a report of this program's version: indented, newline at the end.

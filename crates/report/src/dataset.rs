@@ -22,7 +22,7 @@ pub struct Quantity {
 /// stands for a level.
 pub const CHOSEN_PROFILE: &str = "chosen";
 
-/// The axis of points whose number of threads was found by a race: `best`. Before the race
+/// The axis of points whose number of threads was found by selection: `best`. Before the selection
 /// `threads` says so too.
 pub const ASKED_THREADS: &str = "asked_threads";
 
@@ -82,7 +82,8 @@ impl std::fmt::Display for Coordinate {
 ///
 /// Axes used by the memory experiments: `operation`, `kernel`, `level`, `size_bytes` (per thread,
 /// all streams of the operation together), `threads`, `asked_threads` (`best` where their number
-/// was found by a race), `pages` (as asked for: `4k`, `thp`, `huge`, `huge-1GiB`), `stride_bytes`,
+/// was found by selection), `pages` (as requested: `4k`, `thp`, `huge`, `huge-1GiB`),
+/// `stride_bytes`,
 /// `repeat`. TLBs and caches: `entries`, `pass` (0 to discover, 1 to confirm or to look more
 /// closely), `nodes` (that share a set), `distance_bytes` (between the two of a pair),
 /// `cache_bytes` (the cache that a probe is about), `partner` (the CPU that reads beside, absent
@@ -96,7 +97,7 @@ impl std::fmt::Display for Coordinate {
 /// bursts of each thread), `threads` (those of the traffic), `node` (of all memory), `aggressor` (its
 /// CPUs, `none` without). Between NUMA nodes: `cpu_node` (a node or `all`), `memory_node` (a node,
 /// `local` for that of each thread, `interleaved`, `weighted`) and `distance` as the system reports
-/// it; `node` where only the memory's is asked for.
+/// it; `node` where only the memory's is requested.
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
 /// One point: where it lies and what came of it.

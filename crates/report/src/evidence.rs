@@ -59,7 +59,7 @@ causes! {
     Interrupted,
     /// A thread ran on another CPU than its own.
     Moved,
-    /// Memory in pages of another size than asked for.
+    /// Memory in pages of another size than requested.
     PageSize,
     /// Memory that is not there, or is the system's shared page of zeros.
     NotResident,
@@ -103,7 +103,7 @@ causes! {
     CacheSize,
     /// Storage was not reached: the page cache answered, or could have.
     PageCache,
-    /// Operations on storage failed, or moved fewer bytes than asked for.
+    /// Operations on storage failed, or moved fewer bytes than requested.
     IoErrors,
     /// Data that was read from storage differs from the data that was written.
     WrongData,
@@ -226,9 +226,9 @@ pub struct NodePages {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct PageEvidence {
-    /// Page size asked for, in bytes.
+    /// Requested page size, in bytes.
     pub asked_bytes: Option<u64>,
-    /// Share (0 to 1) of the memory that lies in pages of the size asked for.
+    /// Share (0 to 1) of the memory that lies in pages of the requested size.
     pub granted_share: Option<f64>,
     /// The page size that holds most of the memory, in bytes.
     pub granted_bytes: Option<u64>,
@@ -236,15 +236,15 @@ pub struct PageEvidence {
     pub resident_share: Option<f64>,
     /// NUMA nodes that sampled pages lie on, in rising order.
     pub nodes: Option<Vec<u32>>,
-    /// Looked-at base pages by the node that they lie on: all of them where a place was asked for,
+    /// Sampled base pages by the node that they lie on: all of them where a place was requested,
     /// else samples.
     pub pages_by_node: Option<Vec<NodePages>>,
     /// Looked-at base pages on another node than the one that they were to lie on.
     pub elsewhere: Option<u64>,
-    /// The place that was asked for (`node 1`, `nodes 0-3 interleaved`); `null` where it was left
+    /// The place that was requested (`node 1`, `nodes 0-3 interleaved`); `null` where it was left
     /// to first touch.
     pub asked_place: Option<String>,
-    /// The nodes that it was to lie on: those asked for, else those of the CPUs that used it.
+    /// The nodes that it was to lie on: those requested, else those of the CPUs that used it.
     pub expected_nodes: Option<Vec<u32>>,
     /// Whether every looked-at piece of the memory holds something else than zeros: reads of
     /// untouched memory go to one shared page.
@@ -286,8 +286,8 @@ pub struct SystemActivity {
 pub struct VcpuPlacementEvidence {
     /// The two that were nearest to each other.
     pub cpus: [u32; 2],
-    /// Rounds beside which CPUs were closer than usual, by a factor of 2.5 or more: their samples
-    /// are left out of the summary.
+    /// Rounds in which CPUs were closer than usual, by a factor of 2.5 or more: their samples are
+    /// left out of the summary.
     pub co_scheduled_rounds: u64,
     /// Whether two of the CPUs were hardware threads of one core most of the time, by a round trip
     /// below 27 ns.
@@ -312,7 +312,7 @@ pub struct SmtInterference {
     /// Instructions per cycle that the cores begin while nobody else uses them, by all samples of
     /// the session on these CPUs. It is at least 90% of the documented width, if that is known.
     pub baseline_ipc: f64,
-    /// The least that was read beside a sample of the point.
+    /// The least that was read around a sample of the point.
     pub lowest_ipc: f64,
 }
 
@@ -351,7 +351,7 @@ pub struct Evidence {
     pub smt_interference: Option<SmtInterference>,
     /// The core clock in Hz that these CPUs reach in the run; `null` where too few samples tell.
     pub core_hz_baseline: Option<f64>,
-    /// The median of the core clocks beside all samples, in Hz.
+    /// The median of the core clocks around all samples, in Hz.
     pub core_hz_median: Option<f64>,
     /// The least core clock in Hz that the processor promises without heat or a power limit (its
     /// base clock), where that is known from the rate of its counter.
@@ -359,9 +359,9 @@ pub struct Evidence {
     /// Core clock in Hz before the first sample of a round, on the first CPU, median over the
     /// earlier half of rounds.
     pub core_hz_before: Option<f64>,
-    /// The lowest core clock beside a undisturbed sample, in Hz.
+    /// The lowest core clock around an undisturbed sample, in Hz.
     pub core_hz_least: Option<f64>,
-    /// The highest core clock beside a undisturbed sample, in Hz.
+    /// The highest core clock around an undisturbed sample, in Hz.
     pub core_hz_most: Option<f64>,
     /// The same as before, after the last sample of a round, median over the later half of rounds.
     pub core_hz_after: Option<f64>,

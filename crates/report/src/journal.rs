@@ -470,7 +470,7 @@ impl Reader {
                 self.begun.insert(point.id, measured.samples.clone());
             }
         }
-        // A run that is continued starts such a point anew: what the first part had of it counts
+        // A run that is continued starts such a point again: what the first part had of it counts
         // until there is more.
         let samples = |outcome: &Outcome| outcome.measured().map_or(0, |m| m.samples.len());
         let is_cut_short = |m: &Measured| m.verdict.names(Cause::Interrupted);

@@ -88,7 +88,7 @@ pub struct Measured {
     ///   `_p99_99`, `latency_max` (of every operation, in ns), `cpu_ns_per_operation`; of several
     ///   threads `fairness`; if there were any, `errors`, `short`, `behind`.
     pub also: BTreeMap<String, f64>,
-    /// The traffic beside what was measured; left out where there was none.
+    /// Background traffic; left out where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
     /// Figures of operations on files and devices; left out for other kinds of work.
@@ -131,7 +131,7 @@ impl Measured {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Load {
-    /// Median of what their loads and stores asked for (payload), all threads together.
+    /// Median of what their loads and stores requested (payload), all threads together.
     pub median: f64,
     /// Lower end of the 95% confidence interval of that median.
     pub ci_low: f64,
@@ -183,7 +183,7 @@ pub struct Limit {
     pub value: f64,
     /// Source of the limit, in words.
     pub source: String,
-    /// Values up to so many times the limit are not rejected: its own error, and what caches may
+    /// Values up to this many times the limit are not rejected: its own error, and what caches may
     /// hold of the memory.
     #[serde(default = "exactly")]
     pub tolerance: f64,

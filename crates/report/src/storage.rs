@@ -113,7 +113,7 @@ pub struct Storage {
     pub syncs: Option<Latencies>,
     /// Operations that failed, by error.
     pub errors: BTreeMap<String, u64>,
-    /// Transfers of fewer bytes than asked for.
+    /// Transfers of fewer bytes than requested.
     pub short: u64,
     /// Blocks that were read and held something else than was written.
     pub wrong: u64,

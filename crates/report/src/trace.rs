@@ -23,7 +23,7 @@ pub struct TraceRecord {
     pub due_ns: u64,
     /// Where, in bytes.
     pub offset: u64,
-    /// Bytes asked for.
+    /// Requested bytes.
     pub size: u64,
     /// Bytes moved; empty where it failed.
     pub moved: Option<u64>,

@@ -52,7 +52,7 @@ pub fn levels(topology: &Topology, sets: &Sets, memory: usize) -> BTreeMap<u32, 
 /// Bytes per second of the streaming threads of a work.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moved {
-    /// Payload of the traffic beside the probe.
+    /// Payload of the background traffic of the probe.
     pub payload: f64,
     /// The same on the bus, with write-allocate.
     pub bus: f64,

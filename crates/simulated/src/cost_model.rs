@@ -37,7 +37,7 @@ pub struct CostModel {
     pub tlb_reach: Bytes,
     /// TLBs, nearest first, beside that one.
     pub tlbs: Vec<TlbLevel>,
-    /// Share of memory that is granted in the pages asked for.
+    /// Share of memory that is granted in the requested pages.
     pub granted: f64,
     /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that
     /// each reaches; with none there is no choice.

@@ -29,7 +29,8 @@ pub struct NoiseModel {
     /// Relative size of a uniform disturbance of every sample: 0.01 makes samples differ by up to
     /// 1%.
     pub jitter: f64,
-    /// Every so many samples one takes three times as long, for the reason in `spike`; 0 for never.
+    /// Number of samples after which one takes three times as long, for the reason in `spike`; 0 for
+    /// never.
     pub spike_every: u64,
     /// Event in such a sample.
     pub spike: Spike,
@@ -51,12 +52,13 @@ pub struct NoiseModel {
     pub slow_mapping: f64,
     /// Relative slow-down per second of simulated time: a machine that heats up.
     pub drift: f64,
-    /// Every so many spans of fifty samples the host has all CPUs on one core for one of them; 0
+    /// Number of spans of fifty samples after which the host has all CPUs on one core for one of them; 0
     /// for never.
     pub co_scheduled_every: u64,
-    /// Every so many spans of ten samples somebody else uses the core for one of them; 0 for never.
+    /// Number of spans of ten samples after which another thread uses the core for one of them; 0 for
+    /// never.
     pub shared_every: u64,
-    /// And of these every so many all the same does not; 0 for never.
+    /// Number of these spans after which one is left out all the same; 0 for never.
     pub alone_every: u64,
     /// The share of the core clock that the machine lacks for the whole run.
     pub slow_clock: f64,
@@ -82,7 +84,7 @@ impl Spike {
 }
 
 impl NoiseModel {
-    /// Whether the host has all CPUs on one core after so many samples.
+    /// Whether the host has all CPUs on one core after this many samples.
     pub(super) fn is_co_scheduled(&self, samples: u64) -> bool {
         self.co_scheduled_every > 0
             && samples / 50 % self.co_scheduled_every == self.co_scheduled_every - 1
@@ -93,7 +95,7 @@ impl NoiseModel {
         nth(self.shared_every) && !nth(self.alone_every)
     }
 
-    /// Independent instructions that the core begins per cycle after so many samples.
+    /// Independent instructions that the core begins per cycle after this many samples.
     pub(super) fn issue(&self, samples: u64) -> f64 {
         if self.is_shared(samples) {
             WIDTH * 0.6
@@ -102,12 +104,12 @@ impl NoiseModel {
         }
     }
 
-    /// Share of a core's speed that somebody else leaves after so many samples.
+    /// Share of a core's speed that somebody else leaves after this many samples.
     pub(super) fn left_of_core(&self, samples: u64) -> f64 {
         if self.is_shared(samples) { 0.8 } else { 1.0 }
     }
 
-    /// Activity until `now` on a machine of which so many CPUs are read.
+    /// Activity until `now` on a machine of which this many CPUs are read.
     pub(super) fn system_activity(&self, now: Nanos, cpus: usize) -> SystemActivity {
         let share = |of: f64| Some(now.0 * of);
         SystemActivity {

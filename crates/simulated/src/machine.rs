@@ -30,10 +30,10 @@ fn on_storage(work: &External) -> Result<&IoWork, Failure> {
         .ok_or_else(|| Failure::Failed("this is no work on storage".to_owned()))
 }
 
-/// Time of a round beside its samples: memory, readings before and after.
+/// Time of a round without its samples: memory, readings before and after.
 const TAKING_UP: Nanos = Nanos(2.5e6);
 
-/// Time of a sample beside its length: threads wake and meet.
+/// Time of a sample without its length: threads wake and meet.
 const STARTING: Nanos = Nanos(0.1e6);
 
 /// The simulated machine.
@@ -62,7 +62,7 @@ pub struct SimulatedMachine {
 struct Prepared {
     work: Work,
     per_nano: f64,
-    /// The same for the traffic beside it.
+    /// The same for the background traffic.
     beside: Option<BackgroundTraffic>,
     fairness: f64,
 }
@@ -324,7 +324,7 @@ impl SimulatedMachine {
         (one / f64::from(work.walkers.max(1))).max(one / 10.0)
     }
 
-    /// Takes the memory of `work`; what its probe does in a nanosecond, and the traffic beside it.
+    /// Takes the memory of `work`; what its probe does in a nanosecond, and the background traffic.
     fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<BackgroundTraffic>), Failure> {
         work.validate()?;
         if traffic_memory(work, &self.facts)

@@ -26,7 +26,7 @@ pub struct NodesCost {
     pub nodes: BTreeMap<u32, (BytesPerSecond, Nanos)>,
     /// By distance; none for distances that are not named.
     pub links: Vec<Link>,
-    /// A kernel that takes every page from this node, whatever is asked for.
+    /// A kernel that takes every page from this node, whatever is requested.
     pub misplaced: Option<u32>,
     /// A kernel that does not tell where pages are.
     pub unreported: bool,

@@ -16,9 +16,9 @@ pub struct HandOffCost {
     pub same_package: Nanos,
     /// Between packages.
     pub cross_package: Nanos,
-    /// Groups of so many consecutive CPUs, which no topology tells of: what two of a group need.
+    /// Groups of this many consecutive CPUs, which no topology tells of: what two of a group need.
     pub hidden: Option<(u32, Nanos)>,
-    /// Round trips that the higher CPU starts take so many times as long.
+    /// Round trips that the higher CPU starts take this many times as long.
     pub asymmetry: f64,
 }
 

@@ -41,15 +41,15 @@ pub struct StorageModel {
     pub parallelism: u32,
     /// Operations take up to this share longer.
     pub jitter: f64,
-    /// One in so many operations takes twenty times as long; 0 for none.
+    /// One in this many operations takes twenty times as long; 0 for none.
     pub slow_every: u64,
-    /// One in so many operations fails with EIO; 0 for none.
+    /// One in this many operations fails with EIO; 0 for none.
     pub error_every: u64,
-    /// One in so many operations moves half of its bytes; 0 for none.
+    /// One in this many operations moves half of its bytes; 0 for none.
     pub short_every: u64,
-    /// All operations after so many never come back; 0 for none. Each thread has its own count.
+    /// All operations after this many never come back; 0 for none. Each thread has its own count.
     pub hangs_after: u64,
-    /// One in so many reads brings something else than was written; 0 for none.
+    /// One in this many reads brings something else than was written; 0 for none.
     pub wrong_every: u64,
 }
 

@@ -27,8 +27,8 @@ enum ReplacementModel {
     Recent,
     /// About half at its size, with this steepness: least recently used, sets filled unevenly.
     Uneven(f64),
-    /// Least recently used in sets of so many ways that pages fill by chance, as where the system,
-    /// or a virtual machine's host, gives small pages from anywhere.
+    /// Least recently used in sets of this many ways that pages fill by chance, as where the
+    /// system, or a virtual machine's host, gives small pages from anywhere.
     Scattered(u32),
     /// A part as large as itself, for good: policies that keep out what would only pass through.
     Part,
@@ -106,7 +106,7 @@ fn by_chance(ratio: f64) -> f64 {
     low
 }
 
-/// A cache with what is known of it, nearer than the one that is looked at.
+/// A cache with what is known of it, nearer than the one in question.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     keeping: ReplacementModel,
@@ -250,7 +250,7 @@ impl Part<'_> {
         })
     }
 
-    /// Every capacity from `low` to `high`, so many to a doubling, with every way of replacing.
+    /// Every capacity from `low` to `high`, this many to a doubling, with every way of replacing.
     fn fits(&self, low: f64, high: f64, steps: f64) -> Vec<Fit> {
         let count = ((high / low).log2() * steps).ceil().clamp(0.0, 4096.0) as usize;
         let capacities = (0..=count).map(|i| low * 2f64.powf(i as f64 / steps));

@@ -215,7 +215,7 @@ fn assert_held(kinds: &[Kind]) {
     for kind in kinds {
         for (rounds, each, trials) in CHECKED {
             let held = held(kind, rounds, each, trials);
-            // 2.5 standard deviations of a share of 95% in so many trials.
+            // 2.5 standard deviations of a share of 95% in this many trials.
             let slack = 2.5 * (5.0 * 95.0 / f64::from(trials)).sqrt();
             let [least, most] = [kind.held[0] - slack, kind.held[1] + slack];
             assert!(

@@ -1,6 +1,6 @@
 //! Groups of values in time order, merged with their neighbours.
 
-/// At most this many groups are looked at one by one, which bounds the cost: pairs of them are
+/// At most this many groups are compared one by one, which bounds the cost: pairs of them are
 /// compared.
 pub(super) const MOST_GROUPS: usize = 64;
 

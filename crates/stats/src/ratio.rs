@@ -2,12 +2,12 @@
 
 use super::order::{Interval, sorted};
 
-/// Up to so many values in each set, their ranks are counted exactly; beyond, the normal
+/// Up to this many values in each set, their ranks are counted exactly; beyond, the normal
 /// approximation is as good.
 const EXACT: usize = 20;
 
-/// At most about so many values of a set are paired with those of the other, which bounds the cost;
-/// more are thinned out evenly, which only widens the interval.
+/// At most about this many values of a set are paired with those of the other, which bounds the
+/// cost; more are thinned out evenly, which only widens the interval.
 const MOST: usize = 400;
 
 /// How many times as large values like `after` are as values like `before`, all of them

@@ -12,7 +12,7 @@ const LARGE: usize = 64 << 10;
 /// Random bytes that smaller blocks are cut from, each at another place.
 const POOL: usize = 1 << 20;
 
-/// Every so many bytes of a large block carry a number that no two writes share: no device finds
+/// Every this many bytes of a large block carry a number that no two writes share: no device finds
 /// equal blocks.
 const STAMPED: usize = 4096;
 

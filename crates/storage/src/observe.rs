@@ -38,7 +38,7 @@ pub struct StorageWindow {
     pub seeks: Seeks,
     /// Failed operations by error.
     pub errors: BTreeMap<String, u64>,
-    /// Transfers of fewer bytes than asked for.
+    /// Transfers of fewer bytes than requested.
     pub short: u64,
     /// Blocks with other content than was written.
     pub wrong: u64,
@@ -89,7 +89,7 @@ pub fn error_text(number: i32) -> String {
 }
 
 impl StorageWindow {
-    /// Of what each thread saw in a window from `start` to `end`, with so many ticks in a ns.
+    /// Of what each thread saw in a window from `start` to `end`, with this many ticks in a ns.
     ///
     /// # Errors
     /// An operation failed that was not to be counted only, or none succeeded though some were

@@ -33,7 +33,7 @@ struct RealTicker {
 /// Sleeping is late by up to so much.
 const WAKING: Nanos = Nanos(80e3);
 
-/// Sleeps are no longer than this: the wish to end is looked at between them.
+/// Sleeps are no longer than this: the wish to end is checked between them.
 const LONGEST_SLEEP: Nanos = Nanos(50e6);
 
 impl Ticker for RealTicker {

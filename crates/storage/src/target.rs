@@ -7,7 +7,7 @@ pub struct IoTarget {
     pub size: u64,
     /// Kind: `file`, `block device`.
     pub kind: String,
-    /// Offsets and lengths of direct I/O are multiples of so many bytes.
+    /// Offsets and lengths of direct I/O are multiples of this many bytes.
     pub logical_block: u64,
     /// Whether the page cache can be passed by, or why not.
     pub direct: Result<(), String>,

@@ -71,7 +71,7 @@ pub enum Order {
     Sequential,
     /// Any, each as likely.
     Random,
-    /// In turn one of so many last blocks and one of the first.
+    /// In turn one of this many last blocks and one of the first.
     SeekDistance(u64),
     /// To and fro over the middle, each jump so much longer than the one before.
     SeekGrowing(u64),
@@ -198,7 +198,7 @@ pub struct IoWork {
     pub order: Order,
     /// Bytes of an operation; of recorded ones the most.
     pub block: Bytes,
-    /// Of a million operations so many write.
+    /// Of a million operations this many write.
     pub writes_per_million: u32,
     /// One thread on each of these CPUs; on one that is named twice, two.
     pub cpus: Vec<u32>,
@@ -210,7 +210,7 @@ pub struct IoWork {
     pub think_ns: u64,
     /// Dependent additions before each submission.
     pub compute: u32,
-    /// A flush after so many writes of a thread.
+    /// A flush after this many writes of a thread.
     pub flush: Option<(u32, Flush)>,
     /// Content to write.
     pub content: Content,

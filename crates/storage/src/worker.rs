@@ -22,7 +22,7 @@ pub trait Ticker {
     /// Returns at this tick, or a little later.
     fn wait_until(&self, tick: u64);
 
-    /// Does so many additions, each of which needs the one before it.
+    /// Does this many additions, each of which needs the one before it.
     fn compute(&self, additions: u32);
 }
 
@@ -99,7 +99,7 @@ pub struct WorkerWindow {
     pub errors: BTreeMap<i32, u64>,
     /// The first of them, with what it was.
     pub fault: Option<(Step, Transfer, i32)>,
-    /// Transfers of fewer bytes than asked for.
+    /// Transfers of fewer bytes than requested.
     pub short: u64,
     /// Blocks with other content than was written.
     pub wrong: u64,
@@ -113,7 +113,7 @@ pub struct WorkerWindow {
     pub last: u64,
     /// Whether there is nothing left to do.
     pub exhausted: bool,
-    /// Every operation, where that was asked for.
+    /// Every operation, where that was requested.
     pub noted: Vec<Noted>,
 }
 

@@ -12,7 +12,7 @@ pub fn significant(value: f64) -> String {
     }
 }
 
-/// `value` with so many decimals; what is rounded to zero has no sign.
+/// `value` with this many decimals; what is rounded to zero has no sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text

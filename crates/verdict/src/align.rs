@@ -1,4 +1,4 @@
-//! Which points of two reports ask the same question with the same ruler.
+//! Which points of two reports ask the same question with the same kernel.
 
 use report::{
     ASKED_THREADS, Candidate, Choice, Coordinate, Coordinates, Dataset, Outcome, Point, Provenance,
@@ -31,12 +31,12 @@ pub struct Aligned<'a> {
     pub after: Vec<&'a Point>,
     /// Difference of method although the question is the same, in words; `None` if there is none.
     pub ruler: Option<String>,
-    /// How many times as fast one of the kernels that won was as another in the races before the
-    /// samples; 1 where one kernel won in both reports, or where there was no race.
+    /// How many times as fast one of the kernels that won was as another in the selections before
+    /// the samples; 1 where one kernel won in both reports, or where there was no selection.
     pub apart: f64,
 }
 
-/// A question that only one report answers, or both with different rulers.
+/// A question that only one report answers, or both with different kernels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Unaligned {
@@ -218,13 +218,13 @@ fn unmeasured(point: &Point, which: &str) -> String {
     String::new()
 }
 
-/// The race that chose the kernel of a point, if there was one.
+/// The selection of the kernel of a point, if there was one.
 fn race(point: &Point) -> Option<&Choice> {
     point.outcome.measured()?.choice.as_ref()
 }
 
-/// Whether a race chose the kernel of a point. A table has no races, but says where the fastest
-/// width was asked for.
+/// Whether selection decided the kernel of a point. A table has no selections, but says where the
+/// fastest width was requested.
 fn is_chosen(point: &Point) -> bool {
     race(point).is_some()
         || point.name("width") == Some("best")
@@ -312,7 +312,7 @@ enum Ruler {
     Raced {
         /// Which they were.
         words: String,
-        /// How many times as fast one was as another in the races.
+        /// How many times as fast one was as another in the selections.
         apart: f64,
     },
     /// Different code, in words.
@@ -326,7 +326,7 @@ struct Rulers<'a> {
     after: BTreeMap<&'a str, Option<&'a str>>,
     /// Whether one version of the program wrote both: then equal names are equal code.
     one_version: bool,
-    /// Whether one of them was read from a table, which has neither digests nor races.
+    /// Whether one of them was read from a table, which has neither digests nor selections.
     table: bool,
 }
 

@@ -140,7 +140,7 @@ pub struct Pair {
     /// Change of the point.
     pub change: Change,
     /// Differences up to this share are not told from none: that of the comparison, and where
-    /// different kernels won a race what lay between them there.
+    /// different kernels won a selection what lay between them there.
     pub floor: Fraction,
     /// Remark about it: different kernels, a rejected number, too few rounds.
     pub remark: Option<String>,
@@ -422,7 +422,7 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
 /// down as up in the logarithm.
 struct Floors {
     same: Fraction,
-    /// At least `same`: what lay between the winners of a race is no difference between the
+    /// At least `same`: what lay between the winners of a selection is no difference between the
     /// machines.
     differ: Fraction,
 }

@@ -7,7 +7,7 @@ use report::SystemActivity;
 use report::{Cause, Evidence, Limit, Load, Reason, Storage, Summary, Verdict, VerdictGrade};
 use units::{Bytes, Hertz, Nanos, counted};
 
-/// Less of the memory than this in the pages asked for makes the number one of mixed pages.
+/// Less of the memory than this in the requested pages makes the number one of mixed pages.
 pub const GRANTED: f64 = 0.9;
 
 /// More of the time than this taken by the hypervisor or a quota moves a median.

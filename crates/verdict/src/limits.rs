@@ -69,7 +69,7 @@ pub struct MemoryTraffic<'a> {
     pub cpus: &'a [u32],
     /// Memory that they go through, all together.
     pub bytes: Bytes,
-    /// Number of NUMA nodes that the memory was asked to lie on; `None` where none was asked for.
+    /// Number of NUMA nodes that the memory was asked to lie on; `None` where none was requested.
     pub nodes: Option<usize>,
     /// The peak that the user gives; `None` where the memory modules decide.
     pub given_peak: Option<BytesPerSecond>,

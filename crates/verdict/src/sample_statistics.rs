@@ -18,8 +18,8 @@ pub struct SampleStatistics {
 
 impl SampleStatistics {
     /// Describes values by allocation and round. Higher values are faster where `rates` is set.
-    /// Caches are filled anew every `samples_per_prefill` samples, so that a trend within rounds is
-    /// looked for between fills.
+    /// Caches are filled again every `samples_per_prefill` samples, so that a trend within rounds
+    /// is looked for between fills.
     pub fn describe(
         allocations: &[Vec<Vec<f64>>],
         rates: bool,

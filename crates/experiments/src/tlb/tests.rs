@@ -505,7 +505,7 @@ fn some_chip(random: &mut SplitMix64) -> Chip {
     }
 }
 
-/// Whether `boundary` is that of a TLB with so many entries: within its range, or a place beside
+/// Whether `boundary` is that of a TLB with this many entries: within its range, or a place beside
 /// it.
 fn is_of(boundary: &Boundary, entries: f64, step: f64) -> bool {
     boundary.last as f64 / step <= entries && entries <= boundary.first as f64 * step

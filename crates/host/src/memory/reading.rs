@@ -10,7 +10,7 @@ use units::Bytes;
 /// Page evidence of a window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PageReading {
-    /// Share (0 to 1) of the resident memory that lies in pages of the size asked for.
+    /// Share (0 to 1) of the resident memory that lies in pages of the requested size.
     pub granted_share: Option<f64>,
     /// The page size that holds most of the resident memory.
     pub granted_bytes: Option<Bytes>,
@@ -32,7 +32,7 @@ pub(super) struct ReadingRequest {
     pub window: Range<usize>,
     /// Addresses of the whole mapping, which has a smaps entry of its own thanks to its guards.
     pub mapping: Range<usize>,
-    /// The pages asked for.
+    /// Requested pages.
     pub mode: PageMode,
     /// Size of a huge page; 0 where none was named.
     pub huge: u64,
@@ -57,7 +57,7 @@ pub(super) fn read(asked: &ReadingRequest, node_samples: usize) -> PageReading {
     let base = os::page_size() as u64;
     let granted_bytes = match share.huge {
         Some(huge) if huge > 0.5 && asked.mode != PageMode::Base => Some(Bytes(asked.huge)),
-        // Huge pages that nobody asked for: their size is not in the question.
+        // Huge pages without a request: their size is not in the question.
         Some(huge) if huge > 0.5 => None,
         Some(_) => Some(Bytes(base)),
         None => None,
@@ -185,7 +185,7 @@ fn overlaps(entry: &str, range: &Range<usize>) -> bool {
     addresses(entry).is_some_and(|here| here.start < range.end && range.start < here.end)
 }
 
-/// Pages whose nodes are asked for at a time.
+/// Pages whose nodes are requested at a time.
 const PAGES_AT_A_TIME: usize = 1 << 16;
 
 /// Pages by node of those spread over the window, by move_pages, else of the whole mapping by

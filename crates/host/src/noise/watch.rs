@@ -24,7 +24,7 @@ const ZONES: &str = "/sys/class/thermal";
 const MOST_COLUMNS: usize = 256;
 const LONGEST_INTERRUPTS: usize = 256 << 10;
 
-/// More CPUs than this are asked for the counts of their packages only: each is a file.
+/// Of more CPUs than this only the counts of packages are read: each is a file.
 const MOST_CORE_COUNTS: usize = 64;
 
 /// Sensors that are read: each may cost an interrupt of the CPU that it belongs to.

@@ -64,25 +64,25 @@ pub fn give_name(_file: &File, _path: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Reads bytes at `offset`, perhaps fewer than asked for.
+/// Reads bytes at `offset`, perhaps fewer than requested.
 #[cfg(windows)]
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
-/// Writes bytes at `offset`, perhaps fewer than asked for.
+/// Writes bytes at `offset`, perhaps fewer than requested.
 #[cfg(windows)]
 pub fn write_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_write(file, buffer, offset)
 }
 
-/// Reads bytes at `offset`, perhaps fewer than asked for.
+/// Reads bytes at `offset`, perhaps fewer than requested.
 #[cfg(unix)]
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, buffer, offset)
 }
 
-/// Writes bytes at `offset`, perhaps fewer than asked for.
+/// Writes bytes at `offset`, perhaps fewer than requested.
 #[cfg(unix)]
 pub fn write_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::write_at(file, buffer, offset)
@@ -119,17 +119,17 @@ pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
     }
 }
 
-/// Not told by the standard library.
+/// Unknown to the standard library.
 pub fn free_space(_path: &Path) -> Option<u64> {
     None
 }
 
-/// Not told by the standard library.
+/// Unknown to the standard library.
 pub fn file_size_limit() -> Option<u64> {
     None
 }
 
-/// Not told.
+/// Unknown here.
 pub fn descriptor(_file: &File) -> Option<i32> {
     None
 }
@@ -143,7 +143,7 @@ pub fn set_direct(_file: &File, direct: bool) -> io::Result<()> {
     }
 }
 
-/// Not told.
+/// Unknown here.
 pub fn direct_alignment(_file: &File) -> Option<DirectAlignment> {
     None
 }
@@ -158,17 +158,17 @@ pub fn forget_cached(_file: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not told.
+/// Unknown here.
 pub fn is_sole_user(_file: &File) -> io::Result<bool> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not told.
+/// Unknown here.
 pub fn device_bytes(_file: &File) -> io::Result<u64> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not told.
+/// Unknown here.
 pub fn device_block(_file: &File) -> Option<u32> {
     None
 }

@@ -15,17 +15,17 @@ pub fn page_size() -> usize {
     4096
 }
 
-/// Not told by the standard library.
+/// Unknown to the standard library.
 pub fn physical_memory() -> Option<u64> {
     None
 }
 
-/// Not told by the standard library.
+/// Unknown to the standard library.
 pub fn free_memory() -> Option<u64> {
     None
 }
 
-/// Not told by the standard library.
+/// Unknown to the standard library.
 pub fn allowed_cpus() -> Option<Vec<u32>> {
     None
 }
@@ -41,22 +41,22 @@ pub fn pin_to(_cpu: u32) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not told by the standard library.
+/// Unknown to the standard library.
 pub fn running_cpu() -> Option<u32> {
     None
 }
 
-/// Not told by the standard library.
+/// Unknown to the standard library.
 pub fn memory_limits() -> Vec<MemoryLimit> {
     Vec::new()
 }
 
-/// Not told by the standard library.
+/// Unknown to the standard library.
 pub fn kernel_release() -> Option<String> {
     None
 }
 
-/// Not told by the standard library.
+/// Unknown to the standard library.
 pub fn host_name() -> Option<String> {
     None
 }
@@ -73,17 +73,17 @@ pub fn monotonic_ns() -> u64 {
     .unwrap_or(u64::MAX)
 }
 
-/// Not told by the standard library.
+/// Unknown to the standard library.
 pub fn thread_noise() -> Option<ThreadNoise> {
     None
 }
 
-/// Not told by the standard library.
+/// Unknown to the standard library.
 pub fn process_cpu_ns() -> Option<u64> {
     None
 }
 
-/// Not told by the standard library.
+/// Unknown to the standard library.
 pub fn thread_cpu_ns() -> Option<u64> {
     None
 }
@@ -111,12 +111,12 @@ pub fn hardware_capabilities() -> [u64; 2] {
     [0; 2]
 }
 
-/// Not told.
+/// Unknown here.
 pub fn zeroed_block() -> Option<u64> {
     None
 }
 
-/// Not told.
+/// Unknown here.
 pub fn translated() -> bool {
     false
 }

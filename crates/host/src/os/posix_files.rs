@@ -55,7 +55,7 @@ pub fn create_vanishing(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Reads bytes at `offset`, perhaps fewer than asked for.
+/// Reads bytes at `offset`, perhaps fewer than requested.
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     loop {
         match file.read_at(buffer, offset) {
@@ -65,7 +65,7 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>
     }
 }
 
-/// Writes bytes at `offset`, perhaps fewer than asked for.
+/// Writes bytes at `offset`, perhaps fewer than requested.
 pub fn write_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
     loop {
         match file.write_at(buffer, offset) {

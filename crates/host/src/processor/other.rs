@@ -3,17 +3,17 @@
 use super::{Hypervisor, OwnCache, Signature};
 use units::Hertz;
 
-/// Not told.
+/// Unknown here.
 pub fn vendor() -> Option<String> {
     None
 }
 
-/// Not told.
+/// Unknown here.
 pub fn brand() -> Option<String> {
     None
 }
 
-/// Not told.
+/// Unknown here.
 pub fn signature() -> Option<Signature> {
     None
 }
@@ -59,7 +59,7 @@ pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     (rate > 0).then_some((Hertz(rate as f64), "CNTFRQ_EL0"))
 }
 
-/// Not told.
+/// Unknown here.
 #[cfg(not(target_arch = "aarch64"))]
 pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     None
@@ -71,12 +71,12 @@ pub fn counter_invariant() -> Option<(bool, &'static str)> {
     counts_time.then_some((true, "the architecture: the counter counts time"))
 }
 
-/// Not told.
+/// Unknown here.
 pub fn hypervisor() -> Option<Hypervisor> {
     None
 }
 
-/// Not told.
+/// Unknown here.
 pub fn caches() -> Vec<OwnCache> {
     Vec::new()
 }

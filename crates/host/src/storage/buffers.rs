@@ -17,7 +17,7 @@ const SCATTERED: usize = 64 << 10;
 const HUGE: usize = 2 << 20;
 
 /// As many buffers as an engine has slots, each of one block, each at a page boundary plus the
-/// misalignment asked for.
+/// misalignment requested.
 #[derive(Debug)]
 pub struct IoBuffers {
     region: ManuallyDrop<os::Region>,

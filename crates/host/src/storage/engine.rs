@@ -50,7 +50,7 @@ pub struct IoRequest {
 pub struct IoCompletion {
     /// The request's number.
     pub tag: u64,
-    /// Bytes moved, which may be fewer than asked for (the target ended, the device gave up
+    /// Bytes moved, which may be fewer than requested (the target ended, the device gave up
     /// half-way), or the system's number of the error. 0 for a sync that succeeded. A request that
     /// no engine could carry out (no such target or slot, a slot in flight, more bytes than the
     /// block) ends with [`INVALID`].

@@ -9,13 +9,13 @@ use units::error::Result;
 /// Faults to inject, counted over all completions; 0 is never.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Faults {
-    /// Every so many operations end with `error`.
+    /// Number of operations after which one ends with `error`.
     pub error_every: u64,
     /// The system's number of that error.
     pub error: i32,
-    /// Every so many operations that succeeded tell of half of their bytes.
+    /// Number of operations after which one reports half of its bytes.
     pub short_every: u64,
-    /// Every so many operations are held back for `delay`.
+    /// Number of operations after which one is held back for `delay`.
     pub delay_every: u64,
     /// How long.
     pub delay: Nanos,

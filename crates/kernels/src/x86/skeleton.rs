@@ -154,7 +154,7 @@ macro_rules! forward {
 }
 pub(crate) use forward;
 
-/// As `forward`, but a turn is so many bytes, a divisor of a block, and `ecx` counts those. `edx`
+/// As `forward`, but a turn is this many bytes, a divisor of a block, and `ecx` counts those. `edx`
 /// is the last turn's place.
 macro_rules! unrolled {
     ($bytes:literal, $($row:tt)*) => {

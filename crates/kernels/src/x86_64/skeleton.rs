@@ -145,7 +145,7 @@ macro_rules! forward {
 }
 pub(crate) use forward;
 
-/// As `forward`, but a turn is so many bytes, a divisor of a block, and `rcx` counts those. `rdx`
+/// As `forward`, but a turn is this many bytes, a divisor of a block, and `rcx` counts those. `rdx`
 /// is the last turn's place: the position waits two cycles for the one before it.
 macro_rules! unrolled {
     ($bytes:literal, $($row:tt)*) => {

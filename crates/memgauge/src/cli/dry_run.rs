@@ -24,7 +24,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form of a plan whose report is asked for in `format`: text for all that plans are not
+    /// The form of a plan whose report is requested in `format`: text for all that plans are not
     /// printed in.
     pub fn beside(format: Option<&str>) -> Self {
         match format {

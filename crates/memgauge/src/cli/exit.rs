@@ -7,7 +7,7 @@ use units::counted;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// All that was asked for was done.
+    /// All that was requested was done.
     Done = 0,
     /// The system refused something that the command needs.
     Failed = 1,
@@ -15,7 +15,7 @@ pub enum Exit {
     Usage = 2,
     /// Less was measured than planned, or not well enough.
     Incomplete = 3,
-    /// A check that the user asked for found something.
+    /// A check that the user requested found something.
     CheckFailed = 4,
     /// None of it can be measured on this machine.
     Unsupported = 5,

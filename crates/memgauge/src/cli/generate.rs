@@ -7,7 +7,7 @@ use super::output::to_stdout;
 use report::CSV_COLUMNS;
 use units::error::{Error, Result};
 
-/// Prints what was asked for.
+/// Prints what was requested.
 pub fn generate(what: Generated) -> Result<()> {
     let bytes = match what {
         Generated::Man => man()?,

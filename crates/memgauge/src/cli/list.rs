@@ -29,7 +29,7 @@ struct KernelEntry {
     /// Whether the instruction set cannot do it at all.
     unsupported: bool,
     digest: Option<String>,
-    /// In hexadecimal; only where it was asked for.
+    /// In hexadecimal; only where it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<String>,
 }
@@ -41,7 +41,7 @@ struct ExperimentEntry {
     question: &'static str,
 }
 
-/// Prints what was asked for.
+/// Prints what was requested.
 pub fn list(options: &ListOptions) -> Result<()> {
     let json = options.format == ListFormat::Json;
     if let Some(name) = options

@@ -1,4 +1,4 @@
-//! Memory sized anew during a session, by the last-level cache that timing shows.
+//! Memory sized again during a session, by the last-level cache that timing shows.
 
 use super::drafting::{Drafted, draft_points};
 use super::estimate::Cost;

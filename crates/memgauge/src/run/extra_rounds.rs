@@ -14,7 +14,7 @@ const ROUNDS_IN_EACH: u32 = 3;
 /// Less time than this is not worth fresh memory.
 const LEAST_REST: Nanos = Nanos(50e6);
 
-/// Rounds of a point at most, as a multiple of those asked for, when others were done before their
+/// Rounds of a point at most, as a multiple of those requested, when others were done before their
 /// time. Rounds that go on until an interval is narrow make it hold a little less often
 /// (docs/method/statistics.md).
 const MOST_ROUNDS: u32 = 3;

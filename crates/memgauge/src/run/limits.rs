@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use units::{Bytes, BytesPerSecond, Hertz};
 use verdict::{MemoryTraffic, PortTraffic, memory_limit, port_limit};
 
-/// A work whose limits are asked for.
+/// A work whose limits are requested.
 pub(super) struct Limited<'a> {
     /// The kind of limit that its experiment knows.
     pub bound: Bound,

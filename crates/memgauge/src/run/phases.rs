@@ -153,7 +153,7 @@ impl Run<'_> {
         let found = resized(self.plan, remaining, &measured, &*self.machine);
         let (finding, change) = match found {
             Some(found) => found,
-            // A user who asked for it learns that nothing came of it.
+            // A user who requested it learns that nothing came of it.
             None if self.plan.request.last_level == Some(LastLevel::Measured) => {
                 let text = format!(
                     "Timing shows no last-level cache other than the {} that the system reports: \

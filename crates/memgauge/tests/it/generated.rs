@@ -1,6 +1,6 @@
 //! The committed copies of what the program generates from its own tables.
 //!
-//! Written anew by `cargo test --test it renew_generated_files -- --ignored`.
+//! Written by `cargo test --test it renew_generated_files -- --ignored`.
 
 use crate::helper::{folder, typed};
 use std::path::PathBuf;

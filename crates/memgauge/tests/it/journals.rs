@@ -379,7 +379,7 @@ fn findings_are_read_out_of_the_points() {
     }
 }
 
-/// `report` with so many points, each with so many samples: its own over and over.
+/// `report` with this many points, each with this many samples: its own over and over.
 fn repeated(report: &Report, points: usize, samples: usize) -> Report {
     let mut report = report.clone();
     let dataset = &mut report.datasets[0];

@@ -1,4 +1,4 @@
-//! A probe beside traffic on this machine: its memory, its kernels, and what is counted of it.
+//! A probe under traffic on this machine: its memory, its kernels, and what is counted of it.
 
 use engine::{
     ChainShape, ChaseWork, Failure, LoadedWork, Machine, MemoryPlan, Probe, RealMachine, Traffic,

@@ -1,5 +1,5 @@
-//! Threads of this machine stream together: that the numbers asked for do, and what keeps them from
-//! it. No figure is looked at.
+//! Threads of this machine stream together: that the numbers requested do, and what keeps them from
+//! it. No figure is checked.
 
 use crate::helper::{Finished, cpus, folder, json, skipped, typed};
 use serde_json::Value;

@@ -42,7 +42,7 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// An empty one of so many pixels.
+    /// An empty one of this many pixels.
     pub fn new(size: (u32, u32)) -> Self {
         Self {
             size,

@@ -1,4 +1,4 @@
-//! The charts of reports, and those that are asked for.
+//! The charts of reports, and those that are requested.
 
 use super::model::Chart;
 use super::questions::of_parts;
@@ -71,7 +71,7 @@ pub(crate) fn chosen<'a>(charts: &'a [Chart], names: &[String]) -> Result<Vec<&'
         .collect())
 }
 
-/// Whether charts of an experiment are among those that are asked for by `names`.
+/// Whether charts of an experiment are among those that are requested by `names`.
 pub(super) fn is_asked_for(names: &[String], experiment: &str) -> bool {
     let experiment = experiment.to_lowercase();
     // `bandwidth+patterns` is a chart of two experiments.

@@ -116,7 +116,7 @@ pub(super) fn notes(parts: &[Part<'_>], lines: &Lines, axis: Axis<'_>, factor: f
 /// Axis of a chart.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Axis<'a> {
-    /// The traffic beside what is measured, in so many times its base unit.
+    /// Background traffic, in multiples of its base unit.
     Load(f64),
     /// Coordinates.
     Of(&'a str),

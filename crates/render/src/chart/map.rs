@@ -14,10 +14,10 @@ use std::ops::Range;
 use tiny_skia::Pixmap;
 use units::error::Result;
 
-/// Names on an axis of a heat map are so many at most; others are left out evenly.
+/// Names on an axis of a heat map are this many at most; others are left out evenly.
 const MOST_NAMES: usize = 24;
 
-/// Up to so many cells of a heat map have their value written into them.
+/// Up to this many cells of a heat map have their value written into them.
 const MOST_FIGURES: usize = 144;
 
 /// Size of the letters in them, in pixels.

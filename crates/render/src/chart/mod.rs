@@ -2,7 +2,7 @@
 //! the same points.
 //!
 //! A chart knows axes, not experiments. Points between two ends (`from` and `to`, `cpu_node` and
-//! `memory_node`) are heat maps; points that were measured beside traffic are series over that
+//! `memory_node`) are heat maps; points that were measured under traffic are series over that
 //! traffic; all others are series over the axis with the most numbers, or the most names where
 //! there are none.
 

@@ -14,15 +14,15 @@ use units::error::Result;
 /// Width and height of a chart in pixels at scale 1.
 const SIZE: (u32, u32) = (1200, 675);
 
-/// Up to so many charts lie one below the other, then in two columns, then in three.
+/// Up to this many charts lie one below the other, then in two columns, then in three.
 const MOST_IN_COLUMN: usize = 3;
 const MOST_IN_TWO: usize = 8;
 
 /// Charts that a picture has room for.
 pub(super) const MOST_CHARTS: usize = 24;
 
-/// Up to so many charts a PNG has two pixels for one of the SVG in each direction, for screens that
-/// show it so.
+/// Up to this many charts a PNG has two pixels for one of the SVG in each direction, for screens
+/// that show it so.
 const MOST_FINE: usize = 4;
 
 /// Height of a line of the caption, and of a title above several charts, in pixels.

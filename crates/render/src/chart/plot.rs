@@ -11,7 +11,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use report::VerdictGrade;
 use units::error::Result;
 
-/// Up to so many series are named on the right, more below.
+/// Up to this many series are named on the right, more below.
 const MOST_BESIDE: usize = 24;
 
 /// Height of a name in the legend, in pixels.
@@ -20,7 +20,7 @@ const ROW: u32 = 20;
 /// Room for what the legend says beside the names, in pixels.
 const REMARKS: u32 = 110;
 
-/// Places on an axis of names are so many at most that are written; others are left out evenly.
+/// Places on an axis of names are this many at most that are written; others are left out evenly.
 const MOST_PLACES: usize = 80;
 
 /// The longest name of a series, in letters.

@@ -30,8 +30,8 @@ pub(crate) struct Series {
     pub(crate) report: usize,
     /// Look among the others.
     pub(crate) look: Look,
-    /// Ascending along the axis; beside traffic from the least that was asked for to the most,
-    /// which need not move the most.
+    /// Ascending along the axis; under traffic from the least that was requested to the most, which
+    /// need not move the most.
     pub(crate) spots: Vec<Spot>,
 }
 

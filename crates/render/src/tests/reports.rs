@@ -335,7 +335,7 @@ pub fn single_experiment() -> Report {
     report("latency", vec![dataset("latency", points)])
 }
 
-/// `memgauge core-to-core` with two kernels on so many CPUs, each pair of numbers a core of its
+/// `memgauge core-to-core` with two kernels on this many CPUs, each pair of numbers a core of its
 /// own; one pair was not measured, and one is doubtful.
 pub fn matrix(cpus: u64) -> Report {
     let mut points = Vec::new();

@@ -34,7 +34,7 @@ const PER_ROUND: u32 = 2;
 /// Windows are as long at least where the budget shortens them: threads and queue have to get warm.
 const SHORTEST_WINDOW: Nanos = Nanos(50e6);
 
-/// A window under a rate limit has at least so many operations.
+/// A window under a rate limit has at least this many operations.
 const PER_WINDOW: f64 = 20.0;
 
 /// The experiment.

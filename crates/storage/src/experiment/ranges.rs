@@ -42,7 +42,7 @@ impl std::fmt::Debug for LookAt {
     }
 }
 
-/// The files of a run, each looked at once.
+/// The files of a run, each read once.
 pub struct Files<'a> {
     settings: &'a Settings,
     look_at: &'a LookAt,

@@ -217,7 +217,7 @@ pub struct Settings {
     #[arg(long, value_name = "PLACE")]
     pub stride: Option<Position>,
 
-    /// Move every operation by so many bytes
+    /// Move every operation by this many bytes
     #[arg(long, value_name = "SIZE", default_value = "0")]
     pub misalign: Bytes,
 
@@ -255,7 +255,7 @@ pub struct Settings {
     #[arg(long)]
     pub poll: bool,
 
-    /// Flush data and what belongs to the file after so many writes of a thread (fsync)
+    /// Flush data and what belongs to the file after this many writes of a thread (fsync)
     #[arg(
         long,
         value_name = "N",
@@ -264,7 +264,7 @@ pub struct Settings {
     )]
     pub fsync: Option<u32>,
 
-    /// Flush data after so many writes of a thread (fdatasync)
+    /// Flush data after this many writes of a thread (fdatasync)
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1, u64::from(u32::MAX)))]
     pub fdatasync: Option<u32>,
 

@@ -19,7 +19,7 @@ struct Uring {
     ring: IoUring,
     /// Whether the ring was made disabled and waits for the thread that will use it.
     asleep: bool,
-    /// Whether completions come to light only when the kernel is asked for them.
+    /// Whether completions come to light only when the kernel is asked.
     asks: bool,
     /// How long the kernel waits for completions, where it can be told (Linux 5.11).
     limit: Option<types::Timespec>,

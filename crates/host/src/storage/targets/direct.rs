@@ -7,7 +7,7 @@ use crate::storage::IoBuffers;
 use std::fs::File;
 use std::io;
 
-/// File systems whose files are nothing but page cache, whatever they answer when asked for direct
+/// File systems whose files are nothing but page cache, whatever they answer about direct
 /// I/O.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "rootfs", "hugetlbfs"];
 

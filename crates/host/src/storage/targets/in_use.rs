@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use units::error::{Error, Result};
 
-/// Refuses a target that is in use; it is left alone whatever was asked for.
+/// Refuses a target that is in use; it is left alone whatever was requested.
 pub(super) fn busy(path: &Path, how: &str) -> Error {
     let path = path.display();
     Error::usage(format!(

@@ -63,7 +63,7 @@ pub enum Direct {
         /// Alignment of offsets and lengths.
         offset: usize,
     },
-    /// It was not asked for.
+    /// It was not requested.
     NotAsked,
     /// Transfers go through the page cache, for this reason: figures are those of the cache.
     Refused(String),

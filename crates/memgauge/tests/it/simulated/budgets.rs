@@ -310,7 +310,7 @@ fn storage_has_shorter_windows_where_there_is_little_time() {
             "{:?}",
             ran.plan.shortened
         );
-        // A window that the user asked for stays.
+        // A window that the user requested stays.
         let refused = lab::plan(&on, asked("data --window 1s"));
         assert_eq!(refused.is_err(), budget < Nanos(6.5e9), "{budget}");
     }

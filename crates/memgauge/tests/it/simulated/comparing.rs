@@ -53,7 +53,7 @@ fn two_runs_of_an_undisturbed_machine_hardly_ever_differ() {
         let tallies: Vec<_> = tallies.collect();
         let here: usize = tallies.iter().map(|tally| tally.all()).sum();
         let false_ones: usize = tallies.iter().map(|tally| tally.worse + tally.better).sum();
-        // 2% and three standard deviations of so many draws.
+        // 2% and three standard deviations of this many draws.
         assert!(
             here == 240 && false_ones <= 11,
             "jitter {jitter}: {false_ones} of {here}"
@@ -175,7 +175,7 @@ fn what_is_not_the_same_question_is_listed() {
     let on = jittery(0.01);
     let before = report(&on, SEED, 6);
     let mut after = before.clone();
-    // Another ruler under the same name, another kernel, another size, a point that failed, a
+    // Another digest under the same name, another kernel, another size, a point that failed, a
     // dataset that is gone.
     let latencies = after.datasets.pop().unwrap();
     let points = &mut after.datasets[0].points;
@@ -264,7 +264,7 @@ fn what_the_fastest_kernel_reaches_is_compared_whichever_wins() {
         .pairs()
         .find(|(_, p)| p.remark.is_some())
         .unwrap();
-    // Three percent, and 1 / 0.96 of the races.
+    // Three percent, and 1 / 0.96 of the selections.
     assert!(
         (pair.floor.0 - (1.03 / 0.96 - 1.0)).abs() < 0.02
             && !pair.coordinates.contains_key("kernel"),
@@ -298,7 +298,7 @@ fn another_field_is_another_question() {
         .filter(|u| u.reason.starts_with("different kernels: "))
         .count();
     assert_eq!((listed, comparison.tally.all()), (12, 4), "{comparison:?}");
-    // Nor is it the same race where nobody knows whether the kernels are the same code.
+    // Nor is it the same selection if the kernels may have other code.
     let mut newer = report(&with_choices(0.96, 1.0), 2, 6);
     newer.provenance.tool.version = "99".to_owned();
     assert_eq!(compared(&before, &newer).unaligned.len(), 12);

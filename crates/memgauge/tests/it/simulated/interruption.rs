@@ -256,7 +256,8 @@ fn a_journal_cut_anywhere_holds_the_rounds_done_until_then() {
     assert!(rounds.iter().all(|&n| n == sampling.rounds as usize));
 }
 
-/// Bytes of the journal of one point of so many rounds, which is read back as it is in the report.
+/// Bytes of the journal of one point of `rounds`, which is read back as it is in the
+/// report.
 fn journal_bytes(rounds: u32) -> usize {
     let on = machine();
     let mut request = lab::request(

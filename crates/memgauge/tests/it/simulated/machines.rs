@@ -282,7 +282,7 @@ pub fn eight_nodes() -> Simulated {
     uniform("eight nodes", (64, 1), (Bytes::mib(32), 8))
 }
 
-/// Two nodes of so many cores.
+/// Two nodes of this many cores.
 pub fn two_nodes_of(cores: u32) -> Simulated {
     uniform("two nodes", (2 * cores, 1), (Bytes::mib(384), cores))
 }
@@ -292,7 +292,7 @@ pub fn two_large_sockets() -> Simulated {
     uniform("two sockets of 96 cores", (192, 1), (Bytes::mib(384), 96))
 }
 
-/// Nodes with so many CPUs each, two cores to an L3.
+/// Nodes with this many CPUs each, two cores to an L3.
 pub fn nodes_of(counts: &[u32]) -> Simulated {
     let mut machine = uniform(
         "nodes of unequal sizes",

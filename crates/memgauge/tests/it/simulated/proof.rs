@@ -50,7 +50,7 @@ const LOADS: [&[f64]; 4] = [
     &[38.0, 50.0],
 ];
 
-/// Entries of first to third TLBs; third ones are of 4 and 16 KiB pages: of 64 KiB ones, so many
+/// Entries of first to third TLBs; third ones are of 4 and 16 KiB pages: of 64 KiB ones, as many
 /// are not gone through.
 const ENTRIES: [&[u64]; 3] = [
     &[16, 32, 40, 48, 64, 72, 96, 128, 160],

@@ -100,7 +100,7 @@ fn memory_is_larger_where_timing_shows_a_larger_cache_than_the_system_reports() 
         "{text:?}"
     );
     assert!(text[0].ends_with("the system reports 16 MiB."), "{text:?}");
-    // The sweep comes first, though it was asked for last.
+    // The sweep comes first, though it was requested last.
     assert_eq!(order(&ran)[..2], ["caches", "bandwidth"]);
     assert!(ran.report.plan.memory > ran.plan.memory());
     // The capacity of the caches is the same as before.
@@ -251,7 +251,7 @@ fn nothing_changes_where_the_two_agree_or_no_end_shows() {
             !sizes.is_empty() && sizes.iter().all(|size| size.abs_diff(wanted) < 1 << 20),
             "{sizes:?}"
         );
-        // Who asked for it is told.
+        // A user who requested it is told.
         let ran = lab::run(
             &on,
             Request {

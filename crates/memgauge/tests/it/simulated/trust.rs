@@ -214,7 +214,7 @@ fn rounds_for_which_the_host_had_its_cpus_on_one_core_are_left_out() {
     );
 }
 
-/// The causes of doubt of each point with so many threads.
+/// The causes of doubt of each point with this many threads.
 fn causes_of(ran: &Ran, threads: u64) -> Vec<Vec<Cause>> {
     let points = ran
         .points()
