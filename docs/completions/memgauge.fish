@@ -510,14 +510,14 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l blocks -d 'Byte
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l start -d 'Start of the range in each file: plain digits are blocks, sizes with a unit bytes' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l end -d 'End of the range [default: the end of each file]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l stride -d 'Blocks at each end for seekdist, or that each seek of seekincr grows by [default: 16384 or half the range; a 512th of the range]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l misalign -d 'Move every operation by so many bytes' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l misalign -d 'Move every operation by this many bytes' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l think -d 'Time from a completion to the next submission in its place: 50us' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l compute -d 'Dependent additions before each operation: 0,10000' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l threads -d 'Threads: 1,2,all; more than CPUs share them' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l depth -d 'Operations that each thread keeps under way: 1,8,32' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l engine -d 'How operations are handed to the system: sync, mmap, aio, io_uring, null, auto (sync at depth 1, else asynchronous)' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l fsync -d 'Flush data and what belongs to the file after so many writes of a thread (fsync)' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l fdatasync -d 'Flush data after so many writes of a thread (fdatasync)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l fsync -d 'Flush data and what belongs to the file after this many writes of a thread (fsync)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l fdatasync -d 'Flush data after this many writes of a thread (fdatasync)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l rate -d 'Operations per second of all threads together, at a fixed step; latency counts from when each was due: 1000,5000' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l operations -d 'Operations of each point, no more and no fewer, instead of a time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l time -d 'Time that each point is measured for: 30s [default: until the interval is narrow, at most 10s]' -r
