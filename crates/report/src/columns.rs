@@ -1,19 +1,19 @@
-//! The columns of CSV: one list for what is written, read back and documented.
+//! The columns of CSV. One list serves writing, reading back and documentation.
 
 use super::{Load, Measured};
 
-/// A column of CSV. All commands write all columns, so that their files can be put together.
+/// A column of CSV. All commands write all columns, so that their files can be concatenated.
 #[derive(Debug, Clone, Copy)]
 pub struct CsvColumn {
-    /// Its heading.
+    /// Heading of the column.
     pub name: &'static str,
-    /// Cell for a point.
+    /// Content of a cell.
     pub cell: CsvCell,
-    /// Meaning, for the documents.
+    /// Meaning, for the documentation.
     pub meaning: &'static str,
 }
 
-/// Cell of a column for a point; empty if a point has no such thing.
+/// Content of a column's cells; a cell is empty if its point has no such thing.
 #[derive(Debug, Clone, Copy)]
 pub enum CsvCell {
     /// Name of the experiment.
@@ -22,21 +22,21 @@ pub enum CsvCell {
     Quantity,
     /// Unit of the quantity.
     Unit,
-    /// Whether more or less of the quantity is better.
+    /// Whether a higher or a lower value is better.
     Better,
     /// Role of the dataset.
     Role,
     /// Status of the point.
     Status,
-    /// How far the number can be trusted.
+    /// Grade of the point's verdict.
     Trust,
-    /// Why a number is less than solid, or why there is none.
+    /// Reasons for a grade below solid, or for the absence of a number.
     Reason,
     /// The first cause of doubt.
     Cause,
-    /// The coordinate on the axis of that name.
+    /// Coordinate on the axis with the column's name.
     Axis,
-    /// A figure of the quantity under another convention, by that name.
+    /// Figure of the quantity under another convention, by that name.
     Also,
     /// A figure of a measured point.
     Figure(CsvFigure),
@@ -45,7 +45,7 @@ pub enum CsvCell {
 /// A figure of a measured point.
 #[derive(Debug, Clone, Copy)]
 pub struct CsvFigure {
-    /// The figure, `None` where the point has none.
+    /// Returns the figure; `None` if the point has none.
     pub get: fn(&Measured) -> Option<f64>,
     /// Puts the figure into a point that is read back.
     pub set: fn(&mut Measured, f64),
@@ -76,12 +76,12 @@ const fn figure(
     column(name, CsvCell::Figure(CsvFigure { get, set }), meaning)
 }
 
-/// Both ends of the interval, each where it is known.
+/// One end of the confidence interval, chosen by `of`; `None` if the interval is unknown.
 fn end(measured: &Measured, of: fn((f64, f64)) -> f64) -> Option<f64> {
     measured.summary.interval().map(of)
 }
 
-/// The traffic of a point that is read back.
+/// Background traffic of a point that is read back; created on first use.
 fn load(measured: &mut Measured) -> &mut Load {
     let none = Load {
         median: 0.0,
@@ -93,7 +93,7 @@ fn load(measured: &mut Measured) -> &mut Load {
     measured.load.get_or_insert(none)
 }
 
-/// Every column, in the order of every file. New ones are added at the end only.
+/// All columns in the order of a file. New ones are added at the end only.
 pub const CSV_COLUMNS: &[CsvColumn] = &[
     column(
         "experiment",
@@ -393,7 +393,7 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     ),
 ];
 
-/// The column of that heading.
+/// Finds a column by its heading; `None` if unknown.
 pub fn csv_column(name: &str) -> Option<&'static CsvColumn> {
     CSV_COLUMNS.iter().find(|column| column.name == name)
 }

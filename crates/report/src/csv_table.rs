@@ -1,7 +1,7 @@
-//! Our CSV as a report, so that tables that were kept can be shown and compared.
+//! Reads memgauge's own CSV as a report, so that saved tables can be shown and compared.
 //!
-//! A table has no samples, no facts of the machine and no evidence but a few figures. Several files
-//! may have been put together: a heading between rows is passed over.
+//! A table has no samples, no facts about the machine and few figures of evidence. A file may be a
+//! concatenation of several: headings between rows are skipped.
 
 use super::reading::brief;
 use super::{
@@ -12,21 +12,21 @@ use super::{
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Nanos};
 
-/// The columns that a file has at least.
+/// Columns that every file has.
 const NEEDED: [&str; 5] = ["experiment", "quantity", "unit", "status", "value"];
 
-/// A longer first line is not a heading.
+/// Maximum length of a heading, in bytes.
 const LONGEST_HEADING: usize = 16_384;
 
-/// The source of what a table does not tell.
+/// Source of facts that a table lacks.
 const UNKNOWN: &str = "not in the CSV";
 
-/// Whether a file that begins with `line` is a table of ours.
+/// True if `line`, the first of a file, is a heading of memgauge's CSV.
 pub(super) fn is_heading(line: &[u8]) -> bool {
     line.len() <= LONGEST_HEADING && line.starts_with(b"experiment,quantity,unit,")
 }
 
-/// The report that the rows of such a file amount to. Errors are one line.
+/// Makes a report from the rows of a file. Errors are one line.
 pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     let unreadable = |e: csv::Error| format!("CSV cannot be read: {}", brief(e.to_string()));
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text);
@@ -42,7 +42,7 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     let mut id = 0;
     for record in reader.records() {
         let record = record.map_err(unreadable)?;
-        // Files that were put together have a heading each.
+        // Concatenated files have a heading each.
         if record == titles {
             continue;
         }
@@ -58,9 +58,9 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
 /// Meaning of a column of the file.
 enum Title {
     Known(&'static CsvColumn),
-    /// An axis that this version does not know.
+    /// An axis unknown to this version.
     Axis(String),
-    /// A figure that this version does not know.
+    /// A figure unknown to this version; skipped.
     Passed,
 }
 
@@ -125,7 +125,7 @@ impl CsvRow {
         let higher_is_better = match text("better") {
             "more" => true,
             "less" => false,
-            // Files from before have no such column.
+            // Files of older versions lack this column.
             "" => unit != "ns",
             other => {
                 return Err(format!(
@@ -166,7 +166,7 @@ impl CsvRow {
         })
     }
 
-    /// Puts the point into the dataset that it belongs to.
+    /// Appends the point to its dataset; creates the dataset if there is none yet.
     fn add_to(self, datasets: &mut Vec<Dataset>, id: u64) {
         let auxiliary = self.role == "auxiliary";
         let derived = self.role == "derived";
@@ -195,7 +195,7 @@ impl CsvRow {
     }
 }
 
-/// Fills in what follows from other columns; a measured row has a value.
+/// Fills in figures that follow from other columns. Fails if a measured row has no value.
 fn check(
     measured: &mut Measured,
     columns: &[Title],
@@ -215,7 +215,7 @@ fn check(
         summary.best = summary.median;
     }
     match has("ci_low") && has("ci_high") {
-        // Files from before do not say what their intervals hold.
+        // Files of older versions do not state the confidence of their intervals.
         true if !has("confidence") => summary.confidence = 0.95,
         true => {}
         false => {
@@ -226,7 +226,7 @@ fn check(
     Ok(())
 }
 
-/// A coordinate as the report has it: a number where it is one.
+/// A coordinate as in the report: a number if the text is one, else a name.
 fn coordinate(text: &str) -> Coordinate {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let plain = digits && (text == "0" || !text.starts_with('0'));
@@ -236,7 +236,7 @@ fn coordinate(text: &str) -> Coordinate {
     }
 }
 
-/// A finite number.
+/// Parses a finite number that is not negative.
 fn number(name: &str, text: &str) -> Result<f64, String> {
     let value = text
         .parse::<f64>()
@@ -250,12 +250,12 @@ fn number(name: &str, text: &str) -> Result<f64, String> {
     })
 }
 
-/// Text of the file, short and without anything that a terminal acts on.
+/// At most 40 characters of the file, with control characters escaped.
 fn shown(text: &str) -> String {
     text.escape_debug().take(40).collect()
 }
 
-/// Verdict of the row about its number.
+/// Verdict on the row's number.
 fn verdict(trust: &str, cause: &str, reason: &str) -> Result<Verdict, String> {
     let grade = match trust {
         "solid" | "" => VerdictGrade::Solid,
@@ -288,7 +288,7 @@ fn verdict(trust: &str, cause: &str, reason: &str) -> Result<Verdict, String> {
     })
 }
 
-/// A measured point without its figures.
+/// A measured point whose figures are all zero or absent.
 fn empty() -> Measured {
     let summary = Summary {
         median: 0.0,
@@ -347,7 +347,7 @@ fn report(mut datasets: Vec<Dataset>, points: u64) -> Report {
     }
 }
 
-/// The axes of the points, those that have a column in the order of the columns.
+/// Axes of the points: those with a column first, in the order of the columns.
 fn axes(dataset: &Dataset) -> Vec<Axis> {
     let names: BTreeSet<&String> = dataset
         .points

@@ -10,24 +10,24 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Quantity {
-    /// The field's term: `bandwidth`, `latency`.
+    /// Name in the field's terms: `bandwidth`, `latency`.
     pub name: String,
     /// Base unit: `B/s`, `ns`.
     pub unit: String,
-    /// Whether more is better (bandwidth) or less (latency).
+    /// True if more is better (bandwidth), false if less is (latency).
     pub higher_is_better: bool,
 }
 
-/// Name of the profile of a run whose points the user chose: each of them is worth a row, and none
-/// stands for a level.
+/// Profile name of a session whose points the user chose. Each point is worth a row; none stands
+/// for a level.
 pub const CHOSEN_PROFILE: &str = "chosen";
 
-/// The axis of points whose number of threads was found by selection: `best`. Before the selection
-/// `threads` says so too.
+/// Axis of points whose number of threads is found by selection. Its value is `best`, as is that of
+/// `threads` until the selection is done.
 pub const ASKED_THREADS: &str = "asked_threads";
 
-/// Coordinates of a point without those that measuring may choose: its kernel and, with the best
-/// number of threads, that number and its size.
+/// Coordinates of a point as requested: without its kernel, which measuring may choose. If the
+/// number of threads is chosen too, `threads` and `size_bytes` are left out as well.
 pub fn place_asked_for(coordinates: &Coordinates) -> Coordinates {
     let best = coordinates.contains_key(ASKED_THREADS);
     let chosen =
@@ -39,7 +39,7 @@ pub fn place_asked_for(coordinates: &Coordinates) -> Coordinates {
         .collect()
 }
 
-/// The coordinates but those along `axes`: equal for points of one series along these.
+/// `coordinates` without those on `axes`: equal for all points of a series along these axes.
 pub fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
     coordinates
         .iter()
@@ -48,13 +48,13 @@ pub fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
         .collect()
 }
 
-/// One direction along which the points of a dataset differ.
+/// A direction along which points of a dataset differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Axis {
-    /// The key of this axis in every point's coordinates.
+    /// Key of the axis in the coordinates of points.
     pub name: String,
-    /// Base unit of numeric coordinates (`B`), `null` for counts and names.
+    /// Base unit of numeric coordinates (`B`); `null` for counts and names.
     pub unit: Option<String>,
 }
 
@@ -78,42 +78,62 @@ impl std::fmt::Display for Coordinate {
     }
 }
 
-/// The coordinates of a point by axis name.
+/// Coordinates of a point by axis name.
 ///
-/// Axes used by the memory experiments: `operation`, `kernel`, `level`, `size_bytes` (per thread,
-/// all streams of the operation together), `threads`, `asked_threads` (`best` where their number
-/// was found by selection), `pages` (as requested: `4k`, `thp`, `huge`, `huge-1GiB`),
-/// `stride_bytes`,
-/// `repeat`. TLBs and caches: `entries`, `pass` (0 to discover, 1 to confirm or to look more
-/// closely), `nodes` (that share a set), `distance_bytes` (between the two of a pair),
-/// `cache_bytes` (the cache that a probe is about), `partner` (the CPU that reads beside, absent
-/// for none). Between CPUs: `from`, `to` and `relation` (`same-core`, `shared-l2`, `shared-l3`,
-/// `same-package`, `cross-package`, `unknown`). Over numbers of threads: `placement` (`spread`,
-/// `compact`), `cores` (physical ones that have a thread, where these are fewer than the threads),
-/// `per_cpu` (threads on each CPU, where several), `kind` (the CPUs of one kind of core, or `all`,
-/// where there are several). With background traffic: `mix` (`idle` without any; loads to stores:
-/// `67:33`,
-/// `0:100nt` with non-temporal ones; `3-readers-1-writers`), `pause_cycles` (core cycles between
-/// bursts of each thread), `threads` (those of the traffic), `node` (of all memory), `aggressor` (its
-/// CPUs, `none` without). Between NUMA nodes: `cpu_node` (a node or `all`), `memory_node` (a node,
-/// `local` for that of each thread, `interleaved`, `weighted`) and `distance` as the system reports
-/// it; `node` where only the memory's is requested.
+/// Memory experiments:
+/// - `operation`, `kernel`, `level`.
+/// - `size_bytes`: per thread, all streams of the operation together.
+/// - `threads`. `asked_threads` is `best` if their number was found by selection.
+/// - `pages`, as requested: `4k`, `thp`, `huge`, `huge-1GiB`.
+/// - `stride_bytes`, `repeat`.
+///
+/// TLBs and caches:
+/// - `entries`.
+/// - `pass`: 0 to discover, 1 to confirm or to refine.
+/// - `nodes`: nodes of the chain, which share a cache set.
+/// - `distance_bytes`: between the two nodes of a pair.
+/// - `cache_bytes`: size of the cache that a probe is about.
+/// - `partner`: CPU that reads at the same time; absent for none.
+///
+/// Between CPUs:
+/// - `from`, `to`.
+/// - `relation`: `same-core`, `shared-l2`, `shared-l3`, `same-package`, `cross-package`, `unknown`.
+///
+/// Over numbers of threads:
+/// - `placement`: `spread`, `compact`.
+/// - `cores`: physical cores with a thread, if fewer than the threads.
+/// - `per_cpu`: threads on each CPU, if several.
+/// - `kind`: CPUs of one kind of core, or `all`, if there are several kinds.
+///
+/// With background traffic:
+/// - `mix`: `idle` for none, else loads to stores such as `67:33`, `0:100nt` with non-temporal
+///   stores, `3-readers-1-writers`.
+/// - `pause_cycles`: core cycles between bursts of each thread.
+/// - `threads`: threads of the traffic.
+/// - `node`: NUMA node of all memory.
+/// - `aggressor`: CPUs of the traffic, `none` without.
+///
+/// Between NUMA nodes:
+/// - `cpu_node`: a node or `all`.
+/// - `memory_node`: a node, `local` for the node of each thread, `interleaved`, `weighted`.
+/// - `distance`, as the system reports it.
+/// - `node`, if only the node of the memory is requested.
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
-/// One point: where it lies and what came of it.
+/// One point: its coordinates and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Point {
-    /// Number of the point in the plan of its run, unique within a report.
+    /// Number of the point in the plan of its session, unique within a report.
     pub id: u64,
-    /// Coordinates of the point.
+    /// Coordinates.
     pub coordinates: Coordinates,
-    /// Outcome of the point.
+    /// Outcome.
     pub outcome: Outcome,
 }
 
 impl Point {
-    /// The coordinate on a numeric axis, `None` where the point has none.
+    /// Coordinate on a numeric axis; `None` if the point has none.
     pub fn number(&self, axis: &str) -> Option<u64> {
         match self.coordinates.get(axis) {
             Some(Coordinate::Number(n)) => Some(*n),
@@ -121,7 +141,7 @@ impl Point {
         }
     }
 
-    /// The coordinate on an axis of names, `None` where the point has none.
+    /// Coordinate on an axis of names; `None` if the point has none.
     pub fn name(&self, axis: &str) -> Option<&str> {
         match self.coordinates.get(axis) {
             Some(Coordinate::Name(name)) => Some(name),
@@ -129,7 +149,7 @@ impl Point {
         }
     }
 
-    /// Measurement that a finding may rest on: it is not rejected and has undisturbed samples.
+    /// The measurement, if a finding may rest on it: not rejected, with undisturbed samples.
     pub fn usable(&self) -> Option<&Measured> {
         let is_usable = |m: &&Measured| {
             m.verdict.grade != VerdictGrade::Rejected && m.summary.undisturbed_samples > 0
@@ -148,24 +168,23 @@ pub struct Dataset {
     pub quantity: Quantity,
     /// The axes along which points differ.
     pub axes: Vec<Axis>,
-    /// In the order of the plan, with those that were placed during the run between their
-    /// neighbours.
+    /// Points in the order of the plan. Follow-up points stand between their neighbours.
     pub points: Vec<Point>,
-    /// Whether the points only serve the findings: a boundary rests on many of them that agree,
-    /// none of which has to be known well. They count in no judgement on the report that has other
-    /// datasets.
+    /// True if the points only serve findings. A boundary rests on many of them together, so none
+    /// has to be known well. Auxiliary points do not count in the report's verdict if other
+    /// datasets exist.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub auxiliary: bool,
-    /// Whether the points were not measured for themselves: they show something else of the points
-    /// of another dataset, with whose verdicts they come, and are judged with those.
+    /// True if the points were computed from the points of other datasets, whose verdicts they
+    /// carry. Derived points do not count in the report's verdict.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub derived: bool,
 }
 
 impl Dataset {
-    /// Puts the points that were `placed` during the run between those that they lie between: where
-    /// at least two of the others differ from one along a single numeric axis, it goes among them
-    /// in the direction in which they run. The rest follow at the end.
+    /// Moves points for which `placed` returns true between their neighbours. Such a point needs at
+    /// least two other points that differ from it along one numeric axis only; it follows their
+    /// direction. Placed points without such neighbours go to the end.
     pub fn arrange(&mut self, placed: impl Fn(u64) -> bool) {
         let (mut later, mut points): (Vec<Point>, Vec<Point>) = std::mem::take(&mut self.points)
             .into_iter()
@@ -187,8 +206,8 @@ impl Dataset {
     }
 }
 
-/// Place of `point` among those of `points` that differ from it along `axis` only; `None` if fewer
-/// than two of them were not `placed`.
+/// Index for `point` among the points that differ from it along `axis` only. `None` if fewer than
+/// two of these are points that were not `placed`.
 fn place_along(
     axis: &str,
     points: &[Point],
@@ -227,7 +246,7 @@ fn place_along(
     (planned > 1).then(|| next.unwrap_or(last.0 + 1))
 }
 
-/// Adds datasets that are made of those there; their points get the numbers that follow.
+/// Appends datasets computed from existing ones; numbers their points after all others.
 pub fn add_derived(datasets: &mut Vec<Dataset>, derived: Vec<Dataset>) {
     let last = datasets
         .iter()
@@ -245,8 +264,8 @@ pub fn add_derived(datasets: &mut Vec<Dataset>, derived: Vec<Dataset>) {
     }
 }
 
-/// The datasets that a judgement on all of them is about: those that are not auxiliary, or all
-/// where there are no others.
+/// Datasets that a judgement on the report is about: all that are not auxiliary, or all datasets if
+/// every one is auxiliary.
 pub fn headline(datasets: &[Dataset]) -> impl Iterator<Item = &Dataset> + Clone {
     let all = datasets.iter().all(|d| d.auxiliary);
     datasets.iter().filter(move |d| all || !d.auxiliary)
@@ -256,8 +275,8 @@ pub fn headline(datasets: &[Dataset]) -> impl Iterator<Item = &Dataset> + Clone 
 mod tests {
     use super::*;
 
-    /// A dataset of points along `x` beside a `name`, numbered in this order, and the names and
-    /// numbers after those from `placed` on were arranged.
+    /// Names and numbers along `x` after arranging a dataset of `points`, numbered in this order.
+    /// Points from number `placed` on count as placed.
     fn arranged(points: &[(&str, u64)], placed: u64) -> Vec<(String, u64)> {
         let point = |(id, &(name, x)): (usize, &(&str, u64))| {
             let name = ("name".to_owned(), Coordinate::Name(name.to_owned()));
@@ -318,7 +337,7 @@ mod tests {
         };
         assert_eq!(with_name("a"), [11, 9, 5, 4, 3, 1, 0]);
         assert_eq!(with_name("b"), [0, 1, 3, 5, 8]);
-        // A single point shows no direction.
+        // A single planned point shows no direction.
         assert_eq!(
             found[12..],
             [("c", 7), ("c", 6), ("d", 2)].map(|(name, x)| (name.to_owned(), x))

@@ -1,4 +1,4 @@
-//! Evidence of a point, and the verdict that follows from it.
+//! Evidence of a point, and the verdict that follows from the evidence.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictGrade {
-    /// Nothing that was checked speaks against it.
+    /// Every check passed.
     Solid,
-    /// Something speaks against it; the reasons say what.
+    /// At least one check speaks against the number; the reasons name the checks.
     Doubtful,
-    /// It cannot be right, or is not what it is called.
+    /// The number cannot be right, or is not the quantity that it is called.
     Rejected,
 }
 
@@ -29,11 +29,11 @@ impl VerdictGrade {
     }
 }
 
-/// Makes the enum of causes and the list of its variants from the same rows, so that no test of all
-/// causes leaves one out.
+/// Makes the enum of causes and the list of its variants from the same rows, so that tests over all
+/// causes are complete.
 macro_rules! causes {
     ($($(#[$attribute:meta])* $variant:ident,)+) => {
-        /// Cause of a doubt; stable names for programs.
+        /// Cause of a doubt. Names are stable for programs.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
         )]
@@ -51,25 +51,25 @@ macro_rules! causes {
 }
 
 causes! {
-    /// More than an upper bound allows.
+    /// The value exceeds an upper bound.
     AboveLimit,
-    /// A lower latency than that of a smaller working set, which lies in a faster level.
+    /// The latency is lower than that of a smaller working set in a faster level.
     BelowFasterLevel,
     /// Not all planned rounds were done.
     Interrupted,
     /// A thread ran on another CPU than its own.
     Moved,
-    /// Memory in pages of another size than requested.
+    /// Memory lies in pages of another size than requested.
     PageSize,
-    /// Memory that is not there, or is the system's shared page of zeros.
+    /// Memory is not resident, or is the system's shared page of zeros.
     NotResident,
-    /// Memory on another NUMA node than the threads.
+    /// Memory lies on another NUMA node than the threads.
     Node,
     /// Most samples were interrupted or faulted.
     Disturbed,
     /// Too few undisturbed samples for an interval.
     FewSamples,
-    /// The hypervisor gave the CPU to others.
+    /// The hypervisor gave the CPU to other guests.
     Stolen,
     /// The host of a virtual machine moved its CPUs closer to each other for most of the time.
     HostMoved,
@@ -77,43 +77,43 @@ causes! {
     CoreShared,
     /// The control group's quota of CPU time was used up.
     Throttled,
-    /// Other programs ran on the CPUs of the run or beside them.
+    /// Other programs ran on the CPUs of the session or on neighbouring ones.
     Others,
     /// The system was short of memory.
     MemoryPressure,
     /// The process was stopped, or the machine stood still.
     Stopped,
-    /// The core clock moved.
+    /// The core clock changed.
     CoreClock,
     /// The processor slowed itself down because it was hot.
     Heat,
-    /// The raw counter's rate is not well known, or changed.
+    /// The raw counter's rate is uncertain, or changed.
     Counter,
-    /// Values rose or fell while the point was measured.
+    /// Values rose or fell during the measurement of the point.
     Drift,
-    /// Values of two kinds.
+    /// Samples form two groups of values.
     Bimodal,
     /// Allocations of the same memory differ.
     Placement,
-    /// The interval is too wide.
+    /// The confidence interval is too wide.
     Spread,
-    /// Samples got slower or faster within rounds, which is why they scatter.
+    /// Samples got slower or faster within rounds, which explains their scatter.
     NonStationary,
-    /// A working set larger than the cache that it is called after holds by timing.
+    /// The working set exceeds the effective capacity of the cache that it is named after.
     CacheSize,
-    /// Storage was not reached: the page cache answered, or could have.
+    /// The page cache answered instead of storage, or could have.
     PageCache,
     /// Operations on storage failed, or moved fewer bytes than requested.
     IoErrors,
-    /// Data that was read from storage differs from the data that was written.
+    /// Data read from storage differs from the data written.
     WrongData,
     /// Operations that were due under a rate limit were never begun.
     Behind,
 }
 
 impl Cause {
-    /// Options with values that help against the cause when added to the command; empty if none
-    /// does.
+    /// Options with values that help against the cause when added to the command; empty if no
+    /// option does.
     pub fn options(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Cause::Spread | Cause::FewSamples => &[("--samples", "500")],
@@ -124,7 +124,7 @@ impl Cause {
         }
     }
 
-    /// Disturbance of samples with this cause, in a few words.
+    /// Phrase for samples with this disturbance, after the word "samples".
     pub fn disturbance(self) -> &'static str {
         match self {
             Cause::Moved => "in which a thread was on another cpu",
@@ -138,25 +138,25 @@ impl Cause {
     }
 }
 
-/// Why a number is not solid.
+/// One reason why a number is not solid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Reason {
     /// Kind of reason.
     pub cause: Cause,
-    /// In plain words with its numbers, short enough for a table.
+    /// The reason in plain words with its numbers, short enough for a table.
     pub text: String,
-    /// Advice for a solid number; empty if none is known to help.
+    /// Advice how to get a solid number; empty if none is known.
     pub advice: String,
 }
 
-/// The judgement on a point with its reasons, worst first; empty for a solid one.
+/// Grade of a point with its reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Verdict {
     /// How far the number can be trusted.
     pub grade: VerdictGrade,
-    /// Why it is not solid.
+    /// Reasons for a grade below solid, worst first; empty for a solid point.
     pub reasons: Vec<Reason>,
 }
 
@@ -172,7 +172,7 @@ impl Verdict {
         self.reasons.insert(place, reason);
     }
 
-    /// The texts of the reasons, joined by semicolons.
+    /// Texts of the reasons, joined by semicolons.
     pub fn text(&self) -> String {
         self.reasons
             .iter()
@@ -181,47 +181,47 @@ impl Verdict {
             .join("; ")
     }
 
-    /// Whether it names `cause`.
+    /// True if one of the reasons has this cause.
     pub fn names(&self, cause: Cause) -> bool {
         self.reasons.iter().any(|r| r.cause == cause)
     }
 }
 
-/// The judgement on a whole report.
+/// Verdict on a whole report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ReportVerdict {
-    /// That of the worst point; of a report without a measured point: rejected.
+    /// Grade of the worst point; rejected if no point was measured.
     pub grade: VerdictGrade,
-    /// Measured points by grade.
+    /// Number of measured points by grade.
     pub points: BTreeMap<VerdictGrade, u64>,
-    /// Every cause with the number of points that it concerns, the most frequent first.
+    /// Every cause with the number of its points, the most frequent first.
     pub causes: Vec<CauseCount>,
 }
 
-/// How many points a cause concerns.
+/// Number of points that a cause concerns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CauseCount {
     /// The cause.
     pub cause: Cause,
-    /// Points.
+    /// Number of points.
     pub points: u64,
     /// Advice of the first of these points.
     pub advice: String,
 }
 
-/// How many base pages lie on a node.
+/// Number of base pages on a NUMA node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct NodePages {
-    /// The node.
+    /// Number of the node.
     pub node: u32,
-    /// Pages.
+    /// Number of pages.
     pub pages: u64,
 }
 
-/// Evidence about the memory of a point, read back from the system; `null` is unknown.
+/// Evidence about the memory of a point, read back from the system; `null` means unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
@@ -230,162 +230,162 @@ pub struct PageEvidence {
     pub asked_bytes: Option<u64>,
     /// Share (0 to 1) of the memory that lies in pages of the requested size.
     pub granted_share: Option<f64>,
-    /// The page size that holds most of the memory, in bytes.
+    /// Size of the pages that most of the memory lies in, in bytes.
     pub granted_bytes: Option<u64>,
     /// Share (0 to 1) of pages that are resident.
     pub resident_share: Option<f64>,
-    /// NUMA nodes that sampled pages lie on, in rising order.
+    /// NUMA nodes on which checked pages lie, in rising order.
     pub nodes: Option<Vec<u32>>,
-    /// Sampled base pages by the node that they lie on: all of them where a place was requested,
-    /// else samples.
+    /// Number of checked base pages by node. All pages are checked if a placement was requested,
+    /// else a sample of them.
     pub pages_by_node: Option<Vec<NodePages>>,
-    /// Looked-at base pages on another node than the one that they were to lie on.
+    /// Number of checked base pages on a node other than expected.
     pub elsewhere: Option<u64>,
-    /// The place that was requested (`node 1`, `nodes 0-3 interleaved`); `null` where it was left
-    /// to first touch.
+    /// Requested placement (`node 1`, `nodes 0-3 interleaved`); `null` if left to first touch.
     pub asked_place: Option<String>,
-    /// The nodes that it was to lie on: those requested, else those of the CPUs that used it.
+    /// Nodes on which the memory should lie: the requested ones, else those of the CPUs that use
+    /// it.
     pub expected_nodes: Option<Vec<u32>>,
-    /// Whether every looked-at piece of the memory holds something else than zeros: reads of
-    /// untouched memory go to one shared page.
+    /// True if every checked piece of memory contains data other than zeros. Reads of untouched
+    /// memory would go to one shared page of zeros.
     pub non_zero: Option<bool>,
 }
 
-/// Activity of the machine during the rounds of a point: sums over its rounds of the differences
-/// between readings before and after each. `null` is unknown.
+/// System activity during the rounds of a point: sums of the differences between readings before
+/// and after each round. `null` means unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct SystemActivity {
-    /// Time between the readings.
+    /// Time between the readings, in ns.
     pub elapsed_ns: f64,
-    /// Time that the hypervisor gave to others while the CPUs used had work, all CPUs together
-    /// (steps of 10 ms).
+    /// Time that the hypervisor gave to other guests while the used CPUs had work, all CPUs
+    /// together, in steps of 10 ms.
     pub stolen_ns: Option<f64>,
     /// Time for which the control group's quota kept threads from running, all CPUs together.
     pub throttled_ns: Option<f64>,
-    /// CPU time that others used, on all CPUs of the system together: steps of 10 ms in each round,
-    /// so that little use of short rounds can come out below zero.
+    /// CPU time of other programs on all CPUs of the system together. The system counts in steps of
+    /// 10 ms, so the result can be below zero for short rounds.
     pub others_ns: Option<f64>,
-    /// Time in which some task of the system waited for a CPU (pressure stall information).
+    /// Time in which a task of the system waited for a CPU (pressure stall information).
     pub cpu_pressure_ns: Option<f64>,
-    /// Time in which some task of the system waited for memory (pressure stall information).
+    /// Time in which a task of the system waited for memory (pressure stall information).
     pub memory_pressure_ns: Option<f64>,
-    /// Interrupts on the CPUs used, timer ticks among them.
+    /// Interrupts on the used CPUs, timer ticks included.
     pub interrupts: Option<u64>,
-    /// Times that the CPUs used slowed themselves down because of heat.
+    /// Times that the used CPUs slowed down because of heat.
     pub thermal_throttles: Option<u64>,
-    /// The highest temperature that any sensor of the processor showed, in degrees Celsius.
+    /// Highest temperature of any sensor of the processor, in degrees Celsius.
     pub highest_celsius: Option<f64>,
 }
 
-/// Round trips of a cache line between CPUs of a virtual machine, read before and after each round
-/// of a point: its host may put two CPUs on one core for a while.
+/// Round trips of a cache line between vCPUs, read before and after each round of a point. The host
+/// may put two vCPUs on one core for a while.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct VcpuPlacementEvidence {
-    /// The two that were nearest to each other.
+    /// The two CPUs with the shortest round trip.
     pub cpus: [u32; 2],
-    /// Rounds in which CPUs were closer than usual, by a factor of 2.5 or more: their samples are
-    /// left out of the summary.
+    /// Rounds in which CPUs were closer than usual by a factor of 2.5 or more. The summary leaves
+    /// their samples out.
     pub co_scheduled_rounds: u64,
-    /// Whether two of the CPUs were hardware threads of one core most of the time, by a round trip
-    /// below 27 ns.
+    /// True if the median round trip of two of the CPUs was below 27 ns: they were hardware threads
+    /// of one core most of the time.
     #[serde(default)]
     pub one_core: bool,
-    /// Rounds with a reading.
+    /// Number of rounds with a reading.
     pub rounds: u64,
-    /// The shortest round trip, in ns.
+    /// Shortest round trip, in ns.
     pub nearest_ns: f64,
-    /// Usual round trip between these two, in ns.
+    /// Usual round trip of these two CPUs, in ns.
     pub usual_ns: f64,
 }
 
-/// Independent instructions that a core began per cycle, read for some microseconds before and
-/// after each sample: fewer than usual where somebody computes on another hardware thread of the
-/// core, which may be another machine's.
+/// Independent instructions that a core issued per cycle, read for some microseconds before and
+/// after each sample. The rate is lower than usual if another hardware thread of the core computes,
+/// be it of another virtual machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SmtInterference {
-    /// Samples with a reading below 97% of the usual: they are left out of the summary.
+    /// Samples with a reading below 97% of the baseline. The summary leaves them out.
     pub shared_samples: u64,
-    /// Instructions per cycle that the cores begin while nobody else uses them, by all samples of
-    /// the session on these CPUs. It is at least 90% of the documented width, if that is known.
+    /// Baseline: instructions per cycle while no other hardware thread uses the cores, from all
+    /// samples of the session on these CPUs. At least 90% of the documented width, if that is
+    /// known.
     pub baseline_ipc: f64,
-    /// The least that was read around a sample of the point.
+    /// Lowest reading around a sample of the point.
     pub lowest_ipc: f64,
 }
 
-/// Checks around and during the samples of a point; `null` is unknown.
+/// Checks around and during the samples of a point; `null` means unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct Evidence {
-    /// The CPU that each thread was pinned to.
+    /// CPU that each thread was pinned to.
     pub cpus: Vec<u32>,
-    /// Whether every thread was found on its CPU at the start and the end of every sample.
+    /// True if every thread was on its CPU at the start and the end of every sample.
     pub affinity_held: Option<bool>,
     /// Times that a thread was found on another CPU than its own.
     pub migrations: Option<u64>,
-    /// The memory.
+    /// Evidence about the memory.
     pub pages: PageEvidence,
-    /// Page faults of the measuring threads during the samples that needed no input.
+    /// Page faults of the measuring threads during the samples, served without input.
     pub minor_faults: Option<u64>,
     /// Page faults of the measuring threads during the samples that waited for storage.
     pub major_faults: Option<u64>,
     /// Times that a measuring thread gave up its CPU during the samples: it waited, or was stopped.
     pub voluntary_switches: Option<u64>,
-    /// Context switches that the measuring threads did not ask for, during the samples.
+    /// Involuntary context switches of the measuring threads during the samples.
     pub involuntary_switches: Option<u64>,
-    /// Time in gaps inside the samples: what single chunks of work took longer than three times the
-    /// sample's median chunk, all threads together, in ns.
+    /// Time in gaps inside the samples, all threads together, in ns. A gap is a chunk of work
+    /// longer than three median chunks of its sample; its time beyond one median counts.
     pub gaps_ns: Option<f64>,
-    /// The longest of these gaps, in ns.
+    /// Longest gap, in ns.
     pub longest_gap_ns: Option<f64>,
-    /// Activity of the machine meanwhile.
+    /// System activity during the rounds.
     pub system_activity: SystemActivity,
-    /// How far the CPUs were from each other, of a virtual machine whose host may move them; `null`
-    /// elsewhere.
+    /// Distances between the vCPUs of a virtual machine whose host may move them; `null` elsewhere.
     pub vcpu_placement: Option<VcpuPlacementEvidence>,
-    /// Whether somebody else used the cores; `null` where it cannot be told.
+    /// Use of the cores by other hardware threads; `null` if it cannot be measured.
     pub smt_interference: Option<SmtInterference>,
-    /// The core clock in Hz that these CPUs reach in the run; `null` where too few samples tell.
+    /// Core clock in Hz that these CPUs reach in the session; `null` with too few samples.
     pub core_hz_baseline: Option<f64>,
-    /// The median of the core clocks around all samples, in Hz.
+    /// Median of the core clocks around all samples, in Hz.
     pub core_hz_median: Option<f64>,
-    /// The least core clock in Hz that the processor promises without heat or a power limit (its
-    /// base clock), where that is known from the rate of its counter.
+    /// Base clock in Hz: the least core clock that the processor promises without heat or a power
+    /// limit. Known only if it follows from the rate of the counter.
     pub core_hz_base: Option<f64>,
-    /// Core clock in Hz before the first sample of a round, on the first CPU, median over the
-    /// earlier half of rounds.
+    /// Core clock in Hz before the first sample of a round, on the first CPU: median over the
+    /// earlier half of the rounds.
     pub core_hz_before: Option<f64>,
-    /// The lowest core clock around an undisturbed sample, in Hz.
+    /// Lowest core clock around an undisturbed sample, in Hz.
     pub core_hz_least: Option<f64>,
-    /// The highest core clock around an undisturbed sample, in Hz.
+    /// Highest core clock around an undisturbed sample, in Hz.
     pub core_hz_most: Option<f64>,
-    /// The same as before, after the last sample of a round, median over the later half of rounds.
+    /// Core clock in Hz after the last sample of a round, on the first CPU: median over the later
+    /// half of the rounds.
     pub core_hz_after: Option<f64>,
     /// Memory that the threads of the point walked through, all together, in bytes.
     pub working_set_bytes: Option<u64>,
-    /// Last-level cache that these CPUs share in, all instances together, in bytes.
+    /// Size of the last-level caches of these CPUs, all instances together, in bytes.
     pub last_level_cache_bytes: Option<u64>,
-    /// Effective capacity of the last-level cache of these CPUs, in bytes, if the same session
-    /// measured it; `null` otherwise.
+    /// Effective capacity of the last-level cache of these CPUs, in bytes; `null` if the session
+    /// did not measure it.
     pub measured_last_level_bytes: Option<u64>,
     /// Relative error of the counter's calibration against the monotonic clock.
     pub clock_error: Option<f64>,
-    /// How far the counter's rate over the whole run so far lies from its calibration, relative.
+    /// Relative difference between the counter's rate over the session so far and its calibration.
     pub clock_drift: Option<f64>,
-    /// Samples left out of the summary.
+    /// Number of samples left out of the summary.
     pub disturbed_samples: u64,
-    /// The same samples by what disturbed them, each counted once: by its first cause where it has
-    /// several.
+    /// Number of disturbed samples by cause. A sample with several causes counts for the first one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub disturbed_by: BTreeMap<Cause, u64>,
-    /// Fresh allocations of the memory that the samples are spread over.
+    /// Number of fresh allocations of memory that the samples are spread over.
     pub allocations: u64,
     /// Half the width of the confidence interval relative to the median.
     pub relative_spread: Option<f64>,
-    /// Names of facts that could not be checked, with the reason.
+    /// Names of facts that could not be checked, each with the reason.
     pub unchecked: Vec<String>,
 }

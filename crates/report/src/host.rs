@@ -1,4 +1,4 @@
-//! Facts about the machine, each with where it came from.
+//! Facts about the machine, each with its source.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, BytesPerSecond, CpuList, Hertz};
 
-/// A fact and its source. Of an unknown fact, `value` is `null` and `source` says why.
+/// A fact and its source. If the fact is unknown, `value` is `null` and `source` is the reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Fact<T> {
     /// Value of the fact.
     pub value: Option<T>,
-    /// A file, a CPUID leaf, a system call, or why it is unknown.
+    /// A file, a CPUID leaf, a system call, or the reason why the fact is unknown.
     pub source: String,
 }
 
 impl<T> Fact<T> {
-    /// Fact that a report was written without.
+    /// A fact that the writer of the report did not record.
     fn unrecorded() -> Self {
         Fact {
             value: None,
@@ -25,7 +25,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// `value`, read from `source`.
+    /// A fact with `value`, read from `source`.
     pub fn known(value: T, source: impl Into<String>) -> Self {
         Fact {
             value: Some(value),
@@ -33,7 +33,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Not known, and why.
+    /// An unknown fact with the reason.
     pub fn unknown(reason: impl Into<String>) -> Self {
         Fact {
             value: None,
@@ -41,20 +41,20 @@ impl<T> Fact<T> {
         }
     }
 
-    /// The value, if it is known.
+    /// The value; `None` if unknown.
     pub fn get(&self) -> Option<&T> {
         self.value.as_ref()
     }
 }
 
-/// Fact that a report of an earlier version does not have.
+/// A fact that reports of older versions lack.
 impl<T> Default for Fact<T> {
     fn default() -> Self {
         Fact::unknown("not in the reports of the version that wrote this one")
     }
 }
 
-/// Bytes that one core's L1 data cache can deliver and take per core clock cycle.
+/// Bytes that one core's L1 data cache can deliver and accept per core clock cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PortWidth {
@@ -70,25 +70,25 @@ pub struct PortWidth {
 pub struct CpuFacts {
     /// Instruction set architecture: `x86_64`, `aarch64`.
     pub architecture: String,
-    /// Who made it.
+    /// Vendor.
     pub vendor: Fact<String>,
-    /// Name that the processor gives itself.
+    /// Model name as the processor reports it.
     pub model_name: Fact<String>,
-    /// Family, model and stepping as the vendor counts them, `family 26 model 2 stepping 1`.
+    /// Family, model and stepping in the vendor's numbering: `family 26 model 2 stepping 1`.
     pub signature: Fact<String>,
-    /// The core's design: `Zen 5`, `Golden Cove`.
+    /// Design of the core: `Zen 5`, `Golden Cove`.
     pub microarchitecture: Fact<String>,
     /// Instruction set extensions that matter here and that the operating system supports too.
     pub features: Fact<Vec<String>>,
     /// Width of the paths to the L1 data cache, from the vendor's documentation.
     pub l1_ports: Fact<PortWidth>,
-    /// Simple integer instructions that a core executes per cycle where none needs another, from
-    /// the vendor's documentation.
+    /// Independent simple integer instructions that a core executes per cycle, from the vendor's
+    /// documentation.
     #[serde(default = "Fact::<u32>::unrecorded")]
     pub integer_width: Fact<u32>,
-    /// Nominal rate of the raw counter, where the system tells it.
+    /// Nominal rate of the raw counter, if the system reports one.
     pub counter: Fact<Hertz>,
-    /// Whether the counter runs at one rate in all power states.
+    /// True if the counter runs at one rate in all power states.
     pub counter_invariant: Fact<bool>,
 }
 
@@ -96,17 +96,17 @@ pub struct CpuFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Cpu {
-    /// The system's number.
+    /// Number of the CPU in the system.
     pub id: u32,
-    /// Whether this process may run on it.
+    /// True if this process may run on the CPU.
     pub allowed: bool,
-    /// Physical core within its package, as the system numbers it.
+    /// Number of the physical core within its package, from the system.
     pub core: Option<u32>,
     /// Socket.
     pub package: Option<u32>,
     /// NUMA node.
     pub node: Option<u32>,
-    /// All CPUs of the same physical core, this one among them.
+    /// All CPUs of the same physical core, this CPU included.
     pub siblings: Vec<u32>,
 }
 
@@ -119,48 +119,49 @@ pub enum CacheKind {
     Data,
     /// Instructions only.
     Instruction,
-    /// Both.
+    /// Data and instructions.
     Unified,
 }
 
-/// One cache: an instance, not a kind of cache.
+/// One cache instance, not a kind of cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Cache {
-    /// 1 for the one nearest the core.
+    /// Level; 1 is nearest to the core.
     pub level: u32,
     /// Contents.
     pub kind: CacheKind,
-    /// Its size.
+    /// Size.
     pub size: Bytes,
-    /// Its line.
+    /// Size of a cache line.
     pub line: Option<Bytes>,
-    /// Its associativity.
+    /// Associativity.
     pub ways: Option<u32>,
-    /// The CPUs that share it.
+    /// CPUs that share the cache.
     pub cpus: CpuList,
 }
 
-/// A NUMA node; one without CPUs is memory only (CXL, HBM).
+/// A NUMA node. A node without CPUs is memory only (CXL, HBM).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Node {
-    /// The system's number.
+    /// Number of the node in the system.
     pub id: u32,
-    /// Its CPUs.
+    /// CPUs of the node.
     pub cpus: CpuList,
-    /// Its memory, as far as the system tells.
+    /// Size of the node's memory, if the system reports it.
     pub memory: Option<Bytes>,
-    /// Distance to every node in the order of ids, 10 for itself; empty where the system does not
-    /// tell.
+    /// Distance to every node in the order of ids, 10 for the node itself; empty if the system
+    /// reports none.
     pub distances: Vec<u32>,
-    /// Memory that is free there or can be had at once; `null` where the system does not tell.
+    /// Memory of the node that is free or can be had at once; `null` if the system does not report
+    /// it.
     #[serde(default)]
     pub available: Option<Bytes>,
-    /// Whether this process may take its memory; `null` where the system does not tell.
+    /// True if this process may use the node's memory; `null` if the system does not report it.
     #[serde(default)]
     pub allowed: Option<bool>,
-    /// Pages that weighted interleaving takes from it at a time; `null` where the system has no
+    /// Pages that weighted interleaving takes from the node in a row; `null` if the system has no
     /// such weights.
     #[serde(default)]
     pub weight: Option<u32>,
@@ -181,18 +182,18 @@ pub struct Topology {
     pub cpus: Vec<Cpu>,
     /// Source of the list of CPUs and of the facts about each.
     pub cpus_source: String,
-    /// Every cache of the online CPUs.
+    /// All caches of the online CPUs.
     pub caches: Vec<Cache>,
-    /// Source of the caches, or the reason why there are none.
+    /// Source of the caches, or the reason why none are known.
     pub caches_source: String,
-    /// NUMA nodes; a single one where the system has none.
+    /// NUMA nodes; a single one if the system has none.
     pub nodes: Vec<Node>,
     /// Source of the nodes.
     pub nodes_source: String,
 }
 
 impl Topology {
-    /// The CPUs that this process may use, in rising order.
+    /// CPUs that this process may use, in rising order.
     pub fn allowed(&self) -> Vec<u32> {
         self.cpus
             .iter()
@@ -201,7 +202,7 @@ impl Topology {
             .collect()
     }
 
-    /// The caches on the data path of `cpu`, nearest first.
+    /// Caches on the data path of `cpu`, nearest first.
     pub fn data_caches(&self, cpu: u32) -> Vec<&Cache> {
         let mut caches: Vec<&Cache> = self
             .caches
@@ -212,7 +213,7 @@ impl Topology {
         caches
     }
 
-    /// Size of the cache of `cpu` before its last one, 0 where it has none.
+    /// Size of the cache of `cpu` before its last one; 0 if there is none.
     pub fn inner_cache_size(&self, cpu: u32) -> Bytes {
         self.data_caches(cpu)
             .iter()
@@ -221,10 +222,10 @@ impl Topology {
             .map_or(Bytes(0), |cache| cache.size)
     }
 
-    /// Size of all last-level caches that the CPUs in `cpus` use, together.
+    /// Total size of all last-level caches that the CPUs in `cpus` use.
     pub fn last_level_total(&self, cpus: &[u32]) -> Bytes {
         let used: BTreeSet<u32> = cpus.iter().copied().collect();
-        // One pass over the caches: machines with a thousand CPUs have thousands of them.
+        // One pass over the caches: machines with a thousand CPUs have thousands of caches.
         let mut last: BTreeMap<u32, usize> = BTreeMap::new();
         for (index, cache) in self
             .caches
@@ -246,73 +247,73 @@ impl Topology {
             .sum()
     }
 
-    /// The node with this number.
+    /// The node with this number; `None` if there is none.
     pub fn node(&self, id: u32) -> Option<&Node> {
         self.nodes.iter().find(|node| node.id == id)
     }
 
-    /// Distance from one node to another as the system reports it, `None` where it does not.
+    /// Distance from one node to another as the system reports it; `None` if it does not.
     pub fn distance(&self, from: u32, to: u32) -> Option<u32> {
         let place = self.nodes.iter().position(|node| node.id == to)?;
         self.node(from)?.distances.get(place).copied()
     }
 
-    /// The NUMA node of `cpu`.
+    /// NUMA node of `cpu`; `None` if unknown.
     pub fn node_of(&self, cpu: u32) -> Option<u32> {
         self.cpus.iter().find(|c| c.id == cpu).and_then(|c| c.node)
     }
 }
 
-/// Memory, and how much of it may be used.
+/// Memory and its limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemoryFacts {
-    /// All of the machine's.
+    /// Memory of the whole machine.
     pub total: Fact<Bytes>,
-    /// Memory that is available now without evicting others.
+    /// Memory that is available now without evicting other programs.
     pub available: Fact<Bytes>,
-    /// Memory that the control groups leave this process: the tightest limit of it and its
-    /// ancestors less the used memory.
+    /// Memory that control groups leave this process: the least of limit minus use over its group
+    /// and the group's ancestors.
     pub cgroup: Fact<Bytes>,
     /// Memory that the address-space and data limits (RLIMIT_AS, RLIMIT_DATA) leave.
     pub rlimit: Fact<Bytes>,
-    /// Memory that a session may map: the least of these less a reserve.
+    /// Memory that a session may map: the least of the above, less a reserve.
     pub usable: Fact<Bytes>,
-    /// How the system answers requests for more memory than it has: `heuristic`, `always`,
+    /// The system's policy for requests of more memory than it has: `heuristic`, `always`,
     /// `strict`.
     #[serde(default)]
     pub overcommit: Fact<String>,
-    /// The soft limit on locked memory (RLIMIT_MEMLOCK).
+    /// Soft limit on locked memory (RLIMIT_MEMLOCK).
     #[serde(default)]
     pub lock_limit: Fact<Bytes>,
-    /// Room for memory on storage.
+    /// Swap space.
     #[serde(default)]
     pub swap: Fact<Swap>,
-    /// The channels to the memory modules.
+    /// Channels to the memory modules.
     #[serde(default)]
     pub bus: Fact<MemoryBus>,
 }
 
-/// Room for memory on storage.
+/// Swap space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Swap {
-    /// All of it; 0 where there is none.
+    /// Total size; 0 without swap.
     pub total: Bytes,
-    /// The part in use.
+    /// Size of the part in use.
     pub used: Bytes,
 }
 
-/// Transfer rate of the memory modules, as the firmware describes them; all sockets together.
+/// Transfer rate of the memory modules of all sockets together, from the firmware.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemoryBus {
-    /// Channels with memory.
+    /// Number of channels with memory.
     pub channels: u32,
-    /// Modules in them.
+    /// Number of modules in these channels.
     pub modules: u32,
-    /// The sum over the channels of data width times configured transfers per second: no program
-    /// can move more.
+    /// Sum over the channels of data width times configured transfers per second: an upper bound
+    /// for any program.
     pub peak: BytesPerSecond,
 }
 
@@ -322,9 +323,9 @@ pub struct MemoryBus {
 pub struct HugePool {
     /// Page size.
     pub size: Bytes,
-    /// Pages reserved.
+    /// Number of reserved pages.
     pub total: u64,
-    /// Pages of these that are free.
+    /// Number of reserved pages that are free.
     pub free: u64,
 }
 
@@ -332,13 +333,13 @@ pub struct HugePool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PageFacts {
-    /// The base page.
+    /// Size of a base page.
     pub base: Bytes,
     /// Mode of transparent huge pages: `always`, `madvise`, `never`.
     pub thp_mode: Fact<String>,
     /// Size of a transparent huge page.
     pub thp_size: Fact<Bytes>,
-    /// Action of the system for a transparent huge page if none is free: `always`, `defer`,
+    /// Policy of the system if no transparent huge page is free: `always`, `defer`,
     /// `defer+madvise`, `madvise`, `never`.
     #[serde(default)]
     pub thp_defrag: Fact<String>,
@@ -350,67 +351,66 @@ pub struct PageFacts {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SystemFacts {
-    /// `linux`, `macos`, `windows`.
+    /// Operating system: `linux`, `macos`, `windows`.
     pub os: String,
     /// Release of the kernel.
     pub kernel: Fact<String>,
     /// Name of the machine.
     pub hostname: Fact<String>,
-    /// Hypervisor, or `none` where the processor says that there is none.
+    /// Hypervisor; `none` if the processor reports none.
     pub virtualization: Fact<String>,
-    /// Emulator that executes the program's instructions, or `none`: `qemu-user`,
-    /// `Rosetta 2`.
+    /// Emulator that executes the program's instructions, or `none`: `qemu-user`, `Rosetta 2`.
     pub emulation: Fact<String>,
-    /// Whether the system lets a program choose the CPU of a thread.
+    /// True if a program may choose the CPU of a thread.
     pub pinning: Fact<bool>,
-    /// Whether this process runs in a container, and which kind.
+    /// Kind of container that this process runs in; unknown without a mark of one.
     pub container: Fact<String>,
-    /// Whether the program ran with rights that its caller lacks (set-user-ID, set-group-ID, file
+    /// True if the program ran with rights that its caller lacks (set-user-ID, set-group-ID, file
     /// capabilities).
     #[serde(default)]
     pub elevated: Fact<bool>,
-    /// CPUs' worth of time that the control groups allow; absent where there is no quota.
+    /// CPU time per time that the control groups allow, in CPUs; unknown without a quota.
     pub cpu_quota: Fact<f64>,
 }
 
-/// Settings and conditions that move results.
+/// Settings and conditions that affect results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Environment {
     /// Frequency governor.
     pub governor: Fact<String>,
-    /// Whether the clock may rise above nominal.
+    /// True if the clock may rise above nominal.
     pub turbo: Fact<bool>,
-    /// Whether simultaneous multithreading is on.
+    /// True if simultaneous multithreading is on.
     pub smt: Fact<bool>,
-    /// Whether automatic NUMA balancing is on.
+    /// True if automatic NUMA balancing is on.
     pub numa_balancing: Fact<bool>,
     /// Load average over one minute at the start.
     pub load: Fact<f64>,
-    /// Mitigations in force, `name: state`.
+    /// Mitigations in force, each as `name: state`.
     pub mitigations: Fact<Vec<String>>,
 }
 
-/// Everything that was found out about the machine.
+/// All facts about the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HostFacts {
     /// The processor.
     pub cpu: CpuFacts,
-    /// CPUs, caches, nodes.
+    /// CPUs, caches and NUMA nodes.
     pub topology: Topology,
-    /// Memory and limits.
+    /// Memory and its limits.
     pub memory: MemoryFacts,
     /// Page sizes.
     pub pages: PageFacts,
-    /// The system around it.
+    /// The operating system.
     pub system: SystemFacts,
     /// Settings and conditions.
     pub environment: Environment,
 }
 
 impl HostFacts {
-    /// A machine of which nothing is known, and why.
+    /// A machine without any known fact; `reason` says why.
     pub fn unknown(reason: &str) -> Self {
         let word = || "unknown".to_owned();
         HostFacts {
@@ -459,7 +459,7 @@ impl HostFacts {
 }
 
 impl MemoryFacts {
-    /// Memory of which nothing is known, and why.
+    /// Memory without any known fact; `reason` says why.
     fn unknown(reason: &str) -> Self {
         MemoryFacts {
             total: Fact::unknown(reason),
@@ -476,7 +476,7 @@ impl MemoryFacts {
 }
 
 impl Environment {
-    /// Settings of which nothing is known, and why.
+    /// Settings without any known fact; `reason` says why.
     fn unknown(reason: &str) -> Self {
         Environment {
             governor: Fact::unknown(reason),

@@ -1,8 +1,8 @@
-//! The journal: the same points as JSON Lines, and how it is read back.
+//! The journal: points as JSON Lines, written while a session measures, and its reader.
 //!
-//! A point has a line after each of its rounds, with the samples that the lines before it lack, and
-//! a line with all of its samples at its end. A journal therefore grows with the number of samples,
-//! and not with its square.
+//! A point has a line after each of its rounds, with only the samples that earlier lines lack. Its
+//! last line has all of its samples. The size of a journal is therefore linear in the number of
+//! samples.
 
 use super::reading::LARGEST_REPORT;
 use super::{
@@ -22,28 +22,28 @@ use units::Bytes;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "line", rename_all = "kebab-case")]
 pub enum JournalLine {
-    /// The first line: what ran where.
+    /// The first line: plan and provenance of the session.
     Run {
         /// Version of the report's schema.
         schema_version: u32,
-        /// How to repeat the run; `finished` is the time of writing.
+        /// How to repeat the session; `finished` is the time of writing.
         provenance: Box<Provenance>,
         /// The plan.
         plan: Box<PlanSummary>,
-        /// Every dataset with all planned points; those of which the outcome was not known are
-        /// `interrupted`.
+        /// Every dataset with all planned points. Points without an outcome at the time of writing
+        /// are `interrupted`.
         datasets: Vec<Dataset>,
     },
     /// A phase that was drafted from measured points.
     Phase(Box<JournalPhase>),
     /// A point after one of its rounds, or at its end.
     Point(Box<JournalPoint>),
-    /// The last line, of a run that came to its end: finished or interrupted, but not killed.
+    /// The last line of a session that finished or was interrupted; missing if it was killed.
     End(Box<RunEnd>),
 }
 
 impl JournalLine {
-    /// The first line of a journal of these.
+    /// The first line of a journal.
     pub fn head(provenance: &Provenance, plan: &PlanSummary, datasets: Vec<Dataset>) -> Self {
         let plan = Box::new(PlanSummary {
             real: None,
@@ -57,7 +57,7 @@ impl JournalLine {
         }
     }
 
-    /// The last line of the journal of the run that `report` is of.
+    /// The last line of the journal of the session that `report` is of.
     pub fn end(report: &Report) -> Self {
         JournalLine::End(Box::new(RunEnd {
             status: report.status,
@@ -70,7 +70,7 @@ impl JournalLine {
     }
 }
 
-/// `datasets` with outcomes left out: all points `interrupted`.
+/// `datasets` with the outcome of every point replaced by `interrupted`.
 pub fn unmeasured(datasets: &[Dataset]) -> Vec<Dataset> {
     let mut datasets = datasets.to_vec();
     for point in datasets.iter_mut().flat_map(|d| &mut d.points) {
@@ -81,7 +81,7 @@ pub fn unmeasured(datasets: &[Dataset]) -> Vec<Dataset> {
     datasets
 }
 
-/// A point with what its dataset says about it.
+/// A point with the description of its dataset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct JournalPoint {
@@ -89,61 +89,61 @@ pub struct JournalPoint {
     pub experiment: String,
     /// Quantity of the value.
     pub quantity: Quantity,
-    /// The axes of its dataset.
+    /// Axes of its dataset.
     pub axes: Vec<Axis>,
-    /// Whether the point has all its rounds. A point is written after each round; the last line
+    /// True if the point has all its rounds. A point is written after each round; the last line
     /// with its id counts.
     pub finished: bool,
-    /// The samples of earlier lines that those of this line follow; left out where this line has
-    /// all samples of the point.
+    /// Samples of earlier lines that precede those of this line; left out if this line has all
+    /// samples of the point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<EarlierSamples>,
     /// The point.
     pub point: Point,
 }
 
-/// A phase as drafted, with its points as none of them is measured yet.
+/// A phase as drafted, before any of its points is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct JournalPhase {
-    /// Phase that was drafted.
+    /// The drafted phase.
     #[serde(flatten)]
     pub drafted: DraftedPhase,
-    /// Its points that are new or lie elsewhere than the first line says.
+    /// Points that are new, or whose coordinates differ from the first line.
     pub datasets: Vec<Dataset>,
 }
 
-/// The samples of a point that earlier lines of the same run have.
+/// Samples of a point in earlier lines of the same session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct EarlierSamples {
     /// Number of these samples.
     pub count: u64,
-    /// The ones that later rounds showed in another light; left out where there are none.
+    /// Samples that later rounds judged differently; left out if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<ChangedSample>,
 }
 
-/// A sample that takes the place of an earlier one.
+/// A sample that replaces an earlier one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ChangedSample {
     /// Position among the samples of the point, from 0.
     pub index: u64,
-    /// The sample as it is now.
+    /// The new version of the sample.
     pub sample: Sample,
 }
 
-/// The lines of the points of one run: knows the samples that are written already.
+/// Makes the lines of a session's points; remembers the samples already written.
 #[derive(Debug, Default)]
 pub struct PointLines {
-    /// Samples of the points that have lines of rounds only, by number of the point.
+    /// Samples written so far of points that are not finished, by number of the point.
     written: BTreeMap<u64, Vec<Sample>>,
 }
 
 impl PointLines {
-    /// The line to write for `whole`, a point with all of its samples. A line after a round lacks
-    /// the samples that the run's earlier lines have; the line of a finished point has them all.
+    /// The line to write for `whole`, a point with all of its samples. The line of a finished point
+    /// has all samples. A line after a round has only samples that earlier lines lack.
     pub fn line(&mut self, whole: JournalPoint) -> JournalPoint {
         let mut line = whole;
         let earlier = self.written.remove(&line.point.id);
@@ -165,7 +165,7 @@ impl PointLines {
     }
 }
 
-/// The samples of `now` that differ from the one at the same position of `before`.
+/// Samples of `now` that differ from the sample at the same position of `before`.
 fn changed(before: &[Sample], now: &[Sample]) -> Vec<ChangedSample> {
     let pairs = (0..).zip(before.iter().zip(now));
     pairs
@@ -183,27 +183,27 @@ fn changed(before: &[Sample], now: &[Sample]) -> Vec<ChangedSample> {
 pub struct RunEnd {
     /// Whether everything planned was measured.
     pub status: RunStatus,
-    /// How far the numbers can be trusted, all together.
+    /// Verdict on the whole report.
     pub verdict: ReportVerdict,
     /// The plan, and the time that it really took.
     pub plan: PlanSummary,
     /// Findings.
     pub findings: Vec<Finding>,
-    /// End of the run, RFC 3339, UTC.
+    /// End of the session, RFC 3339, UTC.
     pub finished: String,
-    /// The kernels that were used.
+    /// Kernels that were used.
     pub kernels: Vec<KernelUsed>,
 }
 
-/// Most that is read of a journal. Figures and evidence of a point are written after each of its
-/// rounds, so a journal may be many times as large as the report made of it.
+/// Limits for reading a journal, in bytes. Figures and evidence of a point are written after each
+/// of its rounds, so a journal may be many times as large as its report.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
-    /// Of the whole file, so that it ends.
+    /// Size of the whole file.
     file: u64,
-    /// Of one line. The first has all planned points: 300 bytes each.
+    /// Size of one line. The first line has all planned points, about 300 bytes each.
     line: u64,
-    /// Of the lines that count, with the samples of earlier lines that they continue.
+    /// Size of the lines that count, including samples of earlier lines that they continue.
     kept: u64,
 }
 
@@ -213,20 +213,19 @@ const LIMITS: Limits = Limits {
     kept: LARGEST_REPORT.0,
 };
 
-/// A journal as the report that the session would have left.
+/// A journal, as the report that the session would have left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Journal {
-    /// The report. Without a last line its run counts as interrupted, and findings are only what is
-    /// said here.
+    /// The report. Without a last line its session counts as interrupted, and its findings are the
+    /// notes only.
     pub report: Report,
-    /// Whether the run came to its end and said so.
+    /// True if the journal has its last line, so that the session came to its end.
     pub ended: bool,
-    /// Missing or skipped parts, a sentence each, also among the findings of the report.
+    /// Missing or skipped parts, one sentence each. The findings of the report include them.
     pub notes: Vec<String>,
 }
 
-/// Whether `line` is one of a journal rather than the beginning of a report; also where it is
-/// broken off.
+/// True if `line` is the first line of a journal, not of a report. Works for a truncated line too.
 pub(super) fn is_journal_line(line: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Tag {
@@ -236,17 +235,17 @@ pub(super) fn is_journal_line(line: &[u8]) -> bool {
     line.starts_with(br#"{"line":"#) || serde_json::from_slice::<Tag>(line).is_ok()
 }
 
-/// Reads a journal line by line. A line that cannot be read is passed over, counted and said: a
-/// crash leaves a last one.
+/// Reads a journal line by line. Unreadable lines are skipped and counted in a note: a crash
+/// truncates the last line.
 ///
 /// # Errors
-/// The first line, which says what ran where, is missing, broken or of a newer version; the journal
-/// is too large, holds several runs, or cannot be read. In words, without the name of the file.
+/// The first line is missing, broken or of a newer version. The journal is too large, has several
+/// sessions, or cannot be read. The text does not name the file.
 pub fn read_journal(input: impl BufRead) -> Result<Journal, String> {
     read_within(LIMITS, input)
 }
 
-/// The same within `limits`.
+/// Like [`read_journal`], with these limits.
 fn read_within(limits: Limits, mut input: impl BufRead) -> Result<Journal, String> {
     let mut left = limits.file;
     let mut line = Vec::new();
@@ -264,7 +263,7 @@ fn read_within(limits: Limits, mut input: impl BufRead) -> Result<Journal, Strin
     Ok(reader.end())
 }
 
-/// Puts the next line into `line`, `false` at the end; takes its length off `left`.
+/// Reads the next line into `line` and subtracts its length from `left`; `false` at the end.
 fn next_line(
     input: &mut impl BufRead,
     line: &mut Vec<u8>,
@@ -288,28 +287,28 @@ fn next_line(
     Ok(read > 0)
 }
 
-/// A journal as far as it was read.
+/// State of reading a journal.
 struct Reader {
     report: Report,
-    /// Position of every planned point: dataset and place in it, and the bytes that are kept of it.
+    /// Position of every planned point: index of the dataset, index in the dataset, kept bytes.
     places: BTreeMap<u64, (usize, usize, u64)>,
-    /// Samples of the points that are not finished, which their next lines continue.
+    /// Samples of points that are not finished; later lines continue them.
     begun: BTreeMap<u64, Vec<Sample>>,
     /// Bytes of the lines that count so far, and of the samples in `begun`.
     kept: u64,
     end: Option<RunEnd>,
     unreadable: u64,
     unplanned: u64,
-    /// Lines that continue samples which no line before them has.
+    /// Number of lines that continue samples which no earlier line has.
     detached: u64,
     last_is_broken: bool,
 }
 
-/// Why a line of a point is passed over.
+/// Reason for skipping the line of a point.
 enum PassedOver {
     /// The point was not planned.
     Unplanned,
-    /// It continues samples that are missing.
+    /// The line continues samples that are missing.
     Detached,
 }
 
@@ -401,9 +400,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes the points of a phase into their datasets: new ones at the end for now, others in
-    /// place of those with the same number that are not measured. A point of no dataset is
-    /// unplanned.
+    /// Puts the points of a phase into their datasets. New points are appended for now. Others
+    /// replace unmeasured points with their numbers. Points without a dataset count as unplanned.
     fn phase(&mut self, read: JournalPhase, length: u64) {
         self.kept = self.kept.saturating_add(length);
         for drafted in read.datasets {
@@ -431,7 +429,8 @@ impl Reader {
         self.report.plan.phases.push(read.drafted);
     }
 
-    /// Puts a point where it was planned. Kernel and threads may have been chosen by measuring.
+    /// Puts a point in the place where it was planned. Its kernel and threads may differ from the
+    /// plan: measuring may choose them.
     ///
     /// # Errors
     /// The point was not planned, or samples that the line continues are missing.
@@ -470,8 +469,8 @@ impl Reader {
                 self.begun.insert(point.id, measured.samples.clone());
             }
         }
-        // A run that is continued starts such a point again: what the first part had of it counts
-        // until there is more.
+        // A continued session starts an unfinished point again. The samples of the first part count
+        // until the second part has more.
         let samples = |outcome: &Outcome| outcome.measured().map_or(0, |m| m.samples.len());
         let is_cut_short = |m: &Measured| m.verdict.names(Cause::Interrupted);
         let ends_early = !finished || matches!(point.outcome, Outcome::Interrupted { .. });
@@ -565,8 +564,8 @@ impl Reader {
     }
 }
 
-/// The samples `begun` by earlier lines, as the last line knows them, followed by its `new` ones.
-/// `None` where some of the earlier samples are missing.
+/// Samples `begun` by earlier lines, with the changes in `earlier` applied, followed by the `new`
+/// ones. `None` if some of the earlier samples are missing.
 fn joined(
     mut begun: Vec<Sample>,
     earlier: EarlierSamples,
@@ -584,7 +583,7 @@ fn joined(
     Some(begun)
 }
 
-/// The memory that `samples` take.
+/// Memory of `samples`, in bytes.
 fn bytes_of(samples: &[Sample]) -> u64 {
     let bytes = |sample: &Sample| {
         size_of::<Sample>()
@@ -594,7 +593,7 @@ fn bytes_of(samples: &[Sample]) -> u64 {
     samples.iter().map(bytes).sum::<usize>() as u64
 }
 
-/// Says of a point that lacks rounds that it does; what it has is worth showing.
+/// Marks a point that lacks rounds as interrupted and doubtful; its samples are worth showing.
 fn cut_short(outcome: &mut Outcome) {
     if let Outcome::Measured(measured) = outcome
         && !measured.verdict.names(Cause::Interrupted)
@@ -619,7 +618,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The head of a journal of two points, and a line for each of them.
+    /// First line of a journal of two points, and the lines of these points.
     fn lines() -> (String, String) {
         let text = format!("{SC_MEMBENCH_HEADER}\n1,read,5,0,0,0,1,1,1\n2,read,5,0,0,0,1,1,1\n");
         let report = sc_membench::read(text.as_bytes()).unwrap();
@@ -655,7 +654,7 @@ mod tests {
         lines().0
     }
 
-    /// The point on the first line of the journal, with samples of these values.
+    /// The point on the first line of [`lines`], with samples of these values.
     fn point_of(values: &[f64], finished: bool) -> JournalPoint {
         let points = lines().1;
         let line = serde_json::from_str(points.lines().next().unwrap()).unwrap();
@@ -694,7 +693,7 @@ mod tests {
         &journal.report.datasets[0].points[0]
     }
 
-    /// The samples of one round each, the second of which is found disturbed in the last round.
+    /// A point after each of three rounds. The last round finds the second sample disturbed.
     fn rounds() -> Vec<JournalPoint> {
         let mut rounds = vec![
             point_of(&[1.0], false),
@@ -725,7 +724,7 @@ mod tests {
         assert_eq!(changes, [None, Some(0), Some(1)]);
         let mut journal = first_line();
         for (line, whole) in lines.into_iter().zip(&rounds) {
-            // A line that is there twice changes nothing.
+            // A repeated line changes nothing.
             let line = text(line);
             journal += &line;
             journal += &line;
@@ -757,13 +756,13 @@ mod tests {
         let mut journal = first_line() + &lines.concat();
         let read = read_journal(journal.as_bytes()).unwrap();
         assert_eq!(samples_of(first_point(&read)), samples_of(&rounds[0].point));
-        // The run did not end, and one line was passed over.
+        // One note for the missing end, one for the skipped line.
         assert_eq!(read.notes.len(), 2, "{:?}", read.notes);
         let end = point_of(&[1.0, 2.0, 3.0, 4.0], true);
         journal += &text(written.line(end.clone()));
         let read = read_journal(journal.as_bytes()).unwrap();
         assert_eq!(first_point(&read), &end.point);
-        // Positions that no sample has.
+        // No sample has these positions.
         for (count, index) in [(1, 1), (u64::MAX, 0), (0, u64::MAX)] {
             let mut line = rounds[1].clone();
             let sample = samples_of(&line.point)[0].clone();
@@ -780,7 +779,7 @@ mod tests {
         }
     }
 
-    /// The line of a phase of the first dataset, with one point here and the number `id`.
+    /// The line of a phase of the first dataset, with one point of this size and number.
     fn phase_line(id: u64, size: u64) -> String {
         let report = read_journal(first_line().as_bytes()).unwrap().report;
         let mut dataset = report.datasets[0].clone();
@@ -811,7 +810,7 @@ mod tests {
         there.point.id = 77;
         let at = ("size_bytes".to_owned(), Coordinate::Number(4096));
         there.point.coordinates.extend([at]);
-        // A point that no line has drafted is passed over.
+        // A point that no phase drafted is skipped.
         let journal = first_line() + &text(there.clone());
         let read = read_journal(journal.as_bytes()).unwrap();
         assert_eq!(read.report.datasets[0].points.len(), 2);
@@ -819,7 +818,7 @@ mod tests {
         let read = read_journal(journal.as_bytes()).unwrap();
         assert!(read.report.datasets[0].points.contains(&there.point));
         assert_eq!(read.report.plan.follow_up_points(), BTreeSet::from([77]));
-        // A measured point stays where it is.
+        // A measured point stays in its place.
         for (line, moved) in [(String::new(), true), (text(point_of(&[1.0], true)), false)] {
             let id = first_point(&read).id;
             let journal = first_line() + &line + &phase_line(id, 8192);
@@ -830,8 +829,8 @@ mod tests {
         }
     }
 
-    /// A continued run begins a point of its first part again: that part's samples count until
-    /// there are more, however many lines these are spread over.
+    /// A continued session begins a point of its first part again. The samples of the first part
+    /// count until there are more, however many lines they are spread over.
     #[test]
     fn rounds_of_a_continuation_are_joined_apart_from_those_of_the_first_part() {
         let carried = text(point_of(&[7.0, 8.0], false));
@@ -883,7 +882,7 @@ mod tests {
         assert!(within(head.len() + all + 3 * long.len()).is_ok());
     }
 
-    /// A journal whose first part had samples of a point that the second part did not get to.
+    /// A journal whose first part had samples of a point that the second part did not reach.
     #[test]
     fn what_a_run_had_of_a_point_counts_until_its_continuation_has_more() {
         let (head, points) = lines();

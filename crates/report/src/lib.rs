@@ -1,8 +1,8 @@
-//! The data model of a report: what is written, read back, compared and drawn. No behaviour but
-//! reading and writing.
+//! The data model of a report: written, read back, compared and drawn by other crates. Its only
+//! behaviour is reading and writing.
 //!
-//! Base units only (bytes, ns, bytes/s), numbers as numbers; what is absent is `null` beside a
-//! reason, never 0.
+//! Units are base units (bytes, ns, bytes/s), and numbers are JSON numbers. Something absent is
+//! `null` with a reason next to it, never 0.
 
 #![forbid(unsafe_code)]
 

@@ -7,37 +7,38 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Outcome of a point. Every variant but the first says why there is no number.
+/// Outcome of a point. Every variant except the first gives the reason for the missing number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "status", rename_all = "kebab-case")]
 pub enum Outcome {
-    /// There is a number, with the evidence for it.
+    /// The point has a number, with evidence.
     Measured(Box<Measured>),
-    /// It could be measured, but there was no time or memory for it.
+    /// The point could be measured, but there was no time or memory for it.
     Skipped {
-        /// Why, in words.
+        /// Reason, in words.
         reason: String,
     },
-    /// It cannot be measured here: the machine lacks it, or there is no such combination.
+    /// The point cannot be measured here: the machine lacks something, or the combination does not
+    /// exist.
     Unsupported {
-        /// Why, in words.
+        /// Reason, in words.
         reason: String,
     },
-    /// The run ended before it was done.
+    /// The session ended before the point was finished.
     Interrupted {
-        /// Why, in words.
+        /// Reason, in words.
         reason: String,
     },
-    /// It was tried and went wrong.
+    /// The point was tried and failed.
     Failed {
-        /// Why, in words.
+        /// Reason, in words.
         reason: String,
     },
 }
 
 impl Outcome {
-    /// The measured value, if there is one.
+    /// The measured value; `None` without one.
     pub fn measured(&self) -> Option<&Measured> {
         match self {
             Outcome::Measured(m) => Some(m),
@@ -56,7 +57,7 @@ impl Outcome {
         }
     }
 
-    /// Why there is no number, `None` where there is one.
+    /// Reason why there is no number; `None` if there is one.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Outcome::Measured(_) => None,
@@ -72,35 +73,35 @@ impl Outcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Measured {
-    /// The undisturbed samples in a few figures, in the dataset's unit.
+    /// Summary of the undisturbed samples, in the dataset's unit.
     pub summary: Summary,
     /// Further figures by name, in base units.
     ///
     /// - Bandwidth: `single_count` (a copy counted once), `bus_estimate` (with write-allocate
-    ///   traffic), in B/s; of several threads `fairness`, the slowest as a share of the fastest.
+    ///   traffic), in B/s. Of several threads `fairness`, the slowest as a share of the fastest.
     /// - Latency: `core_cycles`.
     /// - Instructions: `core_cycles`, `per_cycle`, `per_second`.
     /// - Locks: `ns_per_operation` (of one thread).
     /// - Core to core: `one_way_ns` (half the round trip), `core_cycles`.
     /// - Short windows: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window,
     ///   `windows` (their number), `window_ns`.
-    /// - Storage: `bytes_per_second`, `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`,
-    ///   `_p99_99`, `latency_max` (of every operation, in ns), `cpu_ns_per_operation`; of several
-    ///   threads `fairness`; if there were any, `errors`, `short`, `behind`.
+    /// - Storage: `bytes_per_second`, `cpu_ns_per_operation`. Of every operation, in ns:
+    ///   `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max`. Of
+    ///   several threads `fairness`. If there were any, `errors`, `short`, `behind`.
     pub also: BTreeMap<String, f64>,
-    /// Background traffic; left out where there was none.
+    /// Background traffic; left out if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
     /// Figures of operations on files and devices; left out for other kinds of work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Box<Storage>>,
-    /// Which kernel, or number of threads, was found fastest before the samples, and what the
-    /// others reached; `null` where there was no choice.
+    /// Kernel, or number of threads, that selection found fastest before the samples, with the
+    /// results of all candidates; `null` if there was no choice.
     #[serde(default)]
     pub choice: Option<Choice>,
-    /// The upper bound on the summary's value with its source, `null` where none is known.
+    /// Upper bound on bandwidth or lower bound on latency, with its source; `null` if unknown.
     pub limit: Option<Limit>,
-    /// Every sample taken, disturbed ones among them, in the order taken.
+    /// Every sample, disturbed ones included, in the order taken.
     pub samples: Vec<Sample>,
     /// Checks around and during the samples.
     pub evidence: Evidence,
@@ -109,13 +110,13 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Whether the figures come from a table, without the samples that they rest on.
+    /// True if the figures come from a table without samples.
     pub fn is_without_samples(&self) -> bool {
         self.samples.is_empty() || self.summary.mad.is_none()
     }
 
-    /// The samples that the summary rests on: the undisturbed ones, or all where none is
-    /// undisturbed.
+    /// Samples that the summary rests on: the undisturbed ones, or all if every sample is
+    /// disturbed.
     pub fn samples_of_summary(&self) -> impl Iterator<Item = &Sample> {
         let any = self
             .samples
@@ -131,112 +132,111 @@ impl Measured {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Load {
-    /// Median of what their loads and stores requested (payload), all threads together.
+    /// Median of the payload that its loads and stores requested, all threads together.
     pub median: f64,
     /// Lower end of the 95% confidence interval of that median.
     pub ci_low: f64,
     /// Upper end of the 95% confidence interval of that median.
     pub ci_high: f64,
-    /// How often an interval made like this one holds the truth: below 0.95 where there were fewer
-    /// than six rounds.
+    /// Probability that such an interval contains the true median; below 0.95 with fewer than six
+    /// rounds.
     pub confidence: f64,
-    /// Median of what crossed the memory bus if nothing stayed in a cache and ordinary stores read
-    /// their lines first.
+    /// Median of the estimated traffic on the memory bus. The estimate assumes that nothing stays
+    /// in a cache and that ordinary stores read their lines first.
     pub bus_estimate: f64,
 }
 
-/// A choice among kernels, or numbers of threads, that do the same work.
+/// Result of a selection among kernels, or numbers of threads, that do the same work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Choice {
-    /// The kernel that the samples are of.
+    /// The kernel of the samples.
     pub kernel: String,
-    /// Everything that was tried, the fastest first.
+    /// All candidates, the fastest first.
     pub candidates: Vec<Candidate>,
 }
 
-/// A kernel that was tried, with a number of threads where that was the choice.
+/// A candidate: a kernel, with a number of threads if that was the choice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Candidate {
-    /// Its name in `memgauge list kernels`.
+    /// Name in `memgauge list kernels`.
     pub kernel: String,
-    /// Threads, where their number was the choice.
+    /// Number of threads, if that was the choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
-    /// Working set of each of them, where their number was the choice.
+    /// Working set of each thread, if the number of threads was the choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
-    /// How far ahead it prefetched, `null` for one that does not.
+    /// Prefetch distance in bytes; `null` for a kernel without prefetching.
     pub prefetch_distance_bytes: Option<u64>,
-    /// Median of a few short samples, in the dataset's unit: to choose by, not to quote.
+    /// Median of a few short samples, in the dataset's unit; for the selection only.
     pub median: f64,
-    /// How many.
+    /// Number of these samples.
     pub samples: u64,
 }
 
-/// Value that the point cannot exceed (bandwidth) or fall below (latency).
+/// Bound that the point cannot exceed (bandwidth) or fall below (latency).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Limit {
-    /// In the dataset's unit.
+    /// Value of the bound, in the dataset's unit.
     pub value: f64,
     /// Source of the limit, in words.
     pub source: String,
-    /// Values up to this many times the limit are not rejected: its own error, and what caches may
-    /// hold of the memory.
+    /// Factor on the bound up to which values are not rejected. The factor covers the error of the
+    /// bound and the part of the memory that caches may contain.
     #[serde(default = "exactly")]
     pub tolerance: f64,
 }
 
-/// Usual confidence of intervals.
+/// Default confidence of intervals.
 fn usual() -> f64 {
     0.95
 }
 
-/// No tolerance.
+/// Default tolerance: none.
 fn exactly() -> f64 {
     1.0
 }
 
-/// The undisturbed samples of a point in a few figures, in the dataset's unit.
+/// Summary of the undisturbed samples of a point, in the dataset's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Summary {
-    /// The headline.
+    /// The headline: median of the point.
     pub median: f64,
-    /// The best sample: highest bandwidth, lowest latency.
+    /// Best sample: highest bandwidth, lowest latency.
     pub best: f64,
     /// Lower end of the 95% confidence interval of the median.
     pub ci_low: f64,
     /// Upper end of the 95% confidence interval of the median.
     pub ci_high: f64,
-    /// How often an interval made like this one holds the truth: below 0.95 where there were fewer
-    /// than six rounds; 0 where nothing is known of the spread, and both ends are the median.
+    /// Probability that such an interval contains the true median: below 0.95 with fewer than six
+    /// rounds. 0 means that the spread is unknown and both ends are the median.
     #[serde(default = "usual")]
     pub confidence: f64,
-    /// Median absolute deviation from the median, unscaled; `null` where the report is of another
-    /// tool that does not tell.
+    /// Median absolute deviation from the median, unscaled; `null` if another tool's report lacks
+    /// it.
     pub mad: Option<f64>,
-    /// Mean of the undisturbed samples; `null` where the report is of an earlier version or of
-    /// another tool that does not tell.
+    /// Mean of the undisturbed samples; `null` if the report is of an older version, or of another
+    /// tool that lacks it.
     #[serde(default)]
     pub mean: Option<f64>,
-    /// Standard deviation of the undisturbed samples (n - 1); `null` for one sample, and as for the
-    /// mean.
+    /// Standard deviation of the undisturbed samples (n - 1); `null` for one sample, or if the mean
+    /// is `null`.
     #[serde(default)]
     pub standard_deviation: Option<f64>,
-    /// Coefficient of variation: the standard deviation divided by the magnitude of the mean;
-    /// `null` where the mean is 0, and as for the standard deviation.
+    /// Coefficient of variation: standard deviation divided by the magnitude of the mean. `null` if
+    /// the mean is 0 or the standard deviation is `null`.
     #[serde(default)]
     pub coefficient_of_variation: Option<f64>,
-    /// How many undisturbed samples these figures rest on.
+    /// Number of undisturbed samples that these figures rest on.
     pub undisturbed_samples: u64,
 }
 
 impl Summary {
-    /// Both ends of the interval, `None` where nothing is known of it: no width would look like no
-    /// doubt.
+    /// Both ends of the confidence interval; `None` if unknown, since zero width would look exact.
     pub fn interval(&self) -> Option<(f64, f64)> {
         (self.confidence > 0.0).then_some((self.ci_low, self.ci_high))
     }
@@ -248,31 +248,29 @@ impl Summary {
 pub struct Sample {
     /// The quantity, in the dataset's unit.
     pub value: f64,
-    /// Length of the common window that was counted.
+    /// Length of the common window of all threads.
     pub elapsed_ns: f64,
-    /// Work in the window: payload bytes of all threads (bandwidth) or of the measured one, steps
-    /// of the chain (latency), instructions, operations on locks, round trips.
+    /// Work in the window. Bandwidth: payload bytes of all threads, or of the measured one.
+    /// Latency: steps of the chain. Else instructions, operations on locks, or round trips.
     pub work: u64,
-    /// Payload that threads beside the measured one moved in the window, in B/s; left out where
-    /// there were none.
+    /// Payload of background traffic in the window, in B/s; left out if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<f64>,
-    /// Core clock right before and after on the first CPU, `null` where it could not be
-    /// established.
+    /// Core clock of the first CPU right before and after the sample, in Hz; `null` if unknown.
     pub core_hz: Option<f64>,
-    /// Number of the round in which it was taken, from 0.
+    /// Number of the sample's round, from 0.
     pub round: u32,
-    /// Number of the allocation of its memory, from 0.
+    /// Number of the allocation of the sample's memory, from 0.
     #[serde(default)]
     pub allocation: u32,
-    /// Time in gaps inside it, all threads together: what single chunks took longer than three
-    /// times the median chunk; left out where there was none.
+    /// Time in gaps inside the sample, all threads together. A gap is a chunk longer than three
+    /// median chunks; its time beyond one median counts. Left out if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaps_ns: Option<f64>,
-    /// The CPU that each thread was found on; left out where each was on its own and where the
-    /// system does not tell.
+    /// CPU that each thread was found on; left out if each was on its own CPU or the system does
+    /// not say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
-    /// Why it is left out of the summary, `null` for a undisturbed sample.
+    /// Why the sample is left out of the summary; `null` for an undisturbed sample.
     pub disturbance: Option<String>,
 }

@@ -1,11 +1,11 @@
-//! Limits and refusals of files that are read.
+//! Limit on the size of a file that is read, and messages about unreadable files.
 
 use super::SCHEMA_VERSION;
 use units::Bytes;
 
-/// More than this of one file is not kept in memory: more than a million points take (2 to 3 kB
-/// each without their samples), and less than addresses of 32 bits reach. A report that was read
-/// takes about as much memory as its file.
+/// Largest file that is read into memory. The limit covers more than a million points of 2 to 3 kB
+/// each without samples, and stays below the reach of 32-bit addresses. A parsed report takes about
+/// as much memory as its file.
 pub const LARGEST_REPORT: Bytes = Bytes::mib(if usize::BITS > 32 { 4096 } else { 512 });
 
 /// Message about a file from a later version of the program.
@@ -15,8 +15,8 @@ pub(super) fn newer(version: u32) -> String {
     )
 }
 
-/// `text` cut where it quotes more of the file than anybody wants to see; the end, with the place,
-/// stays.
+/// `text` shortened in the middle, since messages may quote much of the file. The end, which names
+/// the position, stays.
 pub(super) fn brief(text: String) -> String {
     const START: usize = 140;
     const END: usize = 60;

@@ -1,21 +1,21 @@
-//! How two CPUs lie to each other, as the system reports it.
+//! Relation of two CPUs in the topology, as the system reports it.
 
 use super::host::{CacheKind, Topology};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Nearest thing that two CPUs share, nearest first.
+/// Nearest resource that two CPUs share, nearest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// The physical core.
     SameCore,
-    /// A data cache of this level, and no nearer one.
+    /// A data cache of this level, and no nearer resource.
     SharedCache(u32),
     /// The socket only.
     SamePackage,
-    /// Not even the socket.
+    /// Nothing, not even the socket.
     CrossPackage,
-    /// The system does not tell.
+    /// Unknown: the system does not report it.
     Unknown,
 }
 
@@ -31,20 +31,20 @@ impl fmt::Display for Relation {
     }
 }
 
-/// Position of a CPU: package, then its caches from the last to the first with the lowest CPU of
-/// each, then its core.
+/// Position of a CPU: package, caches from the last to the first, core. A cache is its level and
+/// its lowest CPU; a core is its lowest CPU.
 type CpuPosition = (Option<u32>, Vec<(u32, u32)>, u32);
 
-/// A package, and a cache by its level and lowest CPU.
+/// A package, and a cache given by its level and lowest CPU.
 pub type CacheGroup = (Option<u32>, Option<(u32, u32)>);
 
-/// Positions of all CPUs of a topology, found once: a machine with hundreds of CPUs has tens of
-/// thousands of pairs.
+/// Positions of all CPUs of a topology, computed once: hundreds of CPUs have tens of thousands of
+/// pairs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Places(BTreeMap<u32, CpuPosition>);
 
 impl Places {
-    /// The places of the CPUs of `topology`.
+    /// Finds the positions of the CPUs of `topology`.
     pub fn new(topology: &Topology) -> Self {
         let core = |siblings: &[u32], id: u32| siblings.iter().copied().min().unwrap_or(id);
         let place = |cpu: &super::Cpu| {
@@ -72,7 +72,7 @@ impl Places {
         Self(places)
     }
 
-    /// Relation of `a` and `b`.
+    /// Relation of CPUs `a` and `b`; `Unknown` if one of them is not in the topology.
     pub fn relation(&self, a: u32, b: u32) -> Relation {
         let (Some(a), Some(b)) = (self.0.get(&a), self.0.get(&b)) else {
             return Relation::Unknown;
@@ -92,15 +92,15 @@ impl Places {
         }
     }
 
-    /// `cpus` in an order in which those that share something are neighbours: by package, caches,
-    /// core, number.
+    /// Sorts `cpus` so that CPUs that share something are neighbours: by package, caches, core,
+    /// number.
     pub fn ordered(&self, cpus: &[u32]) -> Vec<u32> {
         let mut ordered = cpus.to_vec();
         ordered.sort_by_key(|cpu| (self.0.get(cpu), *cpu));
         ordered
     }
 
-    /// Group of CPUs around `cpu`: its package and its last cache, equal for CPUs of one group.
+    /// Group of `cpu`: its package and its last-level cache. `None` if the CPU is unknown.
     pub fn group(&self, cpu: u32) -> Option<CacheGroup> {
         self.0
             .get(&cpu)
@@ -114,8 +114,8 @@ mod tests {
     use super::*;
     use units::{Bytes, CpuList};
 
-    /// Two packages of two clusters of two cores of two threads: CPUs 0-7 are the first threads,
-    /// 8-15 the second.
+    /// Two packages of two clusters of two cores of two threads. CPUs 0-7 are the first threads of
+    /// the cores, CPUs 8-15 the second threads.
     fn topology() -> Topology {
         let cpu = |id: u32| Cpu {
             id,

@@ -1,4 +1,4 @@
-//! The report: one JSON document that holds everything about a run.
+//! The report: one JSON document with everything about a session.
 
 use super::{Coordinate, Dataset, HostFacts, Point, ReportVerdict, VerdictGrade};
 #[cfg(feature = "schema")]
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Hertz, Nanos};
 
-/// Version of the report's schema; rises when a reader of the old one would misread the new one.
+/// Version of the report's schema. It rises when a reader of the old one would misread the new one.
 pub const SCHEMA_VERSION: u32 = 3;
 
-/// A run and all that came of it.
+/// A session and its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Report {
@@ -18,19 +18,19 @@ pub struct Report {
     pub schema_version: u32,
     /// Whether everything planned was measured.
     pub status: RunStatus,
-    /// How far the numbers can be trusted, all together.
+    /// Verdict on the whole report.
     pub verdict: ReportVerdict,
-    /// How to repeat the run and what it ran on.
+    /// How to repeat the session, and the machine that it ran on.
     pub provenance: Provenance,
     /// The plan, and the time that it really took.
     pub plan: PlanSummary,
-    /// The points, by experiment and quantity.
+    /// Points, by experiment and quantity.
     pub datasets: Vec<Dataset>,
     /// Findings.
     pub findings: Vec<Finding>,
 }
 
-/// How a run ended.
+/// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -39,11 +39,11 @@ pub enum RunStatus {
     Complete,
     /// Some points failed.
     Partial,
-    /// The run was ended from outside before all points were done.
+    /// The session was ended from outside before all points were finished.
     Interrupted,
 }
 
-/// How to repeat a run and what it ran on.
+/// How to repeat a session, and the machine that it ran on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Provenance {
@@ -51,17 +51,17 @@ pub struct Provenance {
     pub tool: Tool,
     /// Arguments as typed, the program's name first.
     pub command_line: Vec<String>,
-    /// Seed of every random choice, in decimal digits (64 bits do not fit every JSON reader's
-    /// numbers).
+    /// Seed of every random choice, in decimal digits: not every JSON reader has numbers of 64
+    /// bits.
     pub seed: String,
-    /// Start of the run, RFC 3339, UTC.
+    /// Start of the session, RFC 3339, UTC.
     pub started: String,
-    /// End of the run, RFC 3339, UTC.
+    /// End of the session, RFC 3339, UTC.
     pub finished: String,
-    /// When it was continued with `--resume`, RFC 3339, UTC; left out of a run in one piece.
+    /// Times of continuations with `--resume`, RFC 3339, UTC; left out of a session in one piece.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed: Vec<String>,
-    /// The kernels that were used.
+    /// Kernels that were used.
     pub kernels: Vec<KernelUsed>,
     /// The clock.
     pub clock: ClockFacts,
@@ -70,8 +70,8 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// The provenance of a table by the program called `tool`, which says nothing of its run; `why`
-    /// is what is said of every fact.
+    /// Provenance of a table written by the program called `tool`. A table has no facts about its
+    /// session; `why` becomes the source of each unknown fact.
     pub(super) fn unknown(tool: &str, why: &str) -> Self {
         Provenance {
             tool: Tool {
@@ -97,7 +97,7 @@ impl Provenance {
         }
     }
 
-    /// Whether this is the provenance of a table, which says nothing of its run.
+    /// True if the report comes from a table, which has no facts about its session.
     pub fn is_unknown(&self) -> bool {
         self.clock.rate.is_none()
     }
@@ -109,17 +109,17 @@ impl Provenance {
 pub struct Tool {
     /// `memgauge`.
     pub name: String,
-    /// Its version.
+    /// Version of the program.
     pub version: String,
-    /// Whether instructions ran natively, or where the run was simulated.
+    /// Whether instructions ran natively or emulated, or the session was simulated.
     pub machine: String,
 }
 
-/// A kernel that was used: equal digests mean the same instructions.
+/// A kernel that was used. Equal digests mean the same instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct KernelUsed {
-    /// Its name in `memgauge list kernels`.
+    /// Name in `memgauge list kernels`.
     pub name: String,
     /// Digest of its machine code.
     pub digest: Option<String>,
@@ -131,16 +131,16 @@ pub struct KernelUsed {
 pub struct ClockFacts {
     /// The counter: `tsc`, `cntvct`, `monotonic`, `simulated`.
     pub counter: String,
-    /// Its rate, calibrated against the monotonic clock; `null` where the report is of another tool
-    /// that does not tell.
+    /// Rate of the counter, calibrated against the monotonic clock; `null` if another tool's report
+    /// lacks it.
     pub rate: Option<Hertz>,
-    /// Relative difference between two independent calibrations; `null` likewise.
+    /// Relative difference between two independent calibrations; `null` as for the rate.
     pub error: Option<f64>,
-    /// Smallest step seen between two readings; `null` likewise.
+    /// Smallest step seen between two readings; `null` as for the rate.
     pub resolution: Option<Nanos>,
-    /// Cost of one reading; `null` likewise.
+    /// Cost of one reading; `null` as for the rate.
     pub overhead: Option<Nanos>,
-    /// Core clock at the start, from dependent additions; `null` where it could not be established.
+    /// Core clock at the start, from dependent additions; `null` if unknown.
     pub core: Option<Hertz>,
 }
 
@@ -150,25 +150,25 @@ pub struct ClockFacts {
 pub struct PlanSummary {
     /// Name of the profile, or of the single experiment.
     pub profile: String,
-    /// Time allowed.
+    /// Time that the user allows.
     pub budget: Nanos,
     /// Time that the plan was expected to take.
     pub planned: Nanos,
-    /// Time that it took; `null` while the run is under way.
+    /// Time that the session took; `null` while it is under way.
     pub real: Option<Nanos>,
     /// Memory that the plan maps.
     pub memory: Bytes,
-    /// Points planned.
+    /// Number of planned points.
     pub points: u64,
-    /// Parts that were shortened or left out to stay inside budget and memory, in words.
+    /// Parts that were shortened or left out to fit budget and memory, in words.
     pub shortened: Vec<String>,
-    /// The phases that were drafted from measured points, in the order of the session.
+    /// Phases that were drafted from measured points, in the order of the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<DraftedPhase>,
 }
 
 impl PlanSummary {
-    /// The numbers of the points that follow-ups drafted.
+    /// Numbers of the points that follow-ups drafted.
     pub fn follow_up_points(&self) -> BTreeSet<u64> {
         let follow_ups = self
             .phases
@@ -180,79 +180,77 @@ impl PlanSummary {
     }
 }
 
-/// A phase whose points were drafted from what the phases before it measured. A session that is
-/// continued drafts the same points again (docs/method/phases.md).
+/// A phase whose points were drafted from the results of earlier phases. A continued session drafts
+/// the same points again (docs/method/phases.md).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DraftedPhase {
     /// The phase.
     pub phase: PhaseId,
-    /// Size of all last-level caches together that sizes memory from this phase on, as timing shows
-    /// it; left out where memory is sized by what the system reports.
+    /// Size of all last-level caches together by timing, which sizes memory from this phase on.
+    /// Left out if memory is sized by the system's figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_level: Option<Bytes>,
-    /// The finding about that size; left out where there is none.
+    /// Finding about that size; left out if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
-    /// The room that there was for points; left out where the phase is no follow-up.
+    /// Limits on the points of the phase; left out if the phase is no follow-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rooms: Vec<PhaseRoom>,
-    /// The numbers of the points that are new or lie elsewhere than was planned.
+    /// Numbers of the points that are new, or whose coordinates changed since the plan.
     pub points: Vec<u64>,
 }
 
-/// Room for points of an experiment in a follow-up.
+/// Limit on the points of an experiment in a follow-up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PhaseRoom {
     /// Name of the experiment.
     pub experiment: String,
-    /// The repeat; left out where there is one only.
+    /// The repeat; left out if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Coordinate>,
-    /// Number of points, at most.
+    /// Largest number of points.
     pub points: u64,
 }
 
-/// A phase by what drafts it. Phases that size memory come before all others, and follow-ups after
-/// the points that they follow.
+/// Identity of a phase. Phases that size memory come before all others; a follow-up comes after the
+/// points that it follows.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PhaseId {
-    /// Whether the other phases size memory by what its points show.
+    /// True if the points of this phase size the memory of the other phases.
     pub sizes_memory: bool,
-    /// Number of the follow-up that drafts it, from 0; left out of a phase that is drafted when the
-    /// session is planned.
+    /// Number of the follow-up that drafts the phase, from 0; left out of a phase that is drafted
+    /// when the session is planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follow_up: Option<u64>,
 }
 
-/// Something about the results that is worth a sentence. It is as sure as the points that it rests
-/// on.
+/// A sentence about the results, as trustworthy as the points that it rests on.
 ///
-/// The last two fields are private: whoever makes a finding has to say which points it rests on.
+/// The last two fields are private: a finding is made only with the points that it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Finding {
-    /// Stable name of the kind of finding, `page-walk-cost`.
+    /// Stable name of the kind of finding: `page-walk-cost`.
     pub kind: String,
-    /// The sentence.
+    /// The text, a sentence.
     pub text: String,
-    /// The numbers in it, by name, in base units.
+    /// Numbers in the text by name, in base units.
     pub values: BTreeMap<String, f64>,
-    /// How far the points that it rests on can be trusted; left out of a finding that rests on
-    /// none.
+    /// Grade of the points that the finding rests on; left out if it rests on none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     trust: Option<VerdictGrade>,
-    /// The numbers of these points, in rising order.
+    /// Numbers of these points, in rising order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     points: Vec<u64>,
 }
 
 impl Finding {
-    /// A sentence about the machine or the run, which rests on no measured value.
+    /// A finding about the machine or the session that rests on no measured value.
     pub fn note(kind: &str, text: String) -> Self {
         let values = BTreeMap::new();
         Self {
@@ -264,14 +262,14 @@ impl Finding {
         }
     }
 
-    /// The same with the numbers in it.
+    /// Adds the numbers in the text.
     pub fn with(mut self, values: BTreeMap<String, f64>) -> Self {
         self.values = values;
         self
     }
 
-    /// A finding that is wrong if one of `points` is: it is as doubtful as the worst of them.
-    /// `None` where one of them can carry no finding ([`Point::usable`]) and where there are none.
+    /// A finding that is wrong if one of `points` is; its grade is that of the worst point. `None`
+    /// if `points` is empty or one of them is not usable ([`Point::usable`]).
     pub fn resting_on<'a>(
         points: impl IntoIterator<Item = &'a Point>,
         kind: &str,
@@ -292,9 +290,9 @@ impl Finding {
         })
     }
 
-    /// A finding that many of `points` show together, so that a single one of them matters little:
-    /// it is doubtful where half of them are. Points that can carry no finding ([`Point::usable`])
-    /// do not count; `None` where no other is left.
+    /// A finding that many of `points` show together, so that a single one matters little. Its
+    /// grade is the median grade of the usable points ([`Point::usable`]). `None` if no point is
+    /// usable.
     pub fn shown_by<'a>(
         points: impl IntoIterator<Item = &'a Point>,
         kind: &str,
@@ -317,23 +315,23 @@ impl Finding {
         })
     }
 
-    /// How far the points that it rests on can be trusted; `None` where it rests on none.
+    /// Grade of the points that the finding rests on; `None` if it rests on none.
     pub fn trust(&self) -> Option<VerdictGrade> {
         self.trust
     }
 
-    /// The numbers of the points that it rests on, in rising order.
+    /// Numbers of the points that the finding rests on, in rising order.
     pub fn points(&self) -> &[u64] {
         &self.points
     }
 
-    /// Whether a reader has to be told that its points are doubtful.
+    /// True if the points are doubtful, which a reader has to know.
     pub fn is_doubtful(&self) -> bool {
         self.trust.is_some_and(|trust| trust > VerdictGrade::Solid)
     }
 }
 
-/// The numbers of `points`, each once.
+/// Numbers of `points`, each once, in rising order.
 fn numbers(points: &[&Point]) -> Vec<u64> {
     let numbers: BTreeSet<u64> = points.iter().map(|point| point.id).collect();
     numbers.into_iter().collect()

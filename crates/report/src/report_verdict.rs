@@ -1,10 +1,10 @@
-//! The judgement on a whole report, from those on its points.
+//! Verdict on a whole report, from the verdicts on its points.
 
 use super::{Cause, CauseCount, Dataset, ReportVerdict, VerdictGrade, headline};
 use std::collections::BTreeMap;
 
 impl ReportVerdict {
-    /// The judgement that the points of `datasets` amount to, see [`headline`].
+    /// Counts the verdicts on the points of the [`headline`] datasets that are not derived.
     pub fn summarise(datasets: &[Dataset]) -> Self {
         let points = headline(datasets)
             .filter(|d| !d.derived)

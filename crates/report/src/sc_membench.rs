@@ -1,7 +1,7 @@
-//! sc-membench's CSV as a report, so that collections of it can be drawn beside ours.
+//! sc-membench's CSV as a report, so that existing collections can be drawn next to memgauge's.
 //!
-//! Conventions of sc-membench, from its source: sizes are KiB of one buffer for one thread;
-//! bandwidth is MiB/s although the heading says mb; a copy counts its buffer once. Bandwidth is the
+//! Conventions of sc-membench, from its source: sizes are KiB of one buffer for one thread.
+//! Bandwidth is MiB/s although the heading says mb. A copy counts its buffer once. Bandwidth is the
 //! best of the tries, latency the median. The file names no machine and no disturbance, so its
 //! points are doubtful.
 
@@ -17,30 +17,31 @@ use super::{
 };
 use units::{Bytes, Nanos};
 
-/// The heading, to the letter.
+/// The exact heading of a file.
 pub const SC_MEMBENCH_HEADER: &str = "size_kb,operation,bandwidth_mb_s,latency_ns,\
      latency_stddev_ns,latency_samples,threads,iterations,elapsed_s";
 
-/// The operations that it knows, in the order in which each size has them.
+/// Operations of sc-membench, in the order that each size has them.
 pub const SC_MEMBENCH_OPERATIONS: [&str; 4] = ["read", "write", "copy", "latency"];
 
-/// Its megabyte.
+/// sc-membench's megabyte, in bytes.
 const MIB: f64 = 1_048_576.0;
 
-/// A longer first line is not a heading.
+/// Maximum length of a heading, in bytes.
 const LONGEST_HEADING: usize = 4096;
 
-/// Half the 95% interval of a median in standard deviations over the root of their number: 1.96,
-/// and the root of half of pi by which a median of normal values is less certain than their mean.
+/// Factor from standard deviation over the root of the number of samples to half the 95% interval
+/// of a median: 1.96 times the root of pi / 2, by which a median of normal values is less
+/// certain than a mean.
 const INTERVAL: f64 = 1.96 * 1.2533;
 
-/// Whether a file that begins with `line` is one of that tool.
+/// True if `line`, the first of a file, is a heading of sc-membench.
 pub(super) fn is_heading(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&line[..line.len().min(LONGEST_HEADING)]);
     line.len() <= LONGEST_HEADING && text.split(',').any(|title| title.trim() == "size_kb")
 }
 
-/// The report that the rows of such a file amount to. Errors are one line.
+/// Makes a report from the rows of such a file. Errors are one line.
 pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     let unreadable =
         |e: csv::Error| format!("sc-membench's CSV cannot be read: {}", brief(e.to_string()));
@@ -61,7 +62,7 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     Ok(sc_membench_report(&rows))
 }
 
-/// Position of each column.
+/// Index of each known column among the file's columns.
 fn places(titles: &csv::StringRecord) -> Result<Vec<usize>, String> {
     let known: Vec<&str> = SC_MEMBENCH_HEADER.split(',').collect();
     if let Some(other) = titles.iter().find(|title| !known.contains(title)) {
@@ -78,44 +79,44 @@ fn places(titles: &csv::StringRecord) -> Result<Vec<usize>, String> {
     known.iter().map(place).collect()
 }
 
-/// How many buffers a thread walks through.
+/// Number of buffers that a thread walks through.
 fn buffers(operation: &str) -> u64 {
     if operation == "copy" { 2 } else { 1 }
 }
 
-/// Text of the file, short and without anything that a terminal acts on.
+/// At most 40 characters of the file, with control characters escaped.
 fn shown(text: &str) -> String {
     text.escape_debug().take(40).collect()
 }
 
-/// A row of such a file, in base units.
+/// A row of a file, in base units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScMembenchRow {
     /// One of [`SC_MEMBENCH_OPERATIONS`].
     pub operation: &'static str,
-    /// Size of one buffer of one thread.
+    /// Size of one buffer of one thread, in KiB.
     pub kib: u64,
-    /// Threads.
+    /// Number of threads.
     pub threads: u64,
-    /// B/s with the buffer counted once, or ns; 0 where that tool has none.
+    /// B/s with the buffer counted once, or ns; 0 if sc-membench has none.
     pub value: f64,
-    /// Standard deviation of a latency's samples in ns, 0 of a bandwidth.
+    /// Standard deviation of a latency's samples in ns; 0 for bandwidth.
     pub deviation: f64,
-    /// Samples of a latency, 0 of a bandwidth.
+    /// Number of samples of a latency; 0 for bandwidth.
     pub samples: u64,
-    /// Passes over the buffer by each thread, or samples of a latency.
+    /// Passes of each thread over the buffer, or samples of a latency.
     pub iterations: u64,
     /// Time of all iterations, or of all samples.
     pub elapsed_ns: f64,
 }
 
 impl ScMembenchRow {
-    /// Whether the row is a latency.
+    /// True if the row is a latency.
     pub fn is_latency(&self) -> bool {
         self.operation == "latency"
     }
 
-    /// Place of the operation in [`SC_MEMBENCH_OPERATIONS`].
+    /// Index of the operation in [`SC_MEMBENCH_OPERATIONS`].
     pub fn place(&self) -> usize {
         SC_MEMBENCH_OPERATIONS
             .iter()
@@ -123,7 +124,7 @@ impl ScMembenchRow {
             .unwrap_or_default()
     }
 
-    /// Bytes that a thread walks through: of a copy both buffers. Saturates.
+    /// Bytes that a thread walks through; both buffers of a copy. Saturates.
     fn size(&self) -> u64 {
         self.kib.saturating_mul(1024 * buffers(self.operation))
     }
@@ -192,7 +193,7 @@ impl ScMembenchRow {
         })
     }
 
-    /// The row as a point of memgauge's.
+    /// The row as a point of memgauge.
     fn point(&self, id: u64) -> Point {
         let mut coordinates = Coordinates::from([
             ("size_bytes".to_owned(), Coordinate::Number(self.size())),
@@ -280,7 +281,7 @@ impl ScMembenchRow {
     }
 }
 
-/// Verdict of a number that comes without its samples.
+/// Verdict on a number without samples.
 fn doubt() -> Verdict {
     let reason = Reason {
         cause: Cause::FewSamples,
@@ -293,8 +294,7 @@ fn doubt() -> Verdict {
     }
 }
 
-/// The report that rows amount to: doubtful points without evidence, of which nothing else is
-/// known.
+/// A report of rows: doubtful points without evidence; other facts are unknown.
 pub fn sc_membench_report(rows: &[ScMembenchRow]) -> Report {
     let mut datasets = Vec::new();
     let mut id = 0;
@@ -385,7 +385,7 @@ mod tests {
             (Some(128 << 10), Some(2))
         );
         let m = copy.outcome.measured().unwrap();
-        // Both ways count here, one there.
+        // memgauge counts both directions, sc-membench one.
         assert_eq!(
             (m.summary.median, m.also["single_count"]),
             (4000.0 * MIB, 2000.0 * MIB)
@@ -406,7 +406,7 @@ mod tests {
             latency.summary
         );
         assert_eq!(report.verdict.grade, VerdictGrade::Doubtful);
-        // A fact that the tool does not tell is no zero.
+        // A fact that sc-membench lacks is `null`, not zero.
         let clock = serde_json::to_value(&report.provenance.clock).unwrap();
         let unknown = ["rate", "error", "resolution", "overhead", "core"];
         assert!(

@@ -8,15 +8,17 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use units::Bytes;
 
-/// So much of a file tells what it is; whatever else never ends is not read any further.
+/// Bytes at the start of a file that determine its format. Other input, which may never end, is not
+/// read further.
 const START: u64 = 64 << 10;
 
-/// Writes `content` to `path` so that a reader sees the old file or the new one, never half of one.
+/// Replaces the content of `path` with `content`; a reader sees the old file or the new one, never
+/// a part.
 ///
-/// Goes through a temporary file in the same directory, synchronised before it is renamed. On an
-/// error `path` is as it was and the temporary file is gone. A link stays and its file is replaced.
-/// A pipe, a device (`/dev/full`) and a file behind the system's own links (`/dev/fd/3`) are
-/// written to.
+/// The content goes to a temporary file in the same directory, which is synchronised and then
+/// renamed. On an error `path` is unchanged and the temporary file is gone. A link stays and its
+/// target is replaced. Pipes, devices (`/dev/full`) and files behind the system's own links
+/// (`/dev/fd/3`) are appended to.
 pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     if !is_replaceable(path) {
         return File::options().append(true).open(path)?.write_all(content);
@@ -36,32 +38,31 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
         .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
-        // The error that matters is the first one.
+        // The first error is the one that matters.
         let _ = fs::remove_file(&temporary);
     }
     written
 }
 
-/// Whether `path` may be renamed over. Below `/dev` and `/proc` even a regular file is only the far
-/// end of a link that belongs to the system: replacing `/dev/stdout` would take it from every
-/// program.
+/// True if `path` may be renamed over. Below `/dev` and `/proc` even a regular file is the target
+/// of a link of the system: replacing `/dev/stdout` would take it from every program.
 pub fn is_replaceable(path: &Path) -> bool {
     let system = ["/dev", "/proc"]
         .iter()
         .any(|folder| path.starts_with(folder));
-    // A folder that is mounted in /dev holds files like any other.
+    // Files in a folder that is mounted below /dev are ordinary.
     let of_system = system && !path.starts_with("/dev/shm");
     !of_system && fs::metadata(path).map_or(true, |m| m.is_file())
 }
 
-/// A name beside `path` that no other process uses.
+/// A name next to `path` that no other process uses.
 fn temporary_name(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.tmp", std::process::id()));
     path.with_file_name(name)
 }
 
-/// A report or a journal as it was read back.
+/// A report or a journal that was read back.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Saved {
     /// A report.
@@ -71,7 +72,7 @@ pub enum Saved {
 }
 
 impl Saved {
-    /// The report, or what a journal has of it.
+    /// The report, or the part of it in a journal.
     pub fn into_report(self) -> Report {
         match self {
             Saved::Report(report) => *report,
@@ -80,19 +81,19 @@ impl Saved {
     }
 }
 
-/// Reads a report, a journal, or CSV of ours or of sc-membench as a report; the content tells
-/// which. Errors name what is wrong with the file, not where in our code it was noticed.
+/// Reads a report, a journal, or CSV of memgauge or sc-membench; the content determines the format.
+/// Errors describe the fault of the file.
 pub fn read_saved(path: &Path) -> Result<Saved, String> {
     let file = File::open(path).map_err(|e| e.to_string())?;
     parse_saved(io::BufReader::new(file))
 }
 
-/// The same from anything that can be read.
+/// Like [`read_saved`], from any reader.
 pub fn parse_saved(input: impl BufRead) -> Result<Saved, String> {
     parse_within(LARGEST_REPORT, input)
 }
 
-/// The same, with no more than `limit` of it in memory.
+/// Like [`parse_saved`], with at most `limit` bytes in memory.
 fn parse_within(limit: Bytes, mut input: impl BufRead) -> Result<Saved, String> {
     let mut bytes = Vec::new();
     let failed = |e: io::Error| e.to_string();
@@ -145,7 +146,7 @@ fn parse_within(limit: Bytes, mut input: impl BufRead) -> Result<Saved, String> 
         .map_err(none)
 }
 
-/// `bytes` as far as their first line goes.
+/// The first line of `bytes`.
 fn first_line(bytes: &[u8]) -> &[u8] {
     bytes
         .split(|byte| *byte == b'\n')
@@ -153,7 +154,7 @@ fn first_line(bytes: &[u8]) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// The one field that every version of the schema has.
+/// The only field that every version of the schema has.
 #[derive(serde::Deserialize)]
 struct SchemaProbe {
     schema_version: u32,
@@ -212,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Never ends, and fails where more of it is read than anybody needs.
+    /// A reader that never ends, and fails if more than `left` bytes are read.
     struct Endless {
         byte: u8,
         left: usize,

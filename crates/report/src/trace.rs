@@ -1,49 +1,51 @@
-//! Operations on storage one by one: a line for each, to be looked at and to be replayed.
+//! Operations on storage, one line for each, to be analysed or replayed.
 
 use super::reading::brief;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Write};
 
-/// One operation as it was done.
+/// One operation of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceRecord {
     /// Number of the point in its experiment.
     pub point: u32,
-    /// Number of the window since the run began, those that do not count among them.
+    /// Number of the window since the session began; windows that do not count are included.
     pub window: u64,
-    /// Position of the thread.
+    /// Index of the thread.
     pub thread: u32,
     /// `read`, `write`, `fsync` or `fdatasync`.
     pub operation: String,
-    /// When it was submitted, in ns since the first operation of the trace.
+    /// Time of submission, in ns since the first operation of the trace.
     pub issue_ns: u64,
-    /// When it was found complete.
+    /// Time at which the operation was found complete.
     pub complete_ns: u64,
-    /// When it was due: under a rate limit before it was submitted or then, else then.
+    /// Time at which the operation was due: under a rate limit at most the time of submission, else
+    /// equal to it.
     pub due_ns: u64,
-    /// Where, in bytes.
+    /// Offset in the file, in bytes.
     pub offset: u64,
     /// Requested bytes.
     pub size: u64,
-    /// Bytes moved; empty where it failed.
+    /// Bytes moved; empty if the operation failed.
     pub moved: Option<u64>,
-    /// The system's number of the error; empty where there was none.
+    /// Error number of the system; empty if there was none.
     pub error: Option<i32>,
-    /// The file as it was named.
+    /// Name of the file as the user gave it.
     pub file: String,
 }
 
-/// How a trace is written down.
+/// Format of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceFormat {
-    /// A heading and lines of values.
+    /// CSV: a heading, then lines of values.
     Csv,
-    /// An object a line.
+    /// One JSON object per line.
     JsonLines,
 }
 
 impl TraceFormat {
-    /// By the extension of a file's name: `.jsonl` and `.json` are objects, all others values.
+    /// Format by the extension of a file's name: JSON Lines for `.jsonl` and `.json`, CSV for all
+    /// others.
     pub fn from_name(name: &str) -> Self {
         if name.ends_with(".jsonl") || name.ends_with(".json") {
             TraceFormat::JsonLines
@@ -69,7 +71,7 @@ impl std::fmt::Debug for TraceWriter {
 }
 
 impl TraceWriter {
-    /// Writes to `out`.
+    /// Makes a writer to `out`.
     pub fn new(format: TraceFormat, out: Box<dyn Write + Send>) -> Self {
         Self {
             format,
@@ -78,10 +80,10 @@ impl TraceWriter {
         }
     }
 
-    /// Writes `records` and brings them to the system.
+    /// Writes `records` and flushes them.
     ///
     /// # Errors
-    /// Text of a system error.
+    /// A write failed.
     pub fn write(&mut self, records: &[TraceRecord]) -> io::Result<()> {
         match self.format {
             TraceFormat::JsonLines => {
@@ -109,10 +111,10 @@ impl TraceWriter {
     }
 }
 
-/// Reads a trace back, in either format.
+/// Reads a trace in either format.
 ///
 /// # Errors
-/// The first line that is none of a trace, with its number from 1.
+/// The number of the first invalid line, from 1, and the error.
 pub fn read_trace(text: &str) -> Result<Vec<TraceRecord>, (usize, String)> {
     if text.trim_start().starts_with('{') {
         let lines = text.as_bytes().lines().enumerate();
@@ -124,7 +126,7 @@ pub fn read_trace(text: &str) -> Result<Vec<TraceRecord>, (usize, String)> {
             .collect();
     }
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    // A name may have several lines; the heading is the first one.
+    // A file name may span several lines; the heading is line 1.
     let line = |e: &csv::Error| {
         e.position()
             .map_or(1, |at| usize::try_from(at.line()).unwrap_or(usize::MAX))
@@ -193,8 +195,7 @@ mod tests {
         assert!(matches!(read_trace("{\"point\": 1}\n"), Err((1, _))));
         assert!(matches!(read_trace("a,b\n1,2\n"), Err((2, _))));
         assert_eq!(read_trace(""), Ok(Vec::new()));
-        // A name of two lines, then something that is none; and what quotes the file does not quote
-        // all of it.
+        // A file name of two lines, then an invalid line. The error quotes only a part of it.
         let heading = "point,window,thread,operation,issue_ns,complete_ns,due_ns,offset,size,moved,error,file\n";
         let broken = format!(
             "{heading}0,0,0,read,1,2,1,0,512,512,,\"a\nb\"\n0,0,0,read,x,2,1,0,512,512,,a\n"

@@ -1,9 +1,8 @@
-//! A report in the form of sc-membench's CSV: one row for each size and operation, by that tool's
-//! rules.
+//! A report in the form of sc-membench's CSV: one row for each size and operation.
 //!
-//! Its rules, from its source: bandwidth is the best of the tries, latency the median. All rows of
-//! a file have one number of threads, or the best one where it looked for that. Its chain is a
-//! single one in random order, walked by one thread. The file has no column for trust.
+//! Rules of sc-membench, from its source: bandwidth is the best of the tries, latency the median.
+//! All rows of a file have one number of threads, or the best one if it searched for that. Its
+//! chain is a single one in random order, walked by one thread. The file has no column for trust.
 
 use super::super::{
     ASKED_THREADS, Coordinates, Dataset, Measured, Outcome, Point, Report, VerdictGrade,
@@ -11,24 +10,24 @@ use super::super::{
 use super::{SC_MEMBENCH_OPERATIONS, ScMembenchRow, buffers};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The size of a row counts whole KiB; a size that lies further from them has no row.
+/// Largest relative distance of a row's size from whole KiB. Points further off have no row.
 const SIZE_ERROR: f64 = 0.01;
 
-/// Which numbers of threads have rows.
+/// Numbers of threads that have rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
-    /// The number that was looked for where there is one, else the largest.
+    /// One: the number that was found by selection if there is one, else the largest.
     One,
-    /// Each.
+    /// Every number.
     Every,
 }
 
-/// A report in that form.
+/// A report in the form of sc-membench's CSV.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScMembenchForm {
-    /// In the order of the file: by size, operation and threads.
+    /// Rows in the order of the file: by size, operation and threads.
     pub rows: Vec<ScMembenchRow>,
-    /// Points of rows that are doubtful, which the form cannot say.
+    /// Number of rows whose points are doubtful; the form has no column for that.
     pub doubtful: usize,
     /// Points without a row.
     pub left_out: Vec<ScMembenchLeftOut>,
@@ -37,17 +36,17 @@ pub struct ScMembenchForm {
 /// A point without a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScMembenchLeftOut {
-    /// Name of its experiment.
+    /// Name of the point's experiment.
     pub experiment: String,
-    /// Name of its quantity.
+    /// Name of the point's quantity.
     pub quantity: String,
-    /// Coordinates.
+    /// Coordinates of the point.
     pub coordinates: Coordinates,
-    /// Why it has no row, in words.
+    /// Reason for the missing row, in words.
     pub reason: String,
 }
 
-/// A row with the point that it is of.
+/// A row with its point.
 struct Candidate<'a> {
     dataset: &'a Dataset,
     point: &'a Point,
@@ -106,7 +105,7 @@ pub fn sc_membench_form(report: &Report, threads: Threads) -> ScMembenchForm {
         } else {
             (there, candidate)
         };
-        // Repetitions are that tool's tries: the best of them is what it prints.
+        // Repetitions are sc-membench's tries, and the best try gets the row.
         if !is_repetition(winner.point, loser.point) {
             leave_out(
                 loser.dataset,
@@ -124,11 +123,11 @@ pub fn sc_membench_form(report: &Report, threads: Threads) -> ScMembenchForm {
     }
 }
 
-/// The number of threads that the rows of bandwidth have.
+/// Number of threads of the bandwidth rows.
 enum Chosen {
-    /// The one that was found fastest at each point.
+    /// The number found fastest at each point.
     Best,
-    /// The largest.
+    /// The largest number.
     Most(u64),
 }
 
@@ -158,7 +157,7 @@ impl Chosen {
             }
     }
 
-    /// Why another number of threads has no row.
+    /// Why a point with another number of threads has no row.
     fn reason(&self, row: &ScMembenchRow) -> String {
         let rows = match self {
             Chosen::Best => "the number found fastest".to_owned(),
@@ -171,12 +170,12 @@ impl Chosen {
     }
 }
 
-/// Whether the number of threads of a point was looked for.
+/// True if the point's number of threads was found by selection.
 fn is_asked_best(candidate: &Candidate<'_>) -> bool {
     candidate.point.coordinates.contains_key(ASKED_THREADS)
 }
 
-/// Whether a candidate has the row that `there` has so far.
+/// True if `candidate` is better than `there`, the candidate with the row so far.
 fn is_better(candidate: &Candidate<'_>, there: &Candidate<'_>) -> bool {
     let new = candidate.row.value;
     let old = there.row.value;
@@ -187,7 +186,7 @@ fn is_better(candidate: &Candidate<'_>, there: &Candidate<'_>) -> bool {
     }
 }
 
-/// Whether two points ask the same question.
+/// True if two points differ in their repeat only.
 fn is_repetition(one: &Point, other: &Point) -> bool {
     let axes: BTreeSet<&String> = one
         .coordinates
@@ -198,7 +197,7 @@ fn is_repetition(one: &Point, other: &Point) -> bool {
         .all(|axis| axis == "repeat" || one.coordinates.get(axis) == other.coordinates.get(axis))
 }
 
-/// The row of a point, and whether the point is doubtful; or why it has none.
+/// The row of a point, with whether the point is doubtful; the reason if it has none.
 fn row(dataset: &Dataset, point: &Point) -> Result<(ScMembenchRow, bool), String> {
     let place = place(dataset, point)?;
     let measured = match &point.outcome {
@@ -219,7 +218,7 @@ fn row(dataset: &Dataset, point: &Point) -> Result<(ScMembenchRow, bool), String
     Ok((row, measured.verdict.grade == VerdictGrade::Doubtful))
 }
 
-/// Position of a row.
+/// Position of a row in the file.
 struct RowPosition {
     operation: &'static str,
     kib: u64,
@@ -228,7 +227,7 @@ struct RowPosition {
     size: u64,
 }
 
-/// The place that the form has for a point, or why it has none.
+/// The row position of a point; the reason if the form has none.
 fn place(dataset: &Dataset, point: &Point) -> Result<RowPosition, String> {
     let experiment = dataset.experiment.as_str();
     if experiment != dataset.quantity.name || !["bandwidth", "latency"].contains(&experiment) {
@@ -287,7 +286,7 @@ fn place(dataset: &Dataset, point: &Point) -> Result<RowPosition, String> {
     })
 }
 
-/// The row of a measured point; `None` without samples that say how much was done in how much time.
+/// The row of a measured point; `None` if its samples have no work or time.
 fn figures(place: &RowPosition, measured: &Measured) -> Option<ScMembenchRow> {
     let samples = || measured.samples_of_summary();
     let elapsed_ns: f64 = samples().map(|sample| sample.elapsed_ns).sum();
@@ -306,7 +305,7 @@ fn figures(place: &RowPosition, measured: &Measured) -> Option<ScMembenchRow> {
         elapsed_ns,
     };
     if place.operation != "latency" {
-        // A pass that was begun counts: samples of large buffers need not reach their end.
+        // A started pass counts: samples of large buffers may end before the end of the buffer.
         let pass = u128::from(place.size) * u128::from(place.threads.max(1));
         let iterations = u64::try_from(work.div_ceil(pass.max(1))).unwrap_or(u64::MAX);
         return Some(ScMembenchRow {
@@ -337,7 +336,7 @@ fn figures(place: &RowPosition, measured: &Measured) -> Option<ScMembenchRow> {
 
 /// The best sample in B/s with the buffer counted once.
 ///
-/// The report has that convention for the median; the best sample differs from it by the same
+/// The report has that convention for the median only; the best sample is scaled by the same
 /// factor.
 fn single_count(place: &RowPosition, measured: &Measured) -> Option<f64> {
     let stated = measured
@@ -350,7 +349,7 @@ fn single_count(place: &RowPosition, measured: &Measured) -> Option<f64> {
     Some(measured.summary.best * factor).filter(|b| b.is_finite() && *b > 0.0)
 }
 
-/// Standard deviation of a sample (n - 1), 0 where there are fewer than two, as that tool has it.
+/// Standard deviation of a sample (n - 1); 0 for fewer than two values, as in sc-membench.
 fn deviation(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return 0.0;
