@@ -1,5 +1,5 @@
-//! Packs the font of pictures, of which the letters of European languages and the signs of
-//! mathematics are 0.1 MB of 0.8 MB.
+//! Packs the font of pictures. Letters of European languages and signs of mathematics take 0.1 MB
+//! of the font's 0.8 MB.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -16,8 +16,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?)
 }
 
-/// The letters that stay: Latin, Greek, Cyrillic, Armenian, Georgian, punctuation, currencies,
-/// arrows, mathematics, shapes, and the sign for what cannot be shown.
+/// Code points that stay: Latin, Greek, Cyrillic, Armenian, Georgian, punctuation, currencies,
+/// arrows, mathematics, shapes, and the replacement character.
 const LETTERS: [(u32, u32); 9] = [
     (0x20, 0x24f),
     (0x2b0, 0x58f),
@@ -30,15 +30,15 @@ const LETTERS: [(u32, u32); 9] = [
     (0xfffd, 0xfffd),
 ];
 
-/// The tables that measuring and drawing letters needs; the others are hints for coarse screens,
-/// names, and rules of scripts that are not here.
+/// Font tables that measuring and drawing letters needs. The other tables have hints for coarse
+/// screens, names, and rules of scripts that are left out.
 const TABLES: [&[u8; 4]; 8] = [
     b"cmap", b"glyf", b"head", b"hhea", b"hmtx", b"kern", b"loca", b"maxp",
 ];
 
-/// The font with no more than that in it. Numbers of glyphs stay, so that all but the outlines
-/// stays as it is. Source: the OpenType specification, chapters "Organization of an OpenType font",
-/// "glyf", "loca".
+/// The font reduced to [`LETTERS`] and [`TABLES`]. Glyphs keep their numbers, so only the outlines
+/// change. Source: the OpenType specification, chapters "Organization of an OpenType font", "glyf",
+/// "loca".
 fn font(whole: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     let face = Face::parse(whole, 0)?;
     let table = |name: &[u8; 4]| {
@@ -100,7 +100,7 @@ fn font(whole: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(font)
 }
 
-/// The glyphs that an outline is composed of; none of a simple one.
+/// Glyphs that a compound outline is composed of; empty for a simple outline.
 fn parts(outline: &[u8]) -> Vec<u16> {
     let word = |at: usize| {
         Some(u16::from_be_bytes(
@@ -109,7 +109,7 @@ fn parts(outline: &[u8]) -> Vec<u16> {
     };
     let mut found = Vec::new();
     let mut at = 10;
-    // A number of contours below zero.
+    // A negative number of contours marks a compound outline.
     if word(0).is_none_or(|contours| contours < 0x8000) {
         return found;
     }
@@ -133,7 +133,7 @@ fn parts(outline: &[u8]) -> Vec<u16> {
     found
 }
 
-/// Tables in one file, their sums left out: they are not read here.
+/// Joins tables to a font file. Checksums are left out: no reader here checks them.
 fn whole_font(tables: &[(&[u8; 4], &[u8])]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut font = vec![0, 1, 0, 0];
     font.extend(u16::try_from(tables.len())?.to_be_bytes());

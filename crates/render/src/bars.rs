@@ -1,5 +1,4 @@
-//! Small drawings between the letters of a terminal: bars and sparklines, of the block elements of
-//! Unicode.
+//! Sparklines and bars for terminals, drawn with the block elements of Unicode.
 
 use super::NamedReport;
 use super::chart::{self, Body};
@@ -8,19 +7,19 @@ use super::text::shorten;
 use report::Report;
 use units::{counted, significant};
 
-/// Rows by eighths of a character.
+/// Block elements by height in eighths of a character.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Longer sweeps share characters.
+/// Longest sparkline, in characters. Longer sweeps have several points per character.
 const LONGEST: usize = 40;
 
-/// Shorter sweeps are read faster as numbers.
+/// Fewest points of a sweep with a sparkline; fewer are easier to read as numbers.
 const SHORTEST: usize = 4;
 
-/// More sweeps are left to `--chart`.
+/// Largest number of sparklines; `--chart` draws further sweeps.
 const MOST: usize = 16;
 
-/// Shares from 0 to 1 as columns, several in one where there are too many.
+/// Shares from 0 to 1 as a sparkline; neighbours are averaged if there are too many.
 fn sparkline(shares: &[f64]) -> String {
     let together = shares.len().div_ceil(LONGEST).max(1);
     let height = |some: &[f64]| {
@@ -30,8 +29,7 @@ fn sparkline(shares: &[f64]) -> String {
     shares.chunks(together).map(height).collect()
 }
 
-/// A sparkline for each sweep of a report, in lines of at most `width`; empty where there is no
-/// sweep.
+/// A sparkline for each sweep of a report, in lines of at most `width`; empty without a sweep.
 pub(super) fn sweeps(report: &Report, width: Option<u16>) -> String {
     let charts = chart::charts(&[NamedReport {
         name: String::new(),

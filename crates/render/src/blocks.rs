@@ -1,17 +1,17 @@
-//! The pieces of a page: lines with a word in front, tables with a title.
+//! Parts of a page: labelled lines, and tables with titles.
 
 use super::grid::Grid;
 
-/// A line with a word in front of it that says what it is about.
+/// A label and the text of the line that it stands in front of.
 pub(super) type Labelled = (String, String);
 
-/// One table with what it needs to be read.
+/// A table with its title and legend.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Block {
-    /// Above it; empty where the report has one table only.
+    /// Title above the table; empty if the report has only one table.
     pub(super) title: String,
     /// The table.
     pub(super) grid: Grid,
-    /// Below it: what columns and marks mean.
+    /// Legend below the table: meaning of columns and marks.
     pub(super) legend: String,
 }

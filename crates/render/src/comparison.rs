@@ -1,4 +1,4 @@
-//! Comparisons to bytes: a summary line first, then what matters, experiment by experiment.
+//! Text of comparisons: a summary line first, then groups of pairs by experiment.
 
 use super::figures::{axis_title, coordinate, mark, table_unit, varying_axes};
 use super::grid::{Column, Grid};
@@ -7,10 +7,10 @@ use report::{Coordinates, Dataset, Outcome, Point};
 use units::{counted, significant};
 use verdict::{Change, Comparison, Pair, PairGroup, Unaligned};
 
-/// Remarks and reasons for not comparing that are shown where nobody requested all.
+/// Limit of remarks, and of reasons for not comparing, without `--verbose`.
 const MOST_REASONS: usize = 8;
 
-/// The comparison in one line: how many points came out how, and the worst of them.
+/// The comparison in one line: counts of points by result, and the worst point.
 pub fn comparison_summary(comparison: &Comparison) -> String {
     let tally = comparison.tally;
     let percent = |share: f64| (share * 1e4).round() / 1e2;
@@ -50,7 +50,7 @@ pub fn comparison_summary(comparison: &Comparison) -> String {
     text
 }
 
-/// A group's axes as those of a dataset.
+/// A dataset with the quantity and the coordinates of a group, for functions that expect one.
 fn as_dataset(group: &PairGroup) -> Dataset {
     let outcome = || Outcome::Skipped {
         reason: String::new(),
@@ -70,7 +70,7 @@ fn as_dataset(group: &PairGroup) -> Dataset {
     }
 }
 
-/// The axes that tell the pairs of a group apart; the kernel only where nothing else does.
+/// Axes that distinguish the pairs of a group; the kernel only if nothing else does.
 fn axes(group: &PairGroup) -> Vec<String> {
     let all: Vec<String> = varying_axes(&as_dataset(group))
         .into_iter()
@@ -101,7 +101,7 @@ fn axes(group: &PairGroup) -> Vec<String> {
     }
 }
 
-/// Experiment and coordinates of a pair in words.
+/// Experiment and coordinates of a pair, in words.
 fn place(group: &PairGroup, coordinates: &Coordinates) -> String {
     let at = |axis: &String| {
         Some(named(
@@ -115,7 +115,7 @@ fn place(group: &PairGroup, coordinates: &Coordinates) -> String {
         .to_owned()
 }
 
-/// A coordinate that is understood alone, with its axis where it is a bare number.
+/// A coordinate, with its axis if it is a bare number.
 fn named(axis: &str, text: String) -> String {
     if text.chars().all(|c| c.is_ascii_digit()) {
         format!("{} {text}", axis_title(axis))
@@ -124,7 +124,7 @@ fn named(axis: &str, text: String) -> String {
     }
 }
 
-/// The change in percent with sign, and the ends of its interval; empty where there is none.
+/// Change in percent with its sign, and both ends of its interval; each empty if unknown.
 fn changes(pair: &Pair) -> [String; 3] {
     [pair.ratio, pair.ratio_low, pair.ratio_high].map(|ratio| {
         ratio
@@ -133,7 +133,7 @@ fn changes(pair: &Pair) -> [String; 3] {
     })
 }
 
-/// A percentage with one decimal and its sign, which zero does not have.
+/// A percentage with one decimal and a sign; zero has none.
 fn signed(percent: f64) -> String {
     let text = format!("{percent:+.1}");
     if ["+0.0", "-0.0"].contains(&text.as_str()) {
@@ -143,7 +143,7 @@ fn signed(percent: f64) -> String {
     }
 }
 
-/// The pairs of a group that are shown, and what is to be read above them.
+/// Table of the shown pairs of a group.
 pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
     let axes = axes(group);
     let (factor, unit) = table_unit(&group.quantity.unit);
@@ -198,7 +198,7 @@ pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
     }
 }
 
-/// Remarks about pairs that are shown, marked `*` above: each remark with its pairs.
+/// Remarks on the shown pairs, which are marked `*` in the tables; each remark lists its pairs.
 pub(super) fn remarks(comparison: &Comparison, verbose: bool) -> Vec<String> {
     let shown = comparison
         .pairs()
@@ -208,7 +208,7 @@ pub(super) fn remarks(comparison: &Comparison, verbose: bool) -> Vec<String> {
     gathered(told, verbose)
 }
 
-/// The heading of a group: what is compared, and which direction is good.
+/// Heading of a group: quantity, and the direction that is better.
 pub(super) fn heading(group: &PairGroup) -> String {
     let better = if group.quantity.higher_is_better {
         "more"
@@ -229,7 +229,7 @@ pub(super) struct Unshown<'a> {
     pub(super) experiment: &'a str,
     /// Coordinates.
     pub(super) coordinates: &'a Coordinates,
-    /// Why it is not shown.
+    /// Reason, in words.
     pub(super) reason: &'a str,
 }
 
@@ -243,7 +243,7 @@ impl<'a> From<&'a Unaligned> for Unshown<'a> {
     }
 }
 
-/// Pairs that are not shown: each reason with its points.
+/// Reasons for points that are not shown; each reason lists its points.
 pub(super) fn reasons<'a>(
     unshown: impl Iterator<Item = impl Into<Unshown<'a>>>,
     verbose: bool,
@@ -266,7 +266,7 @@ pub(super) fn reasons<'a>(
     gathered(told, verbose)
 }
 
-/// Texts with the places they are said of; without `verbose` a few of both.
+/// Groups texts and lists the places of each; without `verbose` only some texts and places.
 fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<String> {
     let mut kinds: Vec<(String, Vec<String>)> = Vec::new();
     for (text, place) in told {
@@ -300,7 +300,7 @@ fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<
     lines
 }
 
-/// Meaning of marks and columns, and the effect of chance.
+/// Legend of marks and columns, with the effect of chance.
 pub(super) fn legend(comparison: &Comparison) -> String {
     let bare = comparison.without_samples();
     let judged = comparison.tally.all() - bare;
@@ -326,7 +326,7 @@ pub(super) fn legend(comparison: &Comparison) -> String {
     parts.join("; ")
 }
 
-/// The lines above the tables: word and text.
+/// Lines above the tables: label and text.
 pub(super) fn head(comparison: &Comparison) -> Vec<[String; 2]> {
     let mut rows = vec![
         [

@@ -11,18 +11,18 @@ use units::counted;
 use units::error::{Error, Result};
 use verdict::Comparison;
 
-/// How a comparison becomes bytes.
+/// Function that renders comparisons.
 type Render = fn(&[Comparison], &[NamedReport], &Options) -> Result<Vec<u8>>;
 
 /// A format of comparisons.
 pub struct ComparisonFormat {
-    /// Name after `--format`.
+    /// Name for `--format`.
     pub name: &'static str,
-    /// The file name extension that stands for it, without the dot.
+    /// File name extension of the format, without the dot.
     pub extension: &'static str,
     /// One line for `--format help`.
     pub help: &'static str,
-    /// Whether it can show more than it usually does.
+    /// True if `--verbose` shows more.
     pub verbose: bool,
     render: Render,
 }
@@ -34,8 +34,8 @@ impl std::fmt::Debug for ComparisonFormat {
 }
 
 impl ComparisonFormat {
-    /// All comparisons, one after the other, ending in a newline; `reports` are those that they are
-    /// of, the first one first.
+    /// Renders all comparisons one after the other, ending in a newline. `reports` are the compared
+    /// reports, the first being the baseline.
     pub fn render(
         &self,
         comparisons: &[Comparison],
@@ -46,7 +46,7 @@ impl ComparisonFormat {
     }
 }
 
-/// Every format, the default one first.
+/// All formats, the default one first.
 pub const COMPARISON_FORMATS: &[ComparisonFormat] = &[
     ComparisonFormat {
         name: "table",
@@ -78,7 +78,8 @@ pub const COMPARISON_FORMATS: &[ComparisonFormat] = &[
     },
 ];
 
-/// The format of comparisons that `--format name` asks for; upper or lower case.
+/// Finds the format of comparisons called `name`, in upper or lower case. The error for an unknown
+/// name suggests similar ones.
 pub fn comparison_format(name: &str) -> Result<&'static ComparisonFormat> {
     let wanted = name.trim().to_ascii_lowercase();
     let known: Vec<&str> = COMPARISON_FORMATS.iter().map(|f| f.name).collect();
@@ -86,7 +87,7 @@ pub fn comparison_format(name: &str) -> Result<&'static ComparisonFormat> {
     found.ok_or_else(|| unknown("unknown format of comparisons", name, &known))
 }
 
-/// The format of comparisons that the extension of `path` stands for.
+/// Finds the format of comparisons with the extension of `path`.
 pub fn comparison_format_of(path: &Path) -> Result<&'static ComparisonFormat> {
     let given = path
         .extension()
@@ -97,7 +98,7 @@ pub fn comparison_format_of(path: &Path) -> Result<&'static ComparisonFormat> {
     found.ok_or_else(|| unknown("no format of comparisons for extension", &given, &known))
 }
 
-/// For people.
+/// Tables for people.
 fn table(
     comparisons: &[Comparison],
     _reports: &[NamedReport],
@@ -152,7 +153,7 @@ fn table(
     Ok(parts.join("\n").into_bytes())
 }
 
-/// For pull requests: what changed in sight, the rest folded.
+/// Markdown for pull requests: changes are visible, the rest is folded.
 fn markdown(
     comparisons: &[Comparison],
     _reports: &[NamedReport],
@@ -192,7 +193,7 @@ fn markdown(
     Ok(text.into_bytes())
 }
 
-/// For programs: one comparison as an object, several as a list.
+/// JSON: one comparison as an object, several as a list.
 fn json(
     comparisons: &[Comparison],
     _reports: &[NamedReport],

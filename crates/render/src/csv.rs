@@ -1,7 +1,7 @@
-//! One row per point, for spreadsheets and data frames.
+//! CSV with one row per point, for spreadsheets and data frames.
 //!
-//! The columns are those of `report::CSV_COLUMNS`, the same for every command. Reports of other
-//! versions may have axes and figures that this list does not have; they come behind it.
+//! The columns are `report::CSV_COLUMNS`, the same for every command. Axes and figures of other
+//! versions' reports that are not in this list follow after it.
 
 use super::text::{clean, cleaned};
 use super::{Options, Renderer};
@@ -63,7 +63,7 @@ impl Renderer for Csv {
     }
 }
 
-/// Text of a column for a point.
+/// Text of a cell: this column for this point.
 fn cell<'a>(column: &CsvColumn, dataset: &'a Dataset, point: &'a Point) -> Cow<'a, str> {
     let measured = point.outcome.measured();
     let cell = match column.cell {
@@ -98,7 +98,7 @@ fn cell<'a>(column: &CsvColumn, dataset: &'a Dataset, point: &'a Point) -> Cow<'
     cell.unwrap_or_default()
 }
 
-/// The stable name of a cause.
+/// Stable name of a cause.
 fn cause(cause: Cause) -> Cow<'static, str> {
     let name = serde_json::to_value(cause).ok();
     Cow::Owned(
@@ -107,7 +107,7 @@ fn cause(cause: Cause) -> Cow<'static, str> {
     )
 }
 
-/// Axes that have no column, in the order of their names.
+/// Axes without a column, in the order of their names.
 fn unknown_axes(report: &Report) -> Vec<String> {
     let points = report.datasets.iter().flat_map(|d| &d.points);
     let known =
@@ -115,7 +115,7 @@ fn unknown_axes(report: &Report) -> Vec<String> {
     names(points.flat_map(|p| p.coordinates.keys()), known)
 }
 
-/// Further figures of points that have no column, in the order of their names.
+/// Further figures without a column, in the order of their names.
 fn unknown_figures(report: &Report) -> Vec<String> {
     let points = report
         .datasets
@@ -127,8 +127,8 @@ fn unknown_figures(report: &Report) -> Vec<String> {
     names(points.flat_map(|m| m.also.keys()), known)
 }
 
-/// Each of `all` that is not `known`, once. Collecting them would keep and sort millions of the
-/// same few.
+/// Names in `all` that are not `known`, each once. Names are checked before they are inserted:
+/// millions of points share a few of them.
 fn names<'a>(all: impl Iterator<Item = &'a String>, known: impl Fn(&str) -> bool) -> Vec<String> {
     let mut names = BTreeSet::new();
     for name in all {
@@ -143,8 +143,7 @@ fn names<'a>(all: impl Iterator<Item = &'a String>, known: impl Fn(&str) -> bool
         .collect()
 }
 
-/// The heading of an unknown figure; one that is called like another column must not be mistaken
-/// for it.
+/// Heading of an unknown figure; prefixed if another column has its name.
 fn figure_title(name: &str, axes: &[String]) -> String {
     let text = clean(name);
     let taken = csv_column(&text).is_some() || axes.iter().any(|axis| clean(axis) == text);
@@ -155,7 +154,7 @@ fn figure_title(name: &str, axes: &[String]) -> String {
     }
 }
 
-/// The heading of an unknown axis; one that is called like a column must not be mistaken for it.
+/// Heading of an unknown axis; prefixed if a known column has its name.
 fn axis_title(axis: &str) -> String {
     let text = clean(axis);
     if csv_column(&text).is_some() {
@@ -165,7 +164,7 @@ fn axis_title(axis: &str) -> String {
     }
 }
 
-/// A coordinate as text, empty where the point has none.
+/// A coordinate as text; empty if the point has none.
 fn coordinate<'a>(point: &'a Point, axis: &str) -> Cow<'a, str> {
     match point.coordinates.get(axis) {
         None => Cow::Borrowed(""),
@@ -174,7 +173,7 @@ fn coordinate<'a>(point: &'a Point, axis: &str) -> Cow<'a, str> {
     }
 }
 
-/// A number as text; a zero has no sign.
+/// A number as text, with 0 for -0.
 fn number(value: f64) -> Cow<'static, str> {
     Cow::Owned((value + 0.0).to_string())
 }

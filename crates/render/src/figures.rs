@@ -1,10 +1,9 @@
-//! Figures of a point as tables show them, and which datasets a summary rests on.
+//! Figures of a point as tables show them, and choice of the points that a summary shows.
 
 use report::{Coordinate, Dataset, Measured, Outcome, Point, Report, VerdictGrade};
 use units::{Bytes, fixed, significant};
 
-/// Bandwidth by level, operation and threads, or latency by level: the datasets of the experiment
-/// of that name.
+/// Datasets of the experiment called `quantity` with that quantity: `bandwidth` or `latency`.
 pub(super) fn datasets_of<'a>(
     report: &'a Report,
     quantity: &'a str,
@@ -15,8 +14,8 @@ pub(super) fn datasets_of<'a>(
         .filter(move |d| d.experiment == quantity && d.quantity.name == quantity)
 }
 
-/// Whether a latency is the one that is meant by default: of one thread, of a chain in random order
-/// over all of its memory.
+/// True for a latency of the default kind: one thread, a chain in random order over all of its
+/// memory.
 pub(super) fn is_plain_latency(point: &Point) -> bool {
     let alone = point.number("threads").is_none_or(|threads| threads == 1);
     alone
@@ -25,7 +24,7 @@ pub(super) fn is_plain_latency(point: &Point) -> bool {
             .is_none_or(|mode| mode == "global-random")
 }
 
-/// The factor from a base unit to the one that tables use, and that one's name.
+/// Factor from a base unit to the unit in tables, and the name of that unit.
 pub(super) fn table_unit(unit: &str) -> (f64, &str) {
     match unit {
         "B/s" => (1e-9, "GB/s"),
@@ -34,8 +33,8 @@ pub(super) fn table_unit(unit: &str) -> (f64, &str) {
     }
 }
 
-/// The headline of a point in `factor` times its unit, marked `?` where doubtful and `!` where
-/// rejected, or `-`.
+/// Median of a point times `factor`, marked `?` if doubtful and `!` if rejected; `-` without a
+/// number.
 pub(super) fn value(point: Option<&Point>, factor: f64) -> String {
     match point.and_then(|p| p.outcome.measured()) {
         None => "-".to_owned(),
@@ -47,7 +46,7 @@ pub(super) fn value(point: Option<&Point>, factor: f64) -> String {
     }
 }
 
-/// Mark behind a number that is not solid.
+/// Mark after a number that is not solid.
 pub(super) fn mark(grade: VerdictGrade) -> &'static str {
     match grade {
         VerdictGrade::Solid => "",
@@ -56,8 +55,8 @@ pub(super) fn mark(grade: VerdictGrade) -> &'static str {
     }
 }
 
-/// Half the confidence interval of the median in percent of it; none from fewer than two clean
-/// samples, and where nothing is known of the interval.
+/// Half the confidence interval of the median in percent of the median. `None` with fewer than two
+/// undisturbed samples, or if the interval is unknown.
 pub(super) fn spread(measured: &Measured) -> Option<f64> {
     let s = &measured.summary;
     let (low, high) = s.interval()?;
@@ -65,8 +64,8 @@ pub(super) fn spread(measured: &Measured) -> Option<f64> {
     (s.undisturbed_samples >= 2 && percent.is_finite()).then_some(percent.abs())
 }
 
-/// How much of its limit a point reaches, in percent: bandwidth of the bound above, latency's bound
-/// below of it.
+/// Share of its limit that a point reaches, in percent: bandwidth divided by its upper bound, or
+/// the lower bound of a latency divided by the latency.
 pub(super) fn share(measured: &Measured, higher_is_better: bool) -> Option<f64> {
     let limit = measured.limit.as_ref()?.value;
     let value = measured.summary.median;
@@ -78,7 +77,7 @@ pub(super) fn share(measured: &Measured, higher_is_better: bool) -> Option<f64> 
     (share.is_finite() && share > 0.0).then_some(share * 100.0)
 }
 
-/// A percentage without a decimal where it is not needed.
+/// A percentage, with a decimal only if it is small.
 pub(super) fn percent(value: Option<f64>) -> String {
     match value {
         None => String::new(),
@@ -87,7 +86,7 @@ pub(super) fn percent(value: Option<f64>) -> String {
     }
 }
 
-/// The word on a point: its trust, or what became of it instead of a number.
+/// Word on a point: its grade, or its status if it has no number.
 pub(super) fn trust(point: &Point) -> &'static str {
     match &point.outcome {
         Outcome::Measured(m) => m.verdict.grade.word(),
@@ -95,8 +94,8 @@ pub(super) fn trust(point: &Point) -> &'static str {
     }
 }
 
-/// The best of several points of one kind: measured before not measured, not rejected before
-/// rejected, then by value.
+/// The best of several points of one kind. Measured points come first, then points that are not
+/// rejected, then the better value.
 pub(super) fn best<'a>(
     points: impl Iterator<Item = &'a Point>,
     higher_is_better: bool,
@@ -130,19 +129,19 @@ pub(super) fn best<'a>(
     })
 }
 
-/// Whether an axis counts bytes.
+/// True if the axis is in bytes.
 fn is_bytes(axis: &str) -> bool {
     axis.ends_with("_bytes")
 }
 
-/// The heading of an axis.
+/// Heading of an axis.
 pub(super) fn axis_title(axis: &str) -> String {
     axis.strip_suffix("_bytes")
         .unwrap_or(axis)
         .replace('_', " ")
 }
 
-/// A coordinate as people read it.
+/// A coordinate in the form for people.
 pub(super) fn coordinate(axis: &str, coordinate: &Coordinate) -> String {
     match coordinate {
         Coordinate::Number(n) if is_bytes(axis) => Bytes(*n).to_string(),
@@ -150,9 +149,9 @@ pub(super) fn coordinate(axis: &str, coordinate: &Coordinate) -> String {
     }
 }
 
-/// The axes along which points of `dataset` differ or that some lack, in the order of its axes,
-/// then of names. The kernel is shown where the dataset names it: elsewhere it follows from the
-/// other axes.
+/// Axes on which points of `dataset` differ, in the order of its axes, then of names. A missing
+/// coordinate counts as different. The kernel is included only if the dataset names that axis:
+/// elsewhere it follows from the other axes.
 pub(super) fn varying_axes(dataset: &Dataset) -> Vec<&str> {
     let named = |axis: &&str| *axis != "kernel" || dataset.axes.iter().any(|a| a.name == "kernel");
     axes(dataset)
@@ -162,7 +161,7 @@ pub(super) fn varying_axes(dataset: &Dataset) -> Vec<&str> {
         .collect()
 }
 
-/// The axes on which all points share one coordinate, with it.
+/// Axes on which all points share one coordinate, with that coordinate.
 pub(super) fn fixed_axes(dataset: &Dataset) -> Vec<(&str, &Coordinate)> {
     let only = |axis| dataset.points.first().and_then(|p| p.coordinates.get(axis));
     let one = axes(dataset)
@@ -171,7 +170,7 @@ pub(super) fn fixed_axes(dataset: &Dataset) -> Vec<(&str, &Coordinate)> {
     one.filter_map(|axis| Some((axis, only(axis)?))).collect()
 }
 
-/// How many different coordinates points have on an axis, having none counted as one.
+/// Number of distinct coordinates on an axis; a missing coordinate counts as one.
 fn distinct(dataset: &Dataset, axis: &str) -> usize {
     let all: std::collections::BTreeSet<_> = dataset
         .points
@@ -181,7 +180,7 @@ fn distinct(dataset: &Dataset, axis: &str) -> usize {
     all.len()
 }
 
-/// Every axis of a dataset: those it names, then those that only its points know.
+/// All axes of a dataset: the named ones, then further axes of its points.
 fn axes(dataset: &Dataset) -> Vec<&str> {
     let mut axes: Vec<&str> = dataset.axes.iter().map(|a| a.name.as_str()).collect();
     let mut others: Vec<&str> = dataset

@@ -1,13 +1,13 @@
-//! A value that is not a number is not shown as one.
+//! Removes figures that are not finite numbers, so that none is shown as a number.
 
 use super::NamedReport;
 use report::{Dataset, Fact, Finding, HostFacts, Measured, Outcome, Point, Report, Summary};
 use std::borrow::Cow;
 
-/// `report` if every measured value in it is finite, else a copy in which that is so.
+/// `report` if all of its measured values are finite, else a repaired copy.
 ///
-/// A point whose summary is not finite counts as failed; optional figures that are not finite are
-/// absent.
+/// A point whose summary is not finite counts as failed. Optional figures that are not finite
+/// become absent.
 pub(super) fn finite(report: &Report) -> Cow<'_, Report> {
     if is_finite(report) {
         return Cow::Borrowed(report);
@@ -22,7 +22,7 @@ pub(super) fn finite(report: &Report) -> Cow<'_, Report> {
     Cow::Owned(report)
 }
 
-/// The same of several reports.
+/// Like [`finite`], for several reports.
 pub(super) fn all(reports: &[NamedReport]) -> Cow<'_, [NamedReport]> {
     if reports.iter().all(|named| is_finite(&named.report)) {
         return Cow::Borrowed(reports);
@@ -34,7 +34,7 @@ pub(super) fn all(reports: &[NamedReport]) -> Cow<'_, [NamedReport]> {
     reports.iter().map(finite).collect()
 }
 
-/// Whether nothing would be repaired.
+/// True if nothing has to be repaired.
 fn is_finite(report: &Report) -> bool {
     let rest = Report {
         datasets: Vec::new(),
@@ -47,11 +47,11 @@ fn is_finite(report: &Report) -> bool {
     };
     let mut repaired = rest.clone();
     repair_rest(&mut repaired);
-    // A value that is not a number differs from itself.
+    // NaN differs from itself, so equality shows that there is none.
     repaired == rest && report.datasets.iter().flat_map(|d| &d.points).all(is_whole)
 }
 
-/// Every optional figure of some evidence, as references of the kind that is requested.
+/// All optional figures of evidence, as shared or mutable references.
 macro_rules! figures {
     ($evidence:expr, $($reference:tt)+) => {
         [
@@ -79,7 +79,7 @@ macro_rules! figures {
     };
 }
 
-/// Whether [`repair_point`] would leave a point as it is.
+/// True if [`repair_point`] would leave the point unchanged.
 fn is_whole(point: &Point) -> bool {
     let Outcome::Measured(measured) = &point.outcome else {
         return true;
@@ -112,7 +112,7 @@ fn is_whole(point: &Point) -> bool {
             .all(|f| f.is_finite())
 }
 
-/// Repairs what is not a point.
+/// Repairs everything except points.
 fn repair_rest(report: &mut Report) {
     for Finding { values, .. } in &mut report.findings {
         values.retain(|_, v| v.is_finite());
@@ -127,8 +127,8 @@ fn repair_rest(report: &mut Report) {
     repair_host(&mut report.provenance.host);
 }
 
-/// The first required figure that is not finite, by its place in the report: JSON has no way to
-/// write it.
+/// Path of the first required figure that is not finite and that JSON cannot express; `None` if
+/// there is none.
 pub(super) fn unwritable(report: &Report) -> Option<&'static str> {
     let required = [
         ("plan.budget", report.plan.budget.0),
@@ -140,8 +140,7 @@ pub(super) fn unwritable(report: &Report) -> Option<&'static str> {
         .map(|(name, _)| *name)
 }
 
-/// Makes a point with an impossible summary a failed one, and drops impossible detail from the
-/// others.
+/// Makes a point failed if its summary is not finite; removes other figures that are not finite.
 fn repair_point(point: &mut Point) {
     let Outcome::Measured(measured) = &mut point.outcome else {
         return;
@@ -155,7 +154,7 @@ fn repair_point(point: &mut Point) {
     }
 }
 
-/// The first figure of a summary that is not finite.
+/// Name of the first figure of a summary that is not finite.
 fn wild_figure(s: &Summary) -> Option<&'static str> {
     let figures = [
         ("median", s.median),
@@ -171,7 +170,7 @@ fn wild_figure(s: &Summary) -> Option<&'static str> {
         .map(|(name, _)| *name)
 }
 
-/// The optional figures of a summary.
+/// Optional figures of a summary.
 fn spread(summary: &mut Summary) -> [&mut Option<f64>; 3] {
     [
         &mut summary.mean,
@@ -180,7 +179,7 @@ fn spread(summary: &mut Summary) -> [&mut Option<f64>; 3] {
     ]
 }
 
-/// Drops detail that is not finite.
+/// Removes optional figures that are not finite.
 fn repair_measured(measured: &mut Measured) {
     measured.also.retain(|_, v| v.is_finite());
     for figure in spread(&mut measured.summary) {
@@ -201,14 +200,14 @@ fn repair_measured(measured: &mut Measured) {
     }
 }
 
-/// Makes facts that are not finite unknown ones.
+/// Makes facts that are not finite unknown.
 fn repair_host(host: &mut HostFacts) {
     fact(&mut host.cpu.counter, |hz| hz.0);
     fact(&mut host.system.cpu_quota, |q| *q);
     fact(&mut host.environment.load, |l| *l);
 }
 
-/// Makes a fact that is not finite an unknown one.
+/// Makes a fact unknown if its number is not finite.
 fn fact<T>(fact: &mut Fact<T>, number: impl Fn(&T) -> f64) {
     if fact.value.as_ref().is_some_and(|v| !number(v).is_finite()) {
         *fact = Fact::unknown(format!("not a finite number: {}", fact.source));

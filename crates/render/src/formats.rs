@@ -6,7 +6,7 @@ use super::{chart, csv, html, json, jsonl, markdown, openmetrics, sc_membench, t
 use std::path::Path;
 use units::error::{Error, Result};
 
-/// Every format, the default one first.
+/// All formats, the default one first.
 pub const RENDERERS: &[&dyn Renderer] = &[
     &table::Table,
     &json::Json,
@@ -20,7 +20,7 @@ pub const RENDERERS: &[&dyn Renderer] = &[
     &chart::Png,
 ];
 
-/// The renderer that `--format name` asks for; upper or lower case.
+/// Finds the renderer called `name`, in upper or lower case.
 pub fn by_name(name: &str) -> Result<&'static dyn Renderer> {
     let wanted = name.trim().to_ascii_lowercase();
     if let Some(found) = RENDERERS.iter().find(|r| r.name() == wanted) {
@@ -30,7 +30,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Renderer> {
     Err(unknown("unknown format", name, &known))
 }
 
-/// The renderer that stands for the extension of `path`; upper or lower case.
+/// Finds the renderer for the extension of `path`, in upper or lower case.
 pub fn by_extension(path: &Path) -> Result<&'static dyn Renderer> {
     let given = path
         .extension()

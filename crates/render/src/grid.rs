@@ -1,21 +1,21 @@
-//! Rows and columns of text, before anyone decides how they are drawn.
+//! Rows and columns of text, independent of how they are drawn.
 
 use super::text::clean;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
-/// Narrower than this no table can be read; terminals that claim to be are not believed.
+/// Least width of a table, in characters. Narrower terminals are assumed to report a wrong width.
 const NARROWEST: u16 = 40;
 
-/// A longer cell does not widen its column where nothing is wrapped: one long cell would push all
-/// others apart.
+/// Longest cell that widens its column in lines that are not wrapped, in characters. A single long
+/// cell would push all others apart.
 const LONGEST_ALIGNED: usize = 60;
 
-/// One column's heading and side.
+/// Heading and alignment of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Column {
-    /// The heading; line breaks are kept in text.
+    /// Heading; line breaks are kept in text.
     pub(super) title: String,
-    /// Numbers stand on the right.
+    /// True for numbers, which are aligned to the right.
     pub(super) right: bool,
     /// Order in which columns are dropped from a narrow table, the highest first; 0 for never.
     pub(super) drop_order: u8,
@@ -40,23 +40,23 @@ impl Column {
         }
     }
 
-    /// The column, which may be dropped from a narrow table.
+    /// Sets the drop order of the column.
     pub(super) fn dropped_as(self, drop_order: u8) -> Self {
         Column { drop_order, ..self }
     }
 }
 
-/// Rows and columns of text as it was given: drawing cleans and escapes it.
+/// Rows and columns of raw text: drawing cleans and escapes it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Grid {
-    /// From left to right.
+    /// Columns from left to right.
     pub(super) columns: Vec<Column>,
-    /// Every row has a cell for each column.
+    /// Rows, with a cell for each column.
     pub(super) rows: Vec<Vec<String>>,
 }
 
 impl Grid {
-    /// Without the columns for which no row has anything to say; the headings in `keep` stay.
+    /// The grid without columns that are empty in every row; columns with headings in `keep` stay.
     pub(super) fn without_empty(&self, keep: &[&str]) -> Grid {
         let used = |i: &usize| {
             keep.contains(&self.columns[*i].title.as_str())
@@ -65,12 +65,13 @@ impl Grid {
         self.only(&(0..self.columns.len()).filter(used).collect::<Vec<_>>())
     }
 
-    /// Aligned columns of at most `width` characters together, newline at the end. Without a width
-    /// each row is one line, so that programs find it.
+    /// Aligned columns with a total of at most `width` characters, newline at the end. Without a
+    /// width each row is one line, so that programs can search rows.
     ///
-    /// If that is too narrow, columns with a drop order go first. Then words are wrapped; a table
-    /// with numbers is folded instead into several that repeat the first column, because a wrapped number reads as a
-    /// smaller one. The heading is left out where all of its titles are empty.
+    /// If the width is too small, columns with a drop order are dropped first. Then words are
+    /// wrapped. A table with numbers is folded into several that repeat the first column instead: a
+    /// wrapped number reads as a smaller one. The heading is left out if all of its titles are
+    /// empty.
     pub(super) fn to_text(&self, width: Option<u16>) -> String {
         let Some(width) = width else {
             return self.in_lines();
@@ -115,7 +116,7 @@ impl Grid {
             .join("\n")
     }
 
-    /// The columns at these places.
+    /// The grid with only the columns at these indices.
     fn only(&self, places: &[usize]) -> Grid {
         let rows = self
             .rows
@@ -127,7 +128,7 @@ impl Grid {
         }
     }
 
-    /// The grid with one line for each row, however long. Long cells stand out of their column.
+    /// Text with one line for each row, however long. Long cells exceed their column.
     fn in_lines(&self) -> String {
         let title = |column: &Column| column.title.split('\n').map(clean).collect::<Vec<String>>();
         let titles: Vec<Vec<String>> = self.columns.iter().map(title).collect();
@@ -174,7 +175,7 @@ impl Grid {
         lines.iter().map(padded).collect()
     }
 
-    /// The grid with `gap` spaces between columns, cells wrapped where it has to be.
+    /// Text with `gap` spaces between columns; cells are wrapped if necessary.
     fn aligned(&self, width: u16, gap: u16) -> String {
         let mut table = self.draw();
         table.set_width(width);
@@ -186,7 +187,7 @@ impl Grid {
         text
     }
 
-    /// The grid as comfy-table sees it.
+    /// The grid as a table of comfy-table.
     fn draw(&self) -> Table {
         let mut table = Table::new();
         table
@@ -228,7 +229,7 @@ impl Grid {
     }
 }
 
-/// A cell on the side that its column wants.
+/// A cell with the alignment of its column.
 fn cell(column: &Column, text: &str) -> Cell {
     let side = if column.right {
         CellAlignment::Right
@@ -238,12 +239,12 @@ fn cell(column: &Column, text: &str) -> Cell {
     Cell::new(text).set_alignment(side)
 }
 
-/// Clean text whose line breaks are meant.
+/// Clean text that keeps its line breaks.
 fn clean_lines(text: &str) -> String {
     text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 
-/// Clean text in which Markdown and HTML see nothing but text.
+/// Clean text, escaped for Markdown and HTML.
 pub(super) fn escape_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {

@@ -8,10 +8,10 @@ use report::{CHOSEN_PROFILE, Coordinate, Dataset, Measured, Point, Report};
 use std::collections::{BTreeSet, HashSet};
 use units::{Bytes, significant};
 
-/// The operations that the screen has room for.
+/// Operations that fit on the screen.
 const OPERATIONS: [&str; 3] = ["read", "write", "copy"];
 
-/// Whether a report is one of the whole hierarchy rather than of a single experiment.
+/// True if the report shows the whole hierarchy, not a single experiment.
 pub(super) fn applies(report: &Report) -> bool {
     let profile = report.plan.profile.as_str();
     let single =
@@ -19,7 +19,7 @@ pub(super) fn applies(report: &Report) -> bool {
     !single && report.datasets.iter().any(shows)
 }
 
-/// Whether the points of a dataset are in the rows.
+/// True if points of this dataset appear in the rows.
 pub(super) fn shows(dataset: &Dataset) -> bool {
     let name = dataset.quantity.name.as_str();
     let by_level = dataset.axes.iter().any(|a| a.name == "level")
@@ -30,7 +30,7 @@ pub(super) fn shows(dataset: &Dataset) -> bool {
     dataset.experiment == name && matches!(name, "bandwidth" | "latency") && by_level
 }
 
-/// The points that the rows are chosen from.
+/// Points from which the rows are chosen.
 struct Source<'a> {
     bandwidth: Vec<&'a Point>,
     latency: Vec<&'a Point>,
@@ -38,14 +38,14 @@ struct Source<'a> {
     threads: Vec<u64>,
 }
 
-/// The points behind one row.
+/// Points of one row.
 struct LevelRow<'a> {
     level: &'a Coordinate,
     bandwidth: Vec<Option<&'a Point>>,
     latency: Option<&'a Point>,
 }
 
-/// The points of a report that have a place of their own in the table.
+/// Points of the report that have a cell in the table.
 pub(super) fn shown(report: &Report) -> HashSet<*const Point> {
     let source = Source::new(report);
     let rows: Vec<LevelRow> = source
@@ -59,7 +59,7 @@ pub(super) fn shown(report: &Report) -> HashSet<*const Point> {
     points.map(|point| std::ptr::from_ref(*point)).collect()
 }
 
-/// A row for each level in the order in which levels appear.
+/// Table with a row for each level, in the order of appearance.
 pub(super) fn block(report: &Report) -> Block {
     let source = Source::new(report);
     let rows: Vec<LevelRow> = source
@@ -97,7 +97,7 @@ pub(super) fn block(report: &Report) -> Block {
 }
 
 impl<'a> Source<'a> {
-    /// Bandwidth and latency by level, with one thread and with the most.
+    /// Collects bandwidth and latency by level, with one thread and with the most threads.
     fn new(report: &'a Report) -> Self {
         let points = |quantity| {
             datasets_of(report, quantity)
@@ -125,7 +125,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The levels in the order in which they appear.
+    /// Levels in the order of appearance.
     fn levels(&self) -> Vec<&'a Coordinate> {
         let mut levels: Vec<&Coordinate> = Vec::new();
         for level in self
@@ -141,7 +141,7 @@ impl<'a> Source<'a> {
         levels
     }
 
-    /// The points that stand for a level.
+    /// Best points of a level for each column.
     fn row(&self, level: &'a Coordinate) -> LevelRow<'a> {
         let here = |p: &&&Point| p.coordinates.get("level") == Some(level);
         let mut bandwidth = Vec::new();
@@ -163,7 +163,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The headings, as many as [`Row::cells`] gives cells.
+    /// Headings, one for each cell of [`LevelRow::cells`].
     fn columns(&self) -> Vec<Column> {
         let mut columns = vec![Column::left("level"), Column::right("size per\nthread")];
         for operation in &self.operations {
@@ -192,7 +192,7 @@ impl LevelRow<'_> {
             .filter_map(|p| p.outcome.measured())
     }
 
-    /// The text of the row, empty where a column may be left out.
+    /// Cells of the row; empty for columns that may be left out.
     fn cells(&self) -> Vec<String> {
         let latency = self.latency.and_then(|p| p.outcome.measured());
         let cycles = latency
@@ -213,7 +213,7 @@ impl LevelRow<'_> {
         cells
     }
 
-    /// Share of its limit that the best bandwidth of the row reaches.
+    /// Share of its limit that the best bandwidth of the row reaches, in percent.
     fn share(&self) -> Option<f64> {
         let bandwidth = self
             .bandwidth
@@ -223,7 +223,7 @@ impl LevelRow<'_> {
         bandwidth.filter_map(|m| share(m, true)).reduce(f64::max)
     }
 
-    /// Working set of a thread: one size, or the smallest and the largest.
+    /// Working set of a thread: one size, or the range from smallest to largest.
     fn size(&self) -> String {
         let sizes = |points: &[Option<&Point>]| -> BTreeSet<u64> {
             points
@@ -246,7 +246,7 @@ impl LevelRow<'_> {
     }
 }
 
-/// `128..256 MiB`, or with both units if they differ.
+/// A range such as `128..256 MiB`; with both units if they differ.
 fn range(least: &str, most: &str) -> String {
     match (least.split_once(' '), most.split_once(' ')) {
         (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}..{most}"),

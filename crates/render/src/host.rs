@@ -1,4 +1,4 @@
-//! `memgauge list host`: every fact about the machine with its source.
+//! Table for `memgauge list host`: every fact about the machine with its source.
 
 use super::grid::{Column, Grid};
 use report::{
@@ -8,11 +8,11 @@ use report::{
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
 
-/// Cores listed one by one; larger machines get a count.
+/// Limit of cores listed one by one; larger machines get a count.
 const MOST_CORES: usize = 32;
 
-/// Every fact about a machine: name, value and source in groups; `unknown` with the reason where it
-/// is unknown. Cells are wrapped at `width`; without one each fact is a line.
+/// All facts about a machine in groups: name, value and source. An unknown fact is `unknown` with
+/// the reason. Cells are wrapped at `width`; without a width each fact is one line.
 pub fn host_table(host: &HostFacts, width: Option<u16>) -> String {
     let mut rows = Rows::default();
     rows.processor(&host.cpu);
@@ -31,7 +31,7 @@ pub fn host_table(host: &HostFacts, width: Option<u16>) -> String {
     .to_text(width)
 }
 
-/// The rows so far.
+/// Rows of the table so far.
 #[derive(Default)]
 struct Rows(Vec<Vec<String>>);
 
@@ -243,7 +243,7 @@ impl Rows {
     }
 }
 
-/// A node's CPUs, memory and distances.
+/// CPUs, memory and distances of a node.
 fn node_text(node: &Node) -> String {
     let members = if node.cpus.0.is_empty() {
         "no CPUs".to_owned()
@@ -262,7 +262,7 @@ fn node_text(node: &Node) -> String {
     format!("{members}; memory {memory}; distances {distances}")
 }
 
-/// CPUs in groups, by what `key` says of each.
+/// CPUs grouped by `key`.
 fn by(topology: &Topology, key: impl Fn(&Cpu) -> Option<u32>) -> BTreeMap<Option<u32>, CpuList> {
     let mut groups: BTreeMap<Option<u32>, CpuList> = BTreeMap::new();
     for cpu in &topology.cpus {
@@ -271,7 +271,7 @@ fn by(topology: &Topology, key: impl Fn(&Cpu) -> Option<u32>) -> BTreeMap<Option
     groups
 }
 
-/// `2 CPUs: 0-1`.
+/// Number and list of CPUs: `2 CPUs: 0-1`.
 fn cpus(list: &CpuList) -> String {
     match list.0.len() {
         0 => "none".to_owned(),
@@ -279,12 +279,12 @@ fn cpus(list: &CpuList) -> String {
     }
 }
 
-/// A number, or `unknown`.
+/// The number, or `unknown`.
 fn or_unknown(number: Option<u32>) -> String {
     number.map_or_else(|| "unknown".to_owned(), |n| n.to_string())
 }
 
-/// Contents of a cache, in a word.
+/// Word for the contents of a cache.
 fn kind_word(kind: CacheKind) -> &'static str {
     match kind {
         CacheKind::Data => "data",
@@ -293,7 +293,7 @@ fn kind_word(kind: CacheKind) -> &'static str {
     }
 }
 
-/// A flag in a word.
+/// `yes` or `no`.
 fn yes_or_no(flag: &bool) -> String {
     if *flag { "yes" } else { "no" }.to_owned()
 }

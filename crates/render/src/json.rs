@@ -1,4 +1,4 @@
-//! The report itself.
+//! The report as JSON.
 
 use super::text::is_hazard;
 use super::{Options, Renderer, finite::unwritable};
@@ -6,7 +6,7 @@ use report::Report;
 use std::fmt::Write;
 use units::error::{Error, Result};
 
-/// `json`: the report as its schema says, indented, what has no parts of its own on a line.
+/// `json`: the report as its schema defines, indented; containers without nested ones are one line.
 pub(super) struct Json;
 
 impl Renderer for Json {
@@ -29,7 +29,7 @@ impl Renderer for Json {
     }
 }
 
-/// Refuses a report that JSON cannot express.
+/// Fails if JSON cannot express a number of the report.
 pub(super) fn check(report: &Report) -> Result<()> {
     match unwritable(report) {
         None => Ok(()),
@@ -39,16 +39,15 @@ pub(super) fn check(report: &Report) -> Result<()> {
     }
 }
 
-/// The error for what serde refuses.
+/// Error for a failure of serde.
 pub(super) fn cannot_write(error: serde_json::Error) -> Error {
     Error::failure(format!("cannot write report: {error}"))
 }
 
-/// The same document without a sign at its zeros, and with the characters that act on a terminal
-/// written as escapes.
+/// `text` with `0.0` for `-0.0` and with escapes for characters that act on a terminal.
 ///
-/// JSON's own rules only ask for those below U+0020. The others can stand in strings only, where an
-/// escape means the same character, so that nothing is lost.
+/// JSON requires escapes only for characters below U+0020. The others occur in strings only, where
+/// an escape means the same character, so nothing is lost.
 pub(super) fn inert(text: String) -> String {
     let text = unsigned_zeros(text);
     if !text.chars().any(|c| c != '\n' && is_hazard(c)) {
@@ -58,7 +57,7 @@ pub(super) fn inert(text: String) -> String {
     for c in text.chars() {
         match c {
             '\n' => out.push(c),
-            // All of them lie in the basic plane: one escape each. Writing to a string cannot fail.
+            // All hazards lie in the basic plane: one escape each. Writing to a string cannot fail.
             c if is_hazard(c) => {
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
             }
@@ -68,7 +67,7 @@ pub(super) fn inert(text: String) -> String {
     out
 }
 
-/// The same document with `0.0` for every `-0.0` that is a number: both are one value.
+/// `text` with `0.0` for every number `-0.0`: both are one value.
 fn unsigned_zeros(text: String) -> String {
     const SIGNED: &str = "-0.0";
     if !text.contains(SIGNED) {
@@ -76,7 +75,7 @@ fn unsigned_zeros(text: String) -> String {
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
-    // Outside of strings JSON has ASCII only.
+    // Outside of strings JSON is ASCII.
     while let Some(&byte) = rest.as_bytes().first() {
         let is_string = byte == b'"';
         let length = if is_string {
@@ -100,13 +99,12 @@ fn unsigned_zeros(text: String) -> String {
     out
 }
 
-/// Values deeper than the members of a measured point (report, datasets, dataset, points, point,
-/// outcome, member) share a line.
+/// Depth of a measured point's members (report, datasets, dataset, points, point, outcome, member).
+/// Deeper containers share a line.
 const DEEPEST: usize = 7;
 
-/// JSON without white space, laid out to be read: a line for every object and array without others
-/// inside, so that a sample is one line, and for all that lies deep. A line for every number would
-/// make large reports half white space.
+/// Lays out compact JSON for people. Deep containers, and those without nested ones, are one line,
+/// so a sample is one line. One number per line would make large reports half white space.
 fn laid_out(compact: &[u8]) -> Vec<u8> {
     let mut layout = Layout {
         out: Vec::with_capacity(compact.len() + compact.len() / 4),
@@ -124,7 +122,7 @@ fn laid_out(compact: &[u8]) -> Vec<u8> {
     layout.out
 }
 
-/// Bytes of the string that `text` begins with, quotes included.
+/// Length in bytes of the string at the start of `text`, quotes included.
 fn string_length(text: &[u8]) -> usize {
     let mut at = 1;
     while let Some(&byte) = text.get(at) {
@@ -137,7 +135,7 @@ fn string_length(text: &[u8]) -> usize {
     text.len()
 }
 
-/// Whether the container whose opening bracket `inside` follows holds neither objects nor arrays.
+/// True if the container has neither objects nor arrays; `inside` follows its opening bracket.
 fn is_flat(mut inside: &[u8]) -> bool {
     while let Some(&byte) = inside.first() {
         match byte {
@@ -150,17 +148,17 @@ fn is_flat(mut inside: &[u8]) -> bool {
     true
 }
 
-/// A document that is being laid out.
+/// State of laying out a document.
 struct Layout {
     out: Vec<u8>,
-    /// Containers that are open.
+    /// Number of open containers.
     depth: usize,
-    /// The depth of the one that is a line with everything inside of it.
+    /// Depth of the container that is laid out on one line; `None` outside of such a container.
     line: Option<usize>,
 }
 
 impl Layout {
-    /// Adds a string, a bracket or any other byte, with what follows it.
+    /// Adds a token: a string, a bracket or another byte; `after` is the rest of the document.
     fn token(&mut self, token: &[u8], after: &[u8]) {
         let is_empty = matches!(after.first(), Some(b'}' | b']'));
         match token[0] {
@@ -191,7 +189,7 @@ impl Layout {
         }
     }
 
-    /// Begins a new line, but not inside of one that holds a whole container.
+    /// Begins a new line, unless the current container is laid out on one line.
     fn newline(&mut self) {
         if self.line.is_none() {
             self.out.push(b'\n');

@@ -1,11 +1,11 @@
-//! One object per line, in the form of the journal.
+//! JSON Lines in the form of the journal.
 
 use super::json::{cannot_write, check, inert};
 use super::{Options, Renderer};
 use report::{JournalLine, JournalPoint, Report, unmeasured};
 use units::error::Result;
 
-/// `jsonl`: the run, then its points, then its end.
+/// `jsonl`: the session, then its points, then its end.
 pub(super) struct JsonLines;
 
 impl Renderer for JsonLines {

@@ -1,9 +1,9 @@
-//! Report to bytes: one renderer per format, all of them pure.
+//! Renderers from reports to bytes: one per format, all pure.
 //!
-//! A renderer reads datasets, not experiments, so that a new experiment is shown without a change
-//! here. Nothing in this room measures, prints, exits or reads the environment. Text that others
-//! chose (names, reasons, paths) never reaches a terminal with control characters in it, and a
-//! number that is not finite is never written.
+//! A renderer reads datasets, not experiments, so a new experiment is shown without a change here.
+//! This crate does not measure, print, exit or read the environment. Foreign text (names, reasons,
+//! paths) reaches a terminal without control characters. A number that is not finite is never
+//! written.
 
 #![forbid(unsafe_code)]
 

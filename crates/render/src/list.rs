@@ -1,9 +1,9 @@
-//! Lists of the command line.
+//! Tables of `memgauge list`.
 
 use super::grid::{Column, Grid};
 
-/// A table for `memgauge list`, newline at the end: long cells are wrapped at `width`, rows are
-/// lines without one.
+/// A table for `memgauge list`, newline at the end. Cells are wrapped at `width`; without a width
+/// each row is one line.
 pub fn list_table(headers: &[&str], rows: &[Vec<String>], width: Option<u16>) -> String {
     let columns = headers.iter().map(|h| Column::left(*h)).collect();
     Grid {

@@ -1,4 +1,4 @@
-//! The same page for an issue, a wiki or a chat.
+//! The page as Markdown for an issue, a wiki or a chat.
 
 use super::blocks::Labelled;
 use super::grid::escape_markdown;
@@ -8,7 +8,7 @@ use super::{Options, Renderer};
 use report::Report;
 use units::error::Result;
 
-/// `markdown`: GitHub's tables and a paragraph on where the numbers come from.
+/// `markdown`: GitHub tables and a paragraph on the origin of the numbers.
 pub(super) struct Markdown;
 
 impl Renderer for Markdown {
@@ -54,7 +54,7 @@ impl Renderer for Markdown {
     }
 }
 
-/// A list of lines with a label; lines with the label of the line above are its sublist.
+/// A list of labelled lines; consecutive lines with one label become a sublist.
 fn list(lines: &[Labelled]) -> String {
     let mut text = String::new();
     let mut last = "";

@@ -1,5 +1,5 @@
-//! A dataset between things as a matrix: rows of those that it leads from, columns of those that it
-//! leads to.
+//! A dataset between two ends as a matrix, with a row for each source and a column for each
+//! destination.
 
 use super::blocks::Block;
 use super::figures::{axis_title, coordinate, percent, spread, table_unit, value, varying_axes};
@@ -8,7 +8,7 @@ use report::{Coordinate, Dataset, Measured, Point};
 use std::collections::BTreeMap;
 use units::significant;
 
-/// The pairs of axes that span a matrix; percentiles stand beside each other.
+/// Pairs of axes that span a matrix; percentiles are columns of a row per size.
 const ENDS: [Ends; 3] = [
     ["from", "to"],
     ["cpu_node", "memory_node"],
@@ -18,15 +18,15 @@ const ENDS: [Ends; 3] = [
 /// Axes of rows and columns.
 type Ends = [&'static str; 2];
 
-/// A screen has room for this many rows; larger matrices are summed up.
+/// Limit of rows on a screen; larger matrices are summarised.
 const MOST_ROWS: usize = 20;
 
-/// Whether a dataset is one between things: it says so, and has a point with both ends.
+/// True if the dataset has the axes of a matrix and a point with both ends.
 pub(super) fn applies(dataset: &Dataset) -> bool {
     axes_of(dataset).is_some()
 }
 
-/// The axes that span the matrix of a dataset, `None` where it is none.
+/// Axes that span the matrix of a dataset; `None` if it has none.
 fn axes_of(dataset: &Dataset) -> Option<Ends> {
     let named = |end: &&str| dataset.axes.iter().any(|axis| axis.name == *end);
     let between = |axes: &Ends| {
@@ -39,8 +39,8 @@ fn axes_of(dataset: &Dataset) -> Option<Ends> {
         .find(|axes| axes.iter().all(named) && between(axes))
 }
 
-/// A matrix for each combination of what is no matter of the two ends, headed by `title`; of one
-/// that is too large only what each class of pairs has, unless `verbose`.
+/// A matrix for each combination of the other coordinates, with `title` as its heading. A matrix
+/// that is too large is summarised by class of pairs, unless `verbose`.
 pub(super) fn blocks(dataset: &Dataset, title: &str, verbose: bool) -> Vec<Block> {
     let Some(axes) = axes_of(dataset) else {
         return Vec::new();
@@ -90,8 +90,8 @@ pub(super) fn blocks(dataset: &Dataset, title: &str, verbose: bool) -> Vec<Block
     parts.into_iter().map(block).collect()
 }
 
-/// The points of a dataset that no matrix of it has, because they lack an end; `None` where all
-/// have both.
+/// The dataset reduced to points that no matrix shows because they lack an end; `None` if there are
+/// none.
 pub(super) fn without_ends(dataset: &Dataset) -> Option<Dataset> {
     let axes = axes_of(dataset)?;
     let points: Vec<Point> = dataset
@@ -106,7 +106,7 @@ pub(super) fn without_ends(dataset: &Dataset) -> Option<Dataset> {
     })
 }
 
-/// Whether the rows of a matrix of `dataset` are too many for a screen, so that it is summed up.
+/// True if a matrix of `dataset` has too many rows for a screen, so that it is summarised.
 pub(super) fn is_large(dataset: &Dataset) -> bool {
     let Some(axes) = axes_of(dataset) else {
         return false;
@@ -114,7 +114,7 @@ pub(super) fn is_large(dataset: &Dataset) -> bool {
     order(&dataset.points.iter().collect::<Vec<_>>(), axes).len() > MOST_ROWS
 }
 
-/// Both ends of a point.
+/// Coordinates of a point at both ends.
 fn ends(point: &Point, axes: Ends) -> Option<(&Coordinate, &Coordinate)> {
     Some((
         point.coordinates.get(axes[0])?,
@@ -122,7 +122,7 @@ fn ends(point: &Point, axes: Ends) -> Option<(&Coordinate, &Coordinate)> {
     ))
 }
 
-/// Whether points between the same ends agree on an axis.
+/// True if points between the same ends agree on `axis`.
 fn follows_from_ends(dataset: &Dataset, axes: Ends, axis: &str) -> bool {
     let mut known: BTreeMap<_, Option<&Coordinate>> = BTreeMap::new();
     let mut pairs = dataset
@@ -132,7 +132,7 @@ fn follows_from_ends(dataset: &Dataset, axes: Ends, axis: &str) -> bool {
     pairs.all(|(ends, at)| *known.entry(ends).or_insert(at) == at)
 }
 
-/// All ends: those that points go out from in the order of the dataset, then the others.
+/// All ends: the sources in the order of the dataset, then the remaining destinations.
 fn order<'a>(points: &[&'a Point], axes: Ends) -> Vec<&'a Coordinate> {
     let pairs = || points.iter().filter_map(|point| ends(point, axes));
     let mut seen = std::collections::BTreeSet::new();
@@ -142,7 +142,7 @@ fn order<'a>(points: &[&'a Point], axes: Ends) -> Vec<&'a Coordinate> {
     all.filter(|end| seen.insert(*end)).collect()
 }
 
-/// A row for each end that points go out from, a column for each that they lead to.
+/// A row for each source, a column for each destination.
 fn matrix(dataset: &Dataset, points: &[&Point], order: &[&Coordinate], axes: Ends) -> Block {
     let (factor, unit) = table_unit(&dataset.quantity.unit);
     let by_ends: BTreeMap<_, &Point> = points
@@ -284,7 +284,7 @@ fn measured<'a>(points: &'a [&Point]) -> impl Iterator<Item = &'a Measured> {
     points.iter().filter_map(|point| point.outcome.measured())
 }
 
-/// The middle one of `values`, the higher of two.
+/// Median of `values`; the higher one of the two middle values.
 fn middle(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

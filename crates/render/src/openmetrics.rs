@@ -1,4 +1,4 @@
-//! The text format that monitoring systems collect.
+//! OpenMetrics, the text format that monitoring systems collect.
 //!
 //! Source: OpenMetrics 1.0, "Text format" (Cloud Native Computing Foundation).
 
@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use units::error::Result;
 
-/// `openmetrics`: gauges with the time of the run.
+/// `openmetrics`: gauges with the time of the session.
 pub(super) struct OpenMetrics;
 
 impl Renderer for OpenMetrics {
@@ -44,14 +44,14 @@ impl Renderer for OpenMetrics {
     }
 }
 
-/// ` 1700000000`, or nothing where the report has no such time.
+/// A space and the Unix time of an RFC 3339 time; empty if `text` is none.
 fn timestamp(text: &str) -> String {
     OffsetDateTime::parse(text, &Rfc3339)
         .map(|t| format!(" {}", t.unix_timestamp()))
         .unwrap_or_default()
 }
 
-/// A kind of metric, and its lines: the format wants them together.
+/// A metric family; the format requires its lines to be together.
 #[derive(Default)]
 struct Family {
     unit: &'static str,
@@ -60,7 +60,7 @@ struct Family {
     labels: BTreeSet<String>,
 }
 
-/// Metrics so far, by name.
+/// Metric families by name.
 #[derive(Default)]
 struct Families {
     families: BTreeMap<String, Family>,
@@ -91,8 +91,8 @@ impl Families {
         ));
     }
 
-    /// How many points of a dataset have which end. The format has no comments: what has no number
-    /// is told as a count.
+    /// Number of points of a dataset by status and grade. The format has no comments, so points
+    /// without a number appear as a count.
     fn counts(&mut self, dataset: &Dataset, place: u64) {
         let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
         for point in &dataset.points {
@@ -173,7 +173,7 @@ impl Families {
         );
     }
 
-    /// A sample of the family called `name`.
+    /// Adds a sample to the family called `name`.
     fn add(
         &mut self,
         (name, unit): (String, &'static str),
@@ -184,13 +184,13 @@ impl Families {
         let (labels, id) = at;
         let family = self.families.entry(name.clone()).or_default();
         (family.unit, family.help) = (unit, help);
-        // No two samples of a family may have the same labels.
+        // Two samples of a family must not have the same labels.
         let more = if family.labels.insert(labels.to_owned()) {
             String::new()
         } else {
             format!(",point=\"{id}\"")
         };
-        // A zero has no sign.
+        // Adding 0.0 turns -0 into 0.
         family.lines.push(format!(
             "{name}{{{labels}{more}}} {}{}",
             value + 0.0,
@@ -198,7 +198,7 @@ impl Families {
         ));
     }
 
-    /// The document.
+    /// The whole document.
     fn text(&self) -> String {
         let mut text = String::new();
         for (name, family) in &self.families {
@@ -216,7 +216,7 @@ impl Families {
     }
 }
 
-/// The format's base unit, and the factor to it.
+/// Base unit of the format, and the factor to it.
 fn unit(unit: &str) -> (&'static str, f64) {
     match unit {
         "B/s" => ("bytes_per_second", 1.0),
@@ -249,7 +249,7 @@ fn written(labels: impl Iterator<Item = (String, String)>) -> String {
         .join(",")
 }
 
-/// `text` as a name: letters, digits and underscores.
+/// `text` as a name of letters, digits and underscores.
 fn word(text: &str) -> String {
     let kept = |c: char| {
         if c.is_ascii_alphanumeric() {
@@ -266,7 +266,7 @@ fn word(text: &str) -> String {
     }
 }
 
-/// Clean text with the three characters escaped that the format gives a meaning.
+/// Clean text with the characters escaped that have a meaning in the format.
 fn escape(text: &str) -> String {
     clean(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

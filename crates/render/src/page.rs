@@ -1,4 +1,4 @@
-//! A report as a person sees it, before it is drawn as text or Markdown.
+//! A report for people, independent of text or Markdown.
 
 use super::blocks::{Block, Labelled};
 use super::figures::{axis_title, coordinate, fixed_axes};
@@ -8,20 +8,20 @@ use report::{CacheKind, Dataset, Point, Report, RunStatus, Topology};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use units::{Bytes, CpuList, counted};
 
-/// A report as a person sees it.
+/// A report for people.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Page {
     /// Machine and session.
     pub(super) heading: Heading,
-    /// The numbers.
+    /// Tables.
     pub(super) blocks: Vec<Block>,
-    /// Lines below the numbers.
+    /// Labelled lines below the tables.
     pub(super) remarks: Vec<Labelled>,
     /// Whether the first table is the memory hierarchy.
     pub(super) is_hierarchy: bool,
 }
 
-/// Puts a page together.
+/// Makes the page of a report.
 pub(super) fn page(report: &Report, options: &Options) -> Page {
     let Tables {
         blocks,
@@ -53,7 +53,7 @@ pub(super) struct Tables {
     shown: HashSet<*const Point>,
 }
 
-/// The tables of a report; of a memory hierarchy only the first one, unless `verbose`.
+/// Tables of a report. For a memory hierarchy only its first table, unless `verbose`.
 pub(super) fn tables(report: &Report, options: &Options) -> Tables {
     let mut tables = Tables {
         is_hierarchy: hierarchy::applies(report),
@@ -73,7 +73,7 @@ pub(super) fn tables(report: &Report, options: &Options) -> Tables {
 }
 
 impl Tables {
-    /// Adds the points of a dataset that have no row yet.
+    /// Adds a table for the points of a dataset that have no row yet.
     fn add(&mut self, dataset: &Dataset, options: &Options) {
         let points = || dataset.points.iter().map(std::ptr::from_ref::<Point>);
         let missing = points().filter(|point| !self.shown.contains(point)).count();
@@ -119,7 +119,7 @@ fn title(dataset: &Dataset) -> String {
     shorten(&(name + &fixed.collect::<String>()), 200)
 }
 
-/// The machine and the session, a sentence each.
+/// Machine and session, one sentence each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Heading {
     /// Processor, CPUs, virtualisation.
@@ -148,7 +148,7 @@ impl Heading {
 
 /// The heading of a report.
 pub(super) fn heading(report: &Report, verbose: bool) -> Heading {
-    // Points that are left out are told as missing.
+    // Points that were left out are listed as missing.
     let is_told = |text: &&String| verbose || !text.starts_with("left out");
     let shortened = report.plan.shortened.iter().filter(is_told);
     Heading {
@@ -159,7 +159,7 @@ pub(super) fn heading(report: &Report, verbose: bool) -> Heading {
     }
 }
 
-/// Processor, CPUs, what lies between us and the hardware.
+/// Processor, CPUs, and virtualisation or emulation.
 pub(super) fn machine(report: &Report) -> String {
     let host = &report.provenance.host;
     let known = |fact: Option<&String>, what: &str| {
@@ -200,7 +200,7 @@ pub(super) fn machine(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// The CPUs that samples were taken on, or where there are none those that could have been used.
+/// CPUs of the samples; without samples the CPUs that could have been used.
 fn cpus_used(report: &Report) -> Vec<u32> {
     let measured = report
         .datasets
@@ -230,7 +230,7 @@ fn memory(report: &Report) -> String {
     )
 }
 
-/// Data caches by level, instances of one size counted.
+/// Data caches by level; caches of one size are counted.
 fn caches(topology: &Topology) -> String {
     let mut levels: BTreeMap<u32, BTreeMap<Bytes, usize>> = BTreeMap::new();
     for cache in topology

@@ -1,4 +1,4 @@
-//! A dataset as a table: a row for each point, a column for each axis along which they differ.
+//! A dataset as a table: a row for each point, a column for each axis on which points differ.
 
 use super::Options;
 use super::blocks::Block;
@@ -9,8 +9,8 @@ use super::grid::{Column, Grid};
 use report::{Dataset, Measured, Point};
 use units::significant;
 
-/// The points of a dataset in the order of the plan; bars beside the shares of limits, and all that
-/// the samples say of their spread, where `options` ask for them.
+/// Table of the points of a dataset in the order of the plan. `options` may add bars for shares of
+/// limits, and all figures of the spread.
 pub(super) fn block(dataset: &Dataset, options: &Options) -> Block {
     let axes = varying_axes(dataset);
     let shown = shown(dataset, options.verbose);
@@ -64,10 +64,10 @@ fn axis_column(dataset: &Dataset, axis: &str) -> Column {
     }
 }
 
-/// A column behind the axes.
+/// A column after the axes.
 struct Shown<'a> {
     column: Column,
-    /// Whether it stays where all of its cells are empty.
+    /// True if the column stays even if all of its cells are empty.
     always: bool,
     cell: Box<dyn Fn(&Point) -> String + 'a>,
 }
@@ -75,9 +75,9 @@ struct Shown<'a> {
 /// Text of a column for a measured point.
 type OfMeasured = Box<dyn Fn(&Measured) -> Option<String>>;
 
-/// The columns behind the axes; cells are empty where they do not apply.
+/// Columns after the axes; cells are empty if a column does not apply.
 fn shown(dataset: &Dataset, verbose: bool) -> Vec<Shown<'_>> {
-    // Times of storage are in us in every column.
+    // All times of storage are in us.
     let (factor, unit) = match table_unit(&dataset.quantity.unit) {
         (_, "ns") if has(dataset, "latency_p50") => (1e-3, "us"),
         other => other,
@@ -179,7 +179,7 @@ fn shown(dataset: &Dataset, verbose: bool) -> Vec<Shown<'_>> {
     all
 }
 
-/// Whether any point has this further figure.
+/// True if any point has this further figure.
 fn has(dataset: &Dataset, figure: &str) -> bool {
     dataset
         .points
@@ -188,7 +188,7 @@ fn has(dataset: &Dataset, figure: &str) -> bool {
         .any(|m| also(m, figure).is_some())
 }
 
-/// The point's quantity under another convention.
+/// A further figure of the point by name.
 fn also(measured: &Measured, name: &str) -> Option<f64> {
     measured.also.get(name).copied()
 }

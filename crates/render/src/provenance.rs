@@ -1,9 +1,9 @@
-//! How a report came about, in words.
+//! Provenance of a report, in words.
 
 use super::text::shorten;
 use report::Provenance;
 
-/// Facts that are needed to repeat the session, and to say whether another one is comparable.
+/// Facts needed to repeat the session, or to judge whether another one is comparable.
 pub(super) fn provenance(provenance: &Provenance) -> String {
     let tool = &provenance.tool;
     let kernels: Vec<String> = provenance
@@ -34,7 +34,7 @@ pub(super) fn provenance(provenance: &Provenance) -> String {
     )
 }
 
-/// Arguments as a shell would need them, as far as quotes go.
+/// Arguments as a command line for a shell, quoted if necessary.
 pub(super) fn command_line(arguments: &[String]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=.,/:+@%".contains(c);
     let quote = |a: &String| match !a.is_empty() && a.chars().all(plain) {

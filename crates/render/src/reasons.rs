@@ -1,4 +1,4 @@
-//! Reasons why points have no number or are not solid, each once with its points.
+//! Reasons why points have no number or are not solid; each reason lists its points.
 
 use super::blocks::Labelled;
 use super::figures::{coordinate, varying_axes};
@@ -7,18 +7,18 @@ use report::{Cause, Dataset, Outcome, Point, Report, VerdictGrade};
 use std::collections::{BTreeSet, HashMap};
 use units::counted;
 
-/// Reasons for missing numbers on a screen.
+/// Limit of reasons for missing numbers on a screen.
 const MOST_MISSING: usize = 3;
 
-/// Longest text of a reason on a screen. The texts of memgauge itself are shorter.
+/// Longest text of a reason on a screen, in characters. memgauge's own texts are shorter.
 const LONGEST_ON_SCREEN: usize = 300;
 
-/// Longest text of a reason in full.
+/// Longest text of a reason in full, in characters.
 const LONGEST: usize = 1000;
 
-/// A reason with the points that it concerns.
+/// A reason with its points.
 struct Reason<'a> {
-    /// Status of the points, or the grade of their numbers.
+    /// Status of the points, or their grade.
     kind: &'static str,
     text: &'a str,
     /// Cause of a doubt; `None` for a missing number.
@@ -36,7 +36,7 @@ struct PointReason<'a> {
     advice: &'a str,
 }
 
-/// Reasons for missing numbers with the number of points, the most frequent first.
+/// Reasons for missing numbers with counts of points, the most frequent first.
 pub(super) fn missing(report: &Report) -> Vec<Labelled> {
     let mut reasons = collect(report.datasets.iter(), missing_reason);
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.points.len()));
@@ -57,13 +57,13 @@ pub(super) fn missing(report: &Report) -> Vec<Labelled> {
     lines.into_iter().map(label).collect()
 }
 
-/// Reasons for missing numbers with all of their points.
+/// Reasons for missing numbers, each with all of its points.
 pub(super) fn missing_in_full(report: &Report) -> Vec<Labelled> {
     in_full(collect(report.datasets.iter(), missing_reason))
 }
 
-/// Reasons for doubt with all of their points and with advice: a line for each cause, rejected
-/// points first.
+/// Reasons for doubt with all of their points and with advice: one line per cause, rejected points
+/// first.
 pub(super) fn doubts_in_full(report: &Report) -> Vec<Labelled> {
     // Percentiles repeat the doubts of their points.
     let own = |dataset: &&Dataset| !dataset.axes.iter().any(|axis| axis.name == "percentile");
@@ -109,7 +109,7 @@ fn doubts(outcome: &Outcome) -> Vec<PointReason<'_>> {
         .collect()
 }
 
-/// Every reason once, in order of appearance.
+/// Every reason once with its points, in order of appearance.
 fn collect<'a>(
     datasets: impl Iterator<Item = &'a Dataset>,
     reasons: impl Fn(&'a Outcome) -> Vec<PointReason<'a>>,
@@ -137,7 +137,7 @@ fn collect<'a>(
     all
 }
 
-/// A line for each reason; reasons of one cause share a line, and a line of advice if there is any.
+/// One line for each cause, or reason without a cause, and a line of advice if there is any.
 fn in_full(reasons: Vec<Reason>) -> Vec<Labelled> {
     let mut lines = Vec::new();
     let is_same =
@@ -162,7 +162,7 @@ fn capitalised(word: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// Axes along which points differ, without those that follow from the operation, as the kernel does.
+/// Axes on which points differ, without those that follow from the operation, such as the kernel.
 fn telling_axes(dataset: &Dataset) -> Vec<&str> {
     let pairs = |axis: &str| -> BTreeSet<_> {
         dataset
@@ -177,7 +177,7 @@ fn telling_axes(dataset: &Dataset) -> Vec<&str> {
     axes
 }
 
-/// A point in short: `L3 copy x2`, `L2 latency`, `64 KiB read`.
+/// Short label of a point: `L3 copy x2`, `L2 latency`, `64 KiB read`.
 fn label(dataset: &Dataset, point: &Point, varying: &[&str]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let level = point
@@ -199,7 +199,7 @@ fn label(dataset: &Dataset, point: &Point, varying: &[&str]) -> String {
             continue;
         };
         match *axis {
-            // The number of threads tells them apart.
+            // The number of threads implies the number of cores.
             "level" | "size_bytes" | "operation" | "cores" => {}
             "threads" => parts.push(format!("x{c}")),
             "per_cpu" => parts.push(format!("({c} per cpu)")),

@@ -1,4 +1,4 @@
-//! Lines below the tables: missing points, trust, findings, where the report is.
+//! Lines below the tables: missing points, trust, findings, and the place of the report.
 
 use super::Options;
 use super::blocks::Labelled;
@@ -8,18 +8,19 @@ use report::{Finding, Report};
 use units::counted;
 use verdict::{Worth, finding_kind};
 
-/// Findings on the screen of a whole hierarchy, and the lines that they may take there.
+/// Limits of findings, and of their lines, on the screen of a whole hierarchy.
 const MOST_FINDINGS: usize = 5;
 const MOST_FINDING_LINES: usize = 6;
 
-/// Longest text of a finding. The texts of memgauge itself are shorter.
+/// Longest text of a finding, in characters. memgauge's own texts are shorter.
 const LONGEST: usize = 400;
 
-/// Width that the labels of lines take.
+/// Width of the labels of lines, in characters.
 const LABEL_WIDTH: u16 = 10;
 
-/// Lines of a screen. `hidden` points have no row in the tables; only the most valuable findings
-/// are shown if `is_hierarchy`, because findings are not the whole answer there.
+/// Lines for a screen. `hidden` is the number of points without a row in the tables. If
+/// `is_hierarchy`, only the most valuable findings are shown, since the table is most of the
+/// answer.
 pub(super) fn brief(
     report: &Report,
     options: &Options,
@@ -40,7 +41,7 @@ pub(super) fn brief(
     lines
 }
 
-/// Every line in full.
+/// All lines in full.
 pub(super) fn full(report: &Report, options: &Options) -> Vec<Labelled> {
     let mut lines = reasons::missing_in_full(report);
     lines.extend(trust::full(report));
@@ -57,7 +58,7 @@ fn by_worth(report: &Report) -> Vec<&Finding> {
     findings
 }
 
-/// Number of the first `findings` that a screen of this width has lines for, at least one.
+/// Number of `findings`, from the first on, that fit on a screen of this width; at least one.
 fn that_fit(findings: &[&Finding], width: Option<u16>) -> usize {
     let columns = width.map_or(usize::MAX, |width| {
         usize::from(width.saturating_sub(LABEL_WIDTH).max(1))
@@ -75,7 +76,7 @@ fn finding(finding: &Finding) -> Labelled {
     ("Findings".to_owned(), sentence(finding))
 }
 
-/// A finding with its doubt, if it has one.
+/// Text of a finding, with its grade if it is doubtful.
 fn sentence(finding: &Finding) -> String {
     let text = shorten(&finding.text, LONGEST);
     match finding.trust().filter(|_| finding.is_doubtful()) {
@@ -84,7 +85,7 @@ fn sentence(finding: &Finding) -> String {
     }
 }
 
-/// The place of the report, with the commands that use it.
+/// Place of the report, with the commands that use it.
 fn saved(options: &Options) -> Option<Labelled> {
     let saved = options.saved_to.as_ref()?;
     let name = clean(&saved.name);
@@ -98,7 +99,7 @@ fn saved(options: &Options) -> Option<Labelled> {
     Some(("Saved".to_owned(), text))
 }
 
-/// The number of things that only `--verbose` shows; nothing if there are none.
+/// Line with counts of what only `--verbose` shows; `None` if there is nothing.
 fn more(report: &Report, findings: usize, points: usize) -> Option<Labelled> {
     let mut things = Vec::new();
     if findings > 0 {

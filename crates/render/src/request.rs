@@ -1,46 +1,44 @@
-//! Reports to render, and options.
+//! Reports to render, and options of rendering.
 
 use report::Report;
 
-/// The width of charts in characters where the caller names none: fits the terminals that people
-/// paste from.
+/// Default width of charts in characters: fits the terminals from which people paste.
 pub const DEFAULT_WIDTH: u16 = 100;
 
-/// Options of a rendering; a renderer ignores options that it has no use for.
+/// Options of rendering; a renderer ignores options that it does not use.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Columns of the terminal; where absent, each row of a table is one line and charts take
+    /// Columns of the terminal. If `None`, each row of a table is one line and charts take
     /// [`DEFAULT_WIDTH`].
     pub width: Option<u16>,
-    /// Whether `notes` give scores that sum a run up, for the formats that have them.
+    /// True if `notes` include scores for the whole session, in formats that have them.
     pub scores: bool,
     /// The saved report; `None` if it was not saved.
     pub saved_to: Option<SavedReport>,
-    /// Whether to show what a screen has no room for: every reason in full, every dataset.
+    /// True to show everything that does not fit on a screen: every reason in full, every dataset.
     pub verbose: bool,
-    /// The experiments whose charts are drawn; all of them in pictures, and none in text, where
-    /// empty.
+    /// Experiments whose charts are drawn. If empty, pictures draw all charts and text draws none.
     pub charts: Vec<String>,
     /// Title of pictures and pages.
     pub title: Option<String>,
-    /// Whether pictures are light on dark.
+    /// True for pictures that are light on dark.
     pub dark: bool,
-    /// Whether text may have a terminal's colours.
+    /// True if text may have a terminal's colours.
     pub color: bool,
-    /// Whether tables for people may have bars and sparklines: at a terminal that can show them.
+    /// True if tables for people may have bars and sparklines, which not every terminal can show.
     pub bars: bool,
 }
 
-/// The place of a saved report.
+/// Place of a saved report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedReport {
-    /// Its name as it can be typed after `memgauge report`.
+    /// Name as it can be typed after `memgauge report`.
     pub name: String,
-    /// Whether memgauge can read it.
+    /// True if memgauge can read it.
     pub is_readable: bool,
 }
 
-/// A report with what to call it among others.
+/// A report with its name among others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedReport {
     /// Name of the report.

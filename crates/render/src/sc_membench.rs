@@ -1,7 +1,7 @@
-//! sc-membench's own CSV, for those who keep series of it.
+//! sc-membench's CSV, for users who collect files of that tool.
 //!
-//! Which points have rows, and by which conventions, is `report::sc_membench_form`'s to say. Points
-//! without a row are told beside the file.
+//! `report::sc_membench_form` decides which points have rows, by its conventions. Notes list the
+//! points without a row.
 
 use super::comparison::{Unshown, reasons};
 use super::sc_scores::{MIB, scores};
@@ -55,7 +55,7 @@ impl Renderer for ScMembench {
     }
 }
 
-/// The rows that were requested: with `verbose` one for each number of threads.
+/// Requested rows: with `verbose` one for each number of threads.
 fn form(report: &Report, options: &Options) -> ScMembenchForm {
     sc_membench_form(
         report,
@@ -67,7 +67,7 @@ fn form(report: &Report, options: &Options) -> ScMembenchForm {
     )
 }
 
-/// Facts that the file cannot express: whole lines.
+/// Notes on facts that the file cannot express: whole lines.
 fn told(form: &ScMembenchForm, verbose: bool) -> String {
     let mut text = String::new();
     if form.rows.is_empty() {
@@ -91,7 +91,7 @@ fn told(form: &ScMembenchForm, verbose: bool) -> String {
     text
 }
 
-/// A row as that tool prints it, with its numbers of decimals.
+/// A row in sc-membench's format, with its numbers of decimals.
 fn line(row: &ScMembenchRow) -> String {
     let ScMembenchRow {
         operation,

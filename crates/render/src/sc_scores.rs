@@ -1,5 +1,5 @@
-//! sc-membench's summary by its formulas: peaks, weighted averages, three scores, and what they are
-//! not good for.
+//! sc-membench's summary by its formulas: peaks, weighted averages, three scores, and warnings
+//! about them.
 
 use report::{
     Report, RunStatus, SC_MEMBENCH_OPERATIONS as OPERATIONS, ScMembenchRow, VerdictGrade,
@@ -8,14 +8,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use units::{Bytes, counted, fixed};
 
-/// Megabyte of that tool.
+/// sc-membench's megabyte, in bytes.
 pub(super) const MIB: f64 = 1_048_576.0;
 
-/// The default sweep of that tool has at least this many sizes on a machine with three levels of
-/// cache.
+/// Least number of sizes in sc-membench's default sweep on a machine with three levels of cache.
 const SIZES_OF_A_SWEEP: usize = 4;
 
-/// The text that belongs on stderr: whole lines.
+/// Text with the scores for stderr: whole lines.
 pub(super) fn scores(report: &Report, rows: &[ScMembenchRow]) -> String {
     let threads = rows
         .iter()
@@ -70,7 +69,7 @@ pub(super) fn scores(report: &Report, rows: &[ScMembenchRow]) -> String {
     out
 }
 
-/// The highest bandwidth in MiB/s, and the mean in which a size counts by the logarithm of its KiB.
+/// Highest bandwidth in MiB/s, and the mean weighted by the logarithm of the size in KiB.
 fn peak_and_average<'a>(rows: impl Iterator<Item = &'a ScMembenchRow>) -> Option<(f64, f64)> {
     let mut peak = None::<f64>;
     let mut sum = 0.0;
@@ -86,7 +85,7 @@ fn peak_and_average<'a>(rows: impl Iterator<Item = &'a ScMembenchRow>) -> Option
     Some((peak, if weights > 0.0 { sum / weights } else { peak }))
 }
 
-/// Level that the tool assigns to a chain of this size.
+/// Level that sc-membench assigns to a chain of this size.
 fn place(size: u64) -> &'static str {
     match size {
         s if s >= 64 << 20 => "RAM",
@@ -95,7 +94,7 @@ fn place(size: u64) -> &'static str {
     }
 }
 
-/// The scores that the rows are enough for.
+/// The scores for which there are enough rows.
 fn three_scores(mean_peak: Option<f64>, latency_ns: Option<f64>) -> String {
     let bandwidth = mean_peak.map(|mean| mean / 1000.0);
     let latency = latency_ns.filter(|ns| *ns > 0.0).map(|ns| 1000.0 / ns);
@@ -122,7 +121,7 @@ fn three_scores(mean_peak: Option<f64>, latency_ns: Option<f64>) -> String {
     out
 }
 
-/// Why the scores may not be comparable with others: that tool's own conditions, then ours.
+/// Reasons why the scores may not be comparable: sc-membench's own conditions, then memgauge's.
 fn warnings(report: &Report, rows: &[ScMembenchRow], threads: Option<u64>) -> Vec<String> {
     let mut warnings = Vec::new();
     let allowed = report.provenance.host.topology.allowed().len();

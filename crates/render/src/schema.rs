@@ -1,10 +1,10 @@
 //! The published schema of a report, made from the types that write it.
 //!
-//! The program carries the file that is published; a test makes it from the types and holds it
-//! against them, so that what makes schemas is no part of the program. Written by `cargo test
-//! --lib renew_schema -- --ignored`.
+//! The program contains the published file. A test makes the schema from the types and compares
+//! both, so the program needs no schema generator. Renew the file with `cargo test --lib
+//! renew_schema -- --ignored`.
 
-/// JSON Schema (draft 2020-12) of a report of this program's version: indented, newline at the end.
+/// JSON Schema (draft 2020-12) of a report of this version: indented, newline at the end.
 pub fn schema() -> &'static str {
     include_str!("../../../docs/report.schema.json")
 }

@@ -18,10 +18,10 @@ const LABELS: [&str; 6] = [
     "More ",
 ];
 
-/// Spaces between the machine and the session.
+/// Fewest spaces between the machine and the session.
 const NARROWEST_GAP: usize = 4;
 
-/// Narrower than this no chart can be read.
+/// Least width of a chart, in characters.
 const NARROWEST: u16 = 40;
 
 /// `table`: the hierarchy on one screen, or the points of a single experiment.
@@ -99,8 +99,8 @@ impl Renderer for Table {
     }
 }
 
-/// Labels at the beginning of lines in bold, grades at their ends in the colours of traffic lights.
-/// Only the program writes there: text of others stands between.
+/// `text` with bold labels at the start of lines and coloured grades at their ends. Only the
+/// program writes there: foreign text stands in between.
 fn coloured(text: &str) -> String {
     const GRADES: [(&str, &str); 3] = [("solid", "32"), ("doubtful", "33"), ("rejected", "31")];
     let one = |line: &str| {
@@ -119,7 +119,7 @@ fn coloured(text: &str) -> String {
     text.lines().map(one).collect()
 }
 
-/// Charts in characters, with where their numbers come from.
+/// Charts in characters, with the origin of their numbers.
 fn drawn(reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
     let all = chart::charts(reports);
     let width = options.width.unwrap_or(DEFAULT_WIDTH).max(NARROWEST);
@@ -149,7 +149,7 @@ fn drawn(reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
         .into_bytes())
 }
 
-/// The machine with the session on the right of it, if both fit on a line.
+/// The machine, with the session on the right if both fit on a line.
 fn heading(heading: &Heading, width: Option<u16>) -> String {
     let length = |text: &str| text.chars().count();
     let gap = width.map(|width| {
@@ -173,7 +173,7 @@ fn heading(heading: &Heading, width: Option<u16>) -> String {
     text
 }
 
-/// Lines with a word in front; a word that the line above has already is not said again.
+/// Labelled lines; a label equal to the one above is not repeated.
 fn labelled(lines: Vec<Labelled>, width: Option<u16>) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut last = String::new();
@@ -195,7 +195,7 @@ fn labelled(lines: Vec<Labelled>, width: Option<u16>) -> String {
     .to_text(width)
 }
 
-/// A paragraph.
+/// A wrapped paragraph.
 fn prose(text: &str, width: Option<u16>) -> String {
     if text.is_empty() {
         return String::new();

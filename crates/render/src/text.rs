@@ -1,17 +1,17 @@
-//! Text that others chose, made safe to show.
+//! Foreign text, made safe to show.
 
 use std::borrow::Cow;
 
-/// `text` on one line without anything that moves a cursor, changes a colour or turns the direction
-/// of writing.
+/// `text` on one line without anything that moves a cursor, changes a colour or the direction of
+/// writing.
 ///
-/// Line breaks and tabs become spaces; other control and direction characters are written out,
-/// `\u{1b}`.
+/// Line breaks and tabs become spaces. Other control and direction characters are written as
+/// escapes such as `\u{1b}`.
 pub(super) fn clean(text: &str) -> String {
     cleaned(text).into_owned()
 }
 
-/// The same without a copy of what is clean already.
+/// Like [`clean`], without a copy of text that is clean already.
 pub(super) fn cleaned(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
         return Cow::Borrowed(text);
@@ -27,14 +27,13 @@ pub(super) fn cleaned(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a terminal may act on `c` rather than show it.
+/// True if a terminal may act on `c` instead of showing it.
 pub(super) fn is_hazard(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// `text` cleaned and cut to at most `most` characters, the last one `…` where something is
-/// missing.
+/// `text` cleaned and cut to at most `most` characters; the last one is `…` if text was cut off.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     let text = clean(text);
     if text.chars().count() <= most {
@@ -44,8 +43,7 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// `text` cleaned, in lines of at most `most` characters, broken between words where that is
-/// possible.
+/// `text` cleaned, in lines of at most `most` characters, broken between words if possible.
 pub(super) fn wrap(text: &str, most: usize) -> Vec<String> {
     let most = most.max(1);
     let mut lines: Vec<String> = Vec::new();

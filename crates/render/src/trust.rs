@@ -1,5 +1,5 @@
-//! The verdict on a whole report: one line for a screen, one in full, and the command that would
-//! give better numbers.
+//! The verdict on a whole report: one line for a screen, one in full, and a command that would give
+//! better numbers.
 
 use super::blocks::Labelled;
 use super::provenance::command_line;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use units::counted;
 use verdict::because;
 
-/// The verdict with its main cause, and the command that helps; nothing if no point was measured.
+/// Verdict with its main cause, and the command that helps; empty if no point was measured.
 pub(super) fn brief(report: &Report) -> Vec<Labelled> {
     let all: u64 = report
         .verdict
@@ -40,7 +40,7 @@ pub(super) fn brief(report: &Report) -> Vec<Labelled> {
     lines
 }
 
-/// The cause of most doubts as the end of a sentence.
+/// Cause of most doubts as the end of a sentence; empty if there is none.
 fn mainly(report: &Report) -> String {
     let main = report.verdict.causes.first();
     main.map_or_else(String::new, |main| {
@@ -48,8 +48,7 @@ fn mainly(report: &Report) -> String {
     })
 }
 
-/// The verdict with the numbers of points by grade and by experiment; nothing if no point was
-/// measured.
+/// Verdict with counts of points by grade and by experiment; `None` if no point was measured.
 pub(super) fn full(report: &Report) -> Option<Labelled> {
     let counts = &report.verdict.points;
     let all = counts.values().copied().fold(0, u64::saturating_add);
@@ -81,7 +80,7 @@ pub(super) fn full(report: &Report) -> Option<Labelled> {
     (all > 0).then(|| ("Trust".to_owned(), text))
 }
 
-/// Points that are measured for findings only, and have no place in the verdict.
+/// Number of points that serve findings only and do not count in the verdict.
 pub(super) fn auxiliary_points(report: &Report) -> u64 {
     let measured = report
         .datasets
@@ -125,8 +124,8 @@ fn improvement(report: &Report) -> Vec<String> {
     }
 }
 
-/// `arguments` without `options` and their values, and without the session that they continue: a
-/// complete one is not continued.
+/// `arguments` without `options` and their values, and without a session to continue: a complete
+/// session is not continued.
 fn without(arguments: &[String], options: &BTreeMap<&str, String>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut arguments = arguments.iter();

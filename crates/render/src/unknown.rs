@@ -1,9 +1,9 @@
-//! The error for a word that is none of those that are known.
+//! The error for an unknown word.
 
 use super::text;
 use units::error::Error;
 
-/// The error for a word that is not in a list, with the entries that look most like it.
+/// Error for a word that is not in `known`, with the most similar entries.
 pub(crate) fn unknown(what: &str, given: &str, known: &[&str]) -> Error {
     let lower = given.to_ascii_lowercase();
     let mut near: Vec<(f64, &str)> = known

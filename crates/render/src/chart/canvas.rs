@@ -1,5 +1,5 @@
-//! Canvas of plotters: shapes, with letters as outlines, which become an SVG or pixels. So a
-//! picture looks the same everywhere, and both kinds of files look alike.
+//! Canvas for plotters: shapes, with letters as outlines, that become SVG or pixels. A picture
+//! looks the same on every machine and in both formats.
 
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{
@@ -14,13 +14,13 @@ use units::error::{Error, Result};
 
 type Drawn = std::result::Result<(), DrawingErrorKind<Infallible>>;
 
-/// Letters of DejaVu Sans, packed by build.rs: it has Greek and the arrows.
+/// DejaVu Sans, packed by build.rs; chosen for its Greek letters and arrows.
 const FONT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/font.ttf.zlib"));
 
-/// Sizes of letters in plotters' unit for one of the letters' em.
+/// Plotters' font size that corresponds to one em of the letters.
 const SIZES_PER_EM: f64 = 1.24;
 
-/// Distance of the baseline below the place of a text, in em: for its top, its middle, its bottom.
+/// Distance of the baseline below the anchor of a text, in em, by vertical anchor.
 const BELOW_TOP: f32 = 0.76;
 const BELOW_MIDDLE: f32 = 0.27;
 const BELOW_BOTTOM: f32 = -0.27;
@@ -29,12 +29,11 @@ const BELOW_BOTTOM: f32 = -0.27;
 struct Shape {
     path: Path,
     color: BackendColor,
-    /// Width of the stroke; filled without.
+    /// Width of the stroke; `None` fills the outline.
     stroke: Option<f32>,
 }
 
-/// A picture as shapes, from the lowest to the uppermost, and parts of SVG text that lie above
-/// them.
+/// A picture: shapes in drawing order, and SVG elements above them.
 pub(super) struct Picture {
     size: (u32, u32),
     shapes: Vec<Shape>,
@@ -42,7 +41,7 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// An empty one of this many pixels.
+    /// An empty picture of this many pixels.
     pub fn new(size: (u32, u32)) -> Self {
         Self {
             size,
@@ -51,7 +50,7 @@ impl Picture {
         }
     }
 
-    /// Lays an SVG element over everything; in pixels it does not show.
+    /// Adds an SVG element above everything; pixel output leaves it out.
     pub fn lay_over(&mut self, element: &str) {
         self.above.push_str(element);
     }
@@ -69,7 +68,7 @@ impl Picture {
         });
     }
 
-    /// The picture in a file of its own, coordinates in hundredths of a pixel.
+    /// The picture as an SVG file, with coordinates in hundredths of a pixel.
     pub fn svg(&self) -> String {
         let (width, height) = self.size;
         let mut text = format!(
@@ -88,7 +87,7 @@ impl Picture {
                 "<path d=\"{}\" {paint}=\"#{r:02x}{g:02x}{b:02x}\"",
                 outline(&shape.path)
             );
-            // Nothing is stroked and all is filled where nothing is said.
+            // SVG fills a path by default, and strokes none.
             if none == "fill" {
                 let _ = write!(
                     text,
@@ -104,7 +103,7 @@ impl Picture {
         text + &self.above + "</svg>\n"
     }
 
-    /// The picture as pixels, `scale` of them to one of its own in each direction.
+    /// The picture as pixels; each of its own pixels becomes `scale` by `scale` pixels.
     pub fn pixels(&self, scale: u32) -> Result<Pixmap> {
         let mut pixels = Pixmap::new(scale * self.size.0, scale * self.size.1)
             .ok_or_else(|| Error::failure("cannot draw the chart: no memory for its pixels"))?;
@@ -136,13 +135,13 @@ impl Picture {
     }
 }
 
-/// A number of an outline, without zeros at its end.
+/// A coordinate with two decimals at most, without trailing zeros.
 fn short(value: f32) -> impl Display {
-    // -0 and 0 are one place.
+    // Adding 0.0 turns -0 into 0.
     (f64::from(value) * 100.0).round() / 100.0 + 0.0
 }
 
-/// The path as SVG writes it.
+/// The path in SVG notation.
 fn outline(path: &Path) -> String {
     let mut text = String::new();
     let mut put = |letter: &str, points: &[tiny_skia::Point]| {
@@ -169,7 +168,7 @@ fn outline(path: &Path) -> String {
     text
 }
 
-/// The one font, as it is unpacked.
+/// Unpacks the font.
 pub(super) fn font() -> Result<Vec<u8>> {
     miniz_oxide::inflate::decompress_to_vec_zlib(FONT).map_err(|_| damaged())
 }
@@ -178,14 +177,14 @@ fn damaged() -> Error {
     Error::failure("cannot draw the chart: its font is damaged")
 }
 
-/// Draws on a picture.
+/// Drawing backend of plotters on a picture.
 pub(super) struct Canvas<'a> {
     picture: &'a mut Picture,
     font: Face<'a>,
 }
 
 impl<'a> Canvas<'a> {
-    /// With [`font`] for all letters.
+    /// Makes a canvas on `picture` that draws all letters with `font`.
     pub fn on(picture: &'a mut Picture, font: &'a [u8]) -> Result<Self> {
         Ok(Self {
             picture,
@@ -206,7 +205,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Each letter of `text` with the place of its left end in em, and the width of all.
+    /// Glyphs of `text` with their left ends, and the width of the text, both in em.
     fn letters(&self, text: &str) -> (Vec<(GlyphId, f32)>, f32) {
         let em = f32::from(self.font.units_per_em());
         let mut letters = Vec::new();
@@ -224,7 +223,7 @@ impl<'a> Canvas<'a> {
         (letters, x)
     }
 
-    /// Distance between two letters beyond their widths, in the font's units.
+    /// Kerning of two letters, in units of the font.
     fn kerning(&self, left: GlyphId, right: GlyphId) -> f32 {
         let tables = self
             .font
@@ -238,7 +237,7 @@ impl<'a> Canvas<'a> {
         pairs.next().map_or(0.0, f32::from)
     }
 
-    /// Writes `text` in letters of `em` pixels, anchored at `at`, then turned around that.
+    /// Writes `text` with letters of `em` pixels, anchored at `at` and rotated around that point.
     pub fn write(&mut self, text: &str, em: f32, at: (f32, f32), look: Look) {
         let (letters, width) = self.letters(text);
         let left = match look.h {
@@ -278,7 +277,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// How a text is written.
+/// Colour, anchor and rotation of a text.
 pub(super) struct Look {
     pub color: BackendColor,
     pub h: HPos,
@@ -286,7 +285,7 @@ pub(super) struct Look {
     pub turn: FontTransform,
 }
 
-/// Adds the outline of a letter to a path, each point of it where `place` says.
+/// Adds the outline of a letter to a path, with each point transformed by `place`.
 struct Outline<'p, F> {
     path: &'p mut PathBuilder,
     place: F,
@@ -321,7 +320,7 @@ impl<F: Fn(f32, f32) -> (f32, f32)> OutlineBuilder for Outline<'_, F> {
     }
 }
 
-/// A path along `points`, closed where it is to be filled.
+/// A path along `points`, closed if it is to be filled.
 fn along(points: impl IntoIterator<Item = BackendCoord>, closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
     for (i, (x, y)) in points.into_iter().enumerate() {

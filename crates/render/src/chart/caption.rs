@@ -1,4 +1,4 @@
-//! Origin of the numbers of a picture: machine, day, command.
+//! Caption of a picture: origin of its numbers (machine, day, command).
 
 use super::choice::is_asked_for;
 use crate::NamedReport;
@@ -9,14 +9,14 @@ use report::{Dataset, Point, Provenance, Report, VerdictGrade};
 use std::collections::BTreeMap;
 use units::counted;
 
-/// More reports than these are counted, not told.
+/// Limit of reports that are described; further ones are only counted.
 const MOST_TOLD: usize = 8;
 
-/// The longest command that is told.
+/// Longest command that is shown, in characters.
 const LONGEST_COMMAND: usize = 600;
 
-/// Two lines for each report: the machine; the day and the command. Reports have their names in
-/// front where there are several.
+/// Two lines for each report: the machine, then day and command. With several reports, each line
+/// starts with the report's name.
 pub(crate) fn sources(reports: &[NamedReport]) -> Vec<String> {
     let several = reports.len() > 1;
     let mut lines = Vec::new();
@@ -39,8 +39,8 @@ pub(crate) fn sources(reports: &[NamedReport]) -> Vec<String> {
     lines
 }
 
-/// Points of the experiments in `chosen` (all if empty) that charts cannot show: how many are
-/// doubtful or rejected, and how many have no number. A line for each report that has such points.
+/// Counts of points in the experiments `chosen` (all if empty) that are doubtful, rejected or
+/// without a number. One line for each report that has such points.
 pub(crate) fn outcomes(reports: &[NamedReport], chosen: &[String]) -> Vec<String> {
     let several = reports.len() > 1;
     let line = |named: &NamedReport| {
@@ -62,9 +62,9 @@ pub(crate) fn outcomes(reports: &[NamedReport], chosen: &[String]) -> Vec<String
     lines
 }
 
-/// The same of one report; `None` where every point has a solid number.
+/// The line of [`outcomes`] for one report; `None` if every point has a solid number.
 fn outcomes_of(report: &Report, chosen: &[String]) -> Option<String> {
-    // Derived datasets repeat what others measured.
+    // Derived datasets repeat the points of others.
     let asked = |dataset: &&Dataset| !dataset.derived && is_asked_for(chosen, &dataset.experiment);
     let points: Vec<&Point> = report
         .datasets
@@ -106,7 +106,7 @@ fn outcomes_of(report: &Report, chosen: &[String]) -> Option<String> {
     (!told.is_empty()).then(|| format!("{all}: {}; --format table says why", told.join(", ")))
 }
 
-/// The machine with its name.
+/// The machine, with its host name in front.
 fn host(report: &Report) -> String {
     let name = report.provenance.host.system.hostname.get();
     name.map(|name| format!("{}: ", shorten(name, 60)))
@@ -114,12 +114,12 @@ fn host(report: &Report) -> String {
         + &machine(report)
 }
 
-/// When it was measured, and by what command; what is not known is left out.
+/// Day and command of the session; unknown parts are left out.
 fn run(provenance: &Provenance) -> String {
     let day = day(&provenance.started);
     let mut words = provenance.command_line.clone();
     if let Some(program) = words.first_mut() {
-        // The path of the program on that machine does not belong into a picture.
+        // The path of the program on the measured machine is left out.
         *program = program
             .rsplit(['/', '\\'])
             .next()
@@ -134,7 +134,7 @@ fn run(provenance: &Provenance) -> String {
         .join(": ")
 }
 
-/// A time in RFC 3339 to the minute; other text as it is.
+/// A time in RFC 3339 to the minute; other text is unchanged.
 fn day(started: &str) -> String {
     match (
         started.get(..10),

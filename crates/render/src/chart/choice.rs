@@ -1,4 +1,4 @@
-//! The charts of reports, and those that are requested.
+//! Charts of reports, and the selection of requested charts.
 
 use super::model::Chart;
 use super::questions::of_parts;
@@ -45,11 +45,11 @@ pub(crate) fn charts(reports: &[NamedReport]) -> Vec<Chart> {
     charts
 }
 
-/// The word that asks for every chart.
+/// The name that requests every chart.
 const ALL: &str = "all";
 
-/// The charts of the experiments in `names`, in the order of the charts; all of them where `names`
-/// is empty or has `all`. An error says which there are.
+/// Charts of the experiments in `names`, in the order of `charts`; all of them if `names` is empty
+/// or contains `all`. The error for an unknown name lists the known ones.
 pub(crate) fn chosen<'a>(charts: &'a [Chart], names: &[String]) -> Result<Vec<&'a Chart>> {
     let wanted: Vec<String> = names
         .iter()
@@ -71,10 +71,10 @@ pub(crate) fn chosen<'a>(charts: &'a [Chart], names: &[String]) -> Result<Vec<&'
         .collect())
 }
 
-/// Whether charts of an experiment are among those that are requested by `names`.
+/// True if `names` requests the charts of `experiment`.
 pub(super) fn is_asked_for(names: &[String], experiment: &str) -> bool {
     let experiment = experiment.to_lowercase();
-    // `bandwidth+patterns` is a chart of two experiments.
+    // `bandwidth+patterns` is one chart of two experiments.
     let asks = |name: &String| name == ALL || name.split('+').any(|part| part == experiment);
     names.is_empty()
         || names
@@ -94,7 +94,7 @@ pub(crate) fn names<'a>(charts: impl IntoIterator<Item = &'a Chart>) -> Vec<Stri
     names
 }
 
-/// A report that is drawn alone.
+/// A report without a name, to be drawn alone.
 pub(super) fn alone(report: &Report) -> NamedReport {
     NamedReport {
         name: String::new(),

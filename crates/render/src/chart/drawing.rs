@@ -1,4 +1,4 @@
-//! Tools for drawing maps and plots.
+//! Helpers for drawing maps and plots.
 
 use super::canvas::Canvas;
 use super::scale::Scale;
@@ -9,10 +9,10 @@ use plotters::prelude::*;
 use std::fmt::Display;
 use units::error::{Error, Result};
 
-/// Font name for plotters: the canvas has one font only.
+/// Font name for plotters; the canvas has one font only.
 pub(super) const FONT: &str = "sans-serif";
 
-/// Ground, letters and lines of a picture.
+/// Colours of background, text and lines of a picture.
 #[derive(Clone, Copy)]
 pub(super) struct Theme {
     pub(super) ground: RGBColor,
@@ -24,7 +24,7 @@ pub(super) struct Theme {
 /// A part of the picture.
 pub(super) type Area<'a> = DrawingArea<Canvas<'a>, Shift>;
 
-/// A [`Scale`] as plotters asks for it.
+/// A [`Scale`] as an axis of plotters.
 pub(super) struct Drawn(pub(super) Scale);
 
 impl Ranged for Drawn {
@@ -55,12 +55,12 @@ impl ValueFormatter<f64> for Drawn {
     }
 }
 
-/// The error for what a library refuses.
+/// Error for a failure of a drawing library.
 pub(super) fn cannot(error: impl Display) -> Error {
     Error::failure(format!("cannot draw the chart: {error}"))
 }
 
-/// Letters of a size and colour.
+/// Text style with this size and colour.
 pub(super) fn letters(size: i32, color: RGBColor) -> TextStyle<'static> {
     (FONT, size).into_font().color(&color)
 }

@@ -1,6 +1,6 @@
-//! Findings about places in charts: levels along the sizes, points worth a name.
+//! Findings that are marked in charts: levels along the sizes, points worth a note.
 //!
-//! A finding is known by the names of its values, whichever experiment made it.
+//! A finding is recognised by the names of its values, not by its experiment.
 
 use super::series::{Lines, Mark, Note};
 use super::spot::Part;
@@ -9,12 +9,11 @@ use report::{Dataset, Finding, Point};
 use std::collections::BTreeSet;
 use units::significant;
 
-/// A value of a finding and one of a dataset are the same up to what text makes of numbers.
+/// Relative tolerance for equal values, since text rounds numbers.
 const SAME: f64 = 1e-9;
 
-/// The levels that were detected by their capacity (findings with `capacity_bytes` and
-/// `latency_ns`), along the sizes of one report; none where sizes are no footprints, because not
-/// every line in them is used.
+/// Detected levels along the sizes of one report, from findings with `capacity_bytes` and
+/// `latency_ns`. Empty if sizes are not footprints because lines are skipped.
 pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
     let [one] = parts else { return Vec::new() };
     let strides: BTreeSet<Option<u64>> = merged
@@ -42,7 +41,7 @@ pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
     };
     let mut ends: Vec<LevelEnd> = one.findings.iter().filter_map(end).collect();
     ends.sort_by(|a, b| a.size.total_cmp(&b.size));
-    // Numbers that do not rise with the size would name the wrong level.
+    // Level numbers that do not rise with the size would name the wrong level.
     let rising = ends.windows(2).all(|pair| pair[0].level < pair[1].level);
     let name = |place: usize, end: &LevelEnd| {
         let number = end.level.filter(|_| rising).unwrap_or((place + 1) as f64);
@@ -68,14 +67,14 @@ pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
     marks
 }
 
-/// End of a level by a finding.
+/// End of a level according to a finding.
 struct LevelEnd {
     size: f64,
     level: Option<f64>,
     doubt: &'static str,
 }
 
-/// Mark of doubtful numbers after the text of a finding in a chart.
+/// Mark for the grade of a finding, after its text in a chart.
 fn doubt(finding: &Finding) -> &'static str {
     finding.trust().map_or("", mark)
 }
@@ -90,9 +89,10 @@ fn about(bytes: f64) -> String {
     format!("{} {unit}", significant(value))
 }
 
-/// The places that findings of the reports tell of: where bandwidth comes close to its highest
-/// (`<operation>_threads` with `<operation>_reached`), where latency begins to rise with traffic
-/// (`knee` with `knee_ns`).
+/// Notes for findings of the reports at points of the chart:
+///
+/// - Bandwidth comes close to its highest: `<operation>_threads` with `<operation>_reached`.
+/// - Latency begins to rise with traffic: `knee` with `knee_ns`.
 pub(super) fn notes(parts: &[Part<'_>], lines: &Lines, axis: Axis<'_>, factor: f64) -> Vec<Note> {
     let all = parts
         .iter()
@@ -116,13 +116,13 @@ pub(super) fn notes(parts: &[Part<'_>], lines: &Lines, axis: Axis<'_>, factor: f
 /// Axis of a chart.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Axis<'a> {
-    /// Background traffic, in multiples of its base unit.
+    /// Background traffic; the factor converts its base unit to that of the axis.
     Load(f64),
-    /// Coordinates.
+    /// Coordinates on the axis with this name.
     Of(&'a str),
 }
 
-/// The knee that a finding has.
+/// Note at the knee of a finding; `None` if it has none.
 fn knee(finding: &Finding, unit: f64, factor: f64) -> Option<Note> {
     let x = finding.values.get("knee")? * unit;
     let y = finding.values.get("knee_ns")? * factor;
@@ -133,11 +133,12 @@ fn knee(finding: &Finding, unit: f64, factor: f64) -> Option<Note> {
     })
 }
 
-/// The points of a report at which a finding says that threads are enough.
+/// Notes at the points of a report with enough threads for 95% of the highest bandwidth, according
+/// to a finding.
 fn saturation(part: &Part<'_>, finding: &Finding, factor: f64) -> Vec<Note> {
     let told = finding.values.iter().filter_map(|(name, threads)| {
         let operation = name.strip_suffix("_threads")?;
-        // Intervals that leave the number open give no single place to mark.
+        // An interval with several thread counts gives no single point to mark.
         let at_least = finding.values.get(&format!("{operation}_threads_at_least"));
         let is_known = at_least.is_none_or(|at_least| at_least == threads);
         let reached = *finding.values.get(&format!("{operation}_reached"))?;

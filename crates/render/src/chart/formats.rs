@@ -1,4 +1,4 @@
-//! Pictures as formats.
+//! Renderers that draw pictures.
 
 use super::caption::{outcomes, sources};
 use super::choice::{alone, charts, chosen, names};
@@ -82,7 +82,7 @@ impl Renderer for Png {
     }
 }
 
-/// Draws what `options` ask for.
+/// Draws the requested charts with title and caption.
 fn with_content(
     reports: &[NamedReport],
     options: &Options,
@@ -103,7 +103,7 @@ fn with_content(
     })
 }
 
-/// The charts that a picture of these has no room for, in words; none where all have room.
+/// Note on charts that do not fit into one picture; `None` if all fit.
 fn left_out(charts: &[&Chart]) -> Option<String> {
     let rest = charts.get(MOST_CHARTS..).filter(|rest| !rest.is_empty())?;
     let names = names(rest.iter().copied()).join(", ");
@@ -113,7 +113,7 @@ fn left_out(charts: &[&Chart]) -> Option<String> {
     ))
 }
 
-/// Contents of the picture, in words.
+/// Titles of the drawn charts, and a note on charts that do not fit.
 fn contents(reports: &[NamedReport], options: &Options) -> Result<String> {
     let all = charts(reports);
     let charts = chosen(&all, &options.charts)?;

@@ -1,4 +1,4 @@
-//! Values between ends: rows and columns of colours.
+//! Heat maps: values between two ends, by row and column.
 
 use super::spot::{Part, Spot, spot};
 use crate::figures::{axis_title, coordinate, varying_axes};
@@ -9,35 +9,35 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Pairs of axes that are two ends.
 const ENDS: [[&str; 2]; 2] = [["from", "to"], ["cpu_node", "memory_node"]];
 
-/// More maps than these of one quantity are not drawn.
+/// Limit of maps of one quantity.
 const MOST_MAPS: usize = 60;
 
-/// The colours span at least this share of the values.
+/// Least range of the colours, as a share of the values.
 const LEAST_SPAN: f64 = 0.2;
 
-/// Values between ends.
+/// A heat map: values between two ends.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Heat {
-    /// Place of its report among those that are drawn.
+    /// Index of its report among the drawn ones.
     pub(crate) report: usize,
     /// Title of rows.
     pub(crate) row_title: String,
     /// Title of columns.
     pub(crate) column_title: String,
-    /// The names of the rows, top to bottom.
+    /// Names of the rows, top to bottom.
     pub(crate) rows: Vec<String>,
-    /// The names of the columns, left to right.
+    /// Names of the columns, left to right.
     pub(crate) columns: Vec<String>,
-    /// Measurements by row and column.
+    /// Points by row and column; `None` without a measurement.
     pub(crate) cells: Vec<Vec<Option<Spot>>>,
-    /// The lowest value.
+    /// Value of the first colour.
     pub(crate) low: f64,
-    /// The highest value.
+    /// Value of the last colour.
     pub(crate) high: f64,
 }
 
 impl Heat {
-    /// How far a value lies between the lowest and the highest, from 0 to 1.
+    /// Position of a value between lowest and highest, from 0 to 1.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = (value - self.low) / (self.high - self.low);
         if share.is_finite() {
@@ -48,11 +48,11 @@ impl Heat {
     }
 }
 
-/// The points of one map: the report, what they share, themselves.
+/// Points of one map, with the index of their report and their coordinates on the other axes.
 type MapGroup<'a> = (usize, Vec<Option<&'a Coordinate>>, Vec<&'a report::Point>);
 
-/// A heat map for each report and each combination of what is neither end, with what its title has
-/// more than that of all; none where points do not lie between ends.
+/// A heat map for each report and each combination of coordinates on the other axes, with a suffix
+/// for its title. Empty if points do not lie between two ends.
 pub(super) fn heats(
     parts: &[Part<'_>],
     merged: &Dataset,
@@ -116,8 +116,8 @@ pub(super) fn heats(
     groups.into_iter().map(named).collect()
 }
 
-/// Whether both ends of a point are numbers, rather than names of several; none of a point that has
-/// no ends.
+/// True if both ends of a point are numbers, false if one is a name that stands for several ends.
+/// `None` if the point has no ends.
 pub(super) fn between(point: &report::Point) -> Option<bool> {
     let ends = ENDS
         .iter()
@@ -125,12 +125,12 @@ pub(super) fn between(point: &report::Point) -> Option<bool> {
     Some(ends.iter().all(|end| matches!(end, Coordinate::Number(_))))
 }
 
-/// Both ends of a point.
+/// Coordinates of a point at both ends.
 fn ends<'a>(at: &'a Coordinates, axes: &[&str; 2]) -> Option<[&'a Coordinate; 2]> {
     Some([at.get(axes[0])?, at.get(axes[1])?])
 }
 
-/// The axes that neither are ends nor follow from them.
+/// Varying axes that are no ends and do not follow from the ends.
 fn others<'a>(merged: &'a Dataset, axes: &[&str; 2]) -> Vec<&'a str> {
     let varying = varying_axes(merged)
         .into_iter()
@@ -148,7 +148,7 @@ fn others<'a>(merged: &'a Dataset, axes: &[&str; 2]) -> Vec<&'a str> {
     varying.filter(|axis| !follows(axis)).collect()
 }
 
-/// One map.
+/// Makes one map of `points`.
 fn heat(points: &[&report::Point], axes: &[&str; 2], factor: f64, report: usize) -> Heat {
     let side = |end: usize| -> Vec<&Coordinate> {
         let all: BTreeSet<&Coordinate> = points
@@ -174,7 +174,7 @@ fn heat(points: &[&report::Point], axes: &[&str; 2], factor: f64, report: usize)
     let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
         (l.min(v), h.max(v))
     });
-    // Colours from end to end for a difference of a percent would show nothing but noise.
+    // A minimum range: a full scale over a difference of a percent would show noise.
     let room = ((low.abs() + high.abs()) / 2.0 * LEAST_SPAN - (high - low)).max(0.0) / 2.0;
     Heat {
         report,

@@ -1,4 +1,4 @@
-//! Series over an axis.
+//! Makes series over an axis from points.
 
 use super::findings::{self, Axis};
 use super::looks::{Look, Standing, looks};
@@ -10,27 +10,27 @@ use crate::text::{clean, shorten};
 use report::{Coordinate, Coordinates, Dataset, Point};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Axes that follow from others wherever they can be missed, in the order in which that is tried.
+/// Axes that often follow from others: the first to be dropped, in this order.
 const FOLLOWERS: [&str; 5] = ["kernel", "prefetch_bytes", "level", "relation", "assembly"];
 
-/// Questions about other axes than the size have one of these.
+/// Axes that determine the size: points with one of them are not drawn over the size.
 const SIZES_FOLLOW: [&str; 2] = ["entries", "placement"];
 
-/// More series than these say nothing in one chart.
+/// Limit of series in one chart.
 const MOST_SERIES: usize = 200;
 
-/// More points than these nobody tells apart in one chart.
+/// Limit of points in one chart; more cannot be distinguished.
 pub(crate) const MOST_SPOTS: usize = 6000;
 
-/// The series of several reports, named where several have points; `merged` has the coordinates of
-/// all points.
+/// Series of several reports over one axis; `merged` has the coordinates of all points. A series
+/// has the name of its report if several reports have points.
 pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], factor: f64) -> Lines {
     let several = merged
         .points
         .iter()
         .any(|p| merged.points.first().is_some_and(|first| first.id != p.id));
     let mut varying = varying_axes(merged);
-    // Once more is not another question.
+    // Repetitions are not a dimension of their own.
     varying.retain(|axis| *axis != "repeat");
     let x = axis(merged, &varying);
     let others = others(merged, &varying, x);
@@ -97,8 +97,8 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     lines
 }
 
-/// Thins series with too many points: of neighbours that share a place it keeps the lowest and the
-/// highest, so that outliers stay visible.
+/// Thins series with too many points. The lowest and the highest of neighbours stay, so that
+/// outliers remain visible.
 fn thin(series: &mut [Series]) {
     let all: usize = series.iter().map(|s| s.spots.len()).sum();
     if all <= MOST_SPOTS {
@@ -117,16 +117,16 @@ fn thin(series: &mut [Series]) {
     }
 }
 
-/// The unit of traffic in reports.
+/// Unit of traffic in reports.
 const RATE: &str = "B/s";
 
-/// Positions of points from left to right.
+/// Kind of horizontal axis.
 enum Along<'a> {
-    /// By the traffic that was measured beside them; with the axis that controls it.
+    /// By measured background traffic; `control` is the axis that determines the traffic.
     Load { control: Option<&'a str> },
     /// By a number.
     Numbers(&'a str),
-    /// By a name, or all at one place.
+    /// By a name, or at one place if there is no axis.
     Names {
         axis: Option<&'a str>,
         places: Vec<String>,
@@ -163,21 +163,22 @@ impl<'a> Along<'a> {
         }
     }
 
-    /// In the order in which they are joined, as far as their places do not say that.
+    /// Points in the order in which they are joined, as far as it does not follow from their
+    /// places.
     fn sorted<'p>(&self, points: &'p [Point]) -> Vec<&'p Point> {
         let mut points: Vec<&Point> = points.iter().collect();
         if let Along::Load {
             control: Some(control),
         } = self
         {
-            // A pause: the longer, the less traffic; without one there is none.
+            // Longer pauses mean less traffic; a point without a pause is idle and comes first.
             points.sort_by_key(|p| std::cmp::Reverse(p.number(control).unwrap_or(u64::MAX)));
         }
         points
     }
 
-    /// A point at its place; none without a number or a place. Without traffic, beside others with
-    /// it, it lies at zero.
+    /// The point at its place; `None` without a number or a place. A point without traffic among
+    /// points with traffic lies at zero.
     fn spot(&self, point: &Point, factor: f64) -> Option<Spot> {
         match self {
             Along::Load { .. } => {
@@ -205,7 +206,7 @@ impl<'a> Along<'a> {
         }
     }
 
-    /// The axis for what is drawn.
+    /// The scale of the axis for `spots`.
     fn scale<'s>(&self, spots: impl Iterator<Item = &'s Spot>) -> Scale {
         match self {
             Along::Load { .. } => {
@@ -233,8 +234,8 @@ impl<'a> Along<'a> {
     }
 }
 
-/// The axis to draw along: the one with the most different numbers, else the one with the most
-/// names; the first in the order of the dataset among equals.
+/// Axis to draw over: the one with the most distinct numbers, else the one with the most names.
+/// Among equals, the first in the order of the dataset.
 fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
     let different = |axis: &str| {
         merged
@@ -251,8 +252,8 @@ fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
             all.len()
         }
     };
-    // Sizes before what else has as many numbers, but not where they follow: the room of entries,
-    // the share of a thread.
+    // The size wins among axes with equally many numbers. It is left out if it follows from another
+    // axis: from the number of entries, or from the share of each thread.
     let follow = |p: &Point| {
         SIZES_FOLLOW
             .iter()
@@ -272,8 +273,8 @@ fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
     first_most(&weight).or_else(|| first_most(&|axis| different(axis).len()))
 }
 
-/// Axes that tell series apart: those that vary, without those that follow from the rest. An axis
-/// that follows from the report stays, unless it is one of [`FOLLOWERS`].
+/// Axes that distinguish series: varying axes without those that follow from the rest. An axis that
+/// follows from the report stays, unless it is in [`FOLLOWERS`].
 fn others<'a>(merged: &Dataset, varying: &[&'a str], x: Option<&str>) -> Vec<&'a str> {
     let mut kept: Vec<&str> = varying
         .iter()
@@ -319,7 +320,7 @@ fn others<'a>(merged: &Dataset, varying: &[&'a str], x: Option<&str>) -> Vec<&'a
     kept
 }
 
-/// The names along an axis, in the order of the points.
+/// Names along an axis, in the order of the points.
 fn places(merged: &Dataset, x: Option<&str>) -> Vec<String> {
     let Some(x) = x else {
         return vec![String::new()];
@@ -338,16 +339,16 @@ fn word(axis: &str, at: &Coordinate) -> String {
     coordinate(axis, at)
 }
 
-/// Key of a series among those of its report.
+/// Coordinates that identify a series within its report.
 type Key = Vec<Option<Coordinate>>;
 
-/// Series as they come up.
+/// Collects points into series.
 struct Collector<'a> {
     others: &'a [&'a str],
-    /// Names of the reports; none if one report has all points.
+    /// Names of the reports; empty if one report has all points.
     names: &'a [String],
     series: Vec<Series>,
-    /// One for each of the series.
+    /// Standing of each series, in the same order.
     standings: Vec<Standing>,
     keys: BTreeMap<(usize, Key), usize>,
     groups: Vec<(Option<Coordinate>, Vec<Key>)>,
@@ -381,7 +382,7 @@ impl Collector<'_> {
         self.series[place].spots.push(spot);
     }
 
-    /// The place of the first coordinate, and that of the others among those with it.
+    /// Standing of a series: its first coordinate gives the group, the others the member.
     fn standing(&mut self, report: usize, key: &[Option<Coordinate>]) -> Standing {
         let first = key.first().cloned().flatten();
         let rest = key.get(1..).unwrap_or_default().to_vec();
@@ -422,7 +423,7 @@ impl Collector<'_> {
     }
 }
 
-/// The levels along the sizes, where every point has one and they do not overlap.
+/// Levels along the sizes, if every point has a level and levels do not overlap.
 fn marks(merged: &Dataset) -> Vec<Mark> {
     let mut levels: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for point in &merged.points {

@@ -1,9 +1,9 @@
-//! How series are told apart: colours, marks and dashes, the same in pictures, pages and legends.
+//! Looks of series: colours, marks and dashes, the same in pictures, pages and legends.
 
 use std::collections::BTreeSet;
 
-/// Colours that people with any kind of colour vision tell apart (Okabe and Ito, "Color universal
-/// design", 2008), without the yellow that is too pale on white.
+/// Colours for any kind of colour vision (Okabe and Ito, "Color universal design", 2008), without
+/// the yellow that is too pale on white.
 pub(crate) const COLORS: [(u8, u8, u8); 8] = [
     (0, 114, 178),
     (213, 94, 0),
@@ -15,8 +15,8 @@ pub(crate) const COLORS: [(u8, u8, u8); 8] = [
     (148, 103, 189),
 ];
 
-/// Outlines of marks in pixels around the point; the empty one is a circle. A cross is no mark of a
-/// series: it stands for rejected points.
+/// Outlines of marks in pixels around the point; the empty one is a circle. Rejected points have a
+/// cross, so no series does.
 pub(crate) const MARKS: [&[(i32, i32)]; 8] = [
     &[],
     &[(-4, -4), (4, -4), (4, 4), (-4, 4)],
@@ -53,7 +53,7 @@ pub(crate) const MARKS: [&[(i32, i32)]; 8] = [
 /// Radius of the circle, in pixels.
 pub(crate) const RADIUS: u32 = 4;
 
-/// Lengths of strokes and gaps in pixels, in turns; the empty one is a solid line.
+/// Lengths of strokes and gaps in pixels, alternating; the empty one is a solid line.
 pub(crate) const DASHES: [&[u32]; 7] = [
     &[],
     &[9, 4],
@@ -64,32 +64,31 @@ pub(crate) const DASHES: [&[u32]; 7] = [
     &[9, 3, 2, 3, 2, 3],
 ];
 
-/// How a series is drawn.
+/// Look of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Look {
-    /// Place in [`COLORS`].
+    /// Index in [`COLORS`].
     pub(crate) color: usize,
-    /// Place in [`MARKS`].
+    /// Index in [`MARKS`].
     pub(crate) mark: usize,
-    /// Place in [`DASHES`].
+    /// Index in [`DASHES`].
     pub(crate) dash: usize,
 }
 
-/// Position of a series among the others.
+/// Position of a series among the others, which determines its look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Standing {
-    /// Place of its most important coordinate among those of all series.
+    /// Index of its first coordinate among those of all series.
     pub group: usize,
-    /// Place of its other coordinates among those of its group.
+    /// Index of its other coordinates among those of its group.
     pub member: usize,
-    /// Place of its report.
+    /// Index of its report.
     pub report: usize,
 }
 
-/// A look for each series. Series of one group share a colour, those of one report the dashes where
-/// there are several reports, as long as that leaves no two series with one look. Else looks are
-/// dealt out in order: up to 448 differ where lines are `joined`, up to 64 where marks alone tell
-/// series apart.
+/// A look for each series. A group of series shares a colour; a report shares dashes if there are
+/// several reports. If that gives two series one look, looks are assigned in order instead. Up to
+/// 448 looks differ if lines are `joined`, up to 64 if only marks distinguish series.
 pub(super) fn looks(standings: &[Standing], joined: bool) -> Vec<Look> {
     let several = standings.iter().any(|s| s.report != standings[0].report);
     let meaning = |s: &Standing| Look {
@@ -106,7 +105,7 @@ pub(super) fn looks(standings: &[Standing], joined: bool) -> Vec<Look> {
     if different.len() == standings.len() {
         return by_meaning;
     }
-    // The numbers of marks and of dashes have no common divisor: 56 pairs come before one repeats.
+    // The numbers of marks and of dashes are coprime: 56 pairs come before one repeats.
     let dealt = |i: usize| Look {
         color: i % COLORS.len(),
         mark: i / COLORS.len() % MARKS.len(),

@@ -1,4 +1,4 @@
-//! A heat map as a part of a picture.
+//! Draws a heat map as a part of a picture.
 
 use super::canvas::{Canvas, Look, Picture};
 use super::drawing::{Area, Drawn, Theme, cannot, letters, write};
@@ -14,37 +14,37 @@ use std::ops::Range;
 use tiny_skia::Pixmap;
 use units::error::Result;
 
-/// Names on an axis of a heat map are this many at most; others are left out evenly.
+/// Limit of names on an axis of a heat map; others are left out evenly.
 const MOST_NAMES: usize = 24;
 
-/// Up to this many cells of a heat map have their value written into them.
+/// Limit of cells that have their value written into them.
 const MOST_FIGURES: usize = 144;
 
-/// Size of the letters in them, in pixels.
+/// Size of the letters in cells, in pixels.
 const CELL_LETTERS: f32 = 15.0;
 
-/// Colours of a large map: no eye tells more apart, and so few pack well.
+/// Number of colours of a large map. The eye distinguishes no more, and few colours compress well.
 const STEPS: usize = 64;
 
 /// Area of the cells, in pixels.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
-    /// From left to right.
+    /// Columns of pixels, left to right.
     pub(super) x: Range<i32>,
-    /// From top to bottom.
+    /// Rows of pixels, top to bottom.
     pub(super) y: Range<i32>,
 }
 
-/// Whether the cells have no figures in them, and become an image.
+/// True if the map has too many cells for values in them; its cells become an image.
 pub(super) fn is_large(heat: &Heat) -> bool {
     heat.rows.len() * heat.columns.len() > MOST_FIGURES
 }
 
-/// The frame of a heat map; tells where its cells belong.
+/// Draws the axes and the legend of a heat map; returns the area of its cells.
 pub(super) fn draw(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) -> Result<Frame> {
     let (width, _) = area.dim_in_pixel();
     let (left, right) = area.split_horizontally(width as i32 - 180);
-    // Rows from top to bottom: the axis runs downwards.
+    // The vertical axis runs downwards, so that rows go from top to bottom.
     let axis = |title: &str, names: &[String]| {
         let step = names.len().div_ceil(MOST_NAMES).max(1);
         let mut scale = Scale::of_names(title.to_owned(), names);
@@ -72,7 +72,7 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) ->
     Ok(Frame { x, y })
 }
 
-/// The cells, a pixel for each, which stays small for hundreds of cores.
+/// The cells as an image with one pixel each, which stays small for hundreds of cores.
 pub(super) fn cells(heat: &Heat) -> Result<Pixmap> {
     let size = |names: &[String]| u32::try_from(names.len()).unwrap_or(u32::MAX);
     let pixels = Pixmap::new(size(&heat.columns), size(&heat.rows));
@@ -87,7 +87,7 @@ pub(super) fn cells(heat: &Heat) -> Result<Pixmap> {
     Ok(pixels)
 }
 
-/// The cells as an image that is stretched over `frame`.
+/// SVG element with the image of the cells stretched over `frame`.
 pub(super) fn image(heat: &Heat, frame: &Frame) -> Result<String> {
     let data = base64(&cells(heat)?.encode_png().map_err(cannot)?);
     Ok(format!(
@@ -100,7 +100,7 @@ pub(super) fn image(heat: &Heat, frame: &Frame) -> Result<String> {
     ))
 }
 
-/// The cells of a small map as squares with their values.
+/// Draws the cells of a small map as squares with their values.
 pub(super) fn squares(
     picture: &mut Picture,
     font: &[u8],
@@ -141,7 +141,7 @@ pub(super) fn squares(
     Ok(())
 }
 
-/// Paints the cells of a small map.
+/// Fills the squares of a small map.
 fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
     let wide = frame.x.len() as f32 / heat.columns.len() as f32;
     let high = frame.y.len() as f32 / heat.rows.len() as f32;
@@ -161,7 +161,7 @@ fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
     }
 }
 
-/// Meaning of the colours.
+/// Draws the legend of the colours.
 fn legend_of_heat(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) -> Result<()> {
     for step in 0..128 {
         let color = shade_of(1.0 - f64::from(step) / 127.0);
@@ -187,13 +187,13 @@ fn legend_of_heat(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) -> 
     )
 }
 
-/// The colour at a place from 0 to 1: viridis, which is even for the eye and for all kinds of
-/// colour vision.
+/// Colour at a position from 0 to 1: viridis, which is perceptually uniform for all kinds of colour
+/// vision.
 fn shade_of(share: f64) -> RGBColor {
     ViridisRGB.get_color_normalized(share, 0.0, 1.0)
 }
 
-/// The colours from the lowest value to the highest.
+/// Colours from the lowest value to the highest.
 pub(crate) fn steps() -> Vec<(u8, u8, u8)> {
     let rgb = |RGBColor(r, g, b)| (r, g, b);
     (0..STEPS)
@@ -201,7 +201,7 @@ pub(crate) fn steps() -> Vec<(u8, u8, u8)> {
         .collect()
 }
 
-/// Source: RFC 4648, section 4.
+/// Base64 of `bytes`. Source: RFC 4648, section 4.
 fn base64(bytes: &[u8]) -> String {
     use base64::Engine;
     base64::engine::general_purpose::STANDARD.encode(bytes)

@@ -1,10 +1,10 @@
-//! Datasets as charts, whatever draws them: pictures, pages and terminals show the same series of
-//! the same points.
+//! Datasets as charts, independent of the output: pictures, pages and terminals show the same
+//! series of the same points.
 //!
 //! A chart knows axes, not experiments. Points between two ends (`from` and `to`, `cpu_node` and
-//! `memory_node`) are heat maps; points that were measured under traffic are series over that
-//! traffic; all others are series over the axis with the most numbers, or the most names where
-//! there are none.
+//! `memory_node`) become heat maps. Points with background traffic become series over that traffic.
+//! All others become series over the axis with the most numbers, or with the most names if there
+//! are no numbers.
 
 mod canvas;
 mod caption;

@@ -1,32 +1,32 @@
-//! A chart, whatever draws it.
+//! A chart, independent of the output that draws it.
 
 use super::heat::Heat;
 use super::series::Lines;
 use units::counted;
 
-/// One picture.
+/// One chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {
-    /// The experiment, which is what users ask for a chart by.
+    /// Experiment, the name by which users request the chart.
     pub(crate) name: String,
-    /// Subject of the chart.
+    /// Title: subject of the chart.
     pub(crate) title: String,
     /// Coordinates that all points share; empty if there are none.
     pub(crate) subtitle: String,
-    /// The values' name and unit, as an axis says it.
+    /// Name and unit of the values, as the title of an axis.
     pub(crate) values: String,
-    /// Whether more is better.
+    /// True if more is better.
     pub(crate) higher_is_better: bool,
     /// Content of the chart.
     pub(crate) body: Body,
-    /// Points with a number that are not drawn: they lie between others of their series, belong to
-    /// further series or maps than there is room for, share their place with another point, or have
+    /// Number of points with a number that are not drawn. Such points lie between others of their
+    /// series, exceed the limit of series or maps, share their place with another point, or have
     /// none.
     pub(crate) not_drawn: usize,
 }
 
 impl Chart {
-    /// The points that are drawn.
+    /// Number of drawn points.
     pub(super) fn drawn(&self) -> usize {
         match &self.body {
             Body::Lines(lines) => lines.series.iter().map(|s| s.spots.len()).sum(),
@@ -34,7 +34,7 @@ impl Chart {
         }
     }
 
-    /// That the chart does not draw all numbers; `None` where it does.
+    /// Note on numbers that are not drawn; `None` if all are drawn.
     pub(crate) fn undrawn(&self) -> Option<String> {
         let points = counted(self.not_drawn, "point");
         (self.not_drawn > 0)

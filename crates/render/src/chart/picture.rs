@@ -1,4 +1,4 @@
-//! Charts in one picture, with where their numbers come from below; drawn by plotters.
+//! Charts in one picture with a caption below; drawn by plotters.
 
 use super::canvas::{self, Canvas, Picture};
 use super::drawing::{Theme, cannot, letters, write};
@@ -11,28 +11,28 @@ use plotters::prelude::*;
 use tiny_skia::{PixmapPaint, Transform};
 use units::error::Result;
 
-/// Width and height of a chart in pixels at scale 1.
+/// Width and height of a chart, in pixels at scale 1.
 const SIZE: (u32, u32) = (1200, 675);
 
-/// Up to this many charts lie one below the other, then in two columns, then in three.
+/// Up to this many charts form one column. More form two columns, then three.
 const MOST_IN_COLUMN: usize = 3;
 const MOST_IN_TWO: usize = 8;
 
-/// Charts that a picture has room for.
+/// Limit of charts in a picture.
 pub(super) const MOST_CHARTS: usize = 24;
 
-/// Up to this many charts a PNG has two pixels for one of the SVG in each direction, for screens
-/// that show it so.
+/// Up to this many charts a PNG has twice the pixels of the SVG in each direction, for
+/// high-resolution screens.
 const MOST_FINE: usize = 4;
 
 /// Height of a line of the caption, and of a title above several charts, in pixels.
 const LINE: u32 = 17;
 const TITLE: u32 = 52;
 
-/// A longer title is written in smaller letters.
+/// Longest title in large letters, in characters.
 const LONGEST_LARGE: usize = 90;
 
-/// Letters that fit into a line of the caption under one chart.
+/// Characters that fit into a line of the caption under one chart.
 const LETTERS: usize = 175;
 
 const LIGHT: Theme = Theme {
@@ -52,18 +52,17 @@ const DARK: Theme = Theme {
 /// Content of a picture.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Content<'c> {
-    /// The charts; only the first [`MOST_CHARTS`] are drawn.
+    /// Charts; only the first [`MOST_CHARTS`] are drawn.
     pub(super) charts: &'c [&'c Chart],
-    /// Title by the user: above several charts, in place of the title of one.
+    /// Title by the user: above several charts, or instead of the title of a single one.
     pub(super) title: Option<&'c str>,
-    /// Origin of the numbers, and omissions: below the charts.
+    /// Caption below the charts: origin of the numbers, and omissions.
     pub(super) caption: &'c [String],
-    /// Whether it is light on dark.
+    /// True for light on dark.
     pub(super) dark: bool,
 }
 
-/// The picture as SVG without any text left in it: only shapes, and for large heat maps embedded
-/// images.
+/// The picture as SVG without text elements: shapes, and embedded images for large heat maps.
 pub(super) fn svg(content: Content<'_>) -> Result<String> {
     let (mut picture, maps) = drawn(content)?;
     for (heat, frame) in maps {
@@ -109,9 +108,9 @@ pub(super) fn png(content: Content<'_>) -> Result<Vec<u8>> {
 struct Layout {
     /// Width and height of the picture.
     size: (u32, u32),
-    /// The upper left corner and the height of each chart.
+    /// Upper left corner and height of each chart.
     cells: Vec<((u32, u32), u32)>,
-    /// The lines of the caption, and where the first one stands.
+    /// Lines of the caption; `below` is the vertical position of the first one.
     caption: Vec<String>,
     below: u32,
 }
@@ -162,7 +161,7 @@ impl Layout {
     }
 }
 
-/// The height of a chart: more where its legend lies below.
+/// Height of a chart, including a legend below it.
 fn height(chart: &Chart) -> u32 {
     match &chart.body {
         Body::Lines(lines) => SIZE.1 + plot::below(lines, SIZE.0 - 32),
@@ -170,8 +169,8 @@ fn height(chart: &Chart) -> u32 {
     }
 }
 
-/// The picture as plotters draws it; also large heat maps and where their cells lie, which are not
-/// in it yet.
+/// Draws everything except the cells of large heat maps; returns these maps with the areas of their
+/// cells.
 fn drawn(content: Content<'_>) -> Result<(Picture, Vec<(&Heat, Frame)>)> {
     let font = canvas::font()?;
     let theme = if content.dark { DARK } else { LIGHT };

@@ -1,4 +1,4 @@
-//! Series over an axis, as a part of a picture.
+//! Draws series over an axis as a part of a picture.
 
 use super::drawing::{Area, Drawn, FONT, Theme, cannot, letters, write};
 use super::looks::{COLORS, DASHES, MARKS, RADIUS};
@@ -11,19 +11,19 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use report::VerdictGrade;
 use units::error::Result;
 
-/// Up to this many series are named on the right, more below.
+/// Limit of series in a legend on the right; larger legends go below the plot.
 const MOST_BESIDE: usize = 24;
 
 /// Height of a name in the legend, in pixels.
 const ROW: u32 = 20;
 
-/// Room for what the legend says beside the names, in pixels.
+/// Space in the legend for explanations of marks, in pixels.
 const REMARKS: u32 = 110;
 
-/// Places on an axis of names are this many at most that are written; others are left out evenly.
+/// Limit of names written on an axis; others are left out evenly.
 const MOST_PLACES: usize = 80;
 
-/// The longest name of a series, in letters.
+/// Longest name of a series, in characters.
 const LONGEST_NAME: usize = 60;
 
 /// A plot in a part of the picture.
@@ -32,26 +32,26 @@ type Plot<'a, 'b> = ChartContext<'b, super::canvas::Canvas<'a>, Cartesian2d<Draw
 /// Content, area and look of a plot.
 #[derive(Clone, Copy)]
 pub(super) struct Scene<'s, 'a> {
-    /// The whole picture.
+    /// Area of the whole picture.
     pub(super) root: &'s Area<'a>,
-    /// Lines of the plot.
+    /// Series of the plot.
     pub(super) lines: &'s Lines,
-    /// Ground, letters and lines.
+    /// Colours of background, text and lines.
     pub(super) theme: Theme,
 }
 
-/// Place for the names of series.
+/// Layout of the names of series.
 struct Legend {
-    /// Width of a name with its sample, in pixels.
+    /// Width of a name with its sample of the line, in pixels.
     width: u32,
-    /// Names one below the other.
+    /// Number of names in a column.
     rows: usize,
-    /// Whether it lies below the plot.
+    /// True if the legend lies below the plot.
     below: bool,
 }
 
 impl Legend {
-    /// The legend of `lines` in a picture of `width` pixels; none where no series has a name.
+    /// Layout for `lines` in a picture of `width` pixels; `None` if no series has a name.
     fn new(lines: &Lines, width: u32) -> Option<Self> {
         let longest = lines
             .series
@@ -74,14 +74,14 @@ impl Legend {
     }
 }
 
-/// Pixels that the legend of `lines` needs below the plot.
+/// Height of the legend below the plot, in pixels; 0 if it lies elsewhere.
 pub(super) fn below(lines: &Lines, width: u32) -> u32 {
     Legend::new(lines, width)
         .filter(|legend| legend.below)
         .map_or(0, |legend| ROW * legend.rows as u32 + REMARKS)
 }
 
-/// Series with their names.
+/// Draws the series and their legend.
 pub(super) fn draw(area: &Area<'_>, chart: &Chart, scene: Scene<'_, '_>) -> Result<()> {
     let Scene { lines, theme, .. } = scene;
     let (width, height) = area.dim_in_pixel();
@@ -107,7 +107,7 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, scene: Scene<'_, '_>) -> Resu
         .map(|(_, label)| label.chars().count().min(28))
         .max()
         .unwrap_or(0);
-    // Names that would run into each other are turned.
+    // Long names are rotated, since they would overlap.
     let turned = lines.names && longest * x.ticks.len() > 100;
     let bottom = if turned { 30 + 8 * longest as u32 } else { 50 };
     let mut plot = ChartBuilder::on(&left)
@@ -151,7 +151,7 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, scene: Scene<'_, '_>) -> Resu
     legend.map_or(Ok(()), |legend| name_series(&names, &legend, scene))
 }
 
-/// The named parts of the axis: every second one darker, the name at the top.
+/// Draws the named parts of the axis: every second one darker, the name at the top.
 fn shade(plot: &mut Plot<'_, '_>, lines: &Lines, theme: Theme) -> Result<()> {
     for (i, mark) in lines.marks.iter().enumerate() {
         let from = mark.from.max(lines.x.low);
@@ -175,7 +175,7 @@ fn shade(plot: &mut Plot<'_, '_>, lines: &Lines, theme: Theme) -> Result<()> {
     Ok(())
 }
 
-/// The places that are worth a name, each in a circle.
+/// Draws a circle and a text for each note.
 fn circle_notes(plot: &Plot<'_, '_>, scene: Scene<'_, '_>) -> Result<()> {
     let Scene { root, lines, theme } = scene;
     for note in &lines.notes {
@@ -200,7 +200,7 @@ fn color_of(series: &Series) -> RGBColor {
     RGBColor(r, g, b)
 }
 
-/// A series: its line, intervals and points.
+/// Draws a series: its line, intervals and points.
 fn draw_series(plot: &mut Plot<'_, '_>, series: &Series, scene: Scene<'_, '_>) -> Result<()> {
     let color = color_of(series);
     if !scene.lines.names {
@@ -235,7 +235,7 @@ fn draw_series(plot: &mut Plot<'_, '_>, series: &Series, scene: Scene<'_, '_>) -
     Ok(())
 }
 
-/// The line of a series along pixels, in its colour and dashes.
+/// Draws the line of a series through these pixels.
 fn draw_line(area: &Area<'_>, places: &[(i32, i32)], series: &Series) -> Result<()> {
     let stroke = color_of(series).stroke_width(2);
     for part in dashed(places, DASHES[series.look.dash % DASHES.len()]) {
@@ -244,8 +244,8 @@ fn draw_line(area: &Area<'_>, places: &[(i32, i32)], series: &Series) -> Result<
     Ok(())
 }
 
-/// The strokes of a line whose strokes and gaps have these lengths in turns; the whole line where
-/// there are none.
+/// Splits a line into strokes; `lengths` alternates strokes and gaps. Without lengths the whole
+/// line is one stroke.
 fn dashed(places: &[(i32, i32)], lengths: &[u32]) -> Vec<Vec<(i32, i32)>> {
     if lengths.is_empty() {
         return vec![places.to_vec()];
@@ -284,7 +284,7 @@ fn dashed(places: &[(i32, i32)], lengths: &[u32]) -> Vec<Vec<(i32, i32)>> {
     strokes
 }
 
-/// A point at a pixel: filled where solid, hollow where doubtful, a cross where rejected.
+/// Draws a point: filled if solid, hollow if doubtful, a cross if rejected.
 fn draw_mark(
     area: &Area<'_>,
     at: (i32, i32),
@@ -318,7 +318,7 @@ fn draw_mark(
     area.draw(&PathElement::new(corners, edge)).map_err(cannot)
 }
 
-/// The names of the series, each with its line and mark.
+/// Draws the names of the series, each with its line and mark.
 fn name_series(area: &Area<'_>, legend: &Legend, scene: Scene<'_, '_>) -> Result<()> {
     let Scene { lines, theme, .. } = scene;
     let style = letters(14, theme.ink);

@@ -1,4 +1,4 @@
-//! The charts of one quantity, one for each question that it answers.
+//! The charts of one quantity: one for each question that it answers.
 
 use super::heat;
 use super::lines;
@@ -9,7 +9,7 @@ use crate::text::{clean, shorten};
 use report::{Dataset, Outcome, Point, Quantity};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The charts of one quantity, those of different questions apart.
+/// Charts of one quantity, separated by question.
 pub(super) fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
     let split = Split::from_parts(parts);
     let mut questions: Vec<String> = Vec::new();
@@ -47,16 +47,16 @@ pub(super) fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
     questions.iter().flat_map(answers).collect()
 }
 
-/// Axis that tells the questions of a quantity apart.
+/// Distinction between the questions of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Split {
-    /// There is one.
+    /// One question only.
     One,
-    /// Between two nodes, and of all nodes together: as many times as much, beside which nodes look
-    /// alike.
+    /// Values between two nodes, and values of all nodes together. The totals are several times as
+    /// high, so differences between nodes would vanish next to them.
     Totals,
-    /// Points that only serve findings, whose operations lie on different axes: each is a probe of
-    /// its own.
+    /// Points of an auxiliary dataset, whose operations lie on different axes. Each operation is a
+    /// probe of its own.
     Probes,
 }
 
@@ -82,7 +82,7 @@ impl Split {
         }
     }
 
-    /// Words of the title for the question of `point`.
+    /// Suffix of the title for the question of `point`.
     fn question(self, point: &Point) -> String {
         match self {
             Split::One => String::new(),
@@ -96,8 +96,8 @@ impl Split {
     }
 }
 
-/// The charts of one question: heat maps where its points lie between ends, series otherwise; none
-/// without a number.
+/// Charts of one question: heat maps if its points lie between two ends, else series. Empty without
+/// a number.
 pub(super) fn of_question(parts: &[Part<'_>], names: &[String], question: &str) -> Vec<Chart> {
     let Some(first) = parts.first() else {
         return Vec::new();
@@ -142,8 +142,7 @@ pub(super) fn of_question(parts: &[Part<'_>], names: &[String], question: &str) 
     charts
 }
 
-/// The coordinates of all measured points of several reports in one dataset, without what was
-/// measured there.
+/// Coordinates of all measured points of several reports as one dataset, without the measurements.
 fn merged(parts: &[Part<'_>]) -> Dataset {
     let mut merged = Dataset {
         points: Vec::new(),
@@ -169,7 +168,7 @@ fn merged(parts: &[Part<'_>]) -> Dataset {
     merged
 }
 
-/// Experiment, quantity and axes.
+/// A dataset with experiment, quantity and axes of the first part, without points.
 pub(super) fn head(parts: &[Part<'_>]) -> Dataset {
     let first = parts.first().map(|part| part.dataset);
     Dataset {
@@ -189,7 +188,7 @@ pub(super) fn head(parts: &[Part<'_>]) -> Dataset {
     }
 }
 
-/// The report that has all points, where others are drawn that have none.
+/// Name of the report that has all points, if others that are drawn have none.
 fn whose(merged: &Dataset, names: &[String]) -> String {
     let mut reports = merged.points.iter().map(|p| p.id);
     match (reports.next(), names) {
@@ -201,7 +200,7 @@ fn whose(merged: &Dataset, names: &[String]) -> String {
     }
 }
 
-/// The coordinates that all points share, in words.
+/// Coordinates that all points share, in words.
 fn common(merged: &Dataset) -> String {
     let fixed = fixed_axes(merged)
         .into_iter()

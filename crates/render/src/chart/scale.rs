@@ -1,27 +1,27 @@
-//! An axis with numbers on it: linear or logarithmic, with ticks at round values.
+//! A numeric axis: linear or logarithmic, with ticks at round values.
 
 use units::{Bytes, fixed, significant};
 
-/// More ticks than this run into each other.
+/// Limit of ticks; more would overlap.
 const MOST_TICKS: usize = 12;
 
-/// Values that span more than this many times their lowest are drawn on a logarithmic axis.
+/// Ratio of highest to lowest value above which the axis is logarithmic.
 const WIDE: f64 = 20.0;
 
 /// Positions of values along an axis, and its labels.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Scale {
-    /// Subject of the axis.
+    /// Title of the axis.
     pub(crate) title: String,
-    /// The value at its start.
+    /// Value at the start.
     pub(crate) low: f64,
-    /// The value at its end, above `low`.
+    /// Value at the end, above `low`.
     pub(crate) high: f64,
-    /// Whether equal distances are equal factors.
+    /// True for a logarithmic axis.
     pub(crate) log: bool,
-    /// Values with what is written at them, ascending.
+    /// Values and labels of the ticks, ascending.
     pub(crate) ticks: Vec<(f64, String)>,
-    /// Kind of its numbers; `None` for an axis of names.
+    /// Kind of the numbers; `None` for an axis of names.
     pub(crate) numbers: Option<Numbers>,
 }
 
@@ -30,14 +30,14 @@ pub(crate) struct Scale {
 pub(crate) enum Numbers {
     /// Sizes: powers of two, with units.
     Bytes,
-    /// Counts: powers of two where they spread.
+    /// Counts: powers of two if they span a wide range.
     Counts,
-    /// Measured values: 1, 2 and 5 times powers of ten, and 0 belongs to them.
+    /// Measured values: 1, 2 and 5 times powers of ten; the axis includes 0.
     Values,
 }
 
 impl Scale {
-    /// An axis for finite `values`, with some room at the ends.
+    /// An axis for finite `values`, with some margin at the ends.
     pub(super) fn fitting(
         title: String,
         values: impl Iterator<Item = f64>,
@@ -65,7 +65,7 @@ impl Scale {
             let room = (high - low) * 0.04;
             (low, high) = (low - room, high + room);
         }
-        // One value only, or values too far apart for their difference.
+        // A single value, or values whose difference overflows.
         if !(high - low).is_finite() || high <= low {
             (low, high) = (low.min(0.0), low.abs().clamp(1.0, f64::MAX / 4.0) * 1.1);
         }
@@ -85,7 +85,7 @@ impl Scale {
         scale
     }
 
-    /// An axis of names, each at its place from 0 on.
+    /// An axis of names, at the positions 0, 1, 2 and so on.
     pub(super) fn of_names(title: String, names: &[String]) -> Self {
         let ticks = names
             .iter()
@@ -102,7 +102,7 @@ impl Scale {
         }
     }
 
-    /// How far along the axis `value` lies, from 0 to 1; beyond for what is outside.
+    /// Position of `value` along the axis: 0 at the start, 1 at the end, beyond for values outside.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = match self.log {
             true => (value / self.low).ln() / (self.high / self.low).ln(),
@@ -115,7 +115,7 @@ impl Scale {
         }
     }
 
-    /// Round values on the axis, few enough to be written.
+    /// Round values on the axis, at most [`MOST_TICKS`].
     fn round_values(&self, numbers: Numbers) -> Vec<f64> {
         let inside = |v: &f64| *v >= self.low && *v <= self.high;
         if !self.log {
@@ -152,7 +152,7 @@ impl Scale {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, at least `least`.
+/// The smallest of 1, 2 or 5 times a power of ten that is at least `least`.
 fn nice(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
@@ -162,14 +162,14 @@ fn nice(least: f64) -> f64 {
     step.filter(|s| s.is_normal()).unwrap_or(1.0)
 }
 
-/// Text at a tick.
+/// Label of a tick.
 fn label(value: f64, numbers: Numbers) -> String {
     match numbers {
         Numbers::Bytes => Bytes(value.round().max(0.0) as u64).to_string(),
         Numbers::Counts => fixed(value, 0),
         Numbers::Values if value == 0.0 => "0".to_owned(),
         Numbers::Values if value.abs() < 1e9 => {
-            // Rounded: steps of a tenth do not meet 0.3.
+            // Rounded, since multiples of a tenth such as 0.3 are inexact.
             let text = fixed((value * 1e9).round() / 1e9, 12);
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }

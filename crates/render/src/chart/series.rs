@@ -7,35 +7,35 @@ use super::spot::Spot;
 /// Series over an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Lines {
-    /// Left to right.
+    /// Horizontal axis.
     pub(crate) x: Scale,
-    /// Whether places on it are names: such points are not joined.
+    /// True if the horizontal axis has names; points on it are not joined.
     pub(crate) names: bool,
-    /// Bottom to top.
+    /// Vertical axis.
     pub(crate) y: Scale,
     /// Series in the order of the points.
     pub(crate) series: Vec<Series>,
-    /// Parts of the axis that have a name, from left to right.
+    /// Named parts of the axis, from left to right.
     pub(crate) marks: Vec<Mark>,
-    /// Places that are worth a name.
+    /// Points with a note.
     pub(crate) notes: Vec<Note>,
 }
 
-/// Points that belong together.
+/// Points that are joined by a line or share a look.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    /// Name among the others; empty if there is one only.
+    /// Name; empty if there is only one series.
     pub(crate) name: String,
-    /// Place of its report among those that are drawn.
+    /// Index of its report among the drawn ones.
     pub(crate) report: usize,
-    /// Look among the others.
+    /// Look, distinct from those of other series.
     pub(crate) look: Look,
-    /// Ascending along the axis; under traffic from the least that was requested to the most, which
-    /// need not move the most.
+    /// Points in ascending order along the axis. With background traffic they follow the requested
+    /// traffic; the measured traffic may decrease in between.
     pub(crate) spots: Vec<Spot>,
 }
 
-/// A part of the axis with a name: a level of the hierarchy.
+/// A named part of the axis: a level of the hierarchy.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mark {
     /// Name.
@@ -46,12 +46,12 @@ pub(crate) struct Mark {
     pub(crate) to: f64,
 }
 
-/// A place in a chart that a finding is about.
+/// A point of a chart that a finding is about.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Note {
-    /// Place along the axis.
+    /// Value along the axis.
     pub(crate) x: f64,
-    /// The value there in the chart's unit.
+    /// Value in the chart's unit.
     pub(crate) y: f64,
     /// Text.
     pub(crate) text: String,

@@ -7,37 +7,37 @@ use report::{Coordinate, Dataset, Finding, Point, VerdictGrade};
 /// A measured point, ready to be drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spot {
-    /// Place on the axis: the number, or the place among the names from 0.
+    /// Value on the axis; on an axis of names the index of the name.
     pub(crate) x: f64,
-    /// Lower end of the interval of a place that was measured itself, else the place.
+    /// Lower end of the confidence interval of `x` if it was measured, else `x`.
     pub(crate) x_low: f64,
-    /// Upper end of the same.
+    /// Upper end of the confidence interval of `x` if it was measured, else `x`.
     pub(crate) x_high: f64,
-    /// Its median in the chart's unit.
+    /// Median in the chart's unit.
     pub(crate) y: f64,
-    /// Lower end of the interval.
+    /// Lower end of the confidence interval of `y`.
     pub(crate) low: f64,
-    /// Upper end of the interval.
+    /// Upper end of the confidence interval of `y`.
     pub(crate) high: f64,
-    /// Clean samples behind it.
+    /// Number of undisturbed samples.
     pub(crate) samples: u64,
-    /// How far it can be trusted.
+    /// Grade of the verdict.
     pub(crate) grade: VerdictGrade,
-    /// Place and doubts, in words; clean and short.
+    /// Coordinates and doubts as short text, safe to show.
     pub(crate) words: String,
 }
 
 /// The points of one quantity in several reports.
 pub(crate) struct Part<'a> {
-    /// Place of the report among those that are drawn.
+    /// Index of the report among the drawn ones.
     pub(crate) report: usize,
-    /// Its points.
+    /// Its dataset of the quantity.
     pub(crate) dataset: &'a Dataset,
     /// Findings of that report.
     pub(crate) findings: &'a [Finding],
 }
 
-/// The measured points of several reports.
+/// Measured points of all parts.
 pub(super) fn measured<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = &'a Point> {
     parts
         .iter()
@@ -45,7 +45,7 @@ pub(super) fn measured<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = &'a Po
         .filter(|p| p.outcome.measured().is_some())
 }
 
-/// A point as it is drawn at `x`, in `factor` times its unit; none without a number.
+/// A point to be drawn at `x`, with values multiplied by `factor`; `None` without a number.
 pub(super) fn spot(point: &Point, x: f64, factor: f64) -> Option<Spot> {
     let m = point.outcome.measured()?;
     let at: Vec<String> = point
@@ -76,7 +76,7 @@ pub(super) fn spot(point: &Point, x: f64, factor: f64) -> Option<Spot> {
         .then_some(spot)
 }
 
-/// A coordinate as a place on a numeric axis.
+/// A coordinate as a value on a numeric axis; `None` for a name.
 pub(super) fn number(coordinate: Option<&Coordinate>) -> Option<f64> {
     match coordinate {
         Some(Coordinate::Number(n)) => Some(*n as f64),

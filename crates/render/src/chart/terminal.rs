@@ -1,4 +1,4 @@
-//! A chart in characters: dots of braille for series, shades for heat maps.
+//! Charts in characters: braille dots for series, shades for heat maps.
 
 use super::heat::Heat;
 use super::model::{Body, Chart};
@@ -6,24 +6,24 @@ use super::series::Lines;
 use crate::text::shorten;
 use units::{fixed, significant};
 
-/// Lines of the drawing without its axes.
+/// Height of the drawing without its axes, in lines.
 const HEIGHT: usize = 18;
 
-/// The colours of a terminal for series: blue, yellow, green, magenta, cyan, red.
+/// Colours of series as terminal codes: blue, yellow, green, magenta, cyan, red.
 const COLORS: [u8; 6] = [34, 33, 32, 35, 36, 31];
 
-/// Marks of series, in their names and at their points. Every series has a mark of its own.
+/// Marks of series, in their names and at their points. Each series has a mark of its own.
 const MARKS: &str =
     "ox+*#@%=abcdefghijklmnpqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789αβγδεζηθικλμνξοπρστυφχψω";
 
-/// Series beyond these share a mark.
+/// Mark of all series beyond [`MARKS`].
 const OTHERS: char = '·';
 
-/// More places are not told below a chart.
+/// Limit of notes listed below a chart.
 const MOST_TOLD: usize = 24;
 
-/// The chart in lines of at most `width` characters, newline at the end; with `color` in the
-/// terminal's colours.
+/// The chart in lines of at most `width` characters, newline at the end. With `color` series have
+/// the terminal's colours.
 pub(crate) fn draw(chart: &Chart, width: u16, color: bool) -> String {
     let width = usize::from(width.max(40));
     let mut lines = vec![shorten(&chart.title, width)];
@@ -46,10 +46,10 @@ pub(crate) fn draw(chart: &Chart, width: u16, color: bool) -> String {
         .collect()
 }
 
-/// A character of the drawing with its colour, if it has one.
+/// A character of the drawing and its colour.
 type Cell = (char, Option<u8>);
 
-/// Drawing by rows of cells, with braille dots not yet turned into characters.
+/// A drawing of cells; braille dots are kept apart until a row becomes text.
 struct Canvas {
     cells: Vec<Vec<Cell>>,
     dots: Vec<Vec<u8>>,
@@ -65,20 +65,20 @@ impl Canvas {
         }
     }
 
-    /// Sets the dot at shares of width and height.
+    /// Sets the dot at a position given as shares of width and height.
     fn dot(&mut self, x: f64, y: f64, color: Option<u8>) {
         if !(0.0..=1.0).contains(&x) || !(0.0..=1.0).contains(&y) {
             return;
         }
         let column = (x * (2 * self.columns - 1) as f64).round() as usize;
         let row = ((1.0 - y) * (4 * HEIGHT - 1) as f64).round() as usize;
-        // The numbering of the dots in a braille character: Unicode, chapter 21.
+        // Bits of the dots in a braille character: Unicode, chapter 21.
         let bit = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]][row % 4][column % 2];
         self.dots[row / 4][column / 2] |= bit;
         self.cells[row / 4][column / 2].1 = color;
     }
 
-    /// Puts a character at shares of width and height.
+    /// Puts a character at a position given as shares of width and height.
     fn mark(&mut self, x: f64, y: f64, mark: char, color: Option<u8>) {
         if !(0.0..=1.0).contains(&x) || !(0.0..=1.0).contains(&y) {
             return;
@@ -107,7 +107,7 @@ impl Canvas {
     }
 }
 
-/// Series with their axes and names.
+/// Draws series with axes and names.
 fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
     let label = lines
         .y
@@ -207,7 +207,7 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
     out
 }
 
-/// The labels below the axis, as many as fit beside each other.
+/// Labels below the axis, as many as fit on the line.
 fn below(lines: &Lines, columns: usize) -> String {
     let mut text = String::new();
     for (value, label) in &lines.x.ticks {
@@ -227,7 +227,7 @@ fn below(lines: &Lines, columns: usize) -> String {
     text
 }
 
-/// A heat map, several cells in one character where there is no room for all.
+/// Draws a heat map; a character stands for several cells if there is not enough space.
 fn heat(heat: &Heat, width: usize) -> Vec<String> {
     const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
     let label = heat

@@ -1,4 +1,4 @@
-//! Datasets of several experiments in one chart.
+//! A chart of datasets of several experiments.
 
 use super::model::Chart;
 use super::questions::{head, of_question};
@@ -6,18 +6,17 @@ use super::spot::{Part, measured};
 use report::{Coordinate, Dataset, Point};
 use std::collections::BTreeSet;
 
-/// The experiment that streams through memory from its beginning to its end.
+/// Experiment that streams through memory from beginning to end.
 const IN_ORDER: &str = "bandwidth";
-/// The experiment that goes through memory in other orders.
+/// Experiment that visits memory in other orders.
 const OTHER_ORDERS: &str = "patterns";
-/// Name of the chart of both.
+/// Name of the combined chart.
 const NAME: &str = "bandwidth+patterns";
 
-/// Bandwidth over the size in order and out of it: the operations that both experiments measured,
-/// each order a series; none where one of them has no two sizes.
+/// Bandwidth over the size, one series for each order of the operations that both experiments
+/// measured. `None` if one of the experiments has fewer than two sizes.
 ///
-/// Chart of `bandwidth` and `patterns` together. The forward order of `patterns` is left out:
-/// `bandwidth` has more sizes of it.
+/// The forward order of `patterns` is left out: `bandwidth` has more sizes of it.
 pub(super) fn orders(groups: &[&[Part<'_>]], names: &[String]) -> Option<Chart> {
     let parts_of = |experiment: &str| {
         groups.iter().copied().find(|parts| {
@@ -79,14 +78,14 @@ pub(super) fn orders(groups: &[&[Part<'_>]], names: &[String]) -> Option<Chart> 
         .next()
 }
 
-/// The operations of measured points.
+/// Operations of measured points.
 fn operations<'a>(parts: &'a [Part<'_>]) -> BTreeSet<&'a str> {
     measured(parts)
         .filter_map(|point| point.name("operation"))
         .collect()
 }
 
-/// How many different sizes were measured.
+/// Number of distinct sizes that were measured.
 fn sizes(datasets: &[Dataset]) -> usize {
     let points = datasets
         .iter()

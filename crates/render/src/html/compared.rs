@@ -1,5 +1,4 @@
-//! Comparisons as a page: what came out better or worse first, then the reports drawn over each
-//! other.
+//! Comparisons as a page: changes first, then charts with all reports.
 
 use super::{block, escape, list, series_name};
 use crate::blocks::{Block, Labelled};
@@ -10,7 +9,7 @@ use units::counted;
 use units::error::Result;
 use verdict::Comparison;
 
-/// The page of all comparisons with the reports that they are of.
+/// The page of all comparisons and of the compared reports.
 pub(crate) fn compared(
     comparisons: &[Comparison],
     reports: &[NamedReport],
@@ -27,7 +26,7 @@ pub(crate) fn compared(
     super::document(&finite::all(reports), options, &parts.collect::<String>())
 }
 
-/// One comparison: its verdicts, what changed, and all points folded.
+/// One comparison: its verdicts, the changes, and all points folded.
 fn part(i: usize, names: &[String], comparison: &Comparison) -> String {
     let mut words: Vec<Labelled> = head(comparison)
         .into_iter()

@@ -1,4 +1,4 @@
-//! Charts as the page's script reads them.
+//! Charts as JSON for the page's script.
 
 use crate::chart::{
     Body, COLORS, Chart, DASHES, Heat, Lines, MARKS, Numbers, RADIUS, Scale, Spot, steps,
@@ -7,10 +7,10 @@ use report::VerdictGrade;
 use serde_json::{Value, json};
 use units::{counted, significant};
 
-/// Heat maps with more cells carry values only: words for each would be most of the page.
+/// Limit of cells with words in a heat map. Words for more cells would be most of the page.
 const MOST_WORDS: usize = 4096;
 
-/// All charts, what the reports are called, and how series look.
+/// All charts, the names of the reports, and the looks of series.
 pub(super) fn charts(charts: &[&Chart], names: &[String]) -> Value {
     let color = |(r, g, b): &(u8, u8, u8)| format!("#{r:02x}{g:02x}{b:02x}");
     json!({
@@ -42,7 +42,7 @@ fn chart(chart: &Chart) -> Value {
     })
 }
 
-/// An axis; the script writes the numbers on it, because it enlarges parts.
+/// An axis; the script writes its numbers, since it can zoom.
 fn axis(scale: &Scale) -> Value {
     let names = || {
         scale
@@ -66,7 +66,7 @@ fn axis(scale: &Scale) -> Value {
     })
 }
 
-/// The trust in a point, in a letter.
+/// Grade of a point as a letter.
 fn grade(spot: &Spot) -> char {
     match spot.grade {
         VerdictGrade::Solid => 's',
@@ -136,7 +136,7 @@ fn heat(heat: &Heat) -> Value {
     })
 }
 
-/// Text about a point besides its place.
+/// Text about a point after its coordinates.
 fn words(spot: &Spot) -> String {
     format!(
         "{} ({} to {}), {}, {}: {}",

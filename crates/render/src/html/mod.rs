@@ -1,8 +1,8 @@
-//! `html`: one page that needs nothing else, no network and no server.
+//! `html`: one self-contained page that needs no network and no server.
 //!
-//! Text of a report gets into the page escaped, or as data in a script of type `application/json`;
-//! nothing of it is ever executed. The page's own policy (Content-Security-Policy) forbids every
-//! script and style but the page's, by their digests.
+//! Text of a report enters the page escaped, or as data in a script of type `application/json`;
+//! none of it is ever executed. The page's Content-Security-Policy allows its own scripts and
+//! styles only, identified by their digests.
 
 mod compared;
 mod data;
@@ -22,21 +22,21 @@ use sha2::{Digest, Sha256};
 use units::counted;
 use units::error::{Error, Result};
 
-/// The look of the page.
+/// Style sheet of the page.
 const STYLE: &str = include_str!("page.css");
-/// Script that draws the charts; the page's policy lets no other run.
+/// Script that draws the charts.
 const SCRIPT: &str = include_str!("page.js");
 
-/// Reports are packed to a tenth without taking long: the level of deflate.
+/// Level of deflate: it packs reports to a tenth in a short time.
 const QUICKLY: u8 = 4;
 
-/// Columns of the facts about the machine: wide enough for most sources in one piece, as a path
-/// that is broken in two cannot be copied.
+/// Width of the table of facts about the machine, in characters. Most sources fit on a line: a path
+/// broken in two cannot be copied.
 const HOST_WIDTH: u16 = 120;
 
-/// A table with more rows is folded.
+/// Longest table that is not folded, in rows.
 const LONG_TABLE: usize = 40;
-/// Rows that a page has room for; programs read the data.
+/// Limit of rows on a page; programs read the data.
 const MOST_ROWS: usize = 5000;
 
 /// `html`: a page with charts.
@@ -82,7 +82,7 @@ impl Renderer for Html {
     }
 }
 
-/// The page of reports, `first` before everything else.
+/// The page of reports, with `first` in front of everything else.
 fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<Vec<u8>> {
     let all = charts(reports);
     let charts = chosen(&all, &options.charts)?;
@@ -121,13 +121,13 @@ fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<V
     Ok(whole(&title, &body).into_bytes())
 }
 
-/// Packed bytes for the page's script, in letters that HTML has no other use for.
+/// Packed bytes for the page's script, as Base64, which needs no escapes in HTML.
 fn packed(id: &str, bytes: &[u8]) -> String {
     let text = base64::engine::general_purpose::STANDARD.encode(bytes);
     format!("<script type=\"text/plain\" id=\"{id}\">{text}</script>\n")
 }
 
-/// The document called `title` around `body`.
+/// The HTML document called `title` around `body`.
 fn whole(title: &str, body: &str) -> String {
     let digest = |text: &str| {
         base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()))
@@ -149,7 +149,7 @@ fn whole(title: &str, body: &str) -> String {
     )
 }
 
-/// The head of the page, and how to move about in it.
+/// Header of the page with its navigation.
 fn header(title: &str) -> String {
     format!(
         "<a class=\"skip\" href=\"#charts-part\">Skip to the \
@@ -161,7 +161,7 @@ fn header(title: &str) -> String {
     )
 }
 
-/// Which reports are drawn.
+/// Choice of the reports that are drawn.
 fn picker(names: &[String]) -> String {
     let boxes: String = names
         .iter()
@@ -177,7 +177,7 @@ fn picker(names: &[String]) -> String {
     format!("<fieldset id=\"machines\"><legend>Reports in the charts</legend>{boxes}</fieldset>\n")
 }
 
-/// The part of a heading that names the report, where there are several.
+/// Suffix of a heading that names the report; empty for a single one.
 fn series_name(i: usize, names: &[String]) -> String {
     if names.len() > 1 {
         format!(": {}", escape(&names[i]))
@@ -186,7 +186,7 @@ fn series_name(i: usize, names: &[String]) -> String {
     }
 }
 
-/// The same answers as on a terminal: machine, levels, trust, findings. More is folded.
+/// Answers of a report as on a terminal: machine, levels, trust, findings. Details are folded.
 fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> String {
     let with = |verbose| {
         let options = Options {
@@ -202,7 +202,7 @@ fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> S
         (true, Some(levels)) => block(levels),
         _ => String::new(),
     };
-    // Everything that a terminal leaves to an option is on the page.
+    // The page includes everything that a terminal shows with an option only.
     let remarks: Vec<Labelled> = brief
         .remarks
         .into_iter()
@@ -220,7 +220,7 @@ fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> S
     )
 }
 
-/// Labels with their texts. A label that the line above has already is not repeated.
+/// Labels with their texts. A label equal to the one above is not repeated.
 fn list(lines: &[Labelled]) -> String {
     if lines.is_empty() {
         return String::new();
@@ -237,8 +237,8 @@ fn list(lines: &[Labelled]) -> String {
     format!("<dl>\n{items}</dl>\n")
 }
 
-/// A place for each chart below what `outcomes` say of all, with the words that stand for it where
-/// it is not seen.
+/// A place for each chart, below `outcomes`, which concern all of them. Each place has a text for
+/// readers who cannot see the chart.
 fn drawings(charts: &[&Chart], outcomes: &[String]) -> String {
     let mut text = "<section id=\"charts-part\">\n<h2>Charts</h2>\n<noscript><p>Charts need \
          scripts; all numbers are in the tables below.</p></noscript>\n<p id=\"trouble\" \
@@ -276,7 +276,7 @@ fn small(text: &str) -> String {
     format!("<p class=\"small\">{}</p>\n", escape(text))
 }
 
-/// Attributes of a chart for those who do not see it, or have no mouse.
+/// Attributes of a chart for use with the keyboard and with screen readers.
 fn by_keys(what: &str) -> String {
     format!(
         "role=\"group\" aria-roledescription=\"chart\" tabindex=\"0\" aria-label=\"{}; arrow keys \
@@ -286,7 +286,7 @@ fn by_keys(what: &str) -> String {
     )
 }
 
-/// The numbers.
+/// All tables of a report.
 fn tables(i: usize, names: &[String], named: &NamedReport) -> String {
     let tables = all_tables(
         &named.report,
@@ -295,7 +295,7 @@ fn tables(i: usize, names: &[String], named: &NamedReport) -> String {
             ..Options::default()
         },
     );
-    // The card has the levels.
+    // The card has the table of levels already.
     let after_card = usize::from(tables.is_hierarchy);
     let blocks: String = tables.blocks.iter().skip(after_card).map(block).collect();
     format!(
@@ -359,7 +359,7 @@ fn block(block: &Block) -> String {
     }
 }
 
-/// How to do it again, and the report itself.
+/// How to repeat the session, and the report itself.
 fn repeat(i: usize, names: &[String], report: &Report) -> String {
     let p = &report.provenance;
     format!(
@@ -374,7 +374,7 @@ fn repeat(i: usize, names: &[String], report: &Report) -> String {
     )
 }
 
-/// Data for the page's script.
+/// A script element with data for the page's script.
 fn script_data(id: &str, value: &serde_json::Value) -> Result<String> {
     let text = serde_json::to_string(value)
         .map_err(|e| Error::failure(format!("cannot write page: {e}")))?;
@@ -384,13 +384,13 @@ fn script_data(id: &str, value: &serde_json::Value) -> Result<String> {
     ))
 }
 
-/// JSON that cannot end the script it stands in: in JSON, `<` can stand in strings only, where an
-/// escape means the same.
+/// JSON that cannot end its script element. In JSON `<` occurs in strings only, so an escape keeps
+/// the meaning.
 fn inert(json: &str) -> String {
     super::json::inert(json.replace('<', "\\u003c"))
 }
 
-/// Clean text in which HTML sees nothing but text, in and out of attributes.
+/// Clean text, escaped for HTML including attributes.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {
@@ -406,7 +406,7 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// The same for text whose line breaks are meant.
+/// Like [`escape`], for text that keeps its line breaks.
 fn escape_lines(text: &str) -> String {
     text.lines().map(escape).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! Comparisons as they are shown.
+//! Comparisons in every format.
 
 use super::super::{
     COMPARISON_FORMATS, NamedReport, Options, comparison_format, comparison_format_of,
@@ -9,7 +9,8 @@ use report::{Outcome, Report, Sample};
 use std::path::Path;
 use verdict::{Comparison, Settings, compare};
 
-/// A report whose points have six rounds within half a percent, all values times `factor`.
+/// The report with six rounds per point, which scatter within half a percent, and all values times
+/// `factor`.
 pub fn with_rounds(mut report: Report, factor: f64) -> Report {
     for point in report.datasets.iter_mut().flat_map(|d| &mut d.points) {
         let Outcome::Measured(m) = &mut point.outcome else {
@@ -29,7 +30,7 @@ pub fn with_rounds(mut report: Report, factor: f64) -> Report {
     report
 }
 
-/// A slower machine against the default profile: bandwidth down by a tenth, latency the same.
+/// The default profile against a slower machine: bandwidth is down by a tenth, latency the same.
 pub fn slower() -> Comparison {
     let before = with_rounds(reports::default_profile(), 1.0);
     let mut after = with_rounds(reports::default_profile(), 0.9);
@@ -42,7 +43,7 @@ pub fn slower() -> Comparison {
     )
 }
 
-/// The reports behind [`slower`].
+/// Reports of [`slower`].
 pub fn compared() -> [NamedReport; 2] {
     let before = with_rounds(reports::default_profile(), 1.0);
     let after = with_rounds(reports::default_profile(), 0.9);
@@ -191,7 +192,7 @@ fn formats_are_found_by_name_and_extension() {
     assert!(comparison_format_of(Path::new("x")).is_err());
 }
 
-/// A report of one bandwidth point whose rounds have these values.
+/// A report of one bandwidth point with these values of rounds.
 fn of_rounds(values: &[f64]) -> Report {
     let mut report = reports::one_point();
     let point = &mut report.datasets[0].points[0];
@@ -206,7 +207,7 @@ fn of_rounds(values: &[f64]) -> Report {
         ..first.clone()
     };
     m.samples = values.iter().enumerate().map(sample).collect();
-    // The report's own figure is the median of all samples and may be another one.
+    // The report's own figure is the median of all samples, which may differ.
     m.summary.median = values[0];
     report
 }
@@ -247,7 +248,7 @@ fn the_change_is_the_ratio_of_the_figures_beside_it_and_lies_in_the_interval() {
     }
 }
 
-/// sc-membench's file with these rows, read back.
+/// A report read from sc-membench's CSV with these rows.
 fn sc_membench(rows: &str) -> Report {
     let text = format!("{}\n{rows}\n", report::SC_MEMBENCH_HEADER);
     report::parse_saved(text.as_bytes()).unwrap().into_report()
@@ -281,7 +282,7 @@ fn a_report_is_compared_with_the_other_tools_file_in_that_tools_form() {
     let form = report::sc_membench_form(&report, report::Threads::One);
     let file = report::sc_membench_report(&form.rows);
     let comparison = compare(("report", &report), ("file", &file), &Settings::default());
-    // Each row of the file has its point: the best of bandwidth, the median of latency.
+    // Each row of the file has its point: the best bandwidth, the median latency.
     assert_eq!(
         (comparison.tally.same, comparison.tally.all()),
         (form.rows.len(), form.rows.len())

@@ -1,4 +1,4 @@
-//! Promises of each format.
+//! Properties that each format guarantees.
 
 use super::super::{Options, RENDERERS, by_extension, by_name, list_table, schema};
 use super::render;
@@ -189,8 +189,7 @@ fn tables_keep_to_the_width_and_to_their_numbers() {
             );
             let most = usize::from(width.unwrap_or_default().max(40));
             for line in text.lines() {
-                // A character of the hostile text takes two columns, which only makes lines
-                // shorter.
+                // A character of the hostile text takes two columns, which only shortens lines.
                 assert!(line.chars().count() <= most, "{width:?}: {line}");
                 assert_eq!(line, line.trim_end());
             }

@@ -1,12 +1,12 @@
-//! Whole outputs against the files in `golden/`, one for each format. Properties of every report
-//! are tested in `properties.rs`, `safety.rs` and `told.rs`.
+//! Whole outputs against the files in `golden/`, one for each format. `properties.rs`, `safety.rs`
+//! and `told.rs` test properties of every report.
 
 use super::super::{COMPARISON_FORMATS, Options, RENDERERS};
 use super::reports;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// Every output that is kept, by file name, in the form in which it is kept.
+/// All compared outputs, reduced to the form of their files, by file name.
 fn outputs() -> Vec<(String, Vec<u8>)> {
     let terminal = Options {
         width: Some(100),
@@ -40,7 +40,7 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
     outputs
 }
 
-/// The first half of a digest.
+/// First 8 bytes of a digest, in hexadecimal.
 fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
         .iter()
@@ -49,7 +49,7 @@ fn digest(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// An SVG with the digests of its outlines in their place.
+/// An SVG with outlines replaced by their digests.
 fn shapes(svg: &[u8]) -> Vec<u8> {
     let text = std::str::from_utf8(svg).unwrap();
     let line = |line: &str| {
@@ -79,7 +79,7 @@ fn shapes(svg: &[u8]) -> Vec<u8> {
     text.lines().map(line).collect::<String>().into_bytes()
 }
 
-/// How bright a PNG is in 120 x 45 parts of it, from 0 to f.
+/// Brightness of a PNG in a grid of 120 by 45 parts, from 0 to f.
 fn coarse(png: &[u8]) -> Vec<u8> {
     let pixels = tiny_skia::Pixmap::decode_png(png).unwrap();
     let wide = pixels.width() / 120;
@@ -106,7 +106,7 @@ fn coarse(png: &[u8]) -> Vec<u8> {
         .into_bytes()
 }
 
-/// A page without its look, its scripts and what is packed in it.
+/// A page without its style, its scripts and its packed data.
 fn skeleton(html: &[u8]) -> Vec<u8> {
     let mut text = String::from_utf8(html.to_vec()).unwrap();
     let without = [
@@ -125,13 +125,13 @@ fn skeleton(html: &[u8]) -> Vec<u8> {
         let to = at + text[at..].find('\'').unwrap();
         text.replace_range(at..to, "...");
     }
-    // Drawing data, a value to a line as far as that helps reading.
+    // Drawing data with line breaks, so that differences can be read.
     text.replace("{\"grades\"", "\n{\"grades\"")
         .replace("],\"", "],\n\"")
         .into_bytes()
 }
 
-/// A page of a comparison without its style and its script.
+/// The page of a comparison without style and script.
 fn without_look(html: &[u8]) -> Vec<u8> {
     let mut lines = std::str::from_utf8(html).unwrap().to_owned();
     for (begin, end) in [("<style>", "</style>"), ("<script>", "</script>")] {
@@ -146,7 +146,7 @@ fn without_look(html: &[u8]) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Folder of the files.
+/// Folder of the compared files.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
 }
@@ -177,7 +177,7 @@ fn outputs_are_as_kept() {
     }
 }
 
-/// No file is kept without an output.
+/// Fails if a file has no output.
 fn nothing_else_is_kept(names: &[String]) {
     for entry in std::fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! A machine for reports made by hand.
+//! A handmade machine for reports.
 
 use report::{
     Cache, CacheKind, ClockFacts, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool,
@@ -7,12 +7,12 @@ use report::{
 };
 use units::{Bytes, CpuList, Hertz, Nanos};
 
-/// A text fact.
+/// A known fact with a text.
 fn text(value: &str, source: &str) -> Fact<String> {
     Fact::known(value.to_owned(), source)
 }
 
-/// Two CPUs of a virtual machine.
+/// A virtual machine with two CPUs.
 pub fn host() -> HostFacts {
     HostFacts {
         cpu: CpuFacts {
@@ -96,7 +96,7 @@ pub fn host() -> HostFacts {
     }
 }
 
-/// Two cores that share an L3.
+/// Two cores that share an L3 cache.
 fn topology() -> Topology {
     let cpu = |id| Cpu {
         id,
@@ -138,7 +138,7 @@ fn topology() -> Topology {
     }
 }
 
-/// A run on that machine.
+/// Provenance of a session on that machine.
 pub fn provenance(command_line: &[&str]) -> Provenance {
     let kernel = |name: &str, digest: &str| KernelUsed {
         name: name.into(),

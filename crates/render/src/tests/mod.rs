@@ -1,8 +1,8 @@
 //! Tests of the renderers.
 //!
-//! Whole outputs are compared with the files in `golden/`. After a change that is meant,
-//! renew them with `cargo test -p memgauge-render --lib renew_golden_files -- --ignored`, and read the
-//! difference before committing it.
+//! Whole outputs are compared with the files in `golden/`. After an intended change renew the files
+//! with `cargo test -p memgauge-render --lib renew_golden_files -- --ignored`. Read the difference
+//! before committing it.
 
 mod charts;
 mod comparisons;
@@ -18,7 +18,7 @@ mod told;
 use super::{Options, by_name};
 use report::Report;
 
-/// A report in a format, as text.
+/// Renders a report in a format, as text.
 fn render(format: &str, report: &Report, options: &Options) -> String {
     String::from_utf8(by_name(format).unwrap().render(report, options).unwrap()).unwrap()
 }

@@ -21,7 +21,7 @@ fn cases() -> Vec<(&'static str, Report)> {
     ]
 }
 
-/// Ways to look at a report.
+/// Options for text output.
 fn options() -> Vec<Options> {
     let width = |width, verbose| Options {
         width,
@@ -40,7 +40,7 @@ fn text(renderer: &dyn Renderer, report: &Report, options: &Options) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The medians of all measured points, those of auxiliary datasets too.
+/// Medians of all measured points, auxiliary datasets included.
 fn medians(report: &Report) -> Vec<f64> {
     let points = report.datasets.iter().flat_map(|d| &d.points);
     points
@@ -48,7 +48,7 @@ fn medians(report: &Report) -> Vec<f64> {
         .collect()
 }
 
-/// Every number that stands in `text`.
+/// All numbers in `text`.
 fn numbers(text: &str) -> Vec<f64> {
     let mut all: Vec<f64> = text
         .split(|c: char| !(c.is_ascii_digit() || ".eE+-".contains(c)))
@@ -86,7 +86,7 @@ fn text_has_no_number_that_is_none() {
         for renderer in RENDERERS.iter().filter(|r| r.is_text()) {
             for options in options() {
                 let text = text(*renderer, &report, &options);
-                // Scripts and packed data of a page are no numbers that anybody reads.
+                // Scripts and packed data of a page are not visible text.
                 let seen = text.split("<script").next().unwrap_or_default();
                 for word in ["NaN", "nan", "inf", "Infinity"] {
                     let found = seen

@@ -1,4 +1,4 @@
-//! Reports made by hand: realistic ones, empty ones, hostile ones.
+//! Handmade reports: realistic, empty and hostile ones.
 
 use super::super::SavedReport;
 use super::machine::provenance;
@@ -9,12 +9,12 @@ use report::{
 };
 use units::{Bytes, Nanos};
 
-/// Characters that a terminal must never see as they are: colour, title, bell, C1 control,
-/// direction, line ends.
+/// Characters that must not reach a terminal: colour, title, bell, C1 control, direction, line
+/// ends.
 pub const HOSTILE: &str =
     "a,b \"q\" |p| `x` <b>\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\r\nnext\tüñ漢字 \u{7f}end";
 
-/// A report that was saved as `name` and can be read again.
+/// A report that was saved as `name` and that memgauge can read.
 pub fn saved(name: &str) -> SavedReport {
     SavedReport {
         name: name.to_owned(),
@@ -22,7 +22,7 @@ pub fn saved(name: &str) -> SavedReport {
     }
 }
 
-/// A solid point of `median` with three undisturbed samples and a disturbed one.
+/// A solid point with this median, three undisturbed samples and a disturbed one.
 pub fn measured(median: f64) -> Measured {
     let sample = |factor: f64, disturbed: Option<&str>| Sample {
         traffic: None,
@@ -88,7 +88,7 @@ fn reason(text: &str) -> Reason {
     }
 }
 
-/// The same with a judgement.
+/// `measured` with a verdict of this grade and these reasons.
 pub fn judged(mut measured: Measured, grade: VerdictGrade, reasons: &[&str]) -> Measured {
     measured.verdict = Verdict {
         grade,
@@ -102,7 +102,7 @@ pub fn outcome(measured: Measured) -> Outcome {
     Outcome::Measured(Box::new(measured))
 }
 
-/// A dataset of one of the two quantities.
+/// A dataset of bandwidth or latency.
 pub fn dataset(quantity: &str, points: Vec<Point>) -> Dataset {
     let axis = |name: &str| Axis {
         name: name.into(),
@@ -136,7 +136,7 @@ pub fn name(text: &str) -> Coordinate {
     Coordinate::Name(text.into())
 }
 
-/// A point at coordinates.
+/// A point with these coordinates and this outcome.
 pub fn point(id: u64, coordinates: &[(&str, Coordinate)], outcome: Outcome) -> Point {
     let coordinates: Coordinates = coordinates
         .iter()
@@ -149,7 +149,7 @@ pub fn point(id: u64, coordinates: &[(&str, Coordinate)], outcome: Outcome) -> P
     }
 }
 
-/// A report of `profile` around datasets.
+/// A report of `profile` with these datasets.
 pub fn report(profile: &str, datasets: Vec<Dataset>) -> Report {
     let points = datasets.iter().map(|d| d.points.len() as u64).sum();
     Report {
@@ -172,7 +172,7 @@ pub fn report(profile: &str, datasets: Vec<Dataset>) -> Report {
     }
 }
 
-/// Levels with the size per thread in bytes, GB/s of one thread's read, ns.
+/// Levels: name, size per thread in bytes, GB/s of one thread's read, latency in ns.
 const LEVELS: [(&str, u64, f64, f64); 4] = [
     ("L1", 24 << 10, 612.0, 0.81),
     ("L2", 512 << 10, 305.0, 2.84),
@@ -180,8 +180,8 @@ const LEVELS: [(&str, u64, f64, f64); 4] = [
     ("DRAM", 512 << 20, 41.6, 112.0),
 ];
 
-/// The default profile: four levels, three operations, one and two threads, latency; every kind of
-/// outcome.
+/// The default profile: four levels, three operations, one and two threads, latency. Its points
+/// have every kind of outcome.
 pub fn default_profile() -> Report {
     let mut bandwidth = Vec::new();
     let mut latency = Vec::new();
@@ -335,8 +335,8 @@ pub fn single_experiment() -> Report {
     report("latency", vec![dataset("latency", points)])
 }
 
-/// `memgauge core-to-core` with two kernels on this many CPUs, each pair of numbers a core of its
-/// own; one pair was not measured, and one is doubtful.
+/// `memgauge core-to-core` with two kernels on this many CPUs; two hardware threads share a core.
+/// One pair was not measured, and one is doubtful.
 pub fn matrix(cpus: u64) -> Report {
     let mut points = Vec::new();
     let pairs = || {
@@ -402,7 +402,7 @@ pub fn matrix(cpus: u64) -> Report {
     )
 }
 
-/// Hand-offs between the cores of a large machine, one operation, without samples.
+/// Hand-offs between the cores of a large machine: one operation, without samples.
 pub fn large_machine(cpus: u64) -> Report {
     let mut m = measured(1.0);
     m.samples.clear();
@@ -490,14 +490,14 @@ pub fn eight_nodes() -> Report {
     )
 }
 
-/// One number.
+/// A report with a single point.
 pub fn one_point() -> Report {
     let mut report = single_experiment();
     report.datasets[0].points.truncate(1);
     report
 }
 
-/// Numbers that are not what they are called, in every place but one.
+/// A report in which all points but one are rejected.
 pub fn rejected() -> Report {
     let mut report = default_profile();
     for point in report
@@ -517,12 +517,12 @@ pub fn rejected() -> Report {
     report
 }
 
-/// Nothing at all.
+/// A report without datasets.
 pub fn empty() -> Report {
     report("default", Vec::new())
 }
 
-/// A dataset without a single number.
+/// A report without a single number.
 pub fn only_skipped() -> Report {
     let mut report = default_profile();
     for point in report.datasets.iter_mut().flat_map(|d| d.points.iter_mut()) {
@@ -533,7 +533,7 @@ pub fn only_skipped() -> Report {
     report
 }
 
-/// A run that was ended while it was under way, its second dataset still empty.
+/// A session that was interrupted; its second dataset is still empty.
 pub fn interrupted() -> Report {
     let mut report = default_profile();
     report.status = RunStatus::Interrupted;
@@ -547,7 +547,7 @@ pub fn interrupted() -> Report {
     report
 }
 
-/// Every text that someone else could have chosen is hostile, and some are very long.
+/// A report in which every foreign text is hostile, and some texts are very long.
 pub fn hostile() -> Report {
     let long = "very long ".repeat(5000) + HOSTILE;
     let mut report = default_profile();

@@ -1,4 +1,4 @@
-//! Nothing that acts on a terminal, no number that is none, no panic, whatever the report.
+//! Safety of every output: no control characters, no number that is not finite, no panic.
 
 use super::super::{COMPARISON_FORMATS, Options, RENDERERS, host_table, list_table};
 use super::comparisons::with_rounds;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use units::{Bytes, Hertz, Nanos};
 use verdict::{Settings, compare};
 
-/// Every way to ask for a rendering that changes what is drawn.
+/// All options that change the output.
 fn all_options() -> Vec<Options> {
     let some = |width, scores, verbose| Options {
         width,
@@ -32,7 +32,7 @@ fn every_output(report: &Report) -> Vec<(String, String)> {
         for renderer in RENDERERS.iter().filter(|r| r.is_text()) {
             let name = format!("{} with {options:?}", renderer.name());
             let bytes = renderer.render(report, &options).unwrap();
-            // Behind this stands the charting library, which is not of the report.
+            // Packed Base64 data follows, which is not text.
             let text = String::from_utf8(bytes).unwrap();
             let text = text
                 .split("<script type=\"text/plain\"")
@@ -46,7 +46,7 @@ fn every_output(report: &Report) -> Vec<(String, String)> {
     outputs
 }
 
-/// Whether a character must not be in any output.
+/// True if no output may contain this character.
 pub fn is_harmful(c: char) -> bool {
     let turns =
         matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -88,7 +88,7 @@ fn hostile_text_stays_readable() {
         );
         assert!(text.contains("漢字"), "{format}");
     }
-    // A copy in the table, cut; whole in the formats for programs.
+    // The table has a shortened copy; formats for programs have the whole text.
     assert!(render("table", &report, &Options::default()).len() < 20_000);
     assert!(render("csv", &report, &Options::default()).len() > 100_000);
 }
@@ -144,7 +144,7 @@ fn a_large_machine_has_a_readable_host_table() {
 
 #[test]
 fn every_fact_is_in_the_host_table() {
-    // Each text and each number that the facts hold must be found in the table, whatever its place.
+    // The table has each text of the facts, whatever its path in the document.
     let host = machine::host();
     let text: String = host_table(&host, Some(120)).split_whitespace().collect();
     let value = serde_json::to_value(&host).unwrap();
@@ -155,7 +155,7 @@ fn every_fact_is_in_the_host_table() {
             serde_json::Value::Array(items) => open.extend(items),
             serde_json::Value::String(word) => {
                 let plain: String = word.split_whitespace().collect();
-                // A long word is broken between two lines, with what stands left of it in between.
+                // A long word is broken between two lines, with the other columns in between.
                 assert!(text.contains(&plain[..plain.len().min(20)]), "{word}");
             }
             _ => {}
@@ -163,7 +163,7 @@ fn every_fact_is_in_the_host_table() {
     }
 }
 
-/// A report in which every place for a number holds `wild`.
+/// A report in which every number is `wild`.
 fn wild(wild: f64) -> Report {
     let mut report = reports::default_profile();
     for point in report.datasets.iter_mut().flat_map(|d| d.points.iter_mut()) {
@@ -230,8 +230,7 @@ fn a_number_that_is_none_is_never_written() {
     }
 }
 
-/// The first number in `text` that is a zero with a sign, with what stands around it. A date or a
-/// range is none.
+/// The first number in `text` that is -0, with the text around it. Dates and ranges do not count.
 pub(super) fn signed_zero(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let joined = |at: usize| {
@@ -410,7 +409,7 @@ fn many_points_are_rendered_in_every_format() {
     }
 }
 
-/// The place of every value in a document, one of each kind: places in lists count as one.
+/// Paths of all values in a document, one of each kind; all elements of a list count as one.
 fn places(value: &serde_json::Value, at: &str, kind: &str, found: &mut BTreeMap<String, String>) {
     found
         .entry(kind.to_owned())
@@ -434,7 +433,7 @@ fn places(value: &serde_json::Value, at: &str, kind: &str, found: &mut BTreeMap<
     }
 }
 
-/// The document without the value at `place`.
+/// The document without the value at the path `place`.
 fn without(document: &serde_json::Value, place: &str) -> serde_json::Value {
     let mut document = document.clone();
     let Some((parent, field)) = place.rsplit_once('/') else {

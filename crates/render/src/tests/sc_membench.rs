@@ -1,4 +1,4 @@
-//! sc-membench's file and scores, by figures worked out by hand.
+//! sc-membench's CSV and scores, with expected values computed by hand.
 
 use super::super::{Options, by_name};
 use super::render;
@@ -7,7 +7,7 @@ use report::{Coordinate, Measured, Outcome, Point, Report, Sample, Summary, Verd
 
 const MIB: f64 = 1_048_576.0;
 
-/// A bandwidth point whose payload ran at `mib_s` MiB/s at best, over `passes` passes in half a
+/// A bandwidth point with a best payload rate of `mib_s` MiB/s, over `passes` passes in half a
 /// second.
 fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) -> Point {
     let sample = Sample {
@@ -56,7 +56,7 @@ fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) 
     point(0, &coordinates, outcome(m))
 }
 
-/// A latency point with samples of 9, 10 and 11 times a tenth of `ns`.
+/// A latency point with samples of 0.9, 1.0 and 1.1 times `ns`.
 fn latency(size: u64, ns: f64) -> Point {
     let sample = |f: f64| Sample {
         traffic: None,
@@ -85,7 +85,7 @@ fn latency(size: u64, ns: f64) -> Point {
     )
 }
 
-/// Two sizes, all four operations, both CPUs of the machine.
+/// A sweep of two sizes with all four operations on both CPUs of the machine.
 fn sweep() -> Report {
     let mut points = Vec::new();
     for (kib, mib_s) in [(1023u64, 2000.0), (63, 4000.0)] {
@@ -175,7 +175,7 @@ fn the_best_of_points_with_one_key_is_kept_and_a_rejected_one_never() {
     );
 }
 
-/// Notes next to the file.
+/// Notes that accompany the file.
 fn notes(report: &Report) -> String {
     by_name("sc-membench")
         .unwrap()
@@ -183,7 +183,7 @@ fn notes(report: &Report) -> String {
         .unwrap()
 }
 
-/// A report of the points of bandwidth and latency.
+/// A report of these bandwidth and latency points.
 fn both(bandwidth: Vec<Point>, latency: Vec<Point>) -> Report {
     report(
         "default",
@@ -191,7 +191,7 @@ fn both(bandwidth: Vec<Point>, latency: Vec<Point>) -> Report {
     )
 }
 
-/// A latency point with another coordinate.
+/// A latency point with one more coordinate.
 fn latency_at(axis: &str, at: Coordinate, ns: f64) -> Point {
     let mut point = latency(64 << 10, ns);
     point.coordinates.insert(axis.to_owned(), at);
@@ -329,7 +329,7 @@ fn that_tools_file_is_read_back_as_it_was_written() {
     let text = render("sc-membench", &sweep(), &Options::default());
     let read = report::parse_saved(text.as_bytes()).unwrap().into_report();
     assert_eq!(render("sc-membench", &read, &Options::default()), text);
-    // The same points at the same places with the same values, as far as the file has their digits.
+    // The file has the points of the sweep with their values, as far as it has digits.
     for (i, count) in [(0, 6), (1, 2)] {
         let ours = &sweep().datasets[i];
         let theirs = &read.datasets[i];
@@ -363,7 +363,7 @@ fn that_tools_file_is_read_back_as_it_was_written() {
     }
 }
 
-/// The notes with scores.
+/// Notes with scores.
 fn scores(report: &Report) -> String {
     let options = Options {
         scores: true,
@@ -397,8 +397,8 @@ fn scores_follow_that_tools_formulas() {
         row("copy").collect::<Vec<_>>(),
         ["copy", "2000.0", "1375.0"]
     );
-    // At the largest size, which is not the lowest. Mean of peaks 7000/3 MiB/s: 2.33; 1000/100: 10;
-    // root times 100.
+    // The latency is that of the largest size, not the lowest one. Mean of peaks 7000/3 MiB/s:
+    // 2.33. Latency 1000/100: 10. Score: root times 100.
     assert!(
         text.contains("best latency: 100.00 ns (L2/L3 cache) at 1023 KiB buffer"),
         "{text}"
@@ -478,7 +478,7 @@ fn what_that_tool_does_not_tell_is_shown_as_unknown() {
         metrics.contains("memgauge_bandwidth_bytes_per_second{") && !metrics.contains("_low_"),
         "{metrics}"
     );
-    // Reports from before gave a number.
+    // Older reports had a number here.
     let json = render("json", &report, &Options::default());
     assert_eq!(json.matches("\"mad\": null").count(), 2, "{json}");
     let old =

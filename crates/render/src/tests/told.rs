@@ -1,10 +1,10 @@
-//! Every renderer shows or tells every point, whatever became of it.
+//! Every renderer shows or counts every point, whatever its outcome.
 
 use super::super::{NamedReport, Options, RENDERERS, Renderer, by_name};
 use super::{render, reports};
 use report::{Cause, Coordinate, Outcome, Reason, Report, ReportVerdict, VerdictGrade};
 
-/// Reports in which all points are solid, each with the point that gets another end.
+/// Reports with solid points only, each with the index of the point that gets another outcome.
 fn solid_reports() -> Vec<(&'static str, Report, usize)> {
     let mut sweep = reports::single_experiment();
     sweep.datasets[0].points.pop();
@@ -24,7 +24,7 @@ fn solid_reports() -> Vec<(&'static str, Report, usize)> {
         .collect()
 }
 
-/// Every end but a solid number, with what a text that tells it has one of.
+/// Every outcome except a solid number, with two words; text about the outcome must contain one.
 fn ends() -> Vec<(Outcome, [&'static str; 2])> {
     let judged = |grade| {
         reports::outcome(reports::judged(
@@ -55,15 +55,15 @@ fn ends() -> Vec<(Outcome, [&'static str; 2])> {
     ]
 }
 
-/// Output for a report alone, and next to another one if the format shows several; notes are a part
-/// of it.
+/// Output for a report alone, and together with another report if the format shows several. Notes
+/// are included.
 fn shown(renderer: &dyn Renderer, report: &Report, options: &Options) -> Vec<u8> {
     let mut shown = renderer.render(report, options).unwrap();
     shown.extend(renderer.notes(report, options).unwrap().bytes());
     shown
 }
 
-/// A page without the data of its scripts, which nobody reads.
+/// A page without the data of its scripts, which is invisible.
 fn visible(name: &str, shown: &[u8]) -> String {
     let text = String::from_utf8_lossy(shown).into_owned();
     let start = "<script type=\"application/json\"";
@@ -93,7 +93,7 @@ fn no_renderer_keeps_silent_about_a_point() {
                 &[terminal(&[]), terminal(all)]
             };
             for options in options {
-                // The form has no place for such points, and says so of all of them.
+                // A format without a place for such points notes all of them.
                 let nothing = name == "sc-membench" && renderer.shows_nothing(&solid, options);
                 let [without, solid_shown] =
                     [&without, &solid].map(|report| shown(*renderer, report, options));
@@ -205,9 +205,9 @@ fn one_thing_is_singular_in_every_format() {
     }
 }
 
-/// A hierarchy of one level, with operations and numbers of threads that its table has no column
-/// for; the values count from 101 GB/s. Of those in the table the first is doubtful, of the others
-/// the last.
+/// A hierarchy of one level with operations and numbers of threads that its table has no columns
+/// for. Values count from 101 GB/s. Doubtful are the first point in the table and the last of the
+/// others.
 fn more_than_the_table() -> Report {
     let mut points = Vec::new();
     for operation in ["read", "triad"] {
