@@ -1,28 +1,28 @@
-//! The clocks: the raw counter for samples, the monotonic clock that it is calibrated against, and
-//! sleeping.
+//! Clocks: the raw counter for samples, the monotonic clock that calibrates it, and sleeping.
 
 use super::os;
 use std::sync::OnceLock;
 use std::time::Duration;
 use units::Nanos;
 
-/// The raw counter, in ticks of unknown length that the engine calibrates.
+/// Reads the raw counter, in ticks of unknown length that the engine calibrates.
 ///
-/// On x86 this is the time-stamp counter, read after a load fence: all earlier loads have their
-/// data by then, while earlier stores may still be on their way to the cache (Intel SDM vol. 2B,
-/// RDTSC). On 64-bit Arm it is the virtual counter, read after an ISB, which waits for all earlier
-/// instructions to be complete but for their stores (Arm ARM, CNTVCT_EL0: without it the counter
-/// may be read early). On 64-bit RISC-V it is the `time` register, which Linux lets programs read,
-/// after a fence that waits for all earlier loads. Elsewhere it is the monotonic clock in ns.
+/// - x86: the time-stamp counter, read after a load fence. All earlier loads have their data by
+///   then, while earlier stores may still be on their way to the cache (Intel SDM vol. 2B, RDTSC).
+/// - 64-bit Arm: the virtual counter, read after an ISB, which waits for all earlier instructions
+///   except their stores. Without it the counter may be read early (Arm ARM, CNTVCT_EL0).
+/// - 64-bit RISC-V: the `time` register, which Linux lets programs read, after a fence that waits
+///   for all earlier loads.
+/// - Elsewhere: the monotonic clock in ns.
 ///
-/// The counters of Arm and RISC-V tick at tens of MHz to 1 GHz: the engine makes samples as long as
-/// their step demands.
+/// The counters of Arm and RISC-V tick at tens of MHz to 1 GHz. The engine makes samples long
+/// enough for their step.
 #[inline]
 pub fn ticks() -> u64 {
     raw_ticks()
 }
 
-/// Counter behind [`ticks`]: `tsc`, `cntvct`, `rdtime` or `monotonic`.
+/// Name of the counter behind [`ticks`]: `tsc`, `cntvct`, `rdtime` or `monotonic`.
 pub fn ticks_name() -> &'static str {
     if cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
         "tsc"
@@ -59,8 +59,8 @@ fn raw_ticks() -> u64 {
 #[inline]
 fn raw_ticks() -> u64 {
     let ticks: u64;
-    // SAFETY: every system with programs on 64-bit Arm lets them read the virtual counter; memory
-    // is not touched, but the compiler must not move accesses across (no `nomem`).
+    // SAFETY: every system for 64-bit Arm lets programs read the virtual counter. Memory is not
+    // touched, but the compiler must not move accesses across (no `nomem`).
     unsafe {
         std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack, preserves_flags))
     };
@@ -71,8 +71,8 @@ fn raw_ticks() -> u64 {
 #[inline]
 fn raw_ticks() -> u64 {
     let ticks: u64;
-    // SAFETY: RV64GC has the register (Zicntr), and systems emulate it for programs where the core
-    // does not; memory is not touched, but the compiler must not move accesses across (no `nomem`).
+    // SAFETY: RV64GC has the register (Zicntr), and systems emulate it on cores that lack it.
+    // Memory is not touched, but the compiler must not move accesses across (no `nomem`).
     unsafe {
         std::arch::asm!("fence r, r", "rdtime {}", out(reg) ticks, options(nostack, preserves_flags))
     };
@@ -90,23 +90,21 @@ fn raw_ticks() -> u64 {
     os::monotonic_ns()
 }
 
-/// Time since the first call in this process, on a clock that runs evenly and is not adjusted
+/// Time since the first call in this process, on an even clock that is not adjusted
 /// (`CLOCK_MONOTONIC_RAW` on Linux).
 pub fn monotonic() -> Nanos {
-    // Counted from the first call, so that the fraction of the f64 keeps single nanoseconds for
-    // months.
+    // Counted from the first call, so that an f64 resolves single nanoseconds for months.
     static START: OnceLock<u64> = OnceLock::new();
     let now = os::monotonic_ns();
     Nanos(now.saturating_sub(*START.get_or_init(|| now)) as f64)
 }
 
-/// CPU time of the calling thread, its own and the system's on its behalf; `None` where the system
-/// does not tell.
+/// CPU time of the calling thread, system calls included; `None` if the system does not report it.
 pub fn thread_cpu() -> Option<Nanos> {
     os::thread_cpu_ns().map(|ns| Nanos(ns as f64))
 }
 
-/// Date and time in RFC 3339, UTC, to the second.
+/// Current date and time in RFC 3339, UTC, to the second.
 pub fn wall_clock() -> String {
     let now = time::OffsetDateTime::now_utc().replace_nanosecond(0);
     let text = now.ok().and_then(|now| {
@@ -116,7 +114,7 @@ pub fn wall_clock() -> String {
     text.unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// Date and time for file names: digits and `T` only, `20261121T044200`.
+/// Current date and time for file names, with digits and `T` only: `20261121T044200`.
 pub fn wall_clock_stamp() -> String {
     let text = wall_clock();
     text.trim_end_matches('Z')
@@ -125,13 +123,13 @@ pub fn wall_clock_stamp() -> String {
         .collect()
 }
 
-/// A seed that differs from run to run.
+/// A seed that differs between sessions.
 pub fn seed() -> u64 {
     let now = time::OffsetDateTime::now_utc();
     now.unix_timestamp_nanos() as u64 ^ (u64::from(std::process::id()) << 40)
 }
 
-/// Lets the calling thread sleep for at least `time`; not at all where that is not a positive
+/// Lets the calling thread sleep for at least `time`; returns at once if that is not a positive
 /// number.
 pub fn sleep(time: Nanos) {
     if time.0 > 0.0 {

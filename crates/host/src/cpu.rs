@@ -1,4 +1,4 @@
-//! Checks with the system before kernels execute instructions beyond the baseline.
+//! Processor capabilities that kernels beyond the baseline need.
 
 use super::os;
 
@@ -8,13 +8,13 @@ pub fn capabilities() -> u64 {
     os::hardware_capabilities()[0]
 }
 
-/// The second such word (`AT_HWCAP2`).
+/// The system's second word of hardware capabilities (`AT_HWCAP2`); 0 if it gives none.
 pub fn more_capabilities() -> u64 {
     os::hardware_capabilities()[1]
 }
 
-/// Bytes that RISC-V's `cbo.zero` sets to zero; `None` where programs may not use it or nothing
-/// tells.
+/// Bytes that RISC-V's `cbo.zero` sets to zero; `None` if programs may not use it or the size is
+/// unknown.
 pub fn zeroed_block() -> Option<u64> {
     os::zeroed_block()
 }

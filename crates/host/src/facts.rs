@@ -1,7 +1,8 @@
-//! Facts about the machine as its system describes it.
+//! Facts about the machine, mostly from its system.
 //!
-//! `/proc` and `/sys` come first, since they know about the whole machine; where they are missing,
-//! masked or odd, the processor and system calls answer, and the source of the fact says so.
+//! `/proc` and `/sys` come first, since they describe the whole machine. If their files are
+//! missing, masked or odd, the processor and system calls answer instead. The source of each fact
+//! is recorded.
 
 mod bus;
 mod cgroup;
@@ -20,8 +21,8 @@ pub(crate) use files::{field, kilobytes};
 
 use report::HostFacts;
 
-/// Everything that can be found out without privileges. Never fails: what is unknown says why.
-/// Takes milliseconds, up to a second on a machine with a thousand CPUs.
+/// Finds all facts that need no privileges. Never fails: unknown facts have a reason. Takes
+/// milliseconds, up to a second on a machine with a thousand CPUs.
 pub fn discover(files: &SystemFiles) -> HostFacts {
     let memory = limits::memory(files);
     let topology = topology::discover(files, memory.total.value);

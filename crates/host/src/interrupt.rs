@@ -1,25 +1,26 @@
-//! The wish to stop, as a flag that the measuring loops look at.
+//! A stop request, as a flag that the measuring loops poll.
 
 use super::os;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::error::{Error, Result};
 
-/// Signals within this time are one wish, in ns.
+/// Signals within this time, in ns, count as one stop request.
 const ONE_WISH: u64 = 200_000_000;
 
-/// Set once somebody wants the run to end; every clone is the same flag.
+/// Flag that is set once the session should end; all clones share it.
 #[derive(Debug, Clone)]
 pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
-    /// A flag that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once
-    /// with exit code 128 + its number, unless it comes within [`ONE_WISH`]: `timeout` signals the
-    /// process and its group, a closed terminal is told by kernel and shell. A signal that is
-    /// ignored already (`nohup`) stays ignored. Call it once in a process.
+    /// A flag that the first SIGINT, SIGTERM or SIGHUP sets. A second signal ends the process at
+    /// once with exit code 128 + its number. Signals within [`ONE_WISH`] count as one: `timeout`
+    /// signals the process and its group, and a closed terminal leads to signals from kernel and
+    /// shell. A signal that is already ignored (`nohup`) stays ignored. Call this once in a
+    /// process.
     ///
     /// # Errors
-    /// The system refused to install a handler.
+    /// The system did not install a handler.
     pub fn on_signals() -> Result<StopFlag> {
         let flag = StopFlag::never();
         let first = Arc::new(AtomicU64::new(0));
@@ -51,28 +52,27 @@ impl StopFlag {
         StopFlag(Arc::new(AtomicBool::new(false)))
     }
 
-    /// Asks for the end.
+    /// Requests the end.
     pub fn set(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the end was requested; one load, fit for every sample.
+    /// True if the end was requested. Costs one load, cheap enough for every sample.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Makes a file that grows beyond its limit (`ulimit -f`) an error of the write instead of the end
-/// of the process.
+/// Makes a write fail with an error if the file grows beyond its limit (`ulimit -f`). Without a
+/// handler the signal would end the process.
 ///
 /// # Errors
-/// The system refused to install a handler.
+/// The system did not install a handler.
 pub fn report_file_limit() -> Result<()> {
     let Some(signal) = os::file_limit_signal() else {
         return Ok(());
     };
-    // The handler's flag is of no interest: that there is a handler is what keeps the process
-    // alive.
+    // The flag is unused: the existence of a handler keeps the process alive.
     signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
         .map(drop)
         .map_err(|e| Error::failure(format!("cannot listen for signal {signal}: {e}")))
@@ -92,15 +92,15 @@ mod tests {
         assert!(!StopFlag::never().is_set());
     }
 
-    /// Not a test of its own: the child of the next one, which sends itself two signals.
+    /// Not a test of its own: child process of the next one, which sends itself three signals.
     #[test]
     #[ignore = "ends the process"]
     fn child_that_is_told_twice() {
         let flag = StopFlag::on_signals().unwrap();
-        // Not SIGINT, which shells let programs that they start in the background ignore.
+        // Not SIGINT: shells make background programs ignore it.
         signal_hook::low_level::raise(signal_hook::consts::SIGTERM).unwrap();
         assert!(flag.is_set());
-        // At once it is the same wish, said twice.
+        // A signal right after the first one belongs to the same stop request.
         signal_hook::low_level::raise(signal_hook::consts::SIGHUP).unwrap();
         std::thread::sleep(std::time::Duration::from_nanos(ONE_WISH + 50_000_000));
         signal_hook::low_level::raise(signal_hook::consts::SIGTERM).unwrap();
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_first_signal_sets_the_flag_and_the_second_ends_the_process() {
-        // In a process of its own: handlers cannot be taken back, and other tests must stay
+        // In a process of its own: handlers cannot be removed, and other tests must stay
         // interruptible.
         let status = std::process::Command::new(std::env::current_exe().unwrap())
             .args([
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(status.code(), Some(128 + signal_hook::consts::SIGTERM));
     }
 
-    /// Not a test of its own: the child of the next one, started as `nohup` starts programs.
+    /// Not a test of its own: child process of the next one, started as `nohup` starts programs.
     #[test]
     #[ignore = "needs a process whose starter ignores SIGHUP"]
     fn child_that_must_not_hear_a_hangup() {

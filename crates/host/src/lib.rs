@@ -1,13 +1,13 @@
-//! The machine: facts about it and powers over it.
+//! The machine: facts about it, and control over its CPUs, memory and files.
 //!
 //! - `facts`: facts about the machine with their sources
 //! - `memory`: maps memory and reads back its pages
 //! - `pin`: places threads on CPUs
-//! - `counter`: the clock
+//! - `counter`: the clocks
 //! - `cpu`: instructions that may be used
 //! - `noise`: disturbances of a thread, activity of the system
-//! - `interrupt`: the wish to stop
-//! - `privilege`: borrowed rights
+//! - `interrupt`: the stop request
+//! - `privilege`: rights that the caller lacks
 //! - `storage`: opens files and devices, moves blocks
 //!
 //! Every system call is in `os`. Every processor instruction that needs `unsafe` is in `processor`
@@ -33,8 +33,7 @@ pub use block_device::is_block_device;
 
 #[cfg(test)]
 mod tests {
-    /// The name by which a test of `module` (its `module_path!()`) is started in a process of its
-    /// own.
+    /// Name of a test of `module` (its `module_path!()`) for starting it in a process of its own.
     pub fn name_of(module: &str, test: &str) -> String {
         let (_, below_crate) = module.split_once("::").expect("a module below the crate");
         format!("{below_crate}::{test}")

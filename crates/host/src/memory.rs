@@ -1,6 +1,6 @@
 //! Memory to measure: mapped, fenced, handed out in windows, and read back from the system.
 //!
-//! A [`Mapping`] is address space with a promise of pages, a [`Window`] an exclusive part of it.
+//! A [`Mapping`] is address space with a request for pages, a [`Window`] an exclusive part of it.
 //! Rust code touches the memory as atomic words only, so that assembly and several threads may work
 //! on it at the same time.
 
@@ -21,8 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::Bytes;
 use units::error::{Error, Result};
 
-/// Windows start and end at multiples of this many bytes: the line of every cache that is measured
-/// here.
+/// Windows start and end at multiples of this many bytes, the line size of every measured cache.
 const WINDOW_STEP: usize = 64;
 
 /// Lets all threads started from now on allocate from one heap. Under a limit of address space
@@ -32,9 +31,9 @@ pub fn share_one_heap() {
     os::share_one_heap();
 }
 
-/// Anonymous memory of this process, fenced by inaccessible guards on both sides (where the system
-/// can: see [`Mapping::guard`]): a window that starts at 0 or ends at [`Mapping::len`] lies flush
-/// against one, so that an overrun by a single byte ends the process instead of going unnoticed.
+/// Anonymous memory of this process, with inaccessible guards on both sides if the system can make
+/// them (see [`Mapping::guard`]). A window that starts at 0 or ends at [`Mapping::len`] touches a
+/// guard, so an overrun by a single byte ends the process.
 #[derive(Debug)]
 pub struct Mapping {
     region: os::Region,
@@ -44,16 +43,16 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Maps at least `bytes` without touching them; [`Mapping::len`] tells how many it became,
-    /// since lengths are rounded up to the page: the base page for `Base`, `huge` for the others.
-    /// `huge` is the size of the huge page to use (unused for `Base`), and the mapping starts at a
+    /// Maps at least `bytes` without touching them. Lengths are rounded up to the page, which is
+    /// the base page for `Base` and `huge` for the others; [`Mapping::len`] is the result. `huge`
+    /// is the size of the huge page to use (unused for `Base`), and the mapping starts at a
     /// multiple of it.
     ///
     /// A kernel without transparent huge pages is no error: [`Window::inspect`] reads back the
-    /// granted pages. [`Mapping::place`] says how huge pages of the pool are spread over nodes.
+    /// granted pages. [`Mapping::place`] spreads huge pages of the pool over nodes.
     ///
     /// # Errors
-    /// No bytes, a page size that is none, no memory, or too few huge pages in the pool.
+    /// No bytes, an invalid page size, no memory, or too few huge pages in the pool.
     pub fn new(bytes: Bytes, mode: PageMode, huge: Bytes) -> Result<Arc<Mapping>> {
         let base = os::page_size() as u64;
         let page = if mode == PageMode::Base { base } else { huge.0 };
@@ -107,44 +106,43 @@ impl Mapping {
         }))
     }
 
-    /// Bytes mapped, a multiple of the page.
+    /// Length in bytes, a multiple of the page.
     pub fn len(&self) -> usize {
         self.region.length()
     }
 
-    /// Start address, a multiple of its page.
+    /// Start address, a multiple of the page.
     #[inline]
     pub fn address(&self) -> usize {
         self.region.start().as_ptr() as usize
     }
 
-    /// Never: a mapping has at least one page.
+    /// Always false: a mapping has at least one page.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Requested pages.
+    /// Requested kind of pages.
     pub fn mode(&self) -> PageMode {
         self.mode
     }
 
-    /// Bytes of inaccessible address space directly before the first and after the last byte; 0
-    /// where the system offers none.
+    /// Bytes of inaccessible address space directly before the first and after the last byte; 0 if
+    /// the system offers none.
     pub fn guard(&self) -> usize {
         self.region.guard()
     }
 
-    /// Takes all pages from `place`, moving those that were touched before (`mbind` with
-    /// `MPOL_BIND`, `MPOL_INTERLEAVE`, or `MPOL_WEIGHTED_INTERLEAVE`, which Linux 6.9 and newer
-    /// have).
+    /// Takes all pages from `place`, moving pages that were touched before. The call is `mbind`
+    /// with `MPOL_BIND`, `MPOL_INTERLEAVE`, or `MPOL_WEIGHTED_INTERLEAVE` (Linux 6.9 and newer).
     ///
     /// # Errors
-    /// There is no such node, it has too few huge pages free, the system cannot place memory so, or
-    /// a container forbids it.
+    /// The node does not exist or has too few free huge pages, or the system or a container does
+    /// not allow the placement.
     pub fn place(&self, place: &Place) -> Result<()> {
         if let (true, Place::Node(node)) = (self.mode.is_reserved(), place) {
-            // The pool is reserved for the machine, not by node; a node that runs dry would end the
-            // process.
+            // The pool is reserved for the machine, not by node. A node without free pages would
+            // end the process.
             let folder = format!(
                 "/sys/devices/system/node/node{node}/hugepages/{}",
                 pool_name(self.huge)
@@ -179,11 +177,11 @@ impl Mapping {
         })
     }
 
-    /// The part `range` (bytes from the start, both ends multiples of 64) for the caller alone,
-    /// until the window is dropped.
+    /// Takes the part `range` (bytes from the start, both ends multiples of 64) exclusively, until
+    /// the window is dropped.
     ///
     /// # Errors
-    /// The range is empty, odd or outside, or overlaps a window that is still alive.
+    /// The range is empty, misaligned or outside, or overlaps a window that is still alive.
     pub fn take(self: &Arc<Self>, range: Range<usize>) -> Result<Window> {
         let refuse = |why: String| {
             Err(Error::failure(format!(
@@ -220,8 +218,8 @@ impl Mapping {
         })
     }
 
-    /// The list of ranges in use; it is whole at every moment, so a panic elsewhere does not spoil
-    /// it.
+    /// Ranges in use. The list is consistent at every moment, so a panic of another thread does no
+    /// harm.
     fn taken(&self) -> MutexGuard<'_, Vec<Range<usize>>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -232,17 +230,17 @@ fn pool_name(page: u64) -> String {
     format!("hugepages-{}kB", page >> 10)
 }
 
-/// The kernel's folder of the pools of reserved huge pages.
+/// The kernel's folder of pools of reserved huge pages.
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 
-/// Command for root that makes a pool have `needed` free pages of `huge` bytes, if it has `total`
-/// and `free` now.
+/// Command for root that gives a pool `needed` free pages of `huge` bytes, if it has `total` and
+/// `free` now.
 pub fn reserve_command(huge: Bytes, needed: u64, total: u64, free: u64) -> String {
     let wanted = total.saturating_sub(free).saturating_add(needed);
     format!("echo {wanted} > {POOLS}/{}/nr_hugepages", pool_name(huge.0))
 }
 
-/// Why `length` bytes of huge pages could not be had, and how they can.
+/// Error for `length` bytes of huge pages that are not available, with a remedy.
 fn pool_error(length: Bytes, huge: Bytes, error: &io::Error) -> Error {
     let files = SystemFiles::real();
     let needed = length.0 / huge.0.max(1);
@@ -266,8 +264,7 @@ fn pool_error(length: Bytes, huge: Bytes, error: &io::Error) -> Error {
     ))
 }
 
-/// A part of a mapping that nobody else has, given back when dropped. Threads may share it by
-/// reference.
+/// An exclusive part of a mapping, given back when dropped. Threads may share it by reference.
 #[derive(Debug)]
 pub struct Window {
     mapping: Arc<Mapping>,
@@ -275,13 +272,13 @@ pub struct Window {
 }
 
 impl Window {
-    /// All of it as words of 8 bytes, whatever happens to the memory meanwhile: assembly may write
-    /// to it, or other threads. The only way for Rust code to touch it.
+    /// The window as words of 8 bytes. Atomics allow assembly and other threads to write to it at
+    /// the same time. Rust code has no other access.
     #[inline]
     pub fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the range was checked to lie inside the mapping, which `self` keeps alive and
-        // which is readable and writable; 64-byte steps keep it aligned; any bits are a valid
-        // AtomicU64, and atomics may change at any time.
+        // SAFETY: the range lies inside the mapping, which `self` keeps alive and which is readable
+        // and writable. Steps of 64 bytes keep it aligned. Any bits are a valid AtomicU64, and
+        // atomics may change at any time.
         unsafe {
             let start = self
                 .mapping
@@ -293,29 +290,29 @@ impl Window {
         }
     }
 
-    /// Address of the first byte, a multiple of 64, for assembly.
+    /// Address of the first byte for assembly, a multiple of 64.
     pub fn address(&self) -> usize {
         self.mapping.region.start().as_ptr() as usize + self.range.start
     }
 
-    /// Bytes in it, a multiple of 64.
+    /// Length in bytes, a multiple of 64.
     pub fn len(&self) -> usize {
         self.range.len()
     }
 
-    /// Never: an empty window is refused.
+    /// Always false: [`Mapping::take`] fails for an empty range.
     pub fn is_empty(&self) -> bool {
         self.range.is_empty()
     }
 
-    /// The mapping that it is a part of.
+    /// Mapping that the window is a part of.
     pub fn mapping(&self) -> &Arc<Mapping> {
         &self.mapping
     }
 
-    /// Fills the words that lie whole in `pages` (bytes from the start of the window; what is
-    /// outside is left out) with [`initial_word`], by the calling thread: first touch puts the
-    /// pages on its node.
+    /// Fills the words that lie entirely in `pages` with [`initial_word`], by the calling thread,
+    /// so that first touch puts the pages on its node. `pages` counts bytes from the start of the
+    /// window; bytes outside are ignored.
     pub fn touch(&self, pages: Range<usize>) {
         const WORD: usize = size_of::<AtomicU64>();
         let first = pages.start.min(self.len()).div_ceil(WORD);
@@ -325,9 +322,9 @@ impl Window {
         }
     }
 
-    /// Reads back from the system what the window really lies on; nodes are requested
-    /// `node_samples` pages spread over it, or for all of them where it has no more. Walks page
-    /// tables: microseconds for a few MiB, up to seconds for hundreds of GiB of base pages.
+    /// Reads back from the system the pages of the window. Nodes are read for `node_samples` pages
+    /// spread over it, or for all pages if it has no more. Walks page tables: microseconds for a
+    /// few MiB, up to seconds for hundreds of GiB of base pages.
     pub fn inspect(&self, node_samples: usize) -> PageReading {
         let start = self.mapping.region.start().as_ptr() as usize;
         let asked = reading::ReadingRequest {
@@ -346,12 +343,11 @@ impl Drop for Window {
     }
 }
 
-/// Value that [`Window::touch`] writes to word `index` of a window: never zero and hardly ever
-/// twice the same. So neither compression nor deduplication saves memory.
+/// Value that [`Window::touch`] writes to word `index` of a window. Values are never zero and
+/// hardly ever repeat, so neither compression nor deduplication saves memory.
 #[inline]
 pub fn initial_word(index: usize) -> u64 {
-    // The odd multiplier (2^64 / golden ratio) is a permutation of the words, and setting a bit
-    // excludes zero.
+    // The odd multiplier (2^64 / golden ratio) permutes the words; setting a bit excludes zero.
     (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1
 }
 

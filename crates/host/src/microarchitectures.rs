@@ -1,10 +1,10 @@
-//! A table: the name of each core design, how wide its way to the L1 data cache is, and how many
-//! simple integer instructions it executes per cycle.
+//! Table of core designs: name, width of the paths to the L1 data cache, and simple integer
+//! instructions per cycle.
 //!
 //! Model numbers: Linux, arch/x86/include/asm/intel-family.h and arch/x86/kernel/cpu/amd.c. Widths:
 //! Intel 64 and IA-32 Architectures Optimization Reference Manual (248966); AMD Software
 //! Optimization Guides 55723 and 56305 (family 17h), 56665 and 57647 (family 19h), 58455 (family
-//! 1Ah). A width that these do not give is unknown: a wrong limit would reject right measurements.
+//! 1Ah). Other widths are unknown: a wrong limit would reject valid measurements.
 
 use super::processor::Signature;
 use report::PortWidth;
@@ -13,17 +13,17 @@ use std::ops::RangeInclusive;
 /// A core design.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Microarchitecture {
-    /// Its name; two where a processor has two kinds of core, the faster one first.
+    /// Name; two names if a processor has two kinds of core, the faster one first.
     pub name: &'static str,
-    /// Bytes per cycle to and from the L1 data cache, or why they are unknown. Of the faster kind
-    /// of core.
+    /// Bytes per cycle to and from the L1 data cache of the faster kind of core, or why they are
+    /// unknown.
     pub ports: Result<PortWidth, &'static str>,
-    /// Simple integer instructions that it executes per cycle where none needs another; `None`
-    /// where a processor has two kinds of core or no figure was checked.
+    /// Independent simple integer instructions per cycle. `None` if a processor has two kinds of
+    /// core or no figure was checked.
     pub integer_width: Option<u32>,
 }
 
-/// Models of a family that are one design.
+/// Models of a family with one design.
 struct DesignRow {
     vendor: &'static str,
     family: u32,
@@ -33,12 +33,12 @@ struct DesignRow {
     integer_width: Option<u32>,
 }
 
-/// Loaded and stored bytes per cycle.
+/// Bytes loaded and stored per cycle.
 #[derive(Clone, Copy)]
 enum Widths {
     /// With any instruction set.
     Known(u32, u32),
-    /// As long as AVX-512 is switched off, as it is in all later deliveries.
+    /// Valid only without AVX-512, which later units of these models lack.
     WithoutAvx512(u32, u32),
     /// Not published in a form that was checked.
     Unknown,
@@ -50,7 +50,7 @@ const INTEL: &str = "GenuineIntel";
 const AMD: &str = "AuthenticAMD";
 const HYGON: &str = "HygonGenuine";
 
-/// One row of the table below.
+/// Makes a row of the table.
 const fn row(
     vendor: &'static str,
     family: u32,
@@ -80,7 +80,7 @@ const TABLE: &[DesignRow] = &[
     row(INTEL, 6, &[0x3d..=0x3d, 0x47..=0x47, 0x4f..=0x4f, 0x56..=0x56], "Broadwell", Known(64, 32), Some(4)),
     row(INTEL, 6, &[0x4e..=0x4e, 0x5e..=0x5e, 0x8e..=0x8e], "Skylake", Known(64, 32), Some(4)),
     row(INTEL, 6, &[0x9e..=0x9e, 0xa5..=0xa6], "Skylake", Known(64, 32), Some(4)),
-    // One model number for Skylake-SP, Cascade Lake and Cooper Lake, which have the same paths.
+    // One model number for Skylake-SP, Cascade Lake and Cooper Lake, which have equal paths.
     row(INTEL, 6, &[0x55..=0x55], "Skylake-SP", Known(128, 64), Some(4)),
     row(INTEL, 6, &[0x66..=0x66], "Palm Cove", Unknown, Some(4)),
     row(INTEL, 6, &[0x6a..=0x6a, 0x6c..=0x6c, 0x7d..=0x7e], "Sunny Cove", Known(128, 64), Some(4)),
@@ -110,17 +110,17 @@ const TABLE: &[DesignRow] = &[
     row(AMD, 0x17, &[0x00..=0x2f, 0x50..=0x5f], "Zen 1", Known(32, 16), Some(4)),
     row(AMD, 0x17, &[0x30..=0x4f, 0x60..=0x7f, 0x90..=0x91, 0xa0..=0xaf], "Zen 2", Known(64, 32), Some(4)),
     row(AMD, 0x19, &[0x00..=0x0f, 0x20..=0x5f], "Zen 3", Known(64, 32), Some(4)),
-    // 512-bit loads go one per cycle, 512-bit stores every other cycle.
+    // One 512-bit load per cycle, one 512-bit store every other cycle.
     row(AMD, 0x19, &[0x10..=0x1f, 0x60..=0xaf], "Zen 4", Known(64, 32), Some(4)),
-    // EPYC 9005 (also with Zen 5c) and Ryzen 9000: the full 512-bit paths.
+    // EPYC 9005 (including Zen 5c) and Ryzen 9000: full 512-bit paths.
     row(AMD, 0x1a, &[0x00..=0x1f, 0x40..=0x4f], "Zen 5", Known(128, 64), Some(6)),
-    // Strix Point, Krackan Point, Strix Halo: the vector unit of some of these is half as wide.
+    // Strix Point, Krackan Point, Strix Halo: some of these have a vector unit of half the width.
     row(AMD, 0x1a, &[0x20..=0x2f, 0x60..=0x7f, 0xd0..=0xd7], "Zen 5", Unknown, Some(6)),
     row(HYGON, 0x18, &[0x00..=0x03], "Zen 1", Known(32, 16), Some(4)),
 ];
 
-/// The design of a processor of `vendor` (as CPUID spells it), if the table has it. `avx512`:
-/// whether programs may use AVX-512.
+/// Finds the design of a processor of `vendor` (in the spelling of CPUID); `None` if unknown.
+/// `avx512` is true if programs may use AVX-512.
 pub fn find(vendor: &str, signature: Signature, avx512: bool) -> Option<Microarchitecture> {
     let fits = |row: &&DesignRow| {
         row.vendor == vendor

@@ -8,13 +8,13 @@ pub use watch::Watch;
 use super::os;
 
 impl ThreadNoise {
-    /// The counts of the calling thread; well below a microsecond. `None` where the system does not
-    /// count by thread.
+    /// Counts of the calling thread since its start; takes well below a microsecond. `None` if the
+    /// system does not count by thread.
     pub fn of_this_thread() -> Option<ThreadNoise> {
         os::thread_noise()
     }
 
-    /// Both together: those of two threads.
+    /// Sum of the counts of two threads.
     pub fn plus(self, other: ThreadNoise) -> ThreadNoise {
         ThreadNoise {
             minor_faults: self.minor_faults.saturating_add(other.minor_faults),

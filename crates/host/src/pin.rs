@@ -1,18 +1,18 @@
-//! Which CPU a thread runs on.
+//! Pinning threads to CPUs.
 
 use super::os;
 use units::CpuList;
 use units::error::{Error, Result};
 
-/// Whether this system lets a program choose the CPU of a thread.
+/// True if a program may choose the CPU of a thread on this system.
 pub fn can_pin() -> bool {
     os::CAN_PIN
 }
 
-/// Makes the calling thread run on `cpu` only, and reads back that this is so.
+/// Pins the calling thread to `cpu`, and verifies the result.
 ///
 /// # Errors
-/// The system refused (no such CPU, outside this process's cpuset), or set something else.
+/// The CPU does not exist or is outside this process's cpuset, or the system set other CPUs.
 pub fn pin_current_thread(cpu: u32) -> Result<()> {
     let before = current_affinity();
     let allowed = match &before {
@@ -32,14 +32,14 @@ pub fn pin_current_thread(cpu: u32) -> Result<()> {
     }
 }
 
-/// The CPU that the calling thread runs on at this moment; a few ns, fit for every sample. `None`
-/// where the system does not tell.
+/// CPU that the calling thread runs on at this moment; `None` if the system does not report it.
+/// Takes a few ns, cheap enough for every sample.
 pub fn current_cpu() -> Option<u32> {
     os::running_cpu()
 }
 
-/// The CPUs that the calling thread may run on, in rising order. `None` where the system does not
-/// tell.
+/// CPUs that the calling thread may run on, in rising order; `None` if the system does not report
+/// them.
 pub fn current_affinity() -> Option<CpuList> {
     os::allowed_cpus().map(CpuList)
 }
@@ -48,7 +48,7 @@ pub fn current_affinity() -> Option<CpuList> {
 mod tests {
     use super::*;
 
-    /// Runs `body` on a thread of its own, so that no other test finds itself pinned.
+    /// Runs `body` on a thread of its own, so that pinning affects no other test.
     fn apart(body: impl FnOnce() + Send + 'static) {
         std::thread::spawn(body).join().unwrap();
     }
@@ -60,7 +60,7 @@ mod tests {
                 pin_current_thread(cpu).unwrap();
                 assert_eq!(current_cpu(), Some(cpu));
                 assert_eq!(current_affinity(), Some(CpuList(vec![cpu])));
-                // The others are forbidden now only to this thread, not for good.
+                // The thread is restricted to one CPU now, but may widen its affinity again.
             }
         });
     }

@@ -1,18 +1,17 @@
-//! Rights that this program was lent and must not use for others.
+//! Rights that the program has and its caller lacks.
 
 use super::os;
 use units::error::{Error, Result};
 
-/// Whether the program runs with rights that its caller lacks: it is set-user-ID or set-group-ID
-/// or, on Linux, its file has capabilities. False where the system has nothing like it. Being root
-/// is not: root called.
+/// True if the program runs with rights that its caller lacks: it is set-user-ID or set-group-ID
+/// or, on Linux, its file has capabilities. False if the system has no such programs. A program
+/// that root calls is not elevated.
 pub fn is_elevated() -> bool {
     os::elevated()
 }
 
-/// An error of kind usage where [`is_elevated`]. The program writes files where its caller says,
-/// reads files that its caller names and takes hold of memory and CPUs: none of that is meant to be
-/// done with the rights of another.
+/// Fails with a usage error if [`is_elevated`]. The program writes and reads files that its caller
+/// names and takes memory and CPUs. None of that should happen with rights that the caller lacks.
 pub fn refuse_elevated() -> Result<()> {
     if !is_elevated() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Facts that the processor gives about itself, without the system.
+//! Facts from processor instructions, without the system.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 mod x86;
@@ -18,12 +18,12 @@ use report::CacheKind;
 use std::fmt;
 use units::Bytes;
 
-/// Which design a processor is, as its vendor counts.
+/// Design of a processor, in the vendor's numbering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signature {
-    /// Family, the extended part included.
+    /// Family, with the extended part.
     pub family: u32,
-    /// Model, the extended part included.
+    /// Model, with the extended part.
     pub model: u32,
     /// Stepping.
     pub stepping: u32,
@@ -39,29 +39,29 @@ impl fmt::Display for Signature {
     }
 }
 
-/// A cache as the processor describes its own: one of a kind, not every instance.
+/// A cache of the current core as the processor describes it; one of each kind, not every instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnCache {
-    /// 1 for the one nearest the core.
+    /// Level; 1 is nearest to the core.
     pub level: u32,
     /// Contents of the cache.
     pub kind: CacheKind,
-    /// Its size.
+    /// Size.
     pub size: Bytes,
-    /// Its line.
+    /// Size of a cache line.
     pub line: Bytes,
-    /// Its associativity.
+    /// Associativity.
     pub ways: u32,
-    /// Logical CPUs that share it, at most.
+    /// Largest number of logical CPUs that share the cache.
     pub sharers: u32,
 }
 
-/// Whether there is a hypervisor, and which.
+/// Presence and name of a hypervisor.
 #[allow(dead_code, reason = "not every architecture tells")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hypervisor {
-    /// The processor says that there is none.
+    /// The processor reports no hypervisor.
     Absent,
-    /// There is one; its name, where it tells.
+    /// A hypervisor with its name, if it reports one.
     Present(String),
 }

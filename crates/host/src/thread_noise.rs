@@ -1,14 +1,14 @@
-//! Counts of the system about a thread.
+//! Disturbances of a thread, as the system counts them.
 
 /// Page faults and context switches of one thread since it started (`getrusage(RUSAGE_THREAD)`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ThreadNoise {
-    /// Page faults that needed no input: first touch, copy on write.
+    /// Page faults served without input: first touch, copy on write.
     pub minor_faults: u64,
     /// Page faults that waited for storage.
     pub major_faults: u64,
-    /// Times that the thread gave up its CPU by itself.
+    /// Times that the thread gave up its CPU.
     pub voluntary_switches: u64,
-    /// Times that the system took its CPU away.
+    /// Times that the system took the CPU away.
     pub involuntary_switches: u64,
 }

@@ -1,4 +1,4 @@
-//! Transfer rate of the memory modules, from the firmware's description of them.
+//! Transfer rate of the memory modules, from the firmware's tables.
 
 use super::files::SystemFiles;
 use super::smbios::{self, MemoryDevice};
@@ -9,8 +9,8 @@ use units::{BytesPerSecond, counted};
 
 const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
 
-/// Channels and their rate. Unknown wherever the firmware leaves room for doubt: a bound that is
-/// too low would call good measurements impossible.
+/// Channels and their rate. Unknown if the firmware leaves any doubt: a bound that is too low would
+/// reject valid measurements.
 pub fn bus(files: &SystemFiles) -> Fact<MemoryBus> {
     let told = match files.read_bytes(TABLE) {
         Ok(table) => match smbios::memory_devices(&table) {
@@ -36,7 +36,7 @@ pub fn bus(files: &SystemFiles) -> Fact<MemoryBus> {
     })
 }
 
-/// One channel: what its widest and fastest module transfers.
+/// One channel: width and rate of its widest and fastest module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Channel {
     bits: u16,
@@ -44,7 +44,7 @@ struct Channel {
     devices: u32,
 }
 
-/// All channels with memory together, or why they cannot be told.
+/// Sum of all channels with memory; the reason if it is unknown.
 fn sum(devices: &[MemoryDevice]) -> Result<Fact<MemoryBus>, String> {
     const MOST_PER_CHANNEL: u32 = 3;
     let memory: Vec<&MemoryDevice> = devices
@@ -126,16 +126,19 @@ fn fact(channels: &[Channel]) -> Fact<MemoryBus> {
     Fact::known(bus, format!("{TABLE}: {}", kinds.join(", ")))
 }
 
-/// Name of the channel of a device, from the names that firmware gives; `None` if they do not say.
+/// Name of the channel of a device, from names in the firmware; `None` if they do not name it.
 ///
-/// Three ways of naming are known: the word channel with a letter or number (`P0 CHANNEL A`,
-/// `Controller0-ChannelA-DIMM0`, `P0_Node0_Channel0_Dimm0`), a letter and the number of a slot
-/// after the word DIMM (`DIMM_A1`, `P1-DIMMA1`), and `CPU0_C0D0`. A bare `A1` is none of them: some
-/// mean the socket by the letter.
+/// Three ways of naming are known:
+/// - the word channel with a letter or number: `P0 CHANNEL A`, `Controller0-ChannelA-DIMM0`,
+///   `P0_Node0_Channel0_Dimm0`
+/// - a letter and a slot number after the word DIMM: `DIMM_A1`, `P1-DIMMA1`
+/// - `CPU0_C0D0`
+///
+/// A bare `A1` does not count: some vendors mean the socket by the letter.
 fn channel(device: &MemoryDevice) -> Option<String> {
     let bank = device.bank.to_ascii_uppercase();
     let locator = device.locator.to_ascii_uppercase();
-    // The other name may tell the socket.
+    // The other name may contain the socket.
     let before_dimm = |text: &str| {
         text.find("DIMM")
             .map_or_else(String::new, |at| text[..at].to_owned())
@@ -152,7 +155,7 @@ fn channel(device: &MemoryDevice) -> Option<String> {
     named.map(|(key, socket)| format!("{} {socket} {key}", device.array))
 }
 
-/// `P0 CHANNEL A DIMM 1`: all up to the channel.
+/// Channel by the word: `P0 CHANNEL A` from `P0 CHANNEL A DIMM 1`.
 fn by_word(text: &str) -> Option<String> {
     const WORD: &str = "CHANNEL";
     let end = text.find(WORD)? + WORD.len();
@@ -170,7 +173,7 @@ fn by_word(text: &str) -> Option<String> {
     Some(format!("{} {name}", &text[..end]))
 }
 
-/// `P1-DIMMA2`: all but the slot.
+/// Channel by a letter: `P1-A` from `P1-DIMMA2`.
 fn by_letter(text: &str) -> Option<String> {
     let (before, rest) = text.rsplit_once("DIMM")?;
     let mut rest = rest.trim_start_matches([' ', '_', '-']).chars();
@@ -179,7 +182,7 @@ fn by_letter(text: &str) -> Option<String> {
     matches!(rest.as_str(), "0" | "1" | "2" | "3").then(|| format!("{before}{letter}"))
 }
 
-/// `CPU0_C1D0`: all but the slot.
+/// Channel by initials: `CPU0_C1` from `CPU0_C1D0`.
 fn by_initials(text: &str) -> Option<String> {
     let (key, slot) = text.rsplit_once('D')?;
     let before = key.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -192,7 +195,7 @@ fn by_initials(text: &str) -> Option<String> {
     (free && number).then(|| key.to_owned())
 }
 
-/// A name of the firmware's that can do nothing to a terminal, and is not endless.
+/// A name from the firmware, without control characters and at most 40 characters long.
 fn printable(name: &str) -> String {
     name.chars()
         .map(|c| if c.is_control() { '?' } else { c })

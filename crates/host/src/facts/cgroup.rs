@@ -1,24 +1,24 @@
-//! Control groups: which ones this process is in, and what they allow
-//! (Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst).
+//! Control groups of this process and their limits (Documentation/admin-guide/cgroup-v1/memory.rst,
+//! cgroup-v2.rst).
 
 use super::files::SystemFiles;
 use units::Bytes;
 
-/// The two kinds of control group, often both on one machine.
+/// Version of control groups; a machine may have both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// One hierarchy for each controller.
     V1,
-    /// One for all.
+    /// One hierarchy for all controllers.
     V2,
 }
 
-/// The folders of this process's group and its ancestors, as far as they are visible.
+/// Folders of this process's group and its visible ancestors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hierarchy {
-    /// Which files to expect.
+    /// Version, which determines the names of files.
     pub version: Version,
-    /// From the group up to the top of the mount.
+    /// Folders from the group up to the top of the mount.
     pub folders: Vec<String>,
 }
 
@@ -27,14 +27,14 @@ pub struct Hierarchy {
 pub struct Left {
     /// Bytes that may still be used.
     pub left: Bytes,
-    /// The limit and who sets it, in words.
+    /// The limit and the file that sets it, in words.
     pub source: String,
 }
 
-/// Usual mount point of the groups.
+/// Usual mount point of control groups.
 const USUAL: &str = "/sys/fs/cgroup";
 
-/// The hierarchies that `controller` may be in, v1 first; empty where there are no control groups.
+/// Hierarchies that `controller` may be in, v1 first; empty without control groups.
 pub fn hierarchies(files: &SystemFiles, controller: &str) -> Vec<Hierarchy> {
     let membership = files.read("/proc/self/cgroup").unwrap_or_default();
     let mounts = mounts(files);
@@ -69,11 +69,11 @@ pub fn hierarchies(files: &SystemFiles, controller: &str) -> Vec<Hierarchy> {
 /// A mount of control groups.
 struct Mount {
     version: Version,
-    /// The group that is mounted, `/` for all.
+    /// Group that is mounted; `/` for all groups.
     root: String,
-    /// Where.
+    /// Mount point.
     folder: String,
-    /// The controllers among other words.
+    /// Mount options, which include the controllers.
     options: String,
 }
 
@@ -83,7 +83,7 @@ impl Mount {
     }
 }
 
-/// The mounts of control groups in /proc/self/mountinfo.
+/// Mounts of control groups in /proc/self/mountinfo.
 fn mounts(files: &SystemFiles) -> Vec<Mount> {
     let text = files.read("/proc/self/mountinfo").unwrap_or_default();
     let parse = |line: &str| {
@@ -107,7 +107,7 @@ fn mounts(files: &SystemFiles) -> Vec<Mount> {
     text.lines().filter_map(parse).collect()
 }
 
-/// Turns `\040` and its like back into the characters that they stand for.
+/// Replaces octal escapes such as `\040` by their characters.
 pub(crate) fn unescape(text: &str) -> String {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -129,7 +129,7 @@ pub(crate) fn unescape(text: &str) -> String {
     plain
 }
 
-/// The part of `path` below the mounted group; nothing where it lies outside, as in a container.
+/// The part of `path` below the mounted group; empty if it lies outside, as in a container.
 fn below<'a>(root: &str, path: &'a str) -> &'a str {
     let rest = path
         .strip_prefix(root.trim_end_matches('/'))
@@ -139,7 +139,7 @@ fn below<'a>(root: &str, path: &'a str) -> &'a str {
     if inside { rest.trim_matches('/') } else { "" }
 }
 
-/// `mount/a/b`, `mount/a`, `mount`.
+/// Folders from the group up to the mount: `mount/a/b`, `mount/a`, `mount`.
 fn ancestry(mount: &str, rest: &str) -> Vec<String> {
     let mut folders = vec![mount.trim_end_matches('/').to_owned()];
     for part in rest.split('/').filter(|part| !part.is_empty()) {
@@ -164,9 +164,9 @@ pub fn memory_left(files: &SystemFiles) -> Option<Left> {
         .min_by_key(|found| found.left)
 }
 
-/// Memory that the limit of one group leaves.
+/// Memory that the limit of one group leaves; `None` without a limit.
 fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option<Left> {
-    // Values near 2^63 are how v1 says "none".
+    // v1 expresses "no limit" as a value near 2^63.
     let number = |name: &str| {
         files
             .read_as::<u64>(&format!("{folder}/{name}"))
@@ -183,7 +183,7 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
             .filter(|&bytes| bytes < 1 << 60)
     };
     let (limits, used, cache) = match version {
-        // Above `high` the kernel slows the group down, which would be measured.
+        // The kernel slows a group down above `memory.high`, which would disturb samples.
         Version::V2 => (
             [
                 ("memory.max", number("memory.max")),
@@ -195,7 +195,7 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
         Version::V1 => (
             [
                 ("memory.limit_in_bytes", number("memory.limit_in_bytes")),
-                // Includes ancestors that a container does not see.
+                // This limit includes ancestors that a container does not see.
                 ("memory.stat", counted("hierarchical_memory_limit")),
             ],
             number("memory.usage_in_bytes"),
@@ -206,7 +206,7 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
         .into_iter()
         .filter_map(|(name, limit)| Some((name, limit?)))
         .min_by_key(|l| l.1)?;
-    // Page cache that nobody used lately is given up before the limit strikes.
+    // Inactive page cache is reclaimed before the limit takes effect.
     let held = used.unwrap_or(0).saturating_sub(cache.unwrap_or(0));
     let held_text = used.map_or_else(
         || "use unknown".to_owned(),
@@ -218,7 +218,8 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
     })
 }
 
-/// CPUs' worth of time that the tightest quota of this process's groups allows, and who sets it.
+/// CPU time per time that the tightest quota of this process's groups allows, in CPUs, with its
+/// source.
 pub fn cpu_quota(files: &SystemFiles) -> Option<(f64, String)> {
     let all = hierarchies(files, "cpu");
     let groups = all.iter().flat_map(|hierarchy| {
@@ -254,13 +255,13 @@ pub fn cpu_quota(files: &SystemFiles) -> Option<(f64, String)> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Throttle {
     version: Version,
-    /// Its `cpu.stat`.
+    /// Path of its `cpu.stat`.
     path: String,
 }
 
 impl Throttle {
-    /// This process's group and its ancestors, as far as they count it: the v2 root and groups
-    /// without the controller do not.
+    /// This process's group and its ancestors, as far as they count throttled time. The v2 root and
+    /// groups without the controller do not count it.
     pub fn all(files: &SystemFiles) -> Vec<Throttle> {
         let groups = hierarchies(files, "cpu").into_iter().flat_map(|hierarchy| {
             let throttle = move |folder| Throttle {
@@ -275,8 +276,8 @@ impl Throttle {
     }
 
     /// Time for which the quotas of all `groups` kept threads from running until now, all CPUs
-    /// together, in ns. A sum and not the maximum: a group that was throttled for long would hide
-    /// what another adds. `None` where nobody counts, or a file went away.
+    /// together, in ns. The maximum would not do: one group that was throttled for long would hide
+    /// the others. `None` if no group counts, or a file disappeared.
     pub fn sum(groups: &[Throttle], files: &SystemFiles) -> Option<f64> {
         let times = groups.iter().map(|group| group.nanoseconds(files));
         times

@@ -1,44 +1,43 @@
-//! The files that the system describes itself in.
+//! Files in which the system describes itself.
 
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 
-/// More than any file of interest holds; what is longer is cut.
+/// Longest file that is read, in bytes; longer ones are cut. No file of interest is as long.
 const LONGEST: u64 = 16 << 20;
 
-/// `/proc`, `/sys` and a few marks of containers: the real ones, or a recorded tree.
+/// `/proc`, `/sys` and a few files that identify containers: the real ones, or a recorded tree.
 #[derive(Debug, Clone)]
 pub struct SystemFiles {
     root: PathBuf,
 }
 
 impl SystemFiles {
-    /// Files of the machine that this runs on.
+    /// Files of this machine.
     pub fn real() -> Self {
         Self::under("/")
     }
 
-    /// A tree recorded elsewhere: `root/proc`, `root/sys`.
+    /// A recorded tree: `root/proc`, `root/sys`.
     pub fn under(root: impl Into<PathBuf>) -> Self {
         SystemFiles { root: root.into() }
     }
 
-    /// Whether these describe the machine that this runs on, so that system calls describe the same
-    /// one.
+    /// True if the files describe this machine, so that system calls describe it too.
     pub fn is_real(&self) -> bool {
         self.root == Path::new("/")
     }
 
-    /// The text of `path` (as it is on the machine described) without surrounding space. `None`
-    /// where it is missing, unreadable or empty; bytes that are no text are replaced.
+    /// Text of `path` (as on the described machine) without surrounding space. `None` if it is
+    /// missing, unreadable or empty. Invalid UTF-8 is replaced.
     pub fn read(&self, path: &str) -> Option<String> {
         let bytes = self.read_bytes(path).ok()?;
         let text = String::from_utf8_lossy(&bytes).trim().to_owned();
         (!text.is_empty()).then_some(text)
     }
 
-    /// All bytes of `path`, and why there are none.
+    /// All bytes of `path`, or the error.
     pub fn read_bytes(&self, path: &str) -> std::io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         std::fs::File::open(self.locate(path))?
@@ -47,20 +46,19 @@ impl SystemFiles {
         Ok(bytes)
     }
 
-    /// The text of `path` as a number or another type that reads itself; `None` also where it does
-    /// not.
+    /// Text of `path`, parsed; `None` if that fails.
     pub fn read_as<T: FromStr>(&self, path: &str) -> Option<T> {
         self.read(path)?.parse().ok()
     }
 
-    /// Target of the link `path`, as it is written in the link.
+    /// Target of the symbolic link `path`, as written in the link.
     pub fn link(&self, path: &str) -> Option<String> {
         std::fs::read_link(self.locate(path))
             .ok()
             .map(|target| target.to_string_lossy().into_owned())
     }
 
-    /// Names of the entries of a folder in rising order; none where it is missing.
+    /// Names of the entries of a folder in rising order; empty if it is missing.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.locate(folder)) else {
             return Vec::new();
@@ -77,7 +75,7 @@ impl SystemFiles {
         self.locate(path).exists()
     }
 
-    /// Below the root, whatever the path says: paths come from files too.
+    /// Path below the root, even for a `path` with `..`: paths come from files too.
     fn locate(&self, path: &str) -> PathBuf {
         let inside = Path::new(path)
             .components()
@@ -86,7 +84,7 @@ impl SystemFiles {
     }
 }
 
-/// The value after `key` and a colon in a file of `key: value` lines.
+/// Value after `key` and a colon in a text of `key: value` lines.
 pub fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines()
         .filter_map(|line| line.split_once(':'))
@@ -94,7 +92,7 @@ pub fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
         .map(|(_, v)| v.trim())
 }
 
-/// The number of bytes in a value like `16384 kB`.
+/// Number of bytes in a value such as `16384 kB`.
 pub fn kilobytes(value: &str) -> Option<u64> {
     let mut words = value.split_whitespace();
     let number: u64 = words.next()?.parse().ok()?;

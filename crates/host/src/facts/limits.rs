@@ -1,4 +1,4 @@
-//! Memory: how much there is, and how much of it a run may use.
+//! Memory: total size, and the part that a session may use.
 
 use super::files::{SystemFiles, field, kilobytes};
 use super::{bus, cgroup};
@@ -13,11 +13,10 @@ const LIMITS: &str = "/proc/self/limits";
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// Left alone at least: room for page tables, thread stacks, the report, and for whoever else runs
-/// here.
+/// Least reserve, for page tables, thread stacks, the report and other programs.
 const LEAST_RESERVE: Bytes = Bytes::mib(96);
 
-/// All about memory.
+/// All facts about memory.
 pub fn memory(files: &SystemFiles) -> MemoryFacts {
     let meminfo = files.read(MEMINFO).unwrap_or_default();
     let total = match (
@@ -78,7 +77,7 @@ pub fn memory(files: &SystemFiles) -> MemoryFacts {
 
 const OVERCOMMIT: &str = "/proc/sys/vm/overcommit_memory";
 
-/// The system's answer to requests for more than there is
+/// The system's policy for requests of more memory than it has
 /// (Documentation/mm/overcommit-accounting.rst).
 fn overcommit(files: &SystemFiles) -> Fact<String> {
     let name = match files.read(OVERCOMMIT).as_deref() {
@@ -99,8 +98,8 @@ fn lock_limit(files: &SystemFiles) -> Fact<Bytes> {
     }
 }
 
-/// A soft limit of this process in bytes, `None` for none, and who tells: the row `title` of the
-/// table in /proc, else the system call's `name`.
+/// A soft limit of this process in bytes, with its source; `None` if unlimited. Sources are the row
+/// `title` of the table in /proc, else the system call for `name`.
 fn soft_limit(files: &SystemFiles, title: &str, name: &str) -> (Option<u64>, &'static str) {
     let table = files.read(LIMITS).unwrap_or_default();
     match table
@@ -119,7 +118,7 @@ fn soft_limit(files: &SystemFiles, title: &str, name: &str) -> (Option<u64>, &'s
     }
 }
 
-/// Memory that is available without evicting others.
+/// Memory that is available without evicting other programs.
 fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<Bytes> {
     let value = |key: &str| field(meminfo, key).and_then(kilobytes);
     let (bytes, source) = match (value("MemAvailable"), value("MemFree"), os::free_memory()) {
@@ -142,7 +141,7 @@ fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<B
         }
     };
     let bytes = total.map_or(bytes, |total| bytes.min(total.0));
-    // With strict accounting a mapping counts at once, touched or not.
+    // With strict accounting a mapping counts at once, even untouched.
     let strict = files.read(OVERCOMMIT).as_deref() == Some("2");
     let commit = value("CommitLimit")
         .zip(value("Committed_AS"))
@@ -172,16 +171,16 @@ fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<B
     }
 }
 
-/// The nodes that a cpuset leaves to this process, whether they exist or not; `None` where the
-/// system does not tell.
+/// Nodes that a cpuset leaves to this process, including nodes that do not exist; `None` if the
+/// system does not report them.
 pub(super) fn allowed_nodes(files: &SystemFiles) -> Option<BTreeSet<u32>> {
     let status = files.read("/proc/self/status")?;
     let allowed: CpuList = field(&status, "Mems_allowed_list")?.parse().ok()?;
     Some(allowed.0.into_iter().collect())
 }
 
-/// Memory on the nodes that a cpuset leaves to this process, and these; `None` where it may use all
-/// nodes.
+/// Reclaimable memory on the nodes that a cpuset leaves to this process, with these nodes; `None`
+/// if it may use all nodes.
 fn on_allowed_nodes(files: &SystemFiles) -> Option<(u64, CpuList)> {
     let all = node_ids(files);
     let allowed = allowed_nodes(files)?;
@@ -195,7 +194,7 @@ fn on_allowed_nodes(files: &SystemFiles) -> Option<(u64, CpuList)> {
     ))
 }
 
-/// The nodes that there are.
+/// Nodes that exist.
 fn node_ids(files: &SystemFiles) -> BTreeSet<u32> {
     files
         .names(NODES)
@@ -204,9 +203,9 @@ fn node_ids(files: &SystemFiles) -> BTreeSet<u32> {
         .collect()
 }
 
-/// Memory that `nodes` hold free or can get back at once, all together. In a virtual machine with a
-/// balloon /proc/meminfo may count memory that the host would first have to return. `None` unless
-/// every node tells.
+/// Memory on `nodes` that is free or can be reclaimed at once, all together. In a virtual machine
+/// with a balloon, /proc/meminfo may count memory that the host would first have to return. `None`
+/// unless every node reports its memory.
 pub(super) fn reclaimable_on(files: &SystemFiles, nodes: &BTreeSet<u32>) -> Option<u64> {
     let mut sum = None;
     for id in nodes {
@@ -245,8 +244,7 @@ fn rlimit(files: &SystemFiles) -> Fact<Bytes> {
     tightest.unwrap_or_else(|| Fact::unknown("no limit is set (RLIMIT_AS, RLIMIT_DATA)"))
 }
 
-/// The least of what is known, less a reserve of a tenth, of 96 MiB where that is more, of half
-/// where even that is too much.
+/// The least known bound, less a reserve: a tenth, or 96 MiB if that is more, but at most half.
 fn usable(bounds: &[(&str, &Fact<Bytes>)]) -> Fact<Bytes> {
     let known = bounds
         .iter()

@@ -1,4 +1,4 @@
-//! The processor: CPUID where there is such a thing, `/proc/cpuinfo` elsewhere.
+//! Facts about the processor: from CPUID if it exists, else from `/proc/cpuinfo`.
 
 use super::files::{SystemFiles, field};
 use crate::microarchitectures::{self, Microarchitecture};
@@ -8,7 +8,7 @@ use units::Hertz;
 
 const CPUINFO: &str = "/proc/cpuinfo";
 
-/// Everything about the processor itself.
+/// All facts about the processor itself.
 pub fn discover(files: &SystemFiles) -> CpuFacts {
     let cpuinfo = files.read(CPUINFO).unwrap_or_default();
     let vendor = own_or(
@@ -16,8 +16,8 @@ pub fn discover(files: &SystemFiles) -> CpuFacts {
         &cpuinfo,
         &["vendor_id", "CPU implementer", "mvendorid"],
     );
-    // Not from /proc/cpuinfo: it has them for x86 only, and in an emulated program they are those
-    // of another processor.
+    // Not from /proc/cpuinfo: the file has the signature on x86 only, and describes the host's
+    // processor to an emulated program.
     let signature = processor::signature();
     let features = match processor::features() {
         Some(features) => Fact::known(
@@ -70,7 +70,7 @@ pub fn discover(files: &SystemFiles) -> CpuFacts {
     }
 }
 
-/// Answer of the processor itself, else the first of `keys` in /proc/cpuinfo.
+/// Answer of the processor itself, else the value of the first of `keys` in /proc/cpuinfo.
 fn own_or(own: Option<String>, cpuinfo: &str, keys: &[&str]) -> Fact<String> {
     if let Some(text) = own {
         return Fact::known(text, "CPUID");
@@ -97,7 +97,7 @@ fn name_of(design: Option<&Microarchitecture>, signature: Option<Signature>) -> 
     }
 }
 
-/// The nominal rate of the raw counter.
+/// Nominal rate of the raw counter.
 fn counter(files: &SystemFiles) -> Fact<Hertz> {
     const TSC: &str = "/sys/devices/system/cpu/cpu0/tsc_freq_khz";
     if let Some((rate, source)) = processor::counter_rate() {

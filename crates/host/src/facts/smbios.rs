@@ -1,31 +1,31 @@
-//! Memory devices in the tables of the firmware: DMTF DSP0134 (System Management BIOS reference
-//! specification), 6.1 structures and 7.18 Memory Device (type 17). Offsets below are from the
+//! Memory devices in the tables of the firmware. Source: DMTF DSP0134 (System Management BIOS
+//! reference specification), 6.1 structures and 7.18 Memory Device (type 17). Offsets are from the
 //! start of a structure.
 
-/// One place for memory, with or without memory in it.
+/// A slot for memory, populated or empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryDevice {
-    /// Handle of the array that it belongs to.
+    /// Handle of the array of the slot.
     pub array: u16,
-    /// Bits of data per transfer, without those for error correction.
+    /// Data bits per transfer, without bits for error correction.
     pub data_bits: Option<u16>,
-    /// Whether there is memory in it; `None` where the table does not know.
+    /// True if the slot has a module; `None` if the table does not say.
     pub populated: Option<bool>,
-    /// Whether it is plain memory, which forgets: no flash, no persistent memory.
+    /// True for plain memory; false for flash or persistent memory.
     pub volatile: bool,
-    /// Name of the place.
+    /// Name of the slot.
     pub locator: String,
-    /// Name of the bank, or of what the firmware takes for it.
+    /// Name of the bank, or the text that the firmware puts there.
     pub bank: String,
-    /// Transfers that it is set to, in millions per second.
+    /// Configured rate, in millions of transfers per second.
     pub mega_transfers: Option<u32>,
 }
 
-/// Shorter ones do not reach to the type of memory (SMBIOS 2.1).
+/// Shortest structure that includes the type of memory (SMBIOS 2.1), in bytes.
 const LEAST_DEVICE: usize = 0x15;
 
-/// The memory devices of `table` in its order; `None` where it is cut short inside a structure, so
-/// that some may be missing.
+/// Memory devices of `table`, in its order. `None` if the table is cut short inside a structure,
+/// since devices may be missing.
 pub fn memory_devices(table: &[u8]) -> Option<Vec<MemoryDevice>> {
     const MEMORY_DEVICE: u8 = 17;
     const END: u8 = 127;
@@ -40,8 +40,7 @@ pub fn memory_devices(table: &[u8]) -> Option<Vec<MemoryDevice>> {
         if kind == END {
             return Some(devices);
         }
-        // The strings of a structure follow it and end with two zero bytes, also where there are
-        // none.
+        // The strings of a structure follow it and end with two zero bytes, even if there are none.
         let strings = &rest[length..];
         let end = strings.windows(2).position(|pair| pair == [0, 0])?;
         if kind == MEMORY_DEVICE && length >= LEAST_DEVICE {
@@ -52,7 +51,7 @@ pub fn memory_devices(table: &[u8]) -> Option<Vec<MemoryDevice>> {
     rest.is_empty().then_some(devices)
 }
 
-/// One device; `body` is at least [`LEAST_DEVICE`] long.
+/// Decodes one device; `body` is at least [`LEAST_DEVICE`] long.
 fn memory_device(body: &[u8], strings: &[u8]) -> MemoryDevice {
     const FLASH: u8 = 0x09;
     const LOGICAL_NON_VOLATILE: u8 = 0x1F;
@@ -69,7 +68,7 @@ fn memory_device(body: &[u8], strings: &[u8]) -> MemoryDevice {
             .to_owned()
     };
     let kind = body.get(0x12).copied().unwrap_or(0);
-    // 4 to 7 are non-volatile modules; 0 is what older tables lack.
+    // Technologies 4 to 7 are non-volatile modules; 0 means that an older table lacks the field.
     let technology = body.get(0x28).copied().unwrap_or(0);
     let configured = match word(0x20) {
         Some(0xFFFF) => long(0x58).map(|speed| speed & 0x7FFF_FFFF),

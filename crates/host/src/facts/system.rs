@@ -1,4 +1,4 @@
-//! The system around the processor: pages, kernel, virtualization, settings that move results.
+//! The system around the processor: pages, kernel, virtualization, settings that affect results.
 
 use super::cgroup;
 use super::files::{SystemFiles, field};
@@ -77,7 +77,7 @@ fn huge_pools(files: &SystemFiles) -> Fact<Vec<HugePool>> {
     }
 }
 
-/// Kernel, name, virtualization, container, quota.
+/// Kernel, host name, virtualization, container, CPU quota.
 pub fn system(files: &SystemFiles) -> SystemFacts {
     let named = |path: &str, call: fn() -> Option<String>| match (files.read(path), call()) {
         (Some(text), _) => Fact::known(text, path),
@@ -103,7 +103,7 @@ pub fn system(files: &SystemFiles) -> SystemFacts {
     }
 }
 
-/// The hypervisor by CPUID, with what the firmware calls the machine.
+/// Hypervisor from CPUID, with the firmware's name for the machine.
 fn virtualization(files: &SystemFiles) -> Fact<String> {
     const DMI: &str = "/sys/class/dmi/id";
     let words: Vec<String> = ["sys_vendor", "product_name"]
@@ -127,7 +127,7 @@ fn virtualization(files: &SystemFiles) -> Fact<String> {
     }
 }
 
-/// Name of an emulator of the processor.
+/// Name of an emulator of the processor, or `none`.
 fn emulation(files: &SystemFiles) -> Fact<String> {
     const OWN: &str = "/proc/self/exe";
     const THREAD: &str = "/proc/thread-self/exe";
@@ -135,8 +135,8 @@ fn emulation(files: &SystemFiles) -> Fact<String> {
     if os::translated() {
         return Fact::known("Rosetta 2".to_owned(), "sysctl.proc_translated");
     }
-    // An emulator answers for the path that programs look at, and lets the kernel answer for the
-    // other one.
+    // An emulator intercepts /proc/self/exe, which programs read, and passes /proc/thread-self/exe
+    // on to the kernel.
     let executables = (files.link(OWN), files.link(THREAD));
     if let (Some(told), Some(executed)) = &executables
         && told != executed
@@ -169,9 +169,9 @@ fn emulation(files: &SystemFiles) -> Fact<String> {
     }
 }
 
-/// The kind of container that left its mark.
+/// Kind of container, identified by files and names of control groups.
 fn container(files: &SystemFiles) -> Fact<String> {
-    // Words in names of control groups, the more telling ones first.
+    // Words in names of control groups, the more specific ones first.
     const WORDS: [(&str, &str); 7] = [
         ("kubepods", "kubernetes"),
         ("libpod", "podman"),
@@ -203,7 +203,7 @@ fn container(files: &SystemFiles) -> Fact<String> {
     }
 }
 
-/// Settings and conditions that move results.
+/// Settings and conditions that affect results.
 pub fn environment(files: &SystemFiles, topology: &Topology) -> Environment {
     let load = files
         .read("/proc/loadavg")
@@ -226,7 +226,7 @@ pub fn environment(files: &SystemFiles, topology: &Topology) -> Environment {
     }
 }
 
-/// The governors of the online CPUs, each kind once.
+/// Governors of the online CPUs, each kind once.
 fn governor(files: &SystemFiles, topology: &Topology) -> Fact<String> {
     let read = |cpu: u32| files.read(&format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor"));
     let kinds: BTreeSet<String> = topology
@@ -245,7 +245,7 @@ fn governor(files: &SystemFiles, topology: &Topology) -> Fact<String> {
     }
 }
 
-/// Whether the clock may rise above nominal.
+/// True if the clock may rise above nominal.
 fn turbo(files: &SystemFiles) -> Fact<bool> {
     let intel = format!("{CPUS}/intel_pstate/no_turbo");
     let boost = format!("{CPUS}/cpufreq/boost");
@@ -258,7 +258,7 @@ fn turbo(files: &SystemFiles) -> Fact<bool> {
     }
 }
 
-/// Whether any core runs more than one thread, by the kernel's switch, else by the topology.
+/// True if any core runs more than one thread, from the kernel's switch, else from the topology.
 fn smt(files: &SystemFiles, topology: &Topology) -> Fact<bool> {
     let active = format!("{CPUS}/smt/active");
     let control = files.read(&format!("{CPUS}/smt/control"));
@@ -278,7 +278,7 @@ fn smt(files: &SystemFiles, topology: &Topology) -> Fact<bool> {
     }
 }
 
-/// Every weakness that the processor has, with what is done about it.
+/// Weaknesses of the processor, each with the state of its mitigation.
 fn mitigations(files: &SystemFiles) -> Fact<Vec<String>> {
     let folder = format!("{CPUS}/vulnerabilities");
     let names = files.names(&folder);

@@ -12,11 +12,11 @@ const NODES: &str = "/sys/devices/system/node";
 const CPUINFO: &str = "/proc/cpuinfo";
 const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
 
-/// More cache levels than any processor has; ends the walk through odd files.
+/// Limit of caches per CPU, more than any processor has; ends the loop over odd files.
 const MOST_CACHES: usize = 16;
 
-/// CPUs with their places, caches with their sharers, nodes; `memory` is the machine's, for a
-/// single node.
+/// CPUs with their positions, caches with their sharers, and nodes. `memory` is the machine's
+/// total, for a single node.
 pub fn discover(files: &SystemFiles, memory: Option<Bytes>) -> Topology {
     let (online, online_source) = online(files);
     let (allowed, allowed_source) = allowed(files);
@@ -51,16 +51,16 @@ pub fn discover(files: &SystemFiles, memory: Option<Bytes>) -> Topology {
     }
 }
 
-/// A list of CPUs in a file, in rising order; `None` where it is missing, empty or no list.
+/// A list of CPUs in a file, in rising order; `None` if it is missing, empty or invalid.
 fn list(files: &SystemFiles, path: &str) -> Option<BTreeSet<u32>> {
     Some(files.read_as::<CpuList>(path)?.0.into_iter().collect())
 }
 
-/// The online CPUs and where they are told; at least one.
+/// Online CPUs, at least one, and their source.
 fn online(files: &SystemFiles) -> (BTreeSet<u32>, String) {
     let path = format!("{CPUS}/online");
     if let Some(cpus) = list(files, &path) {
-        // A CPU has a folder, unless they are all masked.
+        // An online CPU has a folder, unless all folders are masked.
         let folders: BTreeSet<u32> = files
             .names(CPUS)
             .iter()
@@ -91,7 +91,8 @@ fn online(files: &SystemFiles) -> (BTreeSet<u32>, String) {
     }
 }
 
-/// The CPUs that this process may use, `None` for all. A recorded tree speaks for its own machine.
+/// CPUs that this process may use, with their source; `None` means all. A recorded tree describes
+/// its own machine.
 fn allowed(files: &SystemFiles) -> (Option<BTreeSet<u32>>, &'static str) {
     let recorded = || {
         let status = files.read("/proc/self/status")?;
@@ -120,7 +121,7 @@ struct CpuPosition {
     siblings: Vec<u32>,
 }
 
-/// The place of each CPU that has one, by /sys, else /proc/cpuinfo.
+/// Position of each CPU that has one, from /sys, else from /proc/cpuinfo; with the source.
 fn places(files: &SystemFiles, online: &BTreeSet<u32>) -> (BTreeMap<u32, CpuPosition>, String) {
     let mut places = BTreeMap::new();
     for &cpu in online {
@@ -175,7 +176,7 @@ fn places(files: &SystemFiles, online: &BTreeSet<u32>) -> (BTreeMap<u32, CpuPosi
     }
 }
 
-/// Core and package of each processor in /proc/cpuinfo.
+/// Core and package of each CPU in /proc/cpuinfo.
 fn cpuinfo_blocks(files: &SystemFiles) -> BTreeMap<u32, (Option<u32>, Option<u32>)> {
     let text = files.read(CPUINFO).unwrap_or_default();
     let number = |block: &str, key: &str| field(block, key).and_then(|value| value.parse().ok());
@@ -189,7 +190,7 @@ fn cpuinfo_blocks(files: &SystemFiles) -> BTreeMap<u32, (Option<u32>, Option<u32
         .collect()
 }
 
-/// Every cache of the online CPUs and where they are told.
+/// All caches of the online CPUs, and their source.
 fn caches(files: &SystemFiles, online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     let mut found: BTreeMap<(u32, CacheKind, Vec<u32>), Cache> = BTreeMap::new();
     let mut unreadable = 0;
@@ -234,7 +235,7 @@ fn caches(files: &SystemFiles, online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     (found.into_values().collect(), source)
 }
 
-/// One cache in /sys; `None` where its size is missing or zero.
+/// One cache in /sys; `None` if its size is missing or zero.
 fn sysfs_cache(
     files: &SystemFiles,
     folder: &str,
@@ -264,11 +265,12 @@ fn cache_kind(text: &str) -> Option<CacheKind> {
     }
 }
 
-/// Caches as the processor describes its own, for every group of CPUs that would share one.
+/// Caches as CPUID describes those of one core, repeated for every group of CPUs that would share
+/// one.
 fn own_caches(online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     let mut caches = Vec::new();
     for own in processor::caches() {
-        // Room for the sharers is a power of two in the numbers that CPUID counts in.
+        // CPUID reserves a power of two of CPU numbers for the sharers of a cache.
         let room = own.sharers.checked_next_power_of_two().unwrap_or(u32::MAX);
         let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for &cpu in online {
@@ -295,7 +297,7 @@ fn own_caches(online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     (caches, source)
 }
 
-/// The NUMA nodes and where they are told; a single one where there are none.
+/// NUMA nodes and their source; a single node if the system has none.
 fn nodes(
     files: &SystemFiles,
     online: &BTreeSet<u32>,
@@ -311,7 +313,7 @@ fn nodes(
     let mut nodes = Vec::new();
     let mut left = online.clone();
     for &id in &ids {
-        // A CPU is on one node: the first that names it.
+        // A CPU belongs to one node: the first that lists it.
         let named = list(files, &format!("{NODES}/node{id}/cpulist")).unwrap_or_default();
         let cpus: Vec<u32> = named.intersection(&left).copied().collect();
         left.retain(|cpu| !named.contains(cpu));

@@ -1,35 +1,34 @@
-//! The pages to ask the system for.
+//! Kinds of pages that can be requested.
 
 use std::fmt;
 use std::str::FromStr;
 use units::{Bytes, ParseError};
 
-/// The pages to ask the system for.
+/// Kind of pages to request from the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PageMode {
-    /// Base pages, no larger ones even where the system would like to: `4k`, whatever their size
-    /// is.
+    /// Base pages of any size, and no larger ones: `4k`.
     Base,
     /// Transparent huge pages, as far as the system grants them: `thp`.
     Transparent,
-    /// Pages from the pool reserved by the administrator, the one of the smallest pages where there
-    /// are several: `huge`.
+    /// Pages from the pool reserved by the administrator; from the pool with the smallest pages if
+    /// there are several: `huge`.
     Huge,
     /// Pages of this size from the pool reserved by the administrator: `huge-1GiB`.
     Pool(Bytes),
-    /// The first of reserved huge pages, transparent huge pages and base pages that the machine has
-    /// for a working set: `best`. A plan puts one of these in its place.
+    /// The first kind that the machine has for a working set: reserved huge pages, transparent huge
+    /// pages, base pages. A plan replaces this mode: `best`.
     Best,
 }
 
 /// Prefix of the page size of a pool.
 const POOL: &str = "huge-";
 
-/// Smaller pages are no huge ones anywhere, larger ones are not made.
+/// Page sizes of pools, in bytes: smaller pages are no huge pages, larger ones do not exist.
 const POOL_PAGES: std::ops::RangeInclusive<u64> = 1 << 14..=1 << 40;
 
 impl PageMode {
-    /// The modes that do not name a size, smallest pages first.
+    /// Modes that name no size, smallest pages first.
     pub const ALL: [PageMode; 4] = [
         PageMode::Base,
         PageMode::Transparent,
@@ -37,7 +36,7 @@ impl PageMode {
         PageMode::Best,
     ];
 
-    /// Whether the pages come from a pool that the administrator reserved.
+    /// True if the pages come from a pool that the administrator reserved.
     pub fn is_reserved(self) -> bool {
         matches!(self, PageMode::Huge | PageMode::Pool(_))
     }
@@ -58,7 +57,7 @@ impl fmt::Display for PageMode {
 impl FromStr for PageMode {
     type Err = ParseError;
 
-    /// Reads what is displayed, upper or lower case.
+    /// Parses the displayed form, in upper or lower case.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let name = text.trim().to_ascii_lowercase();
         let of_pool = || {

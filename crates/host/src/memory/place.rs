@@ -1,24 +1,24 @@
-//! Place of memory on a machine of several nodes.
+//! Placement of memory on a machine with several NUMA nodes.
 
 use std::fmt;
 use units::CpuList;
 
-/// Place that the system takes pages from.
+/// Nodes that the system takes pages from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// From the node of the thread that touches them first.
+    /// The node of the thread that touches the pages first.
     Local,
-    /// From this node only.
+    /// This node only.
     Node(u32),
-    /// From each of these nodes in turn.
+    /// Each of these nodes in turn.
     Interleaved(Vec<u32>),
-    /// From each of these nodes in turn, as many pages at a time as the administrator's weight of
-    /// the node says.
+    /// Each of these nodes in turn, with as many pages in a row as the administrator's weight of
+    /// the node.
     Weighted(Vec<u32>),
 }
 
 impl Place {
-    /// Every node that pages may come from, as far as the place names them.
+    /// Nodes that the place names; empty for `Local`.
     pub fn nodes(&self) -> &[u32] {
         match self {
             Place::Local => &[],

@@ -1,4 +1,4 @@
-//! Page evidence: the system's word about the pages of a window.
+//! Page evidence: the pages of a window according to the system.
 
 use super::PageMode;
 use crate::facts::{SystemFiles, field, kilobytes};
@@ -12,33 +12,33 @@ use units::Bytes;
 pub struct PageReading {
     /// Share (0 to 1) of the resident memory that lies in pages of the requested size.
     pub granted_share: Option<f64>,
-    /// The page size that holds most of the resident memory.
+    /// Size of the pages that most of the resident memory lies in.
     pub granted_bytes: Option<Bytes>,
-    /// Share (0 to 1) of the window that is resident in memory of its own.
+    /// Share (0 to 1) of the window that is resident, without the shared page of zeros.
     pub resident_share: Option<f64>,
-    /// Whether none of the window lies on the system's shared page of zeros.
+    /// True if no part of the window lies on the system's shared page of zeros.
     pub non_zero: Option<bool>,
-    /// Nodes that the sampled pages lie on, in rising order.
+    /// Nodes of the sampled pages, in rising order.
     pub nodes: Option<Vec<u32>>,
-    /// How many of them lie on each.
+    /// Number of sampled pages by node.
     pub pages_by_node: Option<BTreeMap<u32, u64>>,
     /// Readings that are missing, with the reason, and readings that cover more than the window.
     pub unchecked: Vec<String>,
 }
 
-/// The window in question.
+/// The window to inspect.
 pub(super) struct ReadingRequest {
-    /// Its addresses.
+    /// Addresses of the window.
     pub window: Range<usize>,
-    /// Addresses of the whole mapping, which has a smaps entry of its own thanks to its guards.
+    /// Addresses of the whole mapping. Its guards give it an smaps entry of its own.
     pub mapping: Range<usize>,
-    /// Requested pages.
+    /// Requested kind of pages.
     pub mode: PageMode,
-    /// Size of a huge page; 0 where none was named.
+    /// Size of a huge page; 0 if none was named.
     pub huge: u64,
 }
 
-/// Bytes that are resident, and the part of these in huge pages.
+/// Share of the window that is resident, and share of the resident part in huge pages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ResidentShare {
     resident: Option<f64>,
@@ -46,7 +46,7 @@ struct ResidentShare {
     non_zero: Option<bool>,
 }
 
-/// Answers with the best source there is: page tables, else smaps and mincore.
+/// Reads from the best available source: page tables, else smaps and mincore.
 pub(super) fn read(asked: &ReadingRequest, node_samples: usize) -> PageReading {
     let mut unchecked = Vec::new();
     let share = from_page_tables(asked, &mut unchecked).unwrap_or_else(|| ResidentShare {
@@ -57,7 +57,7 @@ pub(super) fn read(asked: &ReadingRequest, node_samples: usize) -> PageReading {
     let base = os::page_size() as u64;
     let granted_bytes = match share.huge {
         Some(huge) if huge > 0.5 && asked.mode != PageMode::Base => Some(Bytes(asked.huge)),
-        // Huge pages without a request: their size is not in the question.
+        // Huge pages without a request: the request has no size of them.
         Some(huge) if huge > 0.5 => None,
         Some(_) => Some(Bytes(base)),
         None => None,
@@ -82,14 +82,14 @@ pub(super) fn read(asked: &ReadingRequest, node_samples: usize) -> PageReading {
     }
 }
 
-/// The pages that the window lies on, from the first to the last that it touches.
+/// Addresses from the first to the last page that the window touches.
 fn pages_of(window: &Range<usize>) -> Range<usize> {
     let page = os::page_size();
     window.start / page * page..window.end.next_multiple_of(page)
 }
 
-/// Both shares by PAGEMAP_SCAN, exactly for the pages of the window; `None` where the kernel lacks
-/// it.
+/// Resident and huge share by PAGEMAP_SCAN, exact for the pages of the window; `None` if the kernel
+/// lacks it.
 fn from_page_tables(asked: &ReadingRequest, unchecked: &mut Vec<String>) -> Option<ResidentShare> {
     let range = pages_of(&asked.window);
     let counts = os::page_counts(&range).ok()?;
@@ -111,7 +111,7 @@ fn from_page_tables(asked: &ReadingRequest, unchecked: &mut Vec<String>) -> Opti
     })
 }
 
-/// The resident share by mincore.
+/// Resident share by mincore.
 pub(super) fn resident_share(asked: &ReadingRequest, unchecked: &mut Vec<String>) -> Option<f64> {
     let range = pages_of(&asked.window);
     match os::resident_bytes(&range) {
@@ -125,7 +125,7 @@ pub(super) fn resident_share(asked: &ReadingRequest, unchecked: &mut Vec<String>
     }
 }
 
-/// The share of huge pages by smaps, which counts the whole mapping.
+/// Share of huge pages by smaps, which counts the whole mapping.
 pub(super) fn huge_share_of_smaps(
     asked: &ReadingRequest,
     files: &SystemFiles,
@@ -139,7 +139,7 @@ pub(super) fn huge_share_of_smaps(
     let mut huge = 0u64;
     for entry in entries(&smaps).filter(|entry| overlaps(entry, &asked.mapping)) {
         let bytes = |key: &str| field(entry, key).and_then(kilobytes).unwrap_or(0);
-        // Pages of a pool are left out of Rss (Documentation/filesystems/proc.rst).
+        // Rss leaves out pages of a pool (Documentation/filesystems/proc.rst).
         let pool = bytes("Private_Hugetlb").saturating_add(bytes("Shared_Hugetlb"));
         resident = resident.saturating_add(bytes("Rss")).saturating_add(pool);
         huge = huge
@@ -159,8 +159,7 @@ pub(super) fn huge_share_of_smaps(
     Some((huge as f64 / resident as f64).min(1.0))
 }
 
-/// The entries of smaps: a line `start-end access ...` and the `Key: value` lines up to the next
-/// one.
+/// Entries of smaps: a line `start-end access ...` with the `Key: value` lines that follow.
 fn entries(smaps: &str) -> impl Iterator<Item = &str> {
     let heads = smaps.split_inclusive('\n').scan(0, |at, line| {
         let start = *at;
@@ -175,7 +174,7 @@ fn entries(smaps: &str) -> impl Iterator<Item = &str> {
     (1..starts.len()).map(move |i| &smaps[starts[i - 1]..starts[i]])
 }
 
-/// The range that a line of maps, smaps or an entry starts with.
+/// Address range at the start of a line of maps or smaps.
 fn addresses(text: &str) -> Option<Range<usize>> {
     let (start, end) = text.split_whitespace().next()?.split_once('-')?;
     Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
@@ -185,10 +184,10 @@ fn overlaps(entry: &str, range: &Range<usize>) -> bool {
     addresses(entry).is_some_and(|here| here.start < range.end && range.start < here.end)
 }
 
-/// Pages whose nodes are requested at a time.
+/// Number of pages in one call of move_pages.
 const PAGES_AT_A_TIME: usize = 1 << 16;
 
-/// Pages by node of those spread over the window, by move_pages, else of the whole mapping by
+/// Pages by node: sampled pages of the window by move_pages, else pages of the whole mapping by
 /// numa_maps.
 fn nodes(
     asked: &ReadingRequest,
@@ -201,7 +200,7 @@ fn nodes(
     let pages = pages_of(&asked.window);
     let page = os::page_size();
     let count = (pages.len() / page).min(samples);
-    // In 128 bits: the product of an index and a length may pass 64.
+    // In 128 bits: the product of an index and a length may exceed 64 bits.
     let address = |i: usize| {
         pages.start + (i as u128 * (pages.len() / page) as u128 / count as u128) as usize * page
     };
@@ -229,7 +228,7 @@ fn nodes(
     found
 }
 
-/// How many of the pages at `count` addresses lie on each node, and how many on none.
+/// Number of pages by node among the pages at `count` addresses, and number of pages on no node.
 fn count_by_node(
     count: usize,
     address: impl Fn(usize) -> usize,

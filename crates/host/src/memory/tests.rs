@@ -1,6 +1,6 @@
 use super::*;
 
-/// A mapping of `bytes` base pages.
+/// A mapping of at least `bytes` in base pages.
 fn base(bytes: u64) -> Arc<Mapping> {
     Mapping::new(Bytes(bytes), PageMode::Base, Bytes(0)).unwrap()
 }
@@ -75,7 +75,7 @@ fn windows_are_inside_and_whole_lines() {
     assert_eq!(mapping.take(8128..8192).unwrap().words().len(), 8);
 }
 
-/// Access rights of the address in this process, `rw-p`, with the range that has them.
+/// Access rights of an address of this process (`rw-p`), with the range that has them.
 fn rights(address: usize) -> Option<(Range<usize>, String)> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     maps.lines().find_map(|line| {
@@ -91,7 +91,7 @@ fn rights(address: usize) -> Option<(Range<usize>, String)> {
 #[test]
 fn guards_fence_every_mapping_on_both_sides() {
     for mode in [PageMode::Base, PageMode::Transparent] {
-        // Several, so that the kernel would merge them if it could.
+        // Several mappings, which the kernel would merge without guards.
         let mappings = [1, 2, 3].map(|_| Mapping::new(Bytes::mib(2), mode, Bytes::mib(2)).unwrap());
         for mapping in &mappings {
             let window = mapping.take(0..mapping.len()).unwrap();
@@ -112,8 +112,8 @@ fn guards_fence_every_mapping_on_both_sides() {
     }
 }
 
-/// Not a test of its own: the child of the next one, where no other thread maps anything into the
-/// hole.
+/// Not a test of its own: child process of the next one. No other thread maps memory into the hole
+/// there.
 #[test]
 #[ignore = "needs a process of its own"]
 fn child_that_gives_memory_back() {
@@ -278,7 +278,7 @@ fn a_page_that_was_only_read_is_not_resident() {
             .iter()
             .all(|word| word.load(Ordering::Relaxed) == 0)
     );
-    // Only the page tables tell the shared page of zeros from memory.
+    // Only the page tables distinguish the shared page of zeros from memory.
     if os::page_counts(&(window.address()..window.address() + window.len())).is_ok() {
         let reading = window.inspect(4);
         assert_eq!(reading.resident_share, Some(0.0), "{reading:?}");
@@ -295,7 +295,7 @@ fn a_page_that_was_only_read_is_not_resident() {
 #[test]
 fn pages_of_the_pool_are_read_back_as_such() {
     let page = Bytes::mib(2);
-    // Only where somebody reserved pages; the refusal has a test of its own.
+    // Runs only with reserved pages; another test covers their absence.
     let Ok(mapping) = Mapping::new(Bytes::mib(3), PageMode::Huge, page) else {
         return;
     };

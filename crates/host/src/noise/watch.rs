@@ -19,19 +19,20 @@ const CPUS: &str = "/sys/devices/system/cpu";
 const HWMON: &str = "/sys/class/hwmon";
 const ZONES: &str = "/sys/class/thermal";
 
-/// `/proc/interrupts` has a column for each CPU and is megabytes on larger machines, which takes
-/// milliseconds to read.
+/// Limits for reading `/proc/interrupts`. The file has a column for each CPU; on larger machines it
+/// has megabytes and takes milliseconds to read.
 const MOST_COLUMNS: usize = 256;
 const LONGEST_INTERRUPTS: usize = 256 << 10;
 
-/// Of more CPUs than this only the counts of packages are read: each is a file.
+/// Limit of CPUs whose throttles are read per core. With more CPUs only counts of packages are
+/// read, since each count is a file.
 const MOST_CORE_COUNTS: usize = 64;
 
-/// Sensors that are read: each may cost an interrupt of the CPU that it belongs to.
+/// Limit of sensors that are read: each read may interrupt a CPU.
 const MOST_SENSORS: usize = 16;
 
-/// Reads what happens on the machine beside a run. Finds out once which files there are, so that
-/// what is missing costs nothing later.
+/// Reads system activity during a session. Checks once which files exist, so that missing ones cost
+/// nothing later.
 #[derive(Debug)]
 pub struct Watch {
     files: SystemFiles,
@@ -40,13 +41,13 @@ pub struct Watch {
     cpu_pressure: bool,
     memory_pressure: bool,
     throttles: Vec<Throttle>,
-    /// The package of each CPU that counts thermal throttles.
+    /// Package of each CPU that counts thermal throttles.
     packages: BTreeMap<u32, u32>,
     sensors: Vec<String>,
 }
 
 impl Watch {
-    /// Over what `files` tell. Takes milliseconds on a machine with many CPUs.
+    /// Makes a watch over `files`. Takes milliseconds on a machine with many CPUs.
     pub fn new(files: SystemFiles) -> Self {
         let pressure = |path: &str| pressure(&files, path).is_some();
         Self {
@@ -61,13 +62,13 @@ impl Watch {
         }
     }
 
-    /// All counts and times since a fixed time in the past: only differences of two readings mean
-    /// something. Counts of single CPUs are for `cpus`, all of them together. `None` is unknown,
-    /// also if it is for one of `cpus`.
+    /// Counts and times since a fixed time in the past: only the difference of two readings has a
+    /// meaning. Counts of single CPUs are sums over `cpus`. `None` means unknown, even if for one
+    /// of `cpus` only.
     ///
-    /// CPU time of others comes in steps of a jiffy (10 ms) for each CPU while one's own is exact:
-    /// a difference can be below zero by as much. In a container it is that of the whole machine,
-    /// since `/proc/stat` is.
+    /// CPU time of others comes in steps of a jiffy (10 ms) per CPU, while the process's own time
+    /// is exact. A difference can therefore be below zero. `/proc/stat` counts the whole machine,
+    /// even in a container.
     pub fn read(&self, cpus: &[u32]) -> SystemActivity {
         let files = &self.files;
         let stat = self.stat.then(|| files.read(STAT)).flatten();
@@ -101,7 +102,7 @@ impl Watch {
         }
     }
 
-    /// Throttles of every core and once of every package: all CPUs of a package count the latter.
+    /// Throttles of every core, and of every package once: all CPUs of a package repeat its count.
     fn thermal_throttles(&self, cpus: &[u32]) -> Option<u64> {
         if self.packages.is_empty() {
             return None;
@@ -124,7 +125,7 @@ impl Watch {
         Some(sum)
     }
 
-    /// The highest of what the sensors show and a processor can be.
+    /// Highest temperature of the sensors, without values that a processor cannot have.
     fn highest_celsius(&self) -> Option<f64> {
         let shown = |path: &String| {
             self.files
@@ -136,12 +137,12 @@ impl Watch {
     }
 }
 
-/// A time that `/proc/stat` tells.
+/// Time in ns of a count in `/proc/stat`; `None` if the length of a jiffy is unknown.
 fn nanoseconds(jiffies: u64) -> Option<f64> {
     Some(jiffies as f64 * 1e9 / os::jiffies_per_second()?)
 }
 
-/// Time that the hypervisor gave to others while `cpus` had work (steal).
+/// Time that the hypervisor gave to other guests while `cpus` had work (steal).
 fn stolen_jiffies(stat: &str, cpus: &[u32]) -> Option<u64> {
     const STEAL: usize = 7; // after the name: user nice system idle iowait irq softirq steal guest guest_nice
     let wanted: BTreeSet<u32> = cpus.iter().copied().collect();
@@ -161,7 +162,7 @@ fn stolen_jiffies(stat: &str, cpus: &[u32]) -> Option<u64> {
     (found.len() == wanted.len()).then_some(sum)
 }
 
-/// Time in which any CPU did something: user (guests are in it), nice, system, irq and softirq.
+/// Busy time of all CPUs: user (which includes guests), nice, system, irq and softirq.
 fn busy_jiffies(stat: &str) -> Option<u64> {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let mut words = line.split_whitespace().map(|word| word.parse::<u64>().ok());
@@ -173,7 +174,7 @@ fn busy_jiffies(stat: &str) -> Option<u64> {
     Some(sum)
 }
 
-/// Time in which some task waited, in ns; the file tells microseconds.
+/// Time in which some task waited, in ns; the file has microseconds.
 fn pressure(files: &SystemFiles, path: &str) -> Option<f64> {
     let text = files.read(path)?;
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
@@ -183,7 +184,7 @@ fn pressure(files: &SystemFiles, path: &str) -> Option<f64> {
     Some(total.parse::<u64>().ok()? as f64 * 1e3)
 }
 
-/// Whether reading the interrupts is worth its time.
+/// True if the interrupts are few enough to be read in short time.
 fn interrupts_are_few(files: &SystemFiles) -> bool {
     let online = files
         .read_as::<CpuList>(&format!("{CPUS}/online"))
@@ -205,9 +206,9 @@ fn interrupts_are_few(files: &SystemFiles) -> bool {
         .is_some_and(|text| text.len() <= LONGEST_INTERRUPTS)
 }
 
-/// Interrupts of all kinds on `cpus`: the first line names the columns, one for each online CPU.
+/// Interrupts of all kinds on `cpus`. The first line names the columns, one for each online CPU.
 fn interrupts(text: &str, cpus: &[u32]) -> Option<u64> {
-    // Counts of the whole machine in a line of their own.
+    // Lines with counts of the whole machine.
     const WHOLE: [&str; 3] = ["ERR", "MIS", "Err"];
     let mut lines = text.lines();
     let names = lines
@@ -235,7 +236,7 @@ fn interrupts(text: &str, cpus: &[u32]) -> Option<u64> {
     Some(sum)
 }
 
-/// The CPUs that count thermal throttles and the package of each.
+/// CPUs that count thermal throttles, with the package of each.
 fn packages(files: &SystemFiles) -> BTreeMap<u32, u32> {
     let package = |name: &String| {
         let cpu: u32 = name.strip_prefix("cpu")?.parse().ok()?;
@@ -251,8 +252,7 @@ fn packages(files: &SystemFiles) -> BTreeMap<u32, u32> {
     files.names(CPUS).iter().filter_map(package).collect()
 }
 
-/// The files with the processor's temperature: of its own sensors, else of the firmware's thermal
-/// zones.
+/// Files with the processor's temperature: its own sensors, else the firmware's thermal zones.
 fn sensors(files: &SystemFiles) -> Vec<String> {
     const DRIVERS: [&str; 4] = ["coretemp", "k10temp", "zenpower", "cpu_thermal"];
     let is = |path: String, fits: &dyn Fn(&str) -> bool| {
@@ -282,8 +282,8 @@ fn sensors(files: &SystemFiles) -> Vec<String> {
     found
 }
 
-/// The temperatures of one chip: the one of the whole package where there is such, since it is the
-/// highest of the cores' and asking every core interrupts it.
+/// Temperature files of one chip. If the chip has one of the whole package, only that file: the
+/// package shows the highest of all cores. Reading every core would interrupt it.
 fn inputs(files: &SystemFiles, folder: &str) -> Vec<String> {
     const WHOLE: [&str; 3] = ["Package id", "Tdie", "Tctl"];
     let names = files.names(folder);

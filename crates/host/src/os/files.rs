@@ -1,13 +1,13 @@
-//! Flags that the file calls of all systems share.
+//! Types that the file calls of all systems share.
 
-/// How a file is opened.
+/// Options for opening a file.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpenHow {
-    /// For reading and writing, instead of for reading only.
+    /// Open for reading and writing, not for reading only.
     pub write: bool,
-    /// Make the file; fail where the name is taken.
+    /// Make the file; fail if the name is taken.
     pub create_new: bool,
-    /// Go through a symbolic link at the end of the path.
+    /// Follow a symbolic link at the end of the path.
     pub follow_links: bool,
     /// Claim a block device for this process alone (Linux: open(2), O_EXCL without O_CREAT).
     pub claim: bool,
@@ -17,11 +17,11 @@ pub struct OpenHow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code)] // Windows has fewer
 pub enum FileKind {
-    /// A file with bytes.
+    /// A regular file.
     Regular,
-    /// A disk, or a part of one.
+    /// A disk or a partition.
     BlockDevice,
-    /// A device without blocks: a terminal, `/dev/zero`.
+    /// A character device: a terminal, `/dev/zero`.
     CharacterDevice,
     /// A folder.
     Directory,
@@ -29,7 +29,7 @@ pub enum FileKind {
     Pipe,
     /// A socket.
     Socket,
-    /// Anything else.
+    /// Any other kind.
     Other,
 }
 
@@ -38,24 +38,25 @@ pub enum FileKind {
 pub struct FileNumbers {
     /// Kind of the file.
     pub kind: FileKind,
-    /// Bytes; 0 for devices.
+    /// Size in bytes; 0 for devices.
     pub size: u64,
-    /// Major and minor number of the device that it lies on.
+    /// Major and minor number of the device that contains the file.
     pub device: (u32, u32),
-    /// Major and minor number of the device that it is.
+    /// Major and minor number of the device that the file represents.
     pub special: (u32, u32),
-    /// Its number on that device.
+    /// Inode number on the containing device.
     pub inode: u64,
-    /// Bytes that the file system has given out for it; `None` where that is not told.
+    /// Bytes allocated by the file system; `None` if it does not report them.
     pub allocated: Option<u64>,
 }
 
-/// Alignment that direct I/O needs, in bytes; zeros if the file system uses its cache for it.
+/// Alignment that direct I/O needs, in bytes; zeros if the file system uses its cache for direct
+/// I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code)] // told by Linux only
 pub struct DirectAlignment {
-    /// Addresses of buffers are multiples of this.
+    /// Alignment of buffer addresses.
     pub memory: u32,
-    /// Offsets and lengths are multiples of this.
+    /// Alignment of offsets and lengths.
     pub offset: u32,
 }

@@ -1,9 +1,9 @@
-//! Copying from and to mapped files. A page that the system cannot bring (the file was made
-//! shorter, the device failed) raises SIGBUS, which ends a process that is not prepared.
+//! Copying from and to mapped files. A page that the system cannot provide (the file was truncated,
+//! the device failed) raises SIGBUS, which ends a process without a handler.
 //!
-//! On Linux the copy is a routine of its own. If a fault is in it, the handler of the signal lets
-//! it return an error, as kernels do for addresses of programs. Any other SIGBUS ends the process
-//! as before. Elsewhere only the size of the file protects the copy.
+//! On Linux the copy is a routine of its own. If it faults, the signal handler makes it return an
+//! error, as kernels do for addresses of programs. Any other SIGBUS ends the process as before. On
+//! other systems only a check of the file size protects the copy.
 
 use std::io;
 
@@ -40,12 +40,12 @@ mod guarded {
     use std::arch::naked_asm;
     use std::mem::MaybeUninit;
 
-    /// Copies `bytes` bytes; an input/output error where the system cannot bring a page.
+    /// Copies `bytes` bytes. Returns an input/output error if the system cannot provide a page.
     ///
     /// # Safety
     /// Both ranges are mapped, `to` for writing, and do not overlap. [`prepare`] was called.
     pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) -> io::Result<()> {
-        // SAFETY: the caller's promise is what the routine asks for.
+        // SAFETY: the caller's promise is the requirement of the routine.
         match unsafe { routine(to, from, bytes) } {
             0 => Ok(()),
             _ => Err(io::Error::from_raw_os_error(libc::EIO)),
@@ -53,15 +53,15 @@ mod guarded {
     }
 
     unsafe extern "C" {
-        /// The first instruction that may fault, the one behind the last that may, and where to go
-        /// on then.
+        /// Addresses in the routine: the first instruction that may fault, the one after the last
+        /// that may, and the one that continues after a fault.
         static memgauge_copy_first: u8;
         static memgauge_copy_behind: u8;
         static memgauge_copy_failed: u8;
     }
 
-    /// Arguments: to, from, bytes. Returns 0, or 1 after a fault. Changes registers that belong to
-    /// no caller, touches the two ranges and no stack, so that it can be left at any instruction.
+    /// Arguments: to, from, bytes. Returns 0, or 1 after a fault. Changes caller-saved registers
+    /// only and uses no stack, so it can be left at any instruction.
     #[cfg(target_arch = "x86_64")]
     #[unsafe(naked)]
     unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
@@ -80,7 +80,7 @@ mod guarded {
         )
     }
 
-    /// As on x86-64: 64 bytes at a time, the rest one by one.
+    /// Like the routine for x86-64: 64 bytes at a time, the rest one by one.
     #[cfg(target_arch = "aarch64")]
     #[unsafe(naked)]
     unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
@@ -116,7 +116,8 @@ mod guarded {
         )
     }
 
-    /// As on x86-64: words where both ranges begin at a multiple of 8, the rest byte by byte.
+    /// Like the routine for x86-64: words if both ranges begin at a multiple of 8, the rest byte by
+    /// byte.
     #[cfg(target_arch = "riscv64")]
     #[unsafe(naked)]
     unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
@@ -160,11 +161,11 @@ mod guarded {
         )
     }
 
-    /// Installs the handler. It may be called again.
+    /// Installs the handler. May be called repeatedly.
     pub fn prepare() -> io::Result<()> {
         let mut action = MaybeUninit::<libc::sigaction>::zeroed();
         // SAFETY: zeros are an action without flags and with an empty mask; the kernel copies it.
-        // The handler does what handlers may do: it changes the context that it is handed, or makes
+        // The handler only does what handlers may do: it changes the context passed to it, or makes
         // one system call.
         let result = unsafe {
             let action = action.assume_init_mut();
@@ -187,38 +188,39 @@ mod guarded {
         let first = (&raw const memgauge_copy_first).addr();
         let behind = (&raw const memgauge_copy_behind).addr();
         let failed = (&raw const memgauge_copy_failed).addr();
-        // SAFETY: the kernel hands the context of the interrupted code, which is nobody else's
+        // SAFETY: the kernel passes the context of the interrupted code, which nothing else uses
         // while the handler runs.
         let counter = unsafe { program_counter(context.cast::<libc::ucontext_t>()) };
         // SAFETY: as above.
         let at = unsafe { counter.read() };
         if (first..behind).contains(&(at as usize)) {
-            // SAFETY: as above; the routine goes on where it says that it failed.
+            // SAFETY: as above; the routine continues at its failure exit.
             unsafe { counter.write(failed as _) };
         } else {
-            // SAFETY: the default action comes back, and the same fault again when this returns.
+            // SAFETY: restores the default action; returning repeats the fault, which then ends the
+            // process.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }
     }
 
-    /// Address at which the interrupted code continues.
+    /// Pointer to the address at which the interrupted code continues.
     ///
     /// # Safety
-    /// `context` is what the kernel handed to a handler.
+    /// `context` is the one passed to a handler by the kernel.
     #[cfg(target_arch = "x86_64")]
     unsafe fn program_counter(context: *mut libc::ucontext_t) -> *mut libc::greg_t {
         // SAFETY: the caller's promise.
         unsafe { &raw mut (*context).uc_mcontext.gregs[libc::REG_RIP as usize] }
     }
 
-    /// As on x86-64.
+    /// Like the function for x86-64.
     #[cfg(target_arch = "aarch64")]
     unsafe fn program_counter(context: *mut libc::ucontext_t) -> *mut libc::c_ulonglong {
         // SAFETY: the caller's promise.
         unsafe { &raw mut (*context).uc_mcontext.pc }
     }
 
-    /// As on x86-64: the first of the registers is the program counter.
+    /// Like the function for x86-64: the first register is the program counter.
     #[cfg(target_arch = "riscv64")]
     unsafe fn program_counter(context: *mut libc::ucontext_t) -> *mut libc::c_ulong {
         // SAFETY: the caller's promise.
@@ -246,8 +248,8 @@ mod unguarded {
         Ok(())
     }
 
-    /// Copies `bytes` bytes. Others may change the file at the same time, so that its side is
-    /// touched through atomics.
+    /// Copies `bytes` bytes. Other processes may change the file at the same time, so both sides
+    /// are accessed through atomics.
     ///
     /// # Safety
     /// Both ranges are mapped, `to` for writing, and do not overlap.

@@ -1,4 +1,4 @@
-//! Linux: processes, processors, clocks. Memory is in `memory`.
+//! Linux: processes, processors, clocks. Memory and files have modules of their own.
 
 #[cfg(feature = "storage")]
 mod aio;
@@ -31,7 +31,7 @@ pub use files::*;
 ))]
 pub use uring::*;
 
-// Android lets no program use it, and the crate has no bindings for 32-bit machines.
+// Android lets no program use io_uring, and the crate has no bindings for 32-bit machines.
 #[cfg(all(
     feature = "storage",
     not(all(
@@ -52,7 +52,7 @@ use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
 
-/// CPUs that the affinity calls below can name.
+/// Number of CPUs that the affinity calls below support.
 const CPU_BITS: usize = 1 << 17;
 
 /// Size of the base page in bytes.
@@ -65,7 +65,7 @@ pub fn page_size() -> usize {
         .unwrap_or(4096)
 }
 
-/// The machine's memory in bytes.
+/// Physical memory of the machine, in bytes.
 pub fn physical_memory() -> Option<u64> {
     // SAFETY: sysconf takes a number and returns a number.
     let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
@@ -75,14 +75,14 @@ pub fn physical_memory() -> Option<u64> {
         .checked_mul(page_size() as u64)
 }
 
-/// Memory that nobody uses in bytes; page cache counts as used.
+/// Free memory, in bytes; page cache does not count as free.
 pub fn free_memory() -> Option<u64> {
     // SAFETY: sysconf takes a number and returns a number.
     let pages = unsafe { libc::sysconf(libc::_SC_AVPHYS_PAGES) };
     u64::try_from(pages).ok()?.checked_mul(page_size() as u64)
 }
 
-/// The call that tells which CPUs a thread may run on.
+/// Name of the call that returns the CPUs a thread may run on.
 pub const AFFINITY_CALL: &str = "sched_getaffinity";
 
 /// CPUs that the calling thread may run on, in rising order.
@@ -94,10 +94,10 @@ pub fn allowed_cpus() -> Option<Vec<u32>> {
     (result == 0).then(|| (0..CPU_BITS as u32).filter(set).collect())
 }
 
-/// Linux places threads.
+/// True: Linux can pin threads.
 pub const CAN_PIN: bool = true;
 
-/// Lets the calling thread run on `cpu` only.
+/// Pins the calling thread to `cpu`.
 pub fn pin_to(cpu: u32) -> io::Result<()> {
     let mut mask = vec![0u64; CPU_BITS / 64];
     match mask.get_mut(cpu as usize / 64) {
@@ -108,13 +108,13 @@ pub fn pin_to(cpu: u32) -> io::Result<()> {
     check(unsafe { libc::sched_setaffinity(0, CPU_BITS / 8, mask.as_ptr().cast()) })
 }
 
-/// The CPU that the calling thread runs on at this moment.
+/// CPU that the calling thread runs on at this moment.
 pub fn running_cpu() -> Option<u32> {
     // SAFETY: no arguments; returns a number.
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// The soft limits on address space, on private writable memory and on locked memory.
+/// Soft limits on address space, on private writable memory and on locked memory.
 pub fn memory_limits() -> Vec<MemoryLimit> {
     let limit = |resource| {
         let mut limit = MaybeUninit::<libc::rlimit>::uninit();
@@ -134,7 +134,7 @@ pub fn memory_limits() -> Vec<MemoryLimit> {
     ]
 }
 
-/// Release of the kernel, `6.1.0-18-amd64`.
+/// Release of the kernel, such as `6.1.0-18-amd64`.
 pub fn kernel_release() -> Option<String> {
     let mut names = MaybeUninit::<libc::utsname>::uninit();
     // SAFETY: the kernel fills the whole structure when it returns 0, each field ended by a zero
@@ -148,7 +148,7 @@ pub fn kernel_release() -> Option<String> {
     Some(release.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
 }
 
-/// Name of the machine.
+/// Host name.
 pub fn host_name() -> Option<String> {
     let mut names = MaybeUninit::<libc::utsname>::uninit();
     // SAFETY: the kernel fills the whole structure when it returns 0, each field ended by a zero
@@ -162,7 +162,7 @@ pub fn host_name() -> Option<String> {
     Some(name.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
 }
 
-/// Nanoseconds on a clock that runs evenly and is not adjusted, from some point in the past.
+/// Nanoseconds since some point in the past, on an even clock that is not adjusted.
 pub fn monotonic_ns() -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -175,7 +175,7 @@ pub fn monotonic_ns() -> u64 {
         .wrapping_add(time.tv_nsec as u64)
 }
 
-/// CPU time that this process has used, all threads together, in ns.
+/// CPU time of this process, all threads together, in ns.
 pub fn process_cpu_ns() -> Option<u64> {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -190,7 +190,7 @@ pub fn process_cpu_ns() -> Option<u64> {
     })
 }
 
-/// CPU time of the calling thread, its own and the system's on its behalf.
+/// CPU time of the calling thread in ns, system calls included.
 pub fn thread_cpu_ns() -> Option<u64> {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -232,7 +232,7 @@ pub fn jiffies_per_second() -> Option<f64> {
     (ticks > 0).then_some(ticks as f64)
 }
 
-/// The signals that ask a program to stop, without those that whoever started it chose to ignore
+/// Signals that request a program to stop, without those that its starter set to be ignored
 /// (`nohup`).
 pub fn stop_signals() -> Vec<i32> {
     let ignored = |signal: &i32| {
@@ -250,7 +250,8 @@ pub fn stop_signals() -> Vec<i32> {
         .collect()
 }
 
-/// Keeps the C library from reserving 64 MiB or more of address space for the heap of each thread.
+/// Makes all threads share one heap. Otherwise the C library reserves 64 MiB or more of address
+/// space for each thread.
 pub fn share_one_heap() {
     // SAFETY: mallopt changes a setting of the allocator under the allocator's own lock; 1 is a
     // number of arenas.
@@ -260,12 +261,12 @@ pub fn share_one_heap() {
     }
 }
 
-/// The signal that ends a process whose file grows beyond its limit, unless it is handled.
+/// Signal that ends a process whose file grows beyond its limit, unless it is handled.
 pub fn file_limit_signal() -> Option<i32> {
     Some(libc::SIGXFSZ)
 }
 
-/// The two words of hardware capabilities that the kernel hands to every program.
+/// The two words of hardware capabilities that the kernel passes to every program.
 pub fn hardware_capabilities() -> [u64; 2] {
     [libc::AT_HWCAP, libc::AT_HWCAP2].map(|entry| {
         // SAFETY: looks a number up in a table that the C library keeps.
@@ -275,7 +276,7 @@ pub fn hardware_capabilities() -> [u64; 2] {
     })
 }
 
-/// Bytes that `cbo.zero` sets to zero, by riscv_hwprobe (Linux 6.4 and later; the keys are in
+/// Bytes that `cbo.zero` sets to zero, from riscv_hwprobe (Linux 6.4 and later; the keys are in
 /// Documentation/arch/riscv/hwprobe.rst).
 #[cfg(target_arch = "riscv64")]
 pub fn zeroed_block() -> Option<u64> {
@@ -302,22 +303,22 @@ pub fn zeroed_block() -> Option<u64> {
     (told && extensions & ZICBOZ != 0).then_some(block)
 }
 
-/// Only RISC-V has it.
+/// `None`: only RISC-V has `cbo.zero`.
 #[cfg(not(target_arch = "riscv64"))]
 pub fn zeroed_block() -> Option<u64> {
     None
 }
 
-/// Linux has no word for it.
+/// False: Linux does not report a translation of the program.
 pub fn translated() -> bool {
     false
 }
 
-/// Whether the program has rights that its caller lacks: it is set-user-ID or set-group-ID, or its
+/// True if the program has rights that its caller lacks: it is set-user-ID or set-group-ID, or its
 /// file has capabilities.
 ///
-/// The kernel's word for it (AT_SECURE, getauxval(3)) alone is too much: security modules say it
-/// too where a program only changes its domain, as services and containers do.
+/// The kernel's flag for this (AT_SECURE, getauxval(3)) is not sufficient. Security modules also
+/// set it if a program only changes its domain, as services and containers do.
 pub fn elevated() -> bool {
     // SAFETY: looks a number up in a table that the C library keeps.
     let secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
@@ -334,12 +335,12 @@ pub fn elevated() -> bool {
             || (user.1 != 0 && permitted_capabilities() != 0))
 }
 
-/// The capabilities that this process may use, as a mask; 0 where the kernel does not tell
+/// Capabilities that this process may use, as a mask; 0 if the kernel does not report them
 /// (capget(2)).
 fn permitted_capabilities() -> u64 {
     const VERSION_3: u32 = 0x2008_0522;
     let mut header = [VERSION_3, 0];
-    // Effective, permitted, inheritable; the low half first.
+    // Effective, permitted and inheritable capabilities, the low half first.
     let mut data = [[0u32; 3]; 2];
     // SAFETY: the kernel reads and writes the header of two words, and writes two records of three
     // words.
@@ -351,7 +352,7 @@ fn permitted_capabilities() -> u64 {
     }
 }
 
-/// Turns the -1 of a system call into its error.
+/// Converts the -1 of a system call into its error.
 fn check(result: libc::c_int) -> io::Result<()> {
     if result == 0 {
         Ok(())

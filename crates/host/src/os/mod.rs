@@ -1,10 +1,10 @@
-//! System calls, one set of safe functions for each kind of system: the only place that asks which
-//! system this is.
+//! System calls: one set of safe functions for each kind of system. No other module depends on the
+//! kind of system.
 //!
-//! A power that a system lacks is `None` or an error of kind `Unsupported`, never an invented
-//! value.
+//! A function that a system lacks returns `None` or an error of kind `Unsupported`, never an
+//! invented value.
 
-// Calls on files and devices are used by `storage` alone.
+// Only `storage` uses the calls on files and devices.
 #![cfg_attr(not(feature = "storage"), allow(dead_code, unused_imports))]
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -22,8 +22,8 @@ mod windows;
 #[cfg(windows)]
 pub use windows::*;
 
-// Compiled in tests on Linux too, so that it cannot rot where nobody looks. Systems with a file of
-// their own take from it what they lack.
+// Also compiled in tests on Linux, so that it stays correct. Systems with a module of their own
+// reuse functions that they lack.
 #[cfg(any(not(any(target_os = "linux", target_os = "android")), test))]
 #[cfg_attr(
     any(
@@ -84,7 +84,7 @@ mod guarded_copy;
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 mod unix_files;
 
-// Compiled in tests on Linux for the same reason.
+// Also compiled in tests on Linux, so that it stays correct.
 #[cfg_attr(
     any(
         target_os = "linux",
@@ -100,17 +100,17 @@ mod plain_files;
 #[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code))]
 mod plain_engines;
 
-/// Counts of the page tables for a range of memory, in bytes.
+/// Page counts of a range of memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageCounts {
-    /// Present, with memory of its own.
+    /// Present pages with memory of their own.
     pub present: u64,
-    /// The part of `present` that is mapped in huge pages.
+    /// Part of `present` that is mapped in huge pages.
     pub huge: u64,
-    /// Present, but only as the shared page of zeros.
+    /// Pages that are present only as the shared page of zeros.
     pub zero: u64,
 }
 
-/// A limit on this process's memory: its name (`RLIMIT_AS`), and the soft limit in bytes where
-/// there is one.
+/// A limit on this process's memory: its name (`RLIMIT_AS`), and the soft limit in bytes, `None` if
+/// unlimited.
 pub type MemoryLimit = (&'static str, Option<u64>);

@@ -1,14 +1,14 @@
-//! The engines of storage that only Linux has, on other systems.
+//! Storage engines of Linux, as stubs for other systems.
 
 use crate::storage::{EngineSettings, IoEngine, Target};
 use units::error::{Error, Result};
 
-/// It is Linux's.
+/// Always an error: the engine exists on Linux only.
 pub fn native_aio_availability() -> std::result::Result<(), String> {
     Err("it is Linux's alone".to_owned())
 }
 
-/// It is Linux's.
+/// Always an error: the engine exists on Linux only.
 pub fn open_native_aio(
     _targets: &[Target],
     _settings: &EngineSettings,
@@ -18,12 +18,12 @@ pub fn open_native_aio(
     ))
 }
 
-/// It is Linux's.
+/// Always an error: the engine exists on 64-bit Linux only.
 pub fn io_uring_availability() -> std::result::Result<(), String> {
     Err("it is used on 64-bit Linux only".to_owned())
 }
 
-/// It is Linux's.
+/// Always an error: the engine exists on 64-bit Linux only.
 pub fn open_io_uring(_targets: &[Target], _settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
     Err(Error::usage(
         "cannot use engine io_uring: it is used on 64-bit Linux only; use --engine aio or \

@@ -1,5 +1,4 @@
-//! Files on systems without POSIX calls: what the standard library offers, and an honest
-//! "unsupported".
+//! Files on systems without POSIX calls: functions of the standard library, else "unsupported".
 
 use super::files::{DirectAlignment, FileKind, FileNumbers, OpenHow};
 use std::fs::{File, Metadata, OpenOptions};
@@ -9,14 +8,14 @@ use std::path::Path;
 /// "Invalid argument": ERROR_INVALID_PARAMETER on Windows.
 pub const EINVAL: i32 = if cfg!(windows) { 87 } else { 22 };
 
-/// "Bad file descriptor": ERROR_ACCESS_DENIED on Windows, which it answers to writing what was
+/// "Bad file descriptor": on Windows ERROR_ACCESS_DENIED, its error for writing to a file that was
 /// opened for reading.
 pub const EBADF: i32 = if cfg!(windows) { 5 } else { 9 };
 
 /// "Input/output error": ERROR_IO_DEVICE on Windows.
 pub const EIO: i32 = if cfg!(windows) { 1117 } else { 5 };
 
-/// Opens `path`. If links cannot be told from files while opening, that is checked before.
+/// Opens `path`. A symbolic link is detected before opening, since open has no flag for that here.
 pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
     if how.claim {
         return Err(io::ErrorKind::Unsupported.into());
@@ -34,7 +33,7 @@ pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
         .open(path)
 }
 
-/// A new file that is gone when it is closed, also by the end of the process
+/// A new file that vanishes when it is closed, even by the end of the process
 /// (FILE_FLAG_DELETE_ON_CLOSE).
 #[cfg(windows)]
 pub fn create_vanishing(path: &Path) -> io::Result<File> {
@@ -48,18 +47,18 @@ pub fn create_vanishing(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// No way is known here.
+/// Not implemented on this system.
 #[cfg(not(windows))]
 pub fn create_vanishing(_path: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// No way is known here.
+/// Not implemented on this system.
 pub fn create_unnamed(_path: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// No way is known here.
+/// Not implemented on this system.
 pub fn give_name(_file: &File, _path: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
@@ -88,13 +87,13 @@ pub fn write_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::write_at(file, buffer, offset)
 }
 
-/// The standard library has no positioned transfers here.
+/// Not supported: the standard library has no positioned transfers on this system.
 #[cfg(not(any(unix, windows)))]
 pub fn read_at(_file: &File, _buffer: &mut [u8], _offset: u64) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The standard library has no positioned transfers here.
+/// Not supported: the standard library has no positioned transfers on this system.
 #[cfg(not(any(unix, windows)))]
 pub fn write_at(_file: &File, _buffer: &[u8], _offset: u64) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
@@ -119,22 +118,22 @@ pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
     }
 }
 
-/// Unknown to the standard library.
+/// `None`: the standard library does not report it.
 pub fn free_space(_path: &Path) -> Option<u64> {
     None
 }
 
-/// Unknown to the standard library.
+/// `None`: the standard library does not report it.
 pub fn file_size_limit() -> Option<u64> {
     None
 }
 
-/// Unknown here.
+/// Not implemented on this system: returns `None`.
 pub fn descriptor(_file: &File) -> Option<i32> {
     None
 }
 
-/// Not known here.
+/// Not implemented on this system: direct I/O can only be turned off.
 pub fn set_direct(_file: &File, direct: bool) -> io::Result<()> {
     if direct {
         Err(io::ErrorKind::Unsupported.into())
@@ -143,67 +142,67 @@ pub fn set_direct(_file: &File, direct: bool) -> io::Result<()> {
     }
 }
 
-/// Unknown here.
+/// Not implemented on this system: returns `None`.
 pub fn direct_alignment(_file: &File) -> Option<DirectAlignment> {
     None
 }
 
-/// Space is taken as it is written.
+/// Not implemented on this system: space is allocated as it is written.
 pub fn reserve(_file: &File, _bytes: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The cache is not the program's to empty.
+/// Not implemented on this system.
 pub fn forget_cached(_file: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Unknown here.
+/// Not implemented on this system.
 pub fn is_sole_user(_file: &File) -> io::Result<bool> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Unknown here.
+/// Not implemented on this system.
 pub fn device_bytes(_file: &File) -> io::Result<u64> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Unknown here.
+/// Not implemented on this system: returns `None`.
 pub fn device_block(_file: &File) -> Option<u32> {
     None
 }
 
-/// The standard library has no mappings.
+/// Always an error: the standard library has no mappings.
 pub fn file_mapping_availability() -> std::result::Result<(), String> {
     Err("this system's mappings of files are not known here".to_owned())
 }
 
-/// Bytes that a file has at this moment.
+/// Size of a file at this moment, in bytes.
 pub fn current_size(file: &File) -> io::Result<u64> {
     file.metadata().map(|metadata| metadata.len())
 }
 
-/// There are none.
+/// Stub without values: this system has no mappings.
 #[derive(Debug)]
 pub enum FileMapping {}
 
 impl FileMapping {
-    /// Unsupported.
+    /// Not supported.
     pub fn map(_file: &File, _length: u64, _writable: bool) -> io::Result<FileMapping> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Never called.
+    /// Cannot be called.
     pub fn read(&self, _offset: usize, _to: &mut [u8]) -> io::Result<()> {
         match *self {}
     }
 
-    /// Never called.
+    /// Cannot be called.
     pub fn write(&self, _offset: usize, _from: &[u8]) -> io::Result<()> {
         match *self {}
     }
 
-    /// Never called.
+    /// Cannot be called.
     pub fn sync(&self) -> io::Result<()> {
         match *self {}
     }

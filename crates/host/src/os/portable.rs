@@ -1,5 +1,4 @@
-//! Systems without a file of their own here: what the standard library offers, and an honest
-//! "unsupported".
+//! Systems without a module of their own: functions of the standard library, else "unsupported".
 
 use super::{MemoryLimit, PageCounts};
 use crate::thread_noise::ThreadNoise;
@@ -10,53 +9,53 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Size of the base page in bytes: the smallest that the supported architectures have.
+/// Size of the base page in bytes: the smallest of the supported architectures.
 pub fn page_size() -> usize {
     4096
 }
 
-/// Unknown to the standard library.
+/// `None`: the standard library does not report it.
 pub fn physical_memory() -> Option<u64> {
     None
 }
 
-/// Unknown to the standard library.
+/// `None`: the standard library does not report it.
 pub fn free_memory() -> Option<u64> {
     None
 }
 
-/// Unknown to the standard library.
+/// `None`: the standard library does not report it.
 pub fn allowed_cpus() -> Option<Vec<u32>> {
     None
 }
 
-/// The call that tells which CPUs a thread may run on.
+/// Name of the call that returns the CPUs a thread may run on.
 pub const AFFINITY_CALL: &str = "none";
 
-/// The standard library cannot place threads.
+/// False: the standard library cannot pin threads.
 pub const CAN_PIN: bool = false;
 
-/// Not offered by the standard library.
+/// Not supported by the standard library.
 pub fn pin_to(_cpu: u32) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Unknown to the standard library.
+/// `None`: the standard library does not report it.
 pub fn running_cpu() -> Option<u32> {
     None
 }
 
-/// Unknown to the standard library.
+/// Empty: the standard library does not report limits.
 pub fn memory_limits() -> Vec<MemoryLimit> {
     Vec::new()
 }
 
-/// Unknown to the standard library.
+/// `None`: the standard library does not report it.
 pub fn kernel_release() -> Option<String> {
     None
 }
 
-/// Unknown to the standard library.
+/// `None`: the standard library does not report it.
 pub fn host_name() -> Option<String> {
     None
 }
@@ -73,55 +72,55 @@ pub fn monotonic_ns() -> u64 {
     .unwrap_or(u64::MAX)
 }
 
-/// Unknown to the standard library.
+/// `None`: the standard library does not count by thread.
 pub fn thread_noise() -> Option<ThreadNoise> {
     None
 }
 
-/// Unknown to the standard library.
+/// `None`: the standard library does not report it.
 pub fn process_cpu_ns() -> Option<u64> {
     None
 }
 
-/// Unknown to the standard library.
+/// `None`: the standard library does not report it.
 pub fn thread_cpu_ns() -> Option<u64> {
     None
 }
 
-/// There is no `/proc/stat`.
+/// `None`: there is no `/proc/stat`.
 pub fn jiffies_per_second() -> Option<f64> {
     None
 }
 
-/// The two that every system has.
+/// SIGINT and SIGTERM, which every system has.
 pub fn stop_signals() -> Vec<i32> {
     vec![signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]
 }
 
-/// Nothing is known to need it.
+/// Does nothing: no C library here is known to need it.
 pub fn share_one_heap() {}
 
-/// Systems without such a signal, or where it is not known.
+/// `None`: the system has no such signal, or it is unknown.
 pub fn file_limit_signal() -> Option<i32> {
     None
 }
 
-/// Not handed out.
+/// Zeros: the system does not pass them to programs.
 pub fn hardware_capabilities() -> [u64; 2] {
     [0; 2]
 }
 
-/// Unknown here.
+/// Not implemented on this system: returns `None`.
 pub fn zeroed_block() -> Option<u64> {
     None
 }
 
-/// Unknown here.
+/// Not implemented on this system: returns false.
 pub fn translated() -> bool {
     false
 }
 
-/// There is nothing like it, or it is not known.
+/// Not implemented on this system: returns false.
 pub fn elevated() -> bool {
     false
 }
@@ -139,8 +138,8 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Allocates `length` bytes (not 0) at a multiple of `align`; pools of huge pages are
-    /// unsupported.
+    /// Allocates `length` bytes (not 0) at a multiple of `align`. Pools of huge pages are not
+    /// supported.
     pub fn map(length: usize, align: usize, huge: Option<u64>) -> io::Result<Region> {
         if huge.is_some() {
             return Err(io::ErrorKind::Unsupported.into());
@@ -156,27 +155,27 @@ impl Region {
         Ok(Region { start, layout })
     }
 
-    /// The first byte.
+    /// Address of the first byte.
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// Bytes allocated.
+    /// Allocated bytes.
     pub fn length(&self) -> usize {
         self.layout.size()
     }
 
-    /// There are no guards.
+    /// 0: there are no guards.
     pub fn guard(&self) -> usize {
         0
     }
 
-    /// Unsupported.
+    /// Not supported.
     pub fn advise_huge(&self, _wanted: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Unsupported.
+    /// Not supported.
     pub fn place(&self, _place: &crate::memory::Place) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -189,17 +188,17 @@ impl Drop for Region {
     }
 }
 
-/// Unsupported.
+/// Not supported.
 pub fn page_counts(_range: &Range<usize>) -> io::Result<PageCounts> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Unsupported.
+/// Not supported.
 pub fn resident_bytes(_range: &Range<usize>) -> io::Result<u64> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Unsupported.
+/// Not supported.
 pub fn node_of_each(_addresses: &[usize]) -> io::Result<Vec<i32>> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -1,5 +1,4 @@
-//! Files on systems with POSIX calls: opening, positioned transfers, what is known of a file,
-//! limits.
+//! Files on systems with POSIX calls: opening, positioned transfers, metadata, limits.
 
 use super::files::{FileKind, FileNumbers, OpenHow};
 use std::ffi::CString;
@@ -14,7 +13,7 @@ use std::path::Path;
 /// "Invalid argument".
 pub const EINVAL: i32 = libc::EINVAL;
 
-/// "Bad file descriptor": writing to what was opened for reading.
+/// "Bad file descriptor": the error for writing to a file that was opened for reading.
 pub const EBADF: i32 = libc::EBADF;
 
 /// "Input/output error".
@@ -40,8 +39,8 @@ pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
     options.open(path)
 }
 
-/// A new file for which there is a name for a moment only: it is gone when it is closed, also by
-/// the end of the process.
+/// A new file that vanishes when it is closed, even by the end of the process. Its name exists for
+/// a moment only.
 pub fn create_vanishing(path: &Path) -> io::Result<File> {
     let file = open_file(
         path,
@@ -99,12 +98,12 @@ pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
         device: device_number(metadata.dev()),
         special: device_number(metadata.rdev()),
         inode: metadata.ino(),
-        // In units of 512 bytes, whatever the file system's blocks are (stat(3type)).
+        // Units are 512 bytes, independent of the file system's blocks (stat(3type)).
         allocated: Some(metadata.blocks().saturating_mul(512)),
     }
 }
 
-/// Major and minor number.
+/// Major and minor number of a device.
 fn device_number(number: u64) -> (u32, u32) {
     let number = number as libc::dev_t;
     (libc::major(number) as u32, libc::minor(number) as u32)
@@ -126,7 +125,7 @@ pub fn free_space(path: &Path) -> Option<u64> {
     (system.f_bavail as u64).checked_mul(system.f_frsize as u64)
 }
 
-/// The largest file that this process may write, where there is a limit (`ulimit -f`).
+/// Largest file in bytes that this process may write; `None` without a limit (`ulimit -f`).
 pub fn file_size_limit() -> Option<u64> {
     let mut limit = MaybeUninit::<libc::rlimit>::uninit();
     // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
@@ -142,7 +141,7 @@ pub fn file_size_limit() -> Option<u64> {
         .filter(|_| soft != libc::RLIM_INFINITY)
 }
 
-/// The number by which the process knows the file.
+/// File descriptor of the file.
 pub fn descriptor(file: &File) -> Option<i32> {
     Some(file.as_raw_fd())
 }

@@ -1,4 +1,4 @@
-//! Files in memory (mmap(2)), copied from and to without a fault ending the process.
+//! Mapped files (mmap(2)), with copies in which a page fault ends no process.
 
 use super::guarded_copy;
 use std::fs::File;
@@ -7,12 +7,12 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 
-/// Every system here has them.
+/// Always available on these systems.
 pub fn file_mapping_availability() -> Result<(), String> {
     Ok(())
 }
 
-/// Bytes that a regular file has at this moment.
+/// Size of a regular file at this moment, in bytes.
 pub fn current_size(file: &File) -> io::Result<u64> {
     let mut status = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
@@ -25,7 +25,7 @@ pub fn current_size(file: &File) -> io::Result<u64> {
     Ok(u64::try_from(size).unwrap_or(0))
 }
 
-/// The first bytes of a file as memory, shared with all who use the file.
+/// The first bytes of a file as memory, shared with all users of the file.
 #[derive(Debug)]
 pub struct FileMapping {
     start: NonNull<u8>,
@@ -37,8 +37,8 @@ pub struct FileMapping {
 unsafe impl Send for FileMapping {}
 
 impl FileMapping {
-    /// Maps the first `length` bytes, for writing too if the file was opened so and `writable` says
-    /// it.
+    /// Maps the first `length` bytes; for writing too if `writable` is true, for which the file
+    /// must be open for writing.
     pub fn map(file: &File, length: u64, writable: bool) -> io::Result<FileMapping> {
         guarded_copy::prepare()?;
         let length = usize::try_from(length)
@@ -65,8 +65,8 @@ impl FileMapping {
         }
     }
 
-    /// Copies bytes at `offset` to `to`. An error where the mapping ends before, or the system
-    /// could not read the file.
+    /// Copies bytes at `offset` to `to`. An error if the mapping ends before, or the system could
+    /// not read the file.
     pub fn read(&self, offset: usize, to: &mut [u8]) -> io::Result<()> {
         let from = self.inside(offset, to.len())?;
         // SAFETY: both ranges are mapped, of that length, and apart: `to` is memory of this
@@ -74,7 +74,7 @@ impl FileMapping {
         unsafe { guarded_copy::copy(to.as_mut_ptr(), from.as_ptr(), to.len()) }
     }
 
-    /// Copies `from` to the bytes at `offset`; the mapping must be writable. An error as in
+    /// Copies `from` to the bytes at `offset`; the mapping must be writable. Errors as in
     /// [`FileMapping::read`].
     pub fn write(&self, offset: usize, from: &[u8]) -> io::Result<()> {
         let to = self.inside(offset, from.len())?;
@@ -82,7 +82,7 @@ impl FileMapping {
         unsafe { guarded_copy::copy(to.as_ptr(), from.as_ptr(), from.len()) }
     }
 
-    /// Brings what was written to the device.
+    /// Writes changed pages back to the device.
     pub fn sync(&self) -> io::Result<()> {
         // SAFETY: the range is mapped.
         match unsafe { libc::msync(self.start.as_ptr().cast(), self.length, libc::MS_SYNC) } {
@@ -91,7 +91,7 @@ impl FileMapping {
         }
     }
 
-    /// The address of `bytes` bytes at `offset`, all of them mapped.
+    /// Address of `bytes` bytes at `offset`; an error unless all of them are mapped.
     fn inside(&self, offset: usize, bytes: usize) -> io::Result<NonNull<u8>> {
         match offset.checked_add(bytes) {
             // SAFETY: within the mapping, or directly behind it for no bytes.

@@ -1,5 +1,5 @@
-//! macOS and FreeBSD: what POSIX and sysctl tell. The rest is as on systems that are not known
-//! here.
+//! macOS and FreeBSD: POSIX and sysctl calls. Other functions are those of systems without a module
+//! of their own.
 
 pub use super::portable::{
     Region, hardware_capabilities, jiffies_per_second, node_of_each, page_counts, resident_bytes,
@@ -22,7 +22,7 @@ pub fn page_size() -> usize {
         .unwrap_or(4096)
 }
 
-/// A number that the kernel keeps under `name`, of 32 or 64 bits.
+/// A number of 32 or 64 bits that the kernel has under `name`.
 fn kernel_number(name: &CStr) -> Option<u64> {
     let mut value = 0u64;
     let mut size = size_of::<u64>();
@@ -40,7 +40,7 @@ fn kernel_number(name: &CStr) -> Option<u64> {
     (result == 0 && (size == 4 || size == 8)).then_some(value)
 }
 
-/// The machine's memory in bytes.
+/// Physical memory of the machine, in bytes.
 pub fn physical_memory() -> Option<u64> {
     kernel_number(if cfg!(target_os = "macos") {
         c"hw.memsize"
@@ -49,7 +49,7 @@ pub fn physical_memory() -> Option<u64> {
     })
 }
 
-/// Memory that nobody uses in bytes.
+/// Free memory, in bytes.
 pub fn free_memory() -> Option<u64> {
     let pages = if cfg!(target_os = "macos") {
         c"vm.page_free_count"
@@ -59,36 +59,37 @@ pub fn free_memory() -> Option<u64> {
     kernel_number(pages)?.checked_mul(page_size() as u64)
 }
 
-/// Whether the program was translated from another instruction set (Rosetta 2 on Apple's
+/// True if the program was translated from another instruction set (Rosetta 2 on Apple's
 /// processors).
 pub fn translated() -> bool {
     cfg!(target_os = "macos") && kernel_number(c"sysctl.proc_translated") == Some(1)
 }
 
-/// macOS takes hints about threads that belong together, but lets nobody choose a CPU.
+/// False: macOS takes hints about threads that belong together, but does not let a program choose a
+/// CPU.
 #[cfg(target_os = "macos")]
 pub const CAN_PIN: bool = false;
 
-/// macOS: see [`CAN_PIN`].
+/// Stubs, since macOS cannot pin threads (see [`CAN_PIN`]).
 #[cfg(target_os = "macos")]
 pub use super::portable::{AFFINITY_CALL, allowed_cpus, pin_to};
 
 #[cfg(target_os = "freebsd")]
 pub use self::cpuset::{AFFINITY_CALL, CAN_PIN, allowed_cpus, pin_to};
 
-/// cpuset_getaffinity(2) of the calling thread.
+/// Affinity of the calling thread by cpuset_getaffinity(2).
 #[cfg(target_os = "freebsd")]
 mod cpuset {
     use std::io;
     use std::mem::{MaybeUninit, size_of};
 
-    /// FreeBSD places threads.
+    /// True: FreeBSD can pin threads.
     pub const CAN_PIN: bool = true;
 
-    /// The call that tells which CPUs a thread may run on.
+    /// Name of the call that returns the CPUs a thread may run on.
     pub const AFFINITY_CALL: &str = "cpuset_getaffinity";
 
-    /// The calling thread.
+    /// Id of the calling thread.
     const THIS_THREAD: libc::id_t = -1;
 
     /// CPUs that the calling thread may run on, in rising order.
@@ -115,7 +116,7 @@ mod cpuset {
         })
     }
 
-    /// Lets the calling thread run on `cpu` only.
+    /// Pins the calling thread to `cpu`.
     pub fn pin_to(cpu: u32) -> io::Result<()> {
         if cpu as usize >= 8 * size_of::<libc::cpuset_t>() {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
@@ -141,7 +142,7 @@ mod cpuset {
     }
 }
 
-/// The soft limits on address space, on private writable memory and on locked memory.
+/// Soft limits on address space, on private writable memory and on locked memory.
 pub fn memory_limits() -> Vec<MemoryLimit> {
     let limit = |resource| {
         let mut limit = MaybeUninit::<libc::rlimit>::uninit();
@@ -161,13 +162,13 @@ pub fn memory_limits() -> Vec<MemoryLimit> {
     ]
 }
 
-/// Whether the program has rights that its caller lacks: it is set-user-ID or set-group-ID.
+/// True if the program has rights that its caller lacks: it is set-user-ID or set-group-ID.
 pub fn elevated() -> bool {
     // SAFETY: no arguments; return numbers.
     unsafe { libc::getuid() != libc::geteuid() || libc::getgid() != libc::getegid() }
 }
 
-/// One of the names that uname tells.
+/// One of the names that uname returns.
 fn name(of: fn(&libc::utsname) -> *const libc::c_char) -> Option<String> {
     let mut names = MaybeUninit::<libc::utsname>::uninit();
     // SAFETY: the kernel fills the whole structure unless it returns -1, each field ended by a zero
@@ -188,12 +189,12 @@ pub fn kernel_release() -> Option<String> {
     name(|names| names.release.as_ptr())
 }
 
-/// Name of the machine.
+/// Host name.
 pub fn host_name() -> Option<String> {
     name(|names| names.nodename.as_ptr())
 }
 
-/// Nanoseconds on a clock that runs evenly, from some point in the past.
+/// Nanoseconds since some point in the past, on an even clock.
 pub fn monotonic_ns() -> u64 {
     #[cfg(target_os = "macos")]
     const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC_RAW;
@@ -210,7 +211,7 @@ pub fn monotonic_ns() -> u64 {
         .wrapping_add(time.tv_nsec as u64)
 }
 
-/// CPU time that this process has used, all threads together, in ns.
+/// CPU time of this process, all threads together, in ns.
 pub fn process_cpu_ns() -> Option<u64> {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -225,7 +226,7 @@ pub fn process_cpu_ns() -> Option<u64> {
     })
 }
 
-/// CPU time of the calling thread, its own and the system's on its behalf.
+/// CPU time of the calling thread in ns, system calls included.
 pub fn thread_cpu_ns() -> Option<u64> {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -240,7 +241,7 @@ pub fn thread_cpu_ns() -> Option<u64> {
     })
 }
 
-/// The signal that ends a process whose file grows beyond its limit, unless it is handled.
+/// Signal that ends a process whose file grows beyond its limit, unless it is handled.
 pub fn file_limit_signal() -> Option<i32> {
     Some(libc::SIGXFSZ)
 }

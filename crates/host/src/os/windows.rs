@@ -1,6 +1,7 @@
-//! Windows: processors and memory. The rest is as on systems that are not known here.
+//! Windows: processors and memory. Other functions are those of systems without a module of their
+//! own.
 //!
-//! A thread is placed within its group of at most 64 CPUs (SetThreadAffinityMask); CPUs of other
+//! A thread is pinned within its group of at most 64 CPUs (SetThreadAffinityMask); CPUs of other
 //! groups are not offered.
 
 pub use super::plain_files::*;
@@ -21,7 +22,7 @@ use windows_sys::Win32::System::Threading::{
     SetThreadAffinityMask,
 };
 
-/// Windows places threads.
+/// True: Windows can pin threads.
 pub const CAN_PIN: bool = true;
 
 /// Size of the base page in bytes.
@@ -38,7 +39,7 @@ pub fn page_size() -> usize {
         .unwrap_or(4096)
 }
 
-/// Physical memory: all of it and what is available, in bytes.
+/// Physical memory in bytes: total and available.
 fn memory() -> Option<(u64, u64)> {
     let mut status = MEMORYSTATUSEX {
         dwLength: size_of::<MEMORYSTATUSEX>() as u32,
@@ -49,41 +50,41 @@ fn memory() -> Option<(u64, u64)> {
     told.then_some((status.ullTotalPhys, status.ullAvailPhys))
 }
 
-/// The machine's memory in bytes.
+/// Physical memory of the machine, in bytes.
 pub fn physical_memory() -> Option<u64> {
     memory().map(|(all, _)| all)
 }
 
-/// Memory that can be used without pushing others out, in bytes.
+/// Memory that is available without evicting other programs, in bytes.
 pub fn free_memory() -> Option<u64> {
     memory().map(|(_, available)| available)
 }
 
-/// The call that tells which CPUs a thread may run on.
+/// Name of the call that returns the CPUs a thread may run on.
 pub const AFFINITY_CALL: &str = "SetThreadAffinityMask";
 
-/// The CPUs of a mask, in rising order.
+/// CPUs of a mask, in rising order.
 fn cpus(mask: usize) -> Vec<u32> {
     (0..usize::BITS)
         .filter(|cpu| mask >> cpu & 1 == 1)
         .collect()
 }
 
-/// The CPUs of the process, as a mask.
+/// CPUs of the process, as a mask; `None` if its threads are in several groups.
 fn process_mask() -> Option<usize> {
     let mut process = 0;
     let mut system = 0;
     // SAFETY: the handle is the calling process's own; the call writes two masks.
     let told =
         unsafe { GetProcessAffinityMask(GetCurrentProcess(), &mut process, &mut system) } != 0;
-    // Zero: the process has threads in several groups.
+    // Zero means that the process has threads in several groups.
     (told && process != 0).then_some(process)
 }
 
 /// CPUs that the calling thread may run on, in rising order.
 ///
-/// Windows tells a thread's mask only when it is changed: it is set to all of the process's CPUs
-/// for a moment, and put back.
+/// Windows returns a thread's mask only when it is changed. The mask is set to all CPUs of the
+/// process for a moment, and restored.
 pub fn allowed_cpus() -> Option<Vec<u32>> {
     let process = process_mask()?;
     // SAFETY: the handle is the calling thread's own; masks are numbers.
@@ -96,7 +97,7 @@ pub fn allowed_cpus() -> Option<Vec<u32>> {
     Some(cpus(before & process))
 }
 
-/// Lets the calling thread run on `cpu` only.
+/// Pins the calling thread to `cpu`.
 pub fn pin_to(cpu: u32) -> io::Result<()> {
     let Some(mask) = 1usize.checked_shl(cpu) else {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -108,7 +109,7 @@ pub fn pin_to(cpu: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// The CPU that the calling thread runs on at this moment, within its group.
+/// CPU that the calling thread runs on at this moment, within its group.
 pub fn running_cpu() -> Option<u32> {
     // SAFETY: no arguments; returns a number.
     Some(unsafe { GetCurrentProcessorNumber() })

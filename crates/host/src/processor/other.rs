@@ -1,24 +1,24 @@
-//! Processors that tell nothing to a program without privileges: everything comes from the system.
+//! Processors without CPUID: most facts come from the system.
 
 use super::{Hypervisor, OwnCache, Signature};
 use units::Hertz;
 
-/// Unknown here.
+/// `None`: no instruction returns it.
 pub fn vendor() -> Option<String> {
     None
 }
 
-/// Unknown here.
+/// `None`: no instruction returns it.
 pub fn brand() -> Option<String> {
     None
 }
 
-/// Unknown here.
+/// `None`: no instruction returns it.
 pub fn signature() -> Option<Signature> {
     None
 }
 
-/// Extensions that the system says programs may use.
+/// Extensions that programs may use, as detected through the system.
 pub fn features() -> Option<Vec<String>> {
     #[cfg(target_arch = "aarch64")]
     {
@@ -46,7 +46,7 @@ pub fn features() -> Option<Vec<String>> {
     None
 }
 
-/// The rate of the virtual counter, which the firmware of 64-bit Arm leaves in a register.
+/// Rate of the virtual counter, from the register that the firmware of 64-bit Arm sets.
 #[cfg(target_arch = "aarch64")]
 pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     let rate: u64;
@@ -55,28 +55,28 @@ pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     unsafe {
         std::arch::asm!("mrs {}, cntfrq_el0", out(reg) rate, options(nomem, nostack, preserves_flags))
     };
-    // The firmware may have forgotten it.
+    // Firmware may leave the register zero.
     (rate > 0).then_some((Hertz(rate as f64), "CNTFRQ_EL0"))
 }
 
-/// Unknown here.
+/// `None`: no instruction returns it.
 #[cfg(not(target_arch = "aarch64"))]
 pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     None
 }
 
-/// By definition on 64-bit Arm and RISC-V, whose counters count time; not told elsewhere.
+/// True on 64-bit Arm and RISC-V, whose counters count time by definition; `None` elsewhere.
 pub fn counter_invariant() -> Option<(bool, &'static str)> {
     let counts_time = cfg!(any(target_arch = "aarch64", target_arch = "riscv64"));
     counts_time.then_some((true, "the architecture: the counter counts time"))
 }
 
-/// Unknown here.
+/// `None`: no instruction returns it.
 pub fn hypervisor() -> Option<Hypervisor> {
     None
 }
 
-/// Unknown here.
+/// Empty: no instruction describes caches.
 pub fn caches() -> Vec<OwnCache> {
     Vec::new()
 }

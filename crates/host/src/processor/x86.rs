@@ -15,7 +15,7 @@ pub fn vendor() -> Option<String> {
         .map(|info| info.as_str().to_owned())
 }
 
-/// Name that the processor gives itself.
+/// Model name as the processor reports it.
 pub fn brand() -> Option<String> {
     let brand = CpuId::new()
         .get_processor_brand_string()?
@@ -30,7 +30,7 @@ pub fn signature() -> Option<Signature> {
     (cpuid!(0).eax >= FEATURES_LEAF).then(|| decode_signature(cpuid!(FEATURES_LEAF).eax))
 }
 
-/// Puts the base and extended parts together as both vendors do.
+/// Combines the base and extended parts, as both vendors specify.
 fn decode_signature(eax: u32) -> Signature {
     let part = |shift: u32, bits: u32| eax >> shift & ((1 << bits) - 1);
     let base_family = part(8, 4);
@@ -47,7 +47,7 @@ fn decode_signature(eax: u32) -> Signature {
     }
 }
 
-/// Extensions that the processor has and the operating system saves the registers of.
+/// Extensions that the processor has and whose registers the operating system saves.
 pub fn features() -> Option<Vec<String>> {
     macro_rules! present {
         ($($name:tt)*) => {
@@ -67,7 +67,7 @@ pub fn features() -> Option<Vec<String>> {
     )
 }
 
-/// The nominal rate of the time-stamp counter and where it is told.
+/// Nominal rate of the time-stamp counter, and its source.
 pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     let id = CpuId::new();
     let own = id.get_tsc_info().and_then(|info| info.tsc_frequency());
@@ -84,7 +84,7 @@ pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     ))
 }
 
-/// Whether the counter runs at one rate in all power states.
+/// True if the counter runs at one rate in all power states.
 pub fn counter_invariant() -> Option<(bool, &'static str)> {
     let invariant = CpuId::new()
         .get_advanced_power_mgmt_info()?
@@ -92,7 +92,7 @@ pub fn counter_invariant() -> Option<(bool, &'static str)> {
     Some((invariant, "CPUID leaf 80000007h"))
 }
 
-/// Whether there is a hypervisor, by the bit that processors never set themselves.
+/// Hypervisor, detected by the bit that processors never set themselves.
 pub fn hypervisor() -> Option<Hypervisor> {
     if cpuid!(0).eax < FEATURES_LEAF {
         return None;
@@ -108,7 +108,7 @@ pub fn hypervisor() -> Option<Hypervisor> {
     Some(Hypervisor::Present(hypervisor_name(&bytes)))
 }
 
-/// The usual name for the twelve characters that a hypervisor signs with.
+/// Usual name for the signature of twelve characters that a hypervisor returns.
 fn hypervisor_name(signed: &[u8]) -> String {
     const NAMES: [(&str, &str); 9] = [
         ("KVMKVMKVM", "KVM"),
@@ -133,7 +133,7 @@ fn hypervisor_name(signed: &[u8]) -> String {
     }
 }
 
-/// The caches of the core that this runs on (leaf 4, on AMD leaf 8000001Dh).
+/// Caches of the current core (leaf 4, on AMD leaf 8000001Dh).
 pub fn caches() -> Vec<OwnCache> {
     const MOST: usize = 16; // a hypervisor that ignores the index would answer for ever
     let mut all = Vec::new();

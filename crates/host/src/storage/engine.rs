@@ -1,26 +1,25 @@
-//! Requests, completions, and the trait of whoever carries them out.
+//! Requests, completions, and the trait of engines that carry requests out.
 
 use super::buffers::IoBuffers;
 use crate::os::{EINVAL, EIO};
 use units::Nanos;
 use units::error::Result;
 
-/// Direction of an operation.
+/// Kind of operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Transfer {
-    /// From the target to the buffer.
+    /// Moves data from the target to the buffer.
     Read,
-    /// From the buffer to the target.
+    /// Moves data from the buffer to the target.
     Write,
-    /// Everything written so far, and what the system knows of the file, is on the medium
-    /// afterwards (fsync).
+    /// Puts everything written so far, and the file's metadata, on the medium (fsync).
     Sync,
-    /// Everything written so far can be read after a crash (fdatasync).
+    /// Makes everything written so far readable after a crash (fdatasync).
     DataSync,
 }
 
 impl Transfer {
-    /// Whether bytes are moved, so that offset, length and buffer count.
+    /// True if the operation moves bytes, so that it uses offset, length and buffer.
     pub fn moves_data(self) -> bool {
         matches!(self, Transfer::Read | Transfer::Write)
     }
@@ -29,93 +28,92 @@ impl Transfer {
 /// One operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoRequest {
-    /// The caller's number for it, handed back with the completion.
+    /// Number chosen by the caller, returned with the completion.
     pub tag: u64,
-    /// Which of the targets that the engine was opened with.
+    /// Index of the target among those that the engine was opened with.
     pub target: usize,
-    /// Which of the engine's buffers; below the depth. It is the engine's until the completion is
-    /// reaped.
+    /// Index of the buffer, below the depth. The buffer belongs to the engine until the completion
+    /// is reaped.
     pub slot: usize,
     /// Offset in the target, in bytes.
     pub offset: u64,
-    /// How many bytes, at most the engine's block; unused by [`Transfer::Sync`] and
+    /// Number of bytes, at most the engine's block; unused by [`Transfer::Sync`] and
     /// [`Transfer::DataSync`].
     pub bytes: usize,
-    /// Direction.
+    /// Kind of operation.
     pub transfer: Transfer,
 }
 
-/// How an operation ended.
+/// Result of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoCompletion {
-    /// The request's number.
+    /// Number of the request.
     pub tag: u64,
-    /// Bytes moved, which may be fewer than requested (the target ended, the device gave up
-    /// half-way), or the system's number of the error. 0 for a sync that succeeded. A request that
-    /// no engine could carry out (no such target or slot, a slot in flight, more bytes than the
-    /// block) ends with [`INVALID`].
+    /// Bytes moved, or the error number of the system. The bytes may be fewer than requested: the
+    /// target ended, or the device stopped half-way. 0 for a successful sync. An invalid request
+    /// ends with [`INVALID`]: no such target or slot, a slot in flight, or more bytes than the
+    /// block.
     pub result: std::result::Result<usize, i32>,
-    /// [`crate::counter::ticks`] when it was found complete.
+    /// [`crate::counter::ticks`] at the time when it was found complete.
     pub at: u64,
 }
 
-/// The system's number for "invalid argument" (EINVAL).
+/// Error number of the system for "invalid argument" (EINVAL).
 pub const INVALID: i32 = EINVAL;
 
-/// The system's number for "input/output error" (EIO).
+/// Error number of the system for "input/output error" (EIO).
 pub const IO_ERROR: i32 = EIO;
 
-/// For so long an engine waits for completions at a time.
+/// Longest wait for completions in one call of [`IoEngine::reap`].
 pub const LONGEST_WAIT: Nanos = Nanos(1e9);
 
-/// Carries requests out. An engine belongs to one thread at a time: open it anywhere, then use it
-/// from one thread only.
+/// Carries requests out. An engine may be opened in any thread, and is then used by one thread
+/// only.
 pub trait IoEngine: Send {
-    /// Hands requests over, in this order, and returns how many were taken: the first ones, fewer
-    /// than all when the queue is full. An engine that is not asynchronous takes one and has
-    /// carried it out when this returns.
+    /// Submits requests in this order, and returns how many of the first ones were taken; fewer
+    /// than all if the queue is full. A synchronous engine takes one, which is complete on return.
     ///
     /// # Errors
-    /// The system refused the queue as a whole; what fails in a single request is told by its
-    /// completion.
+    /// The system rejected the queue as a whole. Failures of single requests appear in their
+    /// completions.
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize>;
 
-    /// Appends completions to `into`: waits for at least `least` of those in flight (all of them,
-    /// if there are fewer), and takes along what is complete already. Waits for about
-    /// [`LONGEST_WAIT`] at most and then brings what there is, so that its caller can give up on a
-    /// device that hangs; where the system has no such limit (`sync` and `mmap`, whose operations
-    /// are over before this is called; io_uring before Linux 5.11) nobody can.
+    /// Appends completions to `into`, including those that are complete already. Waits for at least
+    /// `least` of the operations in flight, or for all if there are fewer.
+    ///
+    /// Waits about [`LONGEST_WAIT`] at most, so that the caller can give up on a device that hangs.
+    /// Some engines have no such limit: `sync` and `mmap`, whose operations end before this call,
+    /// and io_uring before Linux 5.11.
     ///
     /// # Errors
-    /// The system refused to tell of completions.
+    /// The system did not return completions.
     fn reap(&mut self, least: usize, into: &mut Vec<IoCompletion>) -> Result<()>;
 
-    /// The buffers, one for each slot; those in flight cannot be reached.
+    /// The buffers, one for each slot; buffers in flight are inaccessible.
     fn buffers(&mut self) -> &mut IoBuffers;
 
-    /// Differences from the request, each in one sentence: polling that the device refuses, buffers
-    /// that could not be registered.
+    /// Differences from the settings, one sentence each: polling that the device does not support,
+    /// buffers that could not be registered.
     fn remarks(&self) -> &[String] {
         &[]
     }
 }
 
-/// How an engine shall work.
+/// Settings of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineSettings {
-    /// Operations in flight at most, at least 1: the number of slots.
+    /// Largest number of operations in flight, at least 1; also the number of slots.
     pub depth: usize,
-    /// Bytes of the largest transfer, at least 1.
+    /// Largest transfer in bytes, at least 1.
     pub block: usize,
-    /// Whether the targets were opened for direct I/O.
+    /// True if the targets were opened for direct I/O.
     pub direct: bool,
-    /// Bytes by which every buffer is moved away from its page boundary; offsets are the caller's
-    /// to move.
+    /// Distance of every buffer from its page boundary, in bytes. Misaligned offsets are up to the
+    /// caller.
     pub misalign: usize,
-    /// Look for completions in a loop instead of waiting for an interrupt, where the device allows
-    /// it.
+    /// Poll for completions instead of waiting for an interrupt, if the device supports it.
     pub poll: bool,
-    /// Make buffers and files known to the kernel in advance, where the engine can.
+    /// Register buffers and files with the kernel in advance, if the engine can.
     pub registered: bool,
 }
 

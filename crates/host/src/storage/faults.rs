@@ -1,28 +1,27 @@
-//! An engine that fails on purpose, around any other: for tests of what has to survive failing
-//! devices.
+//! An engine that injects faults into another one, for tests with failing devices.
 
 use super::{IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest};
 use crate::counter;
 use units::Nanos;
 use units::error::Result;
 
-/// Faults to inject, counted over all completions; 0 is never.
+/// Faults to inject. A period counts completions; 0 means never.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Faults {
-    /// Number of operations after which one ends with `error`.
+    /// Period of operations that end with `error`.
     pub error_every: u64,
-    /// The system's number of that error.
+    /// Error number of the system for these operations.
     pub error: i32,
-    /// Number of operations after which one reports half of its bytes.
+    /// Period of operations that report half of their bytes.
     pub short_every: u64,
-    /// Number of operations after which one is held back for `delay`.
+    /// Period of operations that are held back for `delay`.
     pub delay_every: u64,
-    /// How long.
+    /// Time for which operations are held back.
     pub delay: Nanos,
 }
 
 impl Default for Faults {
-    /// Nothing goes wrong; errors would be those of a broken device.
+    /// No faults; the error number is that of a broken device.
     fn default() -> Self {
         Faults {
             error_every: 0,
@@ -34,7 +33,7 @@ impl Default for Faults {
     }
 }
 
-/// An engine whose operations are those of the one inside, but for the faults.
+/// An engine with the operations of `inner`, changed by the faults.
 pub struct Faulty {
     inner: Box<dyn IoEngine>,
     faults: Faults,
@@ -44,7 +43,7 @@ pub struct Faulty {
 }
 
 impl Faulty {
-    /// Makes `inner` fail.
+    /// Injects `faults` into the operations of `inner`.
     pub fn new(inner: Box<dyn IoEngine>, faults: Faults) -> Faulty {
         Faulty {
             inner,
@@ -55,7 +54,8 @@ impl Faulty {
         }
     }
 
-    /// Takes what the engine inside completed, spoils it, and hands over what is not held back.
+    /// Takes the completions of `inner`, injects faults, and hands over those that are not held
+    /// back.
     fn spoil(&mut self, into: &mut Vec<IoCompletion>) {
         for mut completion in self.fresh.drain(..) {
             self.completed += 1;
@@ -74,7 +74,7 @@ impl Faulty {
         }
     }
 
-    /// Hands over what was held back for long enough; says for how long to wait for the next one.
+    /// Hands over completions whose delay is over; returns the time until the next one.
     fn release(&mut self, into: &mut Vec<IoCompletion>) -> Option<Nanos> {
         let now = counter::monotonic();
         let ticks = counter::ticks();
@@ -92,7 +92,7 @@ impl Faulty {
 
 impl IoEngine for Faulty {
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize> {
-        // Completions held back count as in flight, so that the depth stays the same.
+        // Completions held back count as in flight, so the depth stays the same.
         let room = self.inner.buffers().slots().saturating_sub(self.held.len());
         self.inner.submit(&requests[..room.min(requests.len())])
     }
@@ -101,8 +101,7 @@ impl IoEngine for Faulty {
         let before = into.len();
         loop {
             let missing = (before + least).saturating_sub(into.len());
-            // Completions held back come by themselves; the engine inside is waited for only for
-            // the others.
+            // Completions held back need no wait of `inner`, only the others do.
             let inside = missing.saturating_sub(self.held.len());
             let reaped = self.inner.reap(inside, &mut self.fresh);
             let idle = self.fresh.is_empty();

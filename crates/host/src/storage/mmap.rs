@@ -1,4 +1,4 @@
-//! Copies from and to a mapping of the file, which the system fills and empties page by page.
+//! Engine that copies from and to a mapping of the file, which the system pages in and out.
 
 use super::{
     Admission, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready, Target,
@@ -16,7 +16,7 @@ struct Mmap {
     ready: Ready,
 }
 
-/// Whether this system has mappings.
+/// Checks that this system has mappings of files.
 pub(super) fn availability() -> std::result::Result<(), String> {
     os::file_mapping_availability()
 }
@@ -41,7 +41,7 @@ pub(super) fn open(targets: &[Target], settings: &EngineSettings) -> Result<Box<
 }
 
 impl Mmap {
-    /// Carries one admitted request out.
+    /// Carries out one admitted request.
     fn carry_out(&self, request: &IoRequest, address: Option<NonNull<u8>>) -> io::Result<usize> {
         let target = &self.targets[request.target];
         let mapping = &self.mappings[request.target];
@@ -51,8 +51,8 @@ impl Mmap {
             }
             return synchronize(target.file(), request.transfer);
         };
-        // Pages behind the end of a file raise a signal, and the rest of its last page is not part
-        // of it.
+        // Pages after the end of a file raise a signal, and the rest of its last page does not
+        // belong to it.
         let size = match target.kind() {
             TargetKind::BlockDevice => target.size(),
             _ => os::current_size(target.file())?.min(target.size()),

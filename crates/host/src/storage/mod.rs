@@ -1,8 +1,8 @@
-//! Storage: files and block devices opened safely, and the ways to move blocks to and from them.
+//! Storage: safe opening of files and block devices, and engines that move blocks to and from them.
 //!
-//! A [`Target`] is an opened file or device with what is known of it, an [`IoEngine`] carries
-//! requests out on behalf of one thread, [`IO_ENGINES`] lists the engines there are. [`Pattern`]
-//! makes data that can be told apart and verified, [`Faulty`] makes any engine fail on purpose.
+//! A [`Target`] is an opened file or device with its facts. An [`IoEngine`] carries requests out
+//! for one thread, and [`IO_ENGINES`] lists all engines. [`Pattern`] makes data that can be
+//! verified, and [`Faulty`] injects faults into any engine.
 
 mod buffers;
 mod engine;

@@ -1,4 +1,4 @@
-//! The engine that moves nothing: every operation is complete at once.
+//! Engine that moves no data: every operation is complete at once.
 
 use super::{
     Admission, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready, Target,
@@ -11,7 +11,7 @@ struct Null {
     ready: Ready,
 }
 
-/// It needs nothing.
+/// Always available.
 pub(super) fn availability() -> std::result::Result<(), String> {
     Ok(())
 }

@@ -1,38 +1,37 @@
-//! Data that can be told apart: a function of a seed and of the offset in the target. Any range can
-//! be made again, and compared with data that was read.
+//! Verifiable data: a function of a seed and of the offset in the target. Any range can be
+//! generated again, and compared with data that was read.
 
 use std::fmt;
 
-/// Bytes that carry a mark of their own: the smallest block of any device.
+/// Bytes with a header of their own: the smallest block of any device.
 const UNIT: usize = 512;
 
-/// Source of data.
+/// Content of generated data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filler {
-    /// Random words from the seed, which no compression makes smaller; each 512 bytes begin with
-    /// their place.
+    /// Random words from the seed, which do not compress. Each 512 bytes begin with their position.
     Incompressible,
     /// Zeros, which some devices do not store.
     Zeros,
-    /// These bytes again and again, from the beginning of the target on; zeros if there are none.
+    /// These bytes repeated from the beginning of the target; zeros if there are none.
     Repeated(Vec<u8>),
 }
 
-/// Data for every place of a target.
+/// Data for every offset of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     filler: Filler,
     seed: u64,
 }
 
-/// Error in data that was read back.
+/// First difference in data that was read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Place of the first wrong byte in the target.
+    /// Offset of the first wrong byte in the target.
     pub at: u64,
-    /// The byte that belongs there.
+    /// Expected byte.
     pub expected: u8,
-    /// The byte that was there.
+    /// Byte that was read.
     pub found: u8,
     /// Probable origin of the wrong data.
     pub nature: Nature,
@@ -43,27 +42,27 @@ pub struct Mismatch {
 pub enum Nature {
     /// Zeros: never written, or lost.
     Zeros,
-    /// Data of this pattern that belongs elsewhere, at this offset.
+    /// Data of this pattern that belongs to another offset, this one.
     Misplaced(u64),
-    /// Data of a pattern with another seed: an earlier run's.
+    /// Data of a pattern with another seed: of an earlier session.
     OtherSeed,
-    /// None of these.
+    /// Other data.
     Corrupt,
 }
 
-/// Start of every unit of incompressible data, once unmasked.
+/// First word of every unit of incompressible data, after unmasking.
 const MARK: u64 = 0x6d65_6d67_6175_6765;
 
-/// Words of a unit.
+/// Number of words of a unit.
 const WORDS: usize = UNIT / 8;
 
 impl Pattern {
-    /// Data made of `filler`; the seed tells the data of one run from that of another.
+    /// Makes a pattern; different sessions use different seeds.
     pub fn new(filler: Filler, seed: u64) -> Pattern {
         Pattern { filler, seed }
     }
 
-    /// Makes the data that belongs at `offset`, whatever the length.
+    /// Fills `buffer` with the data for `offset`.
     pub fn fill(&self, buffer: &mut [u8], offset: u64) {
         match &self.filler {
             Filler::Zeros => buffer.fill(0),
@@ -86,10 +85,10 @@ impl Pattern {
         }
     }
 
-    /// Compares data read at `offset` with what belongs there.
+    /// Compares data read at `offset` with the expected data.
     ///
     /// # Errors
-    /// The first byte that differs, and what the data around it seems to be.
+    /// The first byte that differs, with the probable origin of the data around it.
     pub fn verify(&self, buffer: &[u8], offset: u64) -> Result<(), Mismatch> {
         let mut belongs = [0; UNIT];
         for (unit, _, part) in units(buffer.len(), offset) {
@@ -115,8 +114,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// The words of one unit, of which the first four are mark, place, seed and the mask of these
-    /// three.
+    /// Words of one unit. The first four are mark, position, seed and the mask of these three.
     fn words_of(&self, unit: u64) -> [[u8; 8]; WORDS] {
         let start = mixed(self.seed ^ mixed(unit));
         let mask = mixed(start);
@@ -166,8 +164,8 @@ impl Pattern {
     }
 }
 
-/// The units that `length` bytes at `offset` touch: the unit's number, where in it the bytes begin,
-/// and which they are.
+/// Units that `length` bytes at `offset` touch. For each: number of the unit, offset in the unit,
+/// and range of the bytes.
 fn units(length: usize, offset: u64) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -182,7 +180,7 @@ fn units(length: usize, offset: u64) -> impl Iterator<Item = (u64, usize, std::o
     })
 }
 
-/// Fills with bytes that repeat from the beginning of the target on.
+/// Fills `buffer` with bytes that repeat from the beginning of the target.
 fn repeat(bytes: &[u8], buffer: &mut [u8], offset: u64) {
     if bytes.is_empty() {
         return buffer.fill(0);
@@ -195,10 +193,10 @@ fn repeat(bytes: &[u8], buffer: &mut [u8], offset: u64) {
         .for_each(|(to, byte)| *to = *byte);
 }
 
-/// The odd number nearest to 2^64 over the golden ratio: multiples of it are spread evenly.
+/// Odd number nearest to 2^64 over the golden ratio: its multiples are spread evenly.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The output function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): every bit depends on all
+/// Output function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): every bit depends on all
 /// bits.
 fn mixed(value: u64) -> u64 {
     let value = value.wrapping_add(GOLDEN);
@@ -289,7 +287,7 @@ mod tests {
         );
         let mut counts = [0u32; 256];
         data.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
-        // 4096 of each on average, with a standard deviation of 64.
+        // 4096 of each value on average, with a standard deviation of 64.
         assert!(
             counts.iter().all(|count| (3600..4600).contains(count)),
             "{counts:?}"
@@ -298,8 +296,8 @@ mod tests {
         assert!(packed > data.len() * 98 / 100, "{packed} of {}", data.len());
     }
 
-    /// The size that the entropy of pairs of bytes leaves of data. Eight samples a pair let it seem
-    /// a hundredth smaller.
+    /// Compressed size according to the entropy of pairs of bytes. With only eight samples per pair
+    /// it comes out one hundredth too small.
     fn entropy_bytes(data: &[u8]) -> usize {
         let mut counts = vec![0u32; 65536];
         data.chunks_exact(2)

@@ -1,17 +1,16 @@
-//! Common part of engines: requests that may be carried out, and completions that wait to be
-//! reaped.
+//! Common part of engines: validation of requests, and completions that wait to be reaped.
 
 use super::{INVALID, IoBuffers, IoCompletion, IoRequest};
 use crate::counter;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
-/// Completions that are known but not reaped yet.
+/// Completions that were not reaped yet.
 #[derive(Debug, Default)]
 pub(crate) struct Ready(VecDeque<IoCompletion>);
 
 impl Ready {
-    /// Notes the end of an operation at this moment.
+    /// Records the end of an operation at this moment.
     pub(crate) fn ended(&mut self, tag: u64, result: Result<usize, i32>) {
         self.0.push_back(IoCompletion {
             tag,
@@ -20,34 +19,34 @@ impl Ready {
         });
     }
 
-    /// Notes a request that no engine can carry out.
+    /// Records an invalid request.
     pub(crate) fn refused(&mut self, tag: u64) {
         self.ended(tag, Err(INVALID));
     }
 
-    /// How many wait.
+    /// Number of completions.
     pub(crate) fn waiting(&self) -> usize {
         self.0.len()
     }
 
-    /// Hands all of them over.
+    /// Hands over all completions.
     pub(crate) fn drain(&mut self, into: &mut Vec<IoCompletion>) {
         into.extend(self.0.drain(..));
     }
 }
 
-/// Whether a request can be carried out.
+/// Result of validating a request.
 pub(crate) enum Admission {
-    /// Data moves to or from this address; the slot is lent.
+    /// Valid transfer from or to this address; the slot is lent.
     Move(NonNull<u8>),
-    /// A sync, which needs no buffer.
+    /// Valid sync, which needs no buffer.
     Sync,
-    /// It names something that there is not.
+    /// Invalid request.
     Refused,
 }
 
 impl Admission {
-    /// Judges a request for an engine of `targets` targets, and lends the slot of one that moves
+    /// Validates a request for an engine with `targets` targets, and lends the slot if it moves
     /// data.
     pub(crate) fn admit(request: &IoRequest, targets: usize, buffers: &mut IoBuffers) -> Admission {
         let known = request.target < targets;
@@ -58,8 +57,7 @@ impl Admission {
                 Admission::Refused
             };
         }
-        // Systems count offsets with a sign, and some take a negative one for "where the file
-        // stands".
+        // Systems use signed offsets, and some take a negative one as "at the current position".
         let end = request.offset.checked_add(request.bytes as u64);
         let sound = known
             && request.bytes <= buffers.block()

@@ -1,4 +1,4 @@
-//! One system call per operation: pread, pwrite, fsync, fdatasync.
+//! Engine with one system call per operation: pread, pwrite, fsync, fdatasync.
 
 use super::{
     Admission, EngineSettings, IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready,
@@ -16,7 +16,7 @@ struct Sync {
     ready: Ready,
 }
 
-/// Every system has it.
+/// Always available.
 pub(super) fn availability() -> std::result::Result<(), String> {
     Ok(())
 }
@@ -65,8 +65,8 @@ impl IoEngine for Sync {
     }
 }
 
-/// One pread or pwrite. The buffer at `address` is lent to this operation and holds the request's
-/// bytes.
+/// Carries out one pread or pwrite. The buffer at `address` is lent to this operation and has room
+/// for the request's bytes.
 fn transfer(file: &File, request: &IoRequest, address: NonNull<u8>) -> io::Result<usize> {
     // SAFETY: the slot is lent to this operation alone and holds at least `bytes` initialized
     // bytes.
@@ -77,7 +77,7 @@ fn transfer(file: &File, request: &IoRequest, address: NonNull<u8>) -> io::Resul
     }
 }
 
-/// fsync or fdatasync, repeated where a signal came in between.
+/// Calls fsync or fdatasync, again if a signal interrupts it.
 pub(crate) fn synchronize(file: &File, transfer: Transfer) -> io::Result<usize> {
     loop {
         let result = if transfer == Transfer::Sync {
@@ -92,7 +92,7 @@ pub(crate) fn synchronize(file: &File, transfer: Transfer) -> io::Result<usize> 
     }
 }
 
-/// The system's number of an error; EIO for one that has none.
+/// Error number of the system; EIO for an error without one.
 pub(crate) fn number_of(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(IO_ERROR)
 }

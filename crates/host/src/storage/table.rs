@@ -1,4 +1,4 @@
-//! The table of engines.
+//! Table of engines.
 
 use super::engine::{EngineSettings, IoEngine};
 use super::targets::Target;
@@ -6,26 +6,26 @@ use super::{mmap, null, sync};
 use crate::os;
 use units::error::Result;
 
-/// Makes an engine over targets, as a row of [`IO_ENGINES`] holds it.
+/// Opens an engine over targets; the type of functions in [`IO_ENGINES`].
 pub type OpenEngine = fn(&[Target], &EngineSettings) -> Result<Box<dyn IoEngine>>;
 
-/// One way to carry requests out.
+/// An engine of the table.
 pub struct EngineRow {
-    /// Name that the user types.
+    /// Name for users.
     pub name: &'static str,
     /// One line for lists.
     pub help: &'static str,
-    /// Whether it keeps more than one operation in flight.
+    /// True if the engine keeps more than one operation in flight.
     pub asynchronous: bool,
-    /// Whether direct I/O passes by the page cache with it.
+    /// True if direct I/O with this engine bypasses the page cache.
     pub bypasses_cache: bool,
-    /// Whether it can be used here, and why not.
+    /// Checks whether the engine can be used here; the error is the reason.
     pub availability: fn() -> std::result::Result<(), String>,
-    /// An engine for one thread. It shares the opened targets with others.
+    /// Opens an engine for one thread, which shares the targets with other engines.
     pub open: OpenEngine,
 }
 
-/// All engines. Engines that this system lacks are rows too, and say why.
+/// All engines. Engines that this system lacks are included, with the reason.
 pub static IO_ENGINES: [EngineRow; 5] = [
     EngineRow {
         name: "sync",
@@ -69,13 +69,13 @@ pub static IO_ENGINES: [EngineRow; 5] = [
     },
 ];
 
-/// The engine called `name`.
+/// Finds an engine by name.
 pub fn engine_named(name: &str) -> Option<&'static EngineRow> {
     IO_ENGINES.iter().find(|row| row.name == name)
 }
 
-/// The engine nearest to one that cannot be used here: the next asynchronous one for those that
-/// are, else `sync`.
+/// Replacement for an engine that cannot be used here: an available one with the same
+/// `asynchronous`, else any available one, except `null`.
 pub fn nearest_available(row: &EngineRow) -> Option<&'static EngineRow> {
     let usable = |other: &&EngineRow| {
         other.name != row.name && other.name != "null" && (other.availability)().is_ok()

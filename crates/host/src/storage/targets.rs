@@ -1,8 +1,8 @@
-//! Files and block devices, opened so that nobody's data is at risk.
+//! Files and block devices, opened so that no foreign data is at risk.
 //!
-//! Reading opens for reading only. Writing goes to a file that the run itself makes
-//! ([`Access::Create`]), or to what the user gave up by name ([`Access::Destroy`]), and even then
-//! to nothing that somebody else uses.
+//! [`Access::Read`] opens for reading only. Writing goes to a file that the session makes
+//! ([`Access::Create`]), or to one that the user gave up by name ([`Access::Destroy`]). A target in
+//! use by others is never written to.
 
 mod create;
 mod device;
@@ -29,11 +29,11 @@ use units::error::{Error, Result};
 /// Kind of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetKind {
-    /// A file that was there before.
+    /// A file that existed before.
     File,
     /// A block device.
     BlockDevice,
-    /// A file that this run made.
+    /// A file made by this session.
     Created,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for TargetKind {
     }
 }
 
-/// An opened file or device and what is known of it. Clones share what is opened.
+/// An opened file or device with its facts. Clones share the open file.
 #[derive(Debug, Clone)]
 pub struct Target(Arc<Opened>);
 
@@ -69,8 +69,8 @@ impl Target {
     /// Opens `path`.
     ///
     /// # Errors
-    /// The path is missing, not allowed, empty, or neither file nor block device; somebody else
-    /// uses what would be written to; there is no room for what would be created.
+    /// The path is missing, not accessible, empty, or neither file nor block device. The target to
+    /// overwrite is in use. There is no room for the file to create.
     pub fn open(path: &Path, opening: &Opening) -> Result<Target> {
         let system = SystemFiles::real();
         match opening.access {
@@ -89,11 +89,11 @@ impl Target {
         }
     }
 
-    /// Opens what is there.
+    /// Opens an existing file or device.
     fn of_existing(path: &Path, opening: &Opening, system: &SystemFiles) -> Result<Target> {
         let destroy = opening.access == Access::Destroy;
-        // Opening a device can have effects, so the name is judged first, and what was opened again
-        // after.
+        // Opening a device can have effects, so metadata of the path is checked first, and that of
+        // the open file again.
         let seen = std::fs::metadata(path).map_err(|error| cannot_open(path, &error))?;
         let seen = judged(path, os::file_numbers(&seen))?;
         let claim = destroy && seen.kind == FileKind::BlockDevice;
@@ -154,7 +154,7 @@ impl Target {
         )
     }
 
-    /// Finds out the rest about an opened file.
+    /// Collects the remaining facts about an opened file.
     fn complete(
         path: &Path,
         found: OpenedFile,
@@ -195,21 +195,22 @@ impl Target {
         Ok(Target(Arc::new(opened)))
     }
 
-    /// The path as it was named.
+    /// Path as the user gave it.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// Bytes that it had when it was opened.
+    /// Size at the time of opening, in bytes.
     pub fn size(&self) -> u64 {
         self.0.size
     }
 
-    /// Bytes of the file that the file system has given out no room for: holes, which read as zeros
-    /// without any device, or what compression saves. `None` for devices, for what is too little to
-    /// tell, and where it is not told.
+    /// Bytes of the file without allocated space: holes, which read as zeros without any device, or
+    /// savings of compression. `None` for devices, for small differences, and if the system does
+    /// not report it.
     pub fn holes(&self) -> Option<u64> {
-        /// Smaller files may lie inside of the file system's own records.
+        /// Least difference that counts: smaller files may lie inside the file system's own
+        /// records.
         const TELLING: u64 = 64 << 10;
         let missing = self.0.size.saturating_sub(self.0.allocated?);
         (missing >= TELLING).then_some(missing)
@@ -220,59 +221,57 @@ impl Target {
         self.0.kind
     }
 
-    /// Whether it may be written to.
+    /// True if the target is open for writing.
     pub fn is_writable(&self) -> bool {
         self.0.writable
     }
 
-    /// Bytes of the smallest transfer of the device below, 512 where that is not known.
+    /// Smallest transfer of the underlying device in bytes; 512 if unknown.
     pub fn logical_block(&self) -> u32 {
         self.0.logical_block
     }
 
-    /// The file system that it lies on, as the system calls it (`ext4`, `tmpfs`); `None` for
-    /// devices and where it is not told.
+    /// Name of the file system (`ext4`, `tmpfs`); `None` for devices and if unknown.
     pub fn file_system(&self) -> Option<&str> {
         self.0.facts.file_system.as_deref()
     }
 
-    /// Whether transfers pass by the page cache, and why not.
+    /// Whether transfers bypass the page cache, with the reason if not.
     pub fn direct(&self) -> &Direct {
         &self.0.direct
     }
 
-    /// The block device below, as the system calls it (`nvme0n1p2`); `None` where it is not known.
+    /// Name of the underlying block device (`nvme0n1p2`); `None` if unknown.
     pub fn device(&self) -> Option<&str> {
         self.0.facts.device.as_deref()
     }
 
-    /// Whether the device below turns; `None` where it is not known.
+    /// True if the underlying device rotates; `None` if unknown.
     pub fn rotational(&self) -> Option<bool> {
         self.0.facts.rotational
     }
 
-    /// Model of the device below; `None` if unknown.
+    /// Model of the underlying device; `None` if unknown.
     pub fn model(&self) -> Option<&str> {
         self.0.facts.model.as_deref()
     }
 
-    /// Whether completions of the device below can be polled for; `None` where it is not known.
+    /// True if the underlying device has polled completion queues; `None` if unknown.
     pub fn polls(&self) -> Option<bool> {
         self.0.facts.polls
     }
 
-    /// How it was made sure that nobody else uses what is overwritten; `None` unless it is
+    /// Method that checked that no other program uses the target; `None` unless opened with
     /// [`Access::Destroy`].
     pub fn use_check(&self) -> Option<&'static str> {
         self.0.use_check
     }
 
-    /// Lets the page cache forget the target, so that the next buffered read goes to the device:
-    /// what was written is brought there first. Pages that others have mapped or changed meanwhile
-    /// stay.
+    /// Drops the target from the page cache, so that the next buffered read goes to the device.
+    /// Written data is synchronised first. Pages that others have mapped or changed meanwhile stay.
     ///
     /// # Errors
-    /// The system cannot, or writing failed.
+    /// The system cannot drop pages, or writing failed.
     pub fn forget_cached(&self) -> Result<()> {
         let forgotten = match self.0.writable {
             true => self
@@ -293,7 +292,7 @@ impl Target {
     }
 }
 
-/// An opened file before all is known of it.
+/// An opened file whose facts are not complete yet.
 struct OpenedFile {
     file: File,
     size: u64,
@@ -301,14 +300,13 @@ struct OpenedFile {
     use_check: Option<&'static str>,
 }
 
-/// Whether `path` is named in `list`: the same path, letter for letter, so that nothing is
-/// destroyed by a mistake.
+/// True if `list` contains `path`, spelled exactly alike, so that no data is destroyed by mistake.
 pub fn is_named(path: &Path, list: &[PathBuf]) -> bool {
     list.iter()
         .any(|named| named.as_os_str() == path.as_os_str())
 }
 
-/// Refuses what is neither file nor block device.
+/// Fails unless the target is a file or a block device.
 fn judged(path: &Path, numbers: FileNumbers) -> Result<FileNumbers> {
     let what = match numbers.kind {
         FileKind::Regular | FileKind::BlockDevice => return Ok(numbers),

@@ -1,10 +1,10 @@
-//! Memory devices as firmware describes them: tables made by hand after DSP0134, 7.18.
+//! Memory devices in handmade tables of the firmware, after DSP0134, 7.18.
 
 use super::tree::Tree;
 use crate::facts::smbios::memory_devices;
 use report::{Fact, MemoryBus};
 
-/// A structure: its body of `length` bytes, and its strings.
+/// A structure: a body of `length` bytes with these fields, and its strings.
 pub fn structure(kind: u8, length: usize, fields: &[(usize, &[u8])], strings: &[&str]) -> Vec<u8> {
     let mut bytes = vec![0; length];
     bytes[..2].copy_from_slice(&[kind, length as u8]);
@@ -23,12 +23,12 @@ pub fn structure(kind: u8, length: usize, fields: &[(usize, &[u8])], strings: &[
     bytes
 }
 
-/// A memory device of a test.
+/// A memory device of a test table.
 #[derive(Clone, Copy)]
 pub struct Module<'a> {
     locator: &'a str,
     bank: &'a str,
-    /// In MiB.
+    /// Size in MiB.
     size: u16,
     bits: u16,
     speed: u16,
@@ -70,7 +70,7 @@ impl Module<'_> {
     }
 }
 
-/// A table: something before, the devices, the end.
+/// A table: other structures, the devices, the end.
 pub fn table(modules: &[Module]) -> Vec<u8> {
     let mut bytes = structure(0, 0x1A, &[], &["Maker", "1.0"]);
     bytes.extend(structure(16, 0x17, &[], &[]));
@@ -87,10 +87,10 @@ fn bus(table: &[u8]) -> Fact<MemoryBus> {
         .bus
 }
 
-/// Locator and bank.
+/// Locator and bank of a module.
 type Names = (&'static str, &'static str);
 
-/// Channels and GB/s of modules with these locators and banks.
+/// Number of channels and GB/s of modules with these locators and banks.
 fn named(names: &[Names]) -> Option<(u32, f64)> {
     let modules: Vec<Module> = names
         .iter()
@@ -362,7 +362,7 @@ fn a_table_that_is_cut_short_is_not_believed() {
     ];
     let whole = table(&modules);
     assert_eq!(memory_devices(&whole).map(|all| all.len()), Some(2));
-    // Between two structures it could be the end of an old table.
+    // Between two structures a cut table looks like an old table without an end.
     let mut ends = vec![0];
     let parts = [
         structure(0, 0x1A, &[], &["Maker", "1.0"]),

@@ -1,4 +1,4 @@
-//! How much memory a run may use, whoever limits it.
+//! Memory that a session may use, under every kind of limit.
 
 use super::tree::{Tree, two_cpus};
 use report::Swap;
@@ -82,7 +82,7 @@ fn memory_that_a_balloon_holds_is_not_available() {
     );
 }
 
-/// Two nodes with 1 and 4 GiB to be had.
+/// Two nodes with 1 and 4 GiB available.
 fn two_nodes() -> Tree {
     let node = |id: u32, free: u64| {
         format!(

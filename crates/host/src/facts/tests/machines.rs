@@ -1,5 +1,5 @@
-//! Unusual machines, by the files that the kernel's documentation describes (Documentation/ABI,
-//! admin-guide/cputopology.rst, admin-guide/mm): what is found out about each.
+//! Facts about unusual machines, with files after the kernel's documentation (Documentation/ABI,
+//! admin-guide/cputopology.rst, admin-guide/mm).
 
 use super::tree::Tree;
 use crate::noise::Watch;
@@ -9,12 +9,13 @@ use units::Bytes;
 const L1: (u32, &str, &str) = (1, "Data", "32K");
 const L3: (u32, &str, &str) = (3, "Unified", "32768K");
 
-/// Expected facts: lists of CPUs in one line for each core, cache level and node, separated by `|`.
+/// Expected facts. Lists of CPUs stand in one line for each core, cache level and node, separated
+/// by `|`.
 struct Expected {
     allowed: &'static str,
     cores: &'static str,
     packages: &'static str,
-    /// Level and sharers of data and unified caches.
+    /// Levels and sharers of data and unified caches.
     caches: &'static [(u32, &'static str)],
     /// CPUs of each node, with its distances.
     nodes: &'static [(&'static str, &'static [u32])],
@@ -90,7 +91,7 @@ fn check(name: &str, topology: &Topology, expected: &Expected) {
     );
 }
 
-/// Two sockets of four cores with two threads each; threads of a core are 8 apart.
+/// Two sockets of four cores with two threads each; CPU numbers of a core's threads are 8 apart.
 pub fn two_sockets() -> Tree {
     let mut tree = Tree::new()
         .memory()
@@ -115,8 +116,8 @@ pub fn two_sockets() -> Tree {
         .node(1, "4-7,12-15", 64 << 20, "21 10")
 }
 
-/// The same sockets in two clusters each: nodes are halves of a socket, the last level is the
-/// socket's.
+/// The same sockets with two clusters each: each node is half of a socket, and a socket shares the
+/// last-level cache.
 fn clusters() -> Tree {
     two_sockets()
         .node(0, "0-1,8-9", 32 << 20, "10 12 21 21")
@@ -125,7 +126,7 @@ fn clusters() -> Tree {
         .node(3, "6-7,14-15", 32 << 20, "21 21 12 10")
 }
 
-/// Two large cores with two threads, four small ones that share an L2.
+/// Two large cores with two threads each, and four small ones that share an L2.
 pub fn hybrid() -> Tree {
     let mut tree = Tree::new()
         .memory()
@@ -167,8 +168,8 @@ pub fn hybrid() -> Tree {
     tree
 }
 
-/// CPU 1 and the second socket are offline: their folders stay, without topology and caches. The
-/// kernel leaves them out of other lists; here one list has them still.
+/// CPU 1 and the second socket are offline. Their folders stay, without topology and caches. The
+/// kernel leaves offline CPUs out of other lists, but here one list still has them.
 fn offline() -> Tree {
     let mut tree = Tree::new()
         .memory()
@@ -187,7 +188,7 @@ fn offline() -> Tree {
     tree
 }
 
-/// Four cores of an embedded processor: an L2 is the last level, base pages of 64 KiB.
+/// Four cores of an embedded processor: the L2 is the last level, base pages have 64 KiB.
 fn embedded() -> Tree {
     let mut tree = Tree::new()
         .memory()
@@ -232,8 +233,8 @@ fn embedded() -> Tree {
     )
 }
 
-/// A container with namespaces: two of the machine's CPUs, the own group as the root, much of /proc
-/// and /sys masked.
+/// A container with namespaces: it has two of the machine's CPUs and its own group as the root.
+/// Most of /proc and /sys is masked.
 pub fn container() -> Tree {
     two_sockets()
         .file(

@@ -1,5 +1,4 @@
-//! Recorded machines: what is found out about each, and that nothing is made up where files are
-//! missing.
+//! Facts about recorded machines, and unknown facts instead of invented ones if files are missing.
 
 mod firmware;
 mod limits;
@@ -12,7 +11,7 @@ use report::{Cache, CacheKind, Node, Topology};
 use tree::{Tree, overwrite, two_cpus};
 use units::{Bytes, CpuList};
 
-/// The caches of a kind and level.
+/// Caches of a kind and level.
 fn caches(topology: &Topology, level: u32, kind: CacheKind) -> Vec<&Cache> {
     topology
         .caches
@@ -173,7 +172,7 @@ fn no_files_at_all() {
     assert!(facts.pages.base.0 >= 4096);
 }
 
-/// Every file that is read.
+/// A tree with every file that is read.
 fn everywhere() -> Tree {
     let mut tree = two_cpus()
         .cache(0, 4, (4, "Unified", "1K"), "0")
@@ -478,7 +477,7 @@ fn places_come_from_cpuinfo_where_sys_is_masked() {
     );
 }
 
-/// Mounts of a machine with both versions, v1 with one folder for each controller.
+/// Mounts of a machine with both versions of control groups; v1 has one folder for each controller.
 const BOTH: &str = "\
 31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
 35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory

@@ -1,5 +1,5 @@
-//! Files that nobody would expect: recorded machines with thousands of seeded changes. Whatever the
-//! files hold, nothing panics, and what is told makes sense.
+//! Recorded machines with thousands of seeded changes to their files. No content leads to a panic,
+//! and all facts are plausible.
 
 use super::firmware::{DDR5, table};
 use super::machines::{container, hybrid, two_sockets};
@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// `bytes` with one change.
+/// `bytes` with one random change.
 fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     const NUMBERS: [&str; 12] = [
         "0",
@@ -56,7 +56,7 @@ fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
             new.extend(line.iter().chain(b"\n").copied());
         }
         3 | 4 => {
-            // One number by another.
+            // Replaces one number by another.
             let text = String::from_utf8_lossy(bytes).into_owned();
             let words: Vec<&str> = text
                 .split(|c: char| !c.is_ascii_digit())
@@ -78,7 +78,7 @@ fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     new
 }
 
-/// Every file below `folder`.
+/// Paths of all files below `folder`.
 fn paths(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()
@@ -94,7 +94,7 @@ fn paths(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// With what a watch reads, and what few machines have.
+/// Adds the files that a watch reads, and files that few machines have.
 fn watched(tree: Tree) -> Tree {
     let mut tree = tree
         .file(
@@ -154,7 +154,7 @@ fn rising(cpus: &[u32]) -> bool {
     cpus.windows(2).all(|pair| pair[0] < pair[1])
 }
 
-/// Fails unless the topology could be that of a machine.
+/// Fails unless the topology is plausible.
 fn sensible_topology(topology: &Topology) {
     let online: Vec<u32> = topology.cpus.iter().map(|cpu| cpu.id).collect();
     assert!(!online.is_empty() && rising(&online), "{online:?}");

@@ -22,7 +22,7 @@ impl Tree {
         SystemFiles::under(self.0.path())
     }
 
-    /// Takes away a file or a folder.
+    /// Removes a file or a folder.
     pub fn without(self, path: &str) -> Self {
         let path = self.0.path().join(path.trim_start_matches('/'));
         if path.is_dir() {
@@ -67,7 +67,7 @@ impl Tree {
             )
     }
 
-    /// Plenty of memory and no limits of the process.
+    /// Adds plenty of memory, and no limits of the process.
     pub fn memory(self) -> Self {
         self.file(
             "/proc/meminfo",
@@ -101,7 +101,7 @@ pub fn two_cpus() -> Tree {
     )
 }
 
-/// Puts `text` into every file below `folder`.
+/// Replaces every file below `folder` by `text`.
 pub fn overwrite(folder: &std::path::Path, text: &str) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

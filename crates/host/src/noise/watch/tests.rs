@@ -1,4 +1,4 @@
-//! Recorded and hostile counts, and a reading of this machine.
+//! Recorded and malformed counts, and a reading of this machine.
 
 use super::*;
 

@@ -13,13 +13,13 @@ use std::io;
 use std::os::fd::AsRawFd;
 use units::error::{Error, Result};
 
-/// A control block: one operation.
+/// A control block, which describes one operation.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct ControlBlock {
     data: u64,
     /// The kernel's key and the flags of the transfer, in an order that depends on the machine;
-    /// zeros both.
+    /// both are zero.
     key_and_flags: [u32; 2],
     opcode: u16,
     priority: i16,
@@ -32,7 +32,7 @@ struct ControlBlock {
     event_descriptor: u32,
 }
 
-/// How an operation ended.
+/// Result of an operation.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Event {
@@ -44,14 +44,14 @@ struct Event {
 
 const _: () = assert!(size_of::<ControlBlock>() == 64 && size_of::<Event>() == 32);
 
-/// A queue of the kernel; its end waits for all that is in it, unless it is given up.
+/// A queue of the kernel. Dropping it waits for all operations in it, unless `given_up` is set.
 struct Context {
     number: libc::c_ulong,
     given_up: bool,
 }
 
-/// The kernel's time for [`libc::SYS_io_getevents`], whose parts are words of the machine whatever
-/// the C library's are.
+/// Timeout of [`libc::SYS_io_getevents`]. Its parts are words of the machine, independent of the C
+/// library's types.
 #[repr(C)]
 struct Limit {
     seconds: libc::c_long,
@@ -86,8 +86,8 @@ impl Drop for Context {
     }
 }
 
-/// The engine. The queue comes first: it is dropped, and with it all operations are over, before
-/// the buffers are.
+/// The engine. The queue is the first field: it is dropped before the buffers, which ends all
+/// operations.
 struct NativeAio {
     context: Context,
     blocks: Vec<ControlBlock>,
@@ -101,12 +101,12 @@ struct NativeAio {
     remarks: Vec<String>,
 }
 
-/// Whether the kernel has it and lets this process use it.
+/// Checks that the kernel has native AIO and lets this process use it.
 pub fn native_aio_availability() -> std::result::Result<(), String> {
     Context::new(1).map(drop).map_err(|error| reason(&error))
 }
 
-/// Why the kernel refuses a queue.
+/// Reason why the kernel does not create a queue.
 fn reason(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::ENOSYS) => "the kernel was built without it".to_owned(),
@@ -120,7 +120,7 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-/// An engine over `targets`.
+/// Opens an engine over `targets`.
 pub fn open_native_aio(targets: &[Target], settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
     Ok(Box::new(opened(targets, settings)?))
 }
@@ -154,7 +154,7 @@ fn opened(targets: &[Target], settings: &EngineSettings) -> Result<NativeAio> {
 
 impl NativeAio {
     /// Puts as many of the first requests as possible into the batch; returns how many were taken.
-    /// One that is refused ends the batch, so that what follows it is not told of before.
+    /// An invalid request ends the batch, so that completions keep the order of the requests.
     fn prepare(&mut self, requests: &[IoRequest]) -> usize {
         self.batch.clear();
         for (taken, request) in requests.iter().enumerate() {
@@ -194,14 +194,14 @@ impl NativeAio {
         requests.len()
     }
 
-    /// Hands the batch to the kernel; returns how many operations at its end were not taken.
+    /// Submits the batch to the kernel; returns how many operations at its end were not taken.
     fn send(&mut self) -> usize {
         let mut sent = 0;
         while sent < self.batch.len() {
             let rest = &self.batch[sent..];
-            // SAFETY: the addresses are those of control blocks that live as long as the engine;
-            // each describes a lent buffer that is neither touched nor freed before its event was
-            // read or the queue destroyed.
+            // SAFETY: the addresses are those of control blocks that live as long as the engine.
+            // Each block describes a lent buffer, which is neither touched nor freed before its
+            // event was read or the queue destroyed.
             let result = unsafe {
                 libc::syscall(
                     libc::SYS_io_submit,
@@ -217,11 +217,11 @@ impl NativeAio {
             let error = io::Error::last_os_error();
             match error.raw_os_error() {
                 Some(libc::EINTR) => {}
-                // Room comes with the next completion.
+                // The next completion makes room.
                 Some(libc::EAGAIN) if self.operations.in_flight() > rest.len() => {
                     return rest.len();
                 }
-                // The first one of the rest is what the kernel does not like.
+                // The kernel does not accept the first of the rest.
                 _ => {
                     self.finish_first_of(sent, number_of(&error));
                     sent += 1;
@@ -231,7 +231,7 @@ impl NativeAio {
         0
     }
 
-    /// Ends the operation at this place of the batch with an error.
+    /// Ends the operation at this index of the batch with an error.
     fn finish_first_of(&mut self, place: usize, error: i32) {
         if let Some(tag) = self
             .operation_at(place)
@@ -241,7 +241,7 @@ impl NativeAio {
         }
     }
 
-    /// Which operation is at this place of the batch.
+    /// Number of the operation at this index of the batch.
     fn operation_at(&self, place: usize) -> Option<usize> {
         let first = self.blocks.as_ptr() as usize;
         self.batch
@@ -250,9 +250,9 @@ impl NativeAio {
     }
 }
 
-/// Operations handed over by a call. The kernel holds back those of one call until the last is
-/// ready: the device would be told of the first of sixteen some 50 us late (measured on a virtio
-/// disk: 17% fewer operations per second).
+/// Number of operations per system call. With more, the kernel keeps the operations of a call back
+/// until the last is ready. The device would get the first of sixteen some 50 us late (measured on
+/// a virtio disk: 17% fewer operations per second).
 const AT_ONCE: libc::c_long = 1;
 
 impl IoEngine for NativeAio {
@@ -288,7 +288,7 @@ impl IoEngine for NativeAio {
 }
 
 impl NativeAio {
-    /// Takes what is complete, waiting for `least` but no longer than `limit` at a time.
+    /// Takes completions, waiting for `least` of them, but at most `limit` per system call.
     fn reap_within(
         &mut self,
         mut limit: Limit,
@@ -314,7 +314,7 @@ impl NativeAio {
             let now = counter::ticks();
             let Ok(count) = usize::try_from(result) else {
                 let error = io::Error::last_os_error();
-                // The signal may be the wish to end, which only the caller knows of.
+                // The signal may be a stop request, which the caller has to check.
                 if error.kind() == io::ErrorKind::Interrupted {
                     break;
                 }
@@ -334,7 +334,7 @@ impl NativeAio {
                     at: now,
                 });
             }
-            // Fewer than were waited for: the time is over.
+            // Fewer completions than waited for: the timeout expired.
             missing = missing.saturating_sub(count);
             if missing == 0 || count < wait {
                 break;
@@ -351,9 +351,9 @@ impl Drop for NativeAio {
 }
 
 impl NativeAio {
-    /// Leaves operations to the kernel that are in flight and do not end soon.
+    /// Abandons operations in flight that do not end soon.
     fn leave_behind(&mut self) {
-        // Engines of many threads end one after another: none of them waits for long.
+        // Engines of many threads end one after another, so the wait is short.
         let limit = Limit {
             seconds: 0,
             nanoseconds: 100_000_000,
@@ -363,8 +363,8 @@ impl NativeAio {
             && (self.reap_within(limit, left, &mut Vec::new()).is_err()
                 || self.operations.in_flight() > 0)
         {
-            // The kernel would wait for a device that hangs, and nothing could end that. Better a
-            // queue and memory that nobody uses than memory that somebody overwrites.
+            // The kernel would wait for a hanging device without any way to end that. A leaked
+            // queue and leaked memory are better than memory that the kernel overwrites later.
             self.context.given_up = true;
             self.buffers.leak();
         }
@@ -376,7 +376,7 @@ mod tests {
     use super::super::files::tests::{hanging, target};
     use super::*;
 
-    /// An operation on something that never happens, as on a device that hangs.
+    /// A poll that never completes, like an operation of a device that hangs.
     #[test]
     fn a_device_that_hangs_holds_up_neither_reaping_nor_the_end() {
         if let Err(why) = native_aio_availability() {
@@ -406,7 +406,7 @@ mod tests {
             over.is_empty() && engine.operations.in_flight() == 1,
             "{over:?}"
         );
-        // The kernel ends this operation itself, but not one of a device.
+        // The kernel would cancel this operation itself, unlike one of a device.
         engine.leave_behind();
         assert!(engine.context.given_up);
         drop(engine);

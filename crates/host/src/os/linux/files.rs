@@ -17,8 +17,8 @@ pub use posix_files::{
     write_at,
 };
 
-/// A new file in the folder of `path` that has no name there (O_TMPFILE), so that nothing is left
-/// of it whatever ends the process; `Unsupported` where the file system has no such files.
+/// A new file without a name in the folder of `path` (O_TMPFILE). Nothing of it remains, whatever
+/// ends the process. `Unsupported` if the file system has no such files.
 pub fn create_unnamed(path: &Path) -> io::Result<File> {
     let folder = path
         .parent()
@@ -33,7 +33,7 @@ pub fn create_unnamed(path: &Path) -> io::Result<File> {
     options
         .open(folder)
         .map_err(|error| match error.raw_os_error() {
-            // Kernels and file systems without O_TMPFILE take the folder for what is to be opened.
+            // Without O_TMPFILE, kernels and file systems try to open the folder itself.
             Some(libc::EOPNOTSUPP | libc::EISDIR | libc::EINVAL) => {
                 io::ErrorKind::Unsupported.into()
             }
@@ -41,7 +41,7 @@ pub fn create_unnamed(path: &Path) -> io::Result<File> {
         })
 }
 
-/// A new file that is gone when it is closed, also by the end of the process; its name `path`
+/// A new file that vanishes when it is closed, even by the end of the process. Its name `path`
 /// exists for a moment at most.
 pub fn create_vanishing(path: &Path) -> io::Result<File> {
     match create_unnamed(path) {
@@ -52,7 +52,7 @@ pub fn create_vanishing(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Gives an unnamed file its name, which must be free (open(2), O_TMPFILE).
+/// Gives a name to an unnamed file; the name must be free (open(2), O_TMPFILE).
 pub fn give_name(file: &File, path: &Path) -> io::Result<()> {
     let text = |bytes: &[u8]| CString::new(bytes).map_err(|_| io::ErrorKind::InvalidInput);
     let from = text(format!("/proc/self/fd/{}", file.as_raw_fd()).as_bytes())?;
@@ -69,26 +69,25 @@ pub fn give_name(file: &File, path: &Path) -> io::Result<()> {
     })
 }
 
-/// Turns direct I/O on or off. File systems without it refuse with `InvalidInput`.
+/// Turns direct I/O on or off. File systems without it return `InvalidInput`.
 pub fn set_direct(file: &File, direct: bool) -> io::Result<()> {
     // SAFETY: reads and writes the flags of a descriptor that is open.
     let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
     if flags == -1 {
         return Err(io::Error::last_os_error());
     }
-    // Whoever opened it without waiting wants transfers that do.
+    // Files are opened with O_NONBLOCK, but transfers shall wait.
     let flags =
         flags & !libc::O_NONBLOCK & !libc::O_DIRECT | if direct { libc::O_DIRECT } else { 0 };
     // SAFETY: as above.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) })
 }
 
-/// Alignment that direct I/O needs for this file; `None` if the kernel does not say. Linux 6.1 and
-/// newer do for block devices and some file systems: statx(2), STATX_DIOALIGN.
+/// Alignment that direct I/O needs for this file; `None` if the kernel does not report it. Linux
+/// 6.1 and newer report it for block devices and some file systems: statx(2), STATX_DIOALIGN.
 pub fn direct_alignment(file: &File) -> Option<DirectAlignment> {
     const STATX_DIOALIGN: u32 = 0x2000;
-    /// Up to the fields of interest as in linux/stat.h; the C libraries' structures lack them in
-    /// older versions.
+    /// The fields of interest as in linux/stat.h, which older versions of the C libraries lack.
     #[repr(C, align(8))]
     struct Statx {
         mask: u32,
@@ -124,7 +123,7 @@ pub fn direct_alignment(file: &File) -> Option<DirectAlignment> {
     })
 }
 
-/// Takes space for the first `bytes` of the file, so that later writes need not find any.
+/// Allocates space for the first `bytes` of the file, so that later writes do not run out of it.
 pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     let bytes =
         libc::off64_t::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
@@ -132,7 +131,7 @@ pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     check(unsafe { libc::fallocate64(file.as_raw_fd(), 0, 0, bytes) })
 }
 
-/// Lets the page cache forget what it holds of the file and has written already.
+/// Drops the file's pages from the page cache, except those that are not written back yet.
 pub fn forget_cached(file: &File) -> io::Result<()> {
     // SAFETY: advice about a descriptor that is open.
     match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
@@ -141,9 +140,9 @@ pub fn forget_cached(file: &File) -> io::Result<()> {
     }
 }
 
-/// Whether nobody else has the file open: the kernel grants a write lease then only (fcntl(2),
-/// F_SETLEASE), which is given back at once. An error where the file system has no leases or the
-/// file belongs to somebody else.
+/// True if no other process has the file open: only then the kernel grants a write lease (fcntl(2),
+/// F_SETLEASE), which is given back at once. An error if the file system has no leases or the file
+/// belongs to another user.
 pub fn is_sole_user(file: &File) -> io::Result<bool> {
     let descriptor = file.as_raw_fd();
     // SAFETY: sets which signal tells that somebody waits for the lease. SIGURG is ignored by
@@ -162,10 +161,10 @@ pub fn is_sole_user(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Sets the signal of a lease (fcntl(2)); the crate has it for some C libraries only.
+/// Sets the signal of a lease (fcntl(2)); the crate defines it for some C libraries only.
 const F_SETSIG: libc::c_int = 10;
 
-/// Bytes of a block device (ioctl BLKGETSIZE64 of linux/fs.h).
+/// Size of a block device in bytes (ioctl BLKGETSIZE64 of linux/fs.h).
 pub fn device_bytes(file: &File) -> io::Result<u64> {
     let mut bytes = 0u64;
     // SAFETY: the kernel writes one 64-bit number, whatever the width of the size_t in the
@@ -174,11 +173,12 @@ pub fn device_bytes(file: &File) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// `_IOR(0x12, 114, size_t)`: two bits of direction, 14 of size, 8 of type, 8 of number. The
-/// direction's place differs on MIPS, PowerPC and SPARC, which have no kernels here.
+/// `_IOR(0x12, 114, size_t)`: two bits of direction, 14 of size, 8 of type, 8 of number. MIPS,
+/// PowerPC and SPARC place the direction differently; no kernels are written for them.
 const BLKGETSIZE64: u64 = 2 << 30 | (size_of::<usize>() as u64) << 16 | 0x12 << 8 | 114;
 
-/// Bytes of a block device's smallest transfer (ioctl BLKSSZGET of linux/fs.h: `_IO(0x12, 104)`).
+/// Size of a block device's smallest transfer in bytes (ioctl BLKSSZGET of linux/fs.h: `_IO(0x12,
+/// 104)`).
 pub fn device_block(file: &File) -> Option<u32> {
     const BLKSSZGET: u64 = 0x12 << 8 | 104;
     let mut bytes: libc::c_int = 0;
@@ -196,7 +196,7 @@ pub mod tests {
     use std::io::{PipeReader, PipeWriter};
     use tempfile::TempDir;
 
-    /// A file of a block, open for reading, and the folder that it lies in.
+    /// A file of one block, open for reading, with its folder.
     pub fn target() -> (TempDir, Target) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("data");
@@ -212,7 +212,7 @@ pub mod tests {
         (folder, target.unwrap())
     }
 
-    /// Something to wait for that never happens as long as both live.
+    /// Two ends of a pipe; an event that never happens while both exist.
     pub fn hanging() -> (PipeWriter, PipeReader) {
         let (read, write) = std::io::pipe().unwrap();
         (write, read)

@@ -1,4 +1,4 @@
-//! Linux: mapping memory, and asking the kernel what it made of it.
+//! Linux: maps memory, and reads back which pages the kernel gave.
 
 use super::{check, page_size};
 use crate::memory::Place;
@@ -7,7 +7,7 @@ use std::io;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// Memory of this process with inaccessible address space on both sides; given back when dropped.
+/// Memory of this process between two inaccessible guards; unmapped when dropped.
 #[derive(Debug)]
 pub struct Region {
     start: NonNull<u8>,
@@ -21,9 +21,9 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Maps `length` bytes at a multiple of `align` (a power of two, at least the page size),
-    /// untouched, fenced by guards. `huge` takes them from the pool of huge pages of that size.
-    /// Length must be a multiple of the page.
+    /// Maps `length` bytes, untouched, at a multiple of `align`, between guards. `align` is a power
+    /// of two and at least the page size; `length` is a multiple of the page. `huge` selects the
+    /// pool of huge pages of that size.
     pub fn map(length: usize, align: usize, huge: Option<u64>) -> io::Result<Region> {
         let guard = page_size().max(64 << 10);
         let too_large = || io::Error::from_raw_os_error(libc::ENOMEM);
@@ -32,8 +32,8 @@ impl Region {
             .and_then(|n| n.checked_add(2 * guard))
             .ok_or_else(too_large)?;
         if huge.is_some() {
-            // A failed MAP_FIXED may leave a hole that another thread's mapping falls into, so try
-            // elsewhere first.
+            // A failed MAP_FIXED may leave a hole that another thread's mapping falls into. A probe
+            // at another address avoids that.
             let probe = map_at(None, length, libc::PROT_NONE, huge)?;
             unmap(probe, length);
         }
@@ -79,7 +79,7 @@ impl Region {
         })
     }
 
-    /// The first byte.
+    /// Address of the first byte.
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }
@@ -94,8 +94,7 @@ impl Region {
         self.guard
     }
 
-    /// Asks for transparent huge pages, or for none. A kernel without them refuses with
-    /// `InvalidInput`.
+    /// Requests transparent huge pages, or none. A kernel without them returns `InvalidInput`.
     pub fn advise_huge(&self, wanted: bool) -> io::Result<()> {
         let advice = if wanted {
             libc::MADV_HUGEPAGE
@@ -106,7 +105,7 @@ impl Region {
         check(unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, advice) })
     }
 
-    /// Takes all pages from `place`, moving those that lie elsewhere.
+    /// Takes all pages from `place`, moving pages that lie elsewhere.
     pub fn place(&self, place: &Place) -> io::Result<()> {
         const NODES: usize = 1024;
         const MOVE_OR_FAIL: libc::c_long = 1 | 2; // MPOL_MF_STRICT | MPOL_MF_MOVE
@@ -118,7 +117,7 @@ impl Region {
                 None => return Err(io::Error::from_raw_os_error(libc::EINVAL)),
             }
         }
-        // Numbers of the kernel's interface (linux/mempolicy.h).
+        // Values of the kernel's interface (linux/mempolicy.h).
         let policy: libc::c_long = match place {
             Place::Node(_) => 2,
             Place::Interleaved(_) => 3,
@@ -152,7 +151,8 @@ impl Drop for Region {
     }
 }
 
-/// An anonymous private mapping; `at` replaces what is there and must be the caller's own.
+/// Makes an anonymous private mapping; one at `at` replaces existing pages, which must be the
+/// caller's own.
 fn map_at(
     at: Option<NonNull<u8>>,
     length: usize,
@@ -174,8 +174,8 @@ fn map_at(
     }
 }
 
-/// Gives back `length` bytes at `start`, which must be the caller's own; an empty range is left
-/// alone.
+/// Unmaps `length` bytes at `start`, which must be the caller's own; does nothing for an empty
+/// range.
 fn unmap(start: NonNull<u8>, length: usize) {
     if length > 0 {
         // SAFETY: the caller owns the range and nothing refers to it any more.
@@ -183,7 +183,7 @@ fn unmap(start: NonNull<u8>, length: usize) {
     }
 }
 
-/// The argument of the PAGEMAP_SCAN request, as in linux/fs.h.
+/// Argument of the PAGEMAP_SCAN request, as in linux/fs.h.
 #[repr(C)]
 #[derive(Default)]
 struct ScanRequest {
@@ -201,7 +201,7 @@ struct ScanRequest {
     return_mask: u64,
 }
 
-/// One answer of it: a range of pages with the same properties.
+/// One result of PAGEMAP_SCAN: a range of pages with equal properties.
 #[repr(C)]
 #[derive(Default, Clone, Copy)]
 struct ScanRegion {
@@ -217,8 +217,8 @@ const PAGE_IS_HUGE: u64 = 1 << 6;
 const PAGEMAP_SCAN: u64 =
     3 << 30 | (size_of::<ScanRequest>() as u64) << 16 | (b'f' as u64) << 8 | 16;
 
-/// Counts of the page tables for a page-aligned range of addresses. Linux 6.7 and newer
-/// (`PAGEMAP_SCAN`, Documentation/admin-guide/mm/pagemap.rst).
+/// Page counts of a page-aligned range of addresses. Needs Linux 6.7 (`PAGEMAP_SCAN`,
+/// Documentation/admin-guide/mm/pagemap.rst).
 pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     use std::os::fd::AsRawFd;
     let pagemap = std::fs::File::open("/proc/self/pagemap")?;
@@ -259,7 +259,7 @@ pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     Ok(counts)
 }
 
-/// Bytes of a page-aligned range that are present, the shared page of zeros included (`mincore`).
+/// Bytes of a page-aligned range that are present, including the shared page of zeros (`mincore`).
 pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
     const CHUNK: usize = 1 << 30;
     let page = page_size();
@@ -279,8 +279,7 @@ pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
     Ok(resident as u64)
 }
 
-/// The node of the page at each address, negative where there is none (`move_pages` without a
-/// target).
+/// Node of the page at each address, negative if there is none (`move_pages` without target nodes).
 pub fn node_of_each(addresses: &[usize]) -> io::Result<Vec<i32>> {
     let mut status = vec![-libc::ENOENT; addresses.len()];
     // SAFETY: both arrays hold as many entries as are named; without target nodes nothing is moved.

@@ -1,9 +1,9 @@
-//! Common part of the engines that keep several operations in flight.
+//! Common part of the asynchronous engines.
 
 use crate::storage::IoBuffers;
 
-/// The operations in flight of an engine that keeps several: each has a number below the depth
-/// while it lasts.
+/// Operations in flight of an asynchronous engine. Each has a number below the depth while it
+/// lasts.
 #[derive(Debug)]
 pub struct Operations {
     running: Vec<Option<Running>>,
@@ -18,7 +18,7 @@ struct Running {
 }
 
 impl Operations {
-    /// Room for `depth` of them.
+    /// Makes a table for `depth` operations.
     pub fn new(depth: usize) -> Operations {
         Operations {
             running: vec![None; depth],
@@ -26,24 +26,24 @@ impl Operations {
         }
     }
 
-    /// Whether another one can begin.
+    /// True if another operation can begin.
     pub fn has_room(&self) -> bool {
         !self.free.is_empty()
     }
 
-    /// How many are in flight.
+    /// Number of operations in flight.
     pub fn in_flight(&self) -> usize {
         self.running.len() - self.free.len()
     }
 
-    /// The number of a new operation, which uses the buffer of `slot`; `None` at full depth.
+    /// Number of a new operation, which uses the buffer of `slot`; `None` at full depth.
     pub fn begin(&mut self, tag: u64, slot: Option<usize>) -> Option<usize> {
         let at = self.free.pop()?;
         self.running[at] = Some(Running { tag, slot });
         Some(at)
     }
 
-    /// Ends an operation and gives its buffer back; its tag, or `None` where no such operation is
+    /// Ends an operation and gives its buffer back. Returns its tag; `None` if no such operation is
     /// in flight.
     pub fn end(&mut self, at: usize, buffers: &mut IoBuffers) -> Option<u64> {
         let Running { tag, slot } = self.running.get_mut(at)?.take()?;

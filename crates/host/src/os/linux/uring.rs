@@ -13,15 +13,15 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::NonNull;
 use units::error::{Error, Result};
 
-/// The engine. Its end waits for everything in flight before rings and buffers go; for a device
-/// that hangs it does not wait, and buffers stay.
+/// The engine. Dropping it waits for all operations in flight before rings and buffers go. If a
+/// device hangs, the wait ends and the buffers are leaked.
 struct Uring {
     ring: IoUring,
-    /// Whether the ring was made disabled and waits for the thread that will use it.
+    /// True if the ring was made disabled and waits for the thread that will use it.
     asleep: bool,
-    /// Whether completions come to light only when the kernel is asked.
+    /// True if completions become visible only after a system call.
     asks: bool,
-    /// How long the kernel waits for completions, where it can be told (Linux 5.11).
+    /// Timeout of the kernel's wait for completions; `None` before Linux 5.11, which has none.
     limit: Option<types::Timespec>,
     polls: bool,
     registered_files: bool,
@@ -33,12 +33,12 @@ struct Uring {
     remarks: Vec<String>,
 }
 
-/// Whether the kernel has it and lets this process use it.
+/// Checks that the kernel has io_uring and lets this process use it.
 pub fn io_uring_availability() -> std::result::Result<(), String> {
     IoUring::new(1).map(drop).map_err(|error| reason(&error))
 }
 
-/// Why the kernel refuses a ring.
+/// Reason why the kernel does not create a ring.
 fn reason(error: &io::Error) -> String {
     let switched_off = || {
         let state =
@@ -61,7 +61,7 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-/// An engine over `targets`.
+/// Opens an engine over `targets`.
 pub fn open_io_uring(targets: &[Target], settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
     Ok(Box::new(opened(targets, settings)?))
 }
@@ -105,9 +105,9 @@ fn opened(targets: &[Target], settings: &EngineSettings) -> Result<Uring> {
     Ok(engine)
 }
 
-/// A ring, and whether it is one that works for a single thread and begins disabled. Newer kernels
-/// have less to do for such a ring: its completions are worked off when that thread asks for them
-/// (io_uring_setup(2), IORING_SETUP_DEFER_TASKRUN, Linux 6.1).
+/// Makes a ring. Returns true with it if the ring serves a single thread and begins disabled. Linux
+/// 6.1 and newer have less to do for such a ring: completions are processed when that thread
+/// requests them (io_uring_setup(2), IORING_SETUP_DEFER_TASKRUN).
 fn new_ring(entries: u32, polls: bool) -> io::Result<(IoUring, bool)> {
     let mut plain = IoUring::builder();
     if polls {
@@ -119,7 +119,7 @@ fn new_ring(entries: u32, polls: bool) -> io::Result<(IoUring, bool)> {
             .setup_single_issuer()
             .setup_defer_taskrun()
             .setup_r_disabled();
-        // Older kernels do not know all of these.
+        // Older kernels lack some of these flags.
         if let Ok(ring) = modern.build(entries) {
             return Ok((ring, true));
         }
@@ -127,7 +127,7 @@ fn new_ring(entries: u32, polls: bool) -> io::Result<(IoUring, bool)> {
     plain.build(entries).map(|ring| (ring, false))
 }
 
-/// Why completions on this target cannot be polled for.
+/// Reason why completions on this target cannot be polled; `None` if they can.
 fn polling_refused(target: &Target) -> Option<String> {
     let path = target.path().display();
     let Direct::Granted { offset, .. } = *target.direct() else {
@@ -145,7 +145,7 @@ fn polling_refused(target: &Target) -> Option<String> {
     }
 }
 
-/// Reads the first block and polls for it; the result as the kernel tells it.
+/// Reads the first block with polling; returns the kernel's result.
 fn try_polling(target: &Target, block: usize) -> io::Result<i32> {
     let mut buffers = IoBuffers::new(1, block, 0).map_err(io::Error::other)?;
     let address = buffers.lend(0).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -156,8 +156,8 @@ fn try_polling(target: &Target, block: usize) -> io::Result<i32> {
         block as u32,
     )
     .build();
-    // SAFETY: the buffer is lent to this read, holds its bytes, and lives until the ring is closed;
-    // direct I/O keeps its pages even beyond that.
+    // SAFETY: the buffer is lent to this read, has its length, and lives until the ring is closed.
+    // Direct I/O keeps its pages even beyond that.
     unsafe { ring.submission().push(&entry) }.map_err(io::Error::other)?;
     loop {
         match ring.submit_and_wait(1) {
@@ -173,8 +173,8 @@ fn try_polling(target: &Target, block: usize) -> io::Result<i32> {
 }
 
 impl Uring {
-    /// Makes files and buffers known to the kernel, each for itself: where it refuses, they are
-    /// named with each operation.
+    /// Registers files and buffers with the kernel, independently of each other. Without
+    /// registration each operation names them.
     fn register(&mut self) {
         let files: Vec<RawFd> = self
             .targets
@@ -205,13 +205,13 @@ impl Uring {
         }
     }
 
-    /// The kernel's form of a request; the buffer at `address` is lent to it.
+    /// A request in the kernel's form; the buffer at `address` is lent to it.
     fn entry(&self, request: &IoRequest, address: Option<NonNull<u8>>) -> squeue::Entry {
         let length = request.bytes as u32;
         let slot = request.slot as u16;
         let at = request.offset;
         let start = address.map_or(std::ptr::null_mut(), NonNull::as_ptr);
-        // The crate's types for the two ways of naming a file have no name in common.
+        // The crate's types for the two kinds of file reference have no common trait.
         macro_rules! entry_for {
             ($file:expr) => {
                 match (request.transfer, self.registered_buffers) {
@@ -240,7 +240,7 @@ impl Uring {
         }
     }
 
-    /// Wakes a ring that belongs to the thread that uses it first.
+    /// Enables a ring that begins disabled; it then belongs to the calling thread.
     fn wake(&mut self) -> Result<()> {
         if self.asleep {
             self.ring
@@ -252,8 +252,8 @@ impl Uring {
         Ok(())
     }
 
-    /// Gives queued entries to the kernel and waits for `least` completions; `ask` also lets the
-    /// kernel work off what it has, without waiting.
+    /// Submits queued entries and waits for `least` completions. `ask` lets the kernel process
+    /// completions even without waiting.
     fn enter(&mut self, least: usize, ask: bool) -> Result<()> {
         const GET_EVENTS: u32 = 1;
         loop {
@@ -279,13 +279,13 @@ impl Uring {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
                 Err(error) => match error.raw_os_error() {
-                    // The time is over; or a signal came, which may be the wish to end: only the
-                    // caller knows of that.
+                    // The timeout expired, or a signal came, perhaps a stop request, which the
+                    // caller has to check.
                     Some(libc::ETIME) => return Ok(()),
                     Some(libc::EINTR) if least > 0 => return Ok(()),
                     Some(libc::EINTR) => {}
-                    // Too many completions wait, or memory is short: what is queued goes along next
-                    // time.
+                    // Too many completions wait, or memory is short: queued entries are submitted
+                    // with the next call.
                     Some(libc::EBUSY | libc::EAGAIN) if self.operations.in_flight() > queued => {
                         return Ok(());
                     }
@@ -295,7 +295,7 @@ impl Uring {
         }
     }
 
-    /// Takes what is complete; returns how many that were.
+    /// Takes all completions; returns their number.
     fn harvest(&mut self, into: &mut Vec<IoCompletion>) -> usize {
         let mut queue = self.ring.completion();
         if queue.is_empty() {
@@ -322,11 +322,11 @@ impl Uring {
     }
 }
 
-/// Entries handed over by a call. From three on the kernel holds all of them back until the last is
-/// ready (IO_PLUG_THRESHOLD in its io_uring.c), and the device hears late of the first.
+/// Number of entries per system call. With three or more, the kernel keeps all of them back until
+/// the last is ready (IO_PLUG_THRESHOLD in its io_uring.c). The device would get the first late.
 const AT_ONCE: usize = 2;
 
-/// Error of an action on the ring that the kernel refused.
+/// Error of an action on the ring.
 fn failed(what: &str, error: &io::Error) -> Error {
     Error::failure(format!(
         "cannot {what} the ring of engine io_uring: {error}; use --engine sync"
@@ -344,7 +344,7 @@ impl IoEngine for Uring {
             let address = match Admission::admit(request, self.targets.len(), &mut self.buffers) {
                 Admission::Move(address) => Some(address),
                 Admission::Sync if self.polls => {
-                    // A ring that polls has no sync.
+                    // A ring with polling has no sync operation.
                     let result = synchronize(self.targets[request.target].file(), request.transfer);
                     self.ready
                         .ended(request.tag, result.map_err(|error| number_of(&error)));
@@ -399,7 +399,7 @@ impl IoEngine for Uring {
             }
             self.enter(wait, true)?;
             found = self.harvest(into);
-            // Only who waited in vain looks at the clock.
+            // The clock is read only after a wait without completions.
             if found == 0 {
                 let now = counter::monotonic();
                 if now - *in_vain.get_or_insert(now) >= LONGEST_WAIT / 2.0 {
@@ -420,8 +420,7 @@ impl IoEngine for Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        // Closing a ring does not wait, and the kernel may still write to buffers that would be
-        // gone.
+        // Closing a ring does not wait, and the kernel could still write to freed buffers.
         let mut over = Vec::with_capacity(self.operations.in_flight());
         if self.operations.in_flight() == 0 {
             return;
@@ -429,7 +428,7 @@ impl Drop for Uring {
         if self.reap(self.operations.in_flight(), &mut over).is_err()
             || self.operations.in_flight() > 0
         {
-            // Better memory that nobody uses than memory that somebody overwrites.
+            // Leaked memory is better than memory that the kernel overwrites later.
             self.buffers.leak();
         }
     }
@@ -440,7 +439,7 @@ mod tests {
     use super::super::files::tests::{hanging, target};
     use super::*;
 
-    /// An operation on something that never happens, as on a device that hangs.
+    /// A poll that never completes, like an operation of a device that hangs.
     #[test]
     fn a_device_that_hangs_holds_up_neither_reaping_nor_the_end() {
         if let Err(why) = io_uring_availability() {

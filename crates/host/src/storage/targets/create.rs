@@ -1,4 +1,4 @@
-//! Files that a run makes for itself.
+//! Files that a session makes for itself.
 
 use super::{Opening, cannot_open, refusal};
 use crate::os;
@@ -12,12 +12,13 @@ use units::error::{Error, Result};
 /// Bytes written at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Makes the file, `bytes` long and written from end to end. One to keep gets its name when it is
-/// whole, where the system can do that; else what was begun is removed again when it fails.
+/// Makes a file of `bytes` bytes, written from end to end. A file to keep gets its name only when
+/// it is complete, if the system can do that. Otherwise an incomplete file is removed after a
+/// failure.
 pub(super) fn create(path: &Path, bytes: u64, keep: bool, opening: &Opening) -> Result<File> {
     let name = name_for(path, keep)?;
     check_room(path, &name, bytes)?;
-    // A file that grows beyond a limit shall be an error of the write.
+    // Makes a write beyond the limit on file size an error.
     crate::interrupt::report_file_limit()?;
     let refused = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => taken(path),
@@ -43,7 +44,7 @@ pub(super) fn create(path: &Path, bytes: u64, keep: bool, opening: &Opening) -> 
             fill(&file, path, bytes, opening)
                 .map(|()| file)
                 .inspect_err(|_| {
-                    // Ours: the name was free, and nobody else was let in.
+                    // The file is ours: the name was free, and opening was exclusive.
                     let _ = std::fs::remove_file(&name);
                 })
         }
@@ -51,8 +52,8 @@ pub(super) fn create(path: &Path, bytes: u64, keep: bool, opening: &Opening) -> 
     }
 }
 
-/// The name of the file: the path itself, which must be free, or a name in a folder for a file that
-/// goes away.
+/// Name of the file: `path`, which must be free, or a name in the folder `path` for a temporary
+/// file.
 fn name_for(path: &Path, keep: bool) -> Result<PathBuf> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.to_path_buf()),
@@ -78,12 +79,12 @@ fn taken(path: &Path) -> Error {
     )
 }
 
-/// Refuses a file of `bytes` at `path` that does not fit, before anything is made.
+/// Fails if a file of `bytes` at `path` could not be created; makes nothing.
 pub fn check_creation(path: &Path, bytes: u64, keep: bool) -> Result<()> {
     check_room(path, &name_for(path, keep)?, bytes)
 }
 
-/// Refuses what does not fit, before anything is written.
+/// Fails if the file does not fit, before anything is written.
 fn check_room(path: &Path, name: &Path, bytes: u64) -> Result<()> {
     if bytes == 0 {
         return Err(refusal(
@@ -115,12 +116,12 @@ fn check_room(path: &Path, name: &Path, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Takes the space, writes all of it, and brings it to the device.
+/// Allocates the space, writes all of it, and synchronises the file.
 fn fill(file: &File, path: &Path, bytes: u64, opening: &Opening) -> Result<()> {
     let failed = |error: io::Error| cannot_create(path, bytes, &error.to_string());
     match os::reserve(file, bytes) {
         Ok(()) => {}
-        // Only a promise: the writes below find out all the same.
+        // Allocation is optional: the writes below would fail too.
         Err(error)
             if !matches!(
                 error.kind(),
@@ -142,8 +143,8 @@ fn fill(file: &File, path: &Path, bytes: u64, opening: &Opening) -> Result<()> {
         at += length as u64;
     }
     file.sync_all().map_err(failed)?;
-    // Advice: where the system cannot, buffered reads are marked as those of a file smaller than
-    // memory anyway.
+    // Optional: if the system cannot drop pages, buffered reads are marked as those of a file
+    // smaller than memory anyway.
     let _ = os::forget_cached(file);
     Ok(())
 }

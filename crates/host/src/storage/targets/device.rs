@@ -1,40 +1,40 @@
-//! Facts of Linux about the file system and the device below a file, from `/proc` and `/sys`;
-//! unknown elsewhere.
+//! Facts about the file system and the device of a file, from Linux's `/proc` and `/sys`; unknown
+//! on other systems.
 
 use crate::facts::{self, SystemFiles, unescape};
 use crate::os;
 use crate::os::files::{FileKind, FileNumbers};
 use std::fs::File;
 
-/// Facts about the device of a file; `None` is unknown.
+/// Facts about the device of a file; `None` means unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DeviceFacts {
-    /// `ext4`, `xfs`, `tmpfs`; none for a device.
+    /// File system: `ext4`, `xfs`, `tmpfs`; `None` for a device.
     pub file_system: Option<String>,
-    /// The block device: `vda1`.
+    /// Name of the block device: `vda1`.
     pub device: Option<String>,
-    /// Whether it turns.
+    /// True if the device rotates.
     pub rotational: Option<bool>,
     /// Model name.
     pub model: Option<String>,
-    /// Bytes of its smallest transfer.
+    /// Smallest transfer in bytes.
     pub logical_block: Option<u32>,
-    /// Whether it has queues whose completions can be polled for.
+    /// True if the device has polled completion queues.
     pub polls: Option<bool>,
 }
 
 /// A line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mount {
-    /// Its number.
+    /// Number of the mount.
     pub id: u32,
-    /// The device, or a number made up by file systems of several devices or none.
+    /// Device numbers. File systems with several devices or none make up a number.
     pub device: (u32, u32),
     /// Mount point.
     pub point: String,
-    /// The kind of file system.
+    /// Type of the file system.
     pub kind: String,
-    /// Mounted source, as its kind names it: often a device.
+    /// Mounted source, in the form of its file system: often a device.
     pub source: String,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn facts_of_device(device: (u32, u32), system: &SystemFiles) -> Devic
     }
 }
 
-/// The folder of a device's facts.
+/// Folder in /sys with a device's facts.
 pub(super) fn folder(device: (u32, u32)) -> String {
     format!("/sys/dev/block/{}:{}", device.0, device.1)
 }
@@ -88,7 +88,7 @@ fn is_known(system: &SystemFiles, device: (u32, u32)) -> bool {
     system.exists(&folder(device))
 }
 
-/// The name of a device and that of the disk it is, or is a part of.
+/// Name of a device, and name of its disk, which may be the device itself.
 pub(super) fn names_of(system: &SystemFiles, device: (u32, u32)) -> Option<(String, String)> {
     let folder = folder(device);
     let link = system.link(&folder)?;
@@ -101,13 +101,13 @@ pub(super) fn names_of(system: &SystemFiles, device: (u32, u32)) -> Option<(Stri
     Some((name, disk))
 }
 
-/// Major and minor number as they are written in `/sys` and mountinfo.
+/// Major and minor number from the form in `/sys` and mountinfo.
 pub(super) fn parse_device(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.trim().split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// The device that a mount's source names.
+/// Device numbers of a mount's source; `None` if it is no block device.
 pub(super) fn device_of_source(source: &str) -> Option<(u32, u32)> {
     let metadata = std::path::Path::new(source)
         .is_absolute()
@@ -117,14 +117,14 @@ pub(super) fn device_of_source(source: &str) -> Option<(u32, u32)> {
     (numbers.kind == FileKind::BlockDevice).then_some(numbers.special)
 }
 
-/// The mount that an opened file belongs to.
+/// Mount that contains an opened file.
 fn mount_of(file: &File, system: &SystemFiles) -> Option<Mount> {
     let about = system.read(&format!("/proc/self/fdinfo/{}", os::descriptor(file)?))?;
     let id: u32 = facts::field(&about, "mnt_id")?.parse().ok()?;
     mounts(system).into_iter().find(|mount| mount.id == id)
 }
 
-/// All mounts that this process sees.
+/// All mounts visible to this process.
 pub(super) fn mounts(system: &SystemFiles) -> Vec<Mount> {
     system
         .read("/proc/self/mountinfo")

@@ -1,5 +1,4 @@
-//! Direct I/O: whether transfers really pass by the page cache, and what they have to be multiples
-//! of.
+//! Direct I/O: check that transfers bypass the page cache, and their alignment.
 
 use super::{Direct, device::DeviceFacts};
 use crate::os;
@@ -7,11 +6,10 @@ use crate::storage::IoBuffers;
 use std::fs::File;
 use std::io;
 
-/// File systems whose files are nothing but page cache, whatever they answer about direct
-/// I/O.
+/// File systems that consist of page cache only, even if they accept direct I/O.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "rootfs", "hugetlbfs"];
 
-/// Turns direct I/O on if it is wanted and can be had.
+/// Turns direct I/O on if it is wanted and works.
 pub(super) fn establish(file: &File, wanted: bool, facts: &DeviceFacts) -> io::Result<Direct> {
     if !wanted {
         os::set_direct(file, false)?;
@@ -55,7 +53,8 @@ pub(super) fn establish(file: &File, wanted: bool, facts: &DeviceFacts) -> io::R
     ))
 }
 
-/// Whether the file can be read in blocks of this many bytes. Errors of the medium are no refusal.
+/// True if the file can be read in blocks of this many bytes. Errors of the medium count as
+/// success.
 fn reads(file: &File, block: usize) -> bool {
     let Ok(mut buffers) = IoBuffers::new(1, block.max(1), 0) else {
         return false;

@@ -1,4 +1,4 @@
-//! Whether somebody else uses what is about to be overwritten.
+//! Checks that no other program uses a target to overwrite.
 
 use super::device::{self, Mount};
 use crate::facts::{SystemFiles, unescape};
@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use units::error::{Error, Result};
 
-/// Refuses a target that is in use; it is left alone whatever was requested.
+/// Error for a target that is in use, which no option overrides.
 pub(super) fn busy(path: &Path, how: &str) -> Error {
     let path = path.display();
     Error::usage(format!(
@@ -18,7 +18,7 @@ pub(super) fn busy(path: &Path, how: &str) -> Error {
     ))
 }
 
-/// Checks that need no open file.
+/// Fails if checks that need no open file find a use.
 pub(super) fn check_before_opening(
     path: &Path,
     numbers: &FileNumbers,
@@ -34,7 +34,7 @@ pub(super) fn check_before_opening(
     used.map_or(Ok(()), |how| Err(busy(path, &how)))
 }
 
-/// Checks that need the opened target; returns the method that answered.
+/// Fails if checks that need the opened target find a use; returns the method that answered.
 pub(super) fn check_opened(
     path: &Path,
     file: &File,
@@ -60,7 +60,7 @@ pub(super) fn check_opened(
     }
 }
 
-/// Who uses a block device, a part of it, or the disk that it is a part of.
+/// Use of a block device, of a part of it, or of the disk that it is a part of; `None` if unused.
 pub(super) fn use_of_device(special: (u32, u32), system: &SystemFiles) -> Option<String> {
     let mounts = device::mounts(system);
     let sources: Vec<_> = mounts
@@ -94,8 +94,8 @@ pub(super) fn use_of_device(special: (u32, u32), system: &SystemFiles) -> Option
     None
 }
 
-/// The device itself, its parts, and the whole disk if it is a part. Others' parts are none of its
-/// business.
+/// The device itself, its partitions, and the whole disk if it is a partition. Sibling partitions
+/// are not included.
 fn family(special: (u32, u32), system: &SystemFiles) -> Vec<(u32, u32)> {
     let number =
         |name: &str| device::parse_device(&system.read(&format!("/sys/class/block/{name}/dev"))?);
@@ -116,12 +116,13 @@ fn family(special: (u32, u32), system: &SystemFiles) -> Vec<(u32, u32)> {
     family
 }
 
-/// The device that a mount's source names; file systems of several devices tell of them only so.
+/// Device numbers of a mount's source. File systems with several devices have no other link to
+/// them.
 fn source_device(mount: &Mount, system: &SystemFiles) -> Option<(u32, u32)> {
     special_of(&mount.source, system)
 }
 
-/// The numbers of a device named by a path, asked of the machine that this runs on.
+/// Numbers of a device named by a path, if `system` describes this machine.
 fn special_of(path: &str, system: &SystemFiles) -> Option<(u32, u32)> {
     system
         .is_real()
@@ -129,7 +130,7 @@ fn special_of(path: &str, system: &SystemFiles) -> Option<(u32, u32)> {
         .flatten()
 }
 
-/// Files and devices that are swapped to.
+/// Files and devices in use as swap space.
 fn swap_areas(system: &SystemFiles) -> Vec<String> {
     let text = system.read("/proc/swaps").unwrap_or_default();
     text.lines()
@@ -139,7 +140,7 @@ fn swap_areas(system: &SystemFiles) -> Vec<String> {
         .collect()
 }
 
-/// Whether a file is used in ways that a list of open files does not show: the kernel's own.
+/// Use of a file by the kernel itself, which lists of open files do not show; `None` if unused.
 fn use_of_file(path: &Path, numbers: &FileNumbers, system: &SystemFiles) -> Option<String> {
     let same = |other: &str| {
         let found = std::fs::metadata(other)
@@ -163,7 +164,7 @@ fn use_of_file(path: &Path, numbers: &FileNumbers, system: &SystemFiles) -> Opti
         .map(|name| format!("device /dev/{name} lies in it"))
 }
 
-/// Processes that have a file open, other than this one: what `/proc` shows of it to this user.
+/// Other processes that have the file open, as far as `/proc` shows them to this user.
 fn other_users(numbers: &FileNumbers, system: &SystemFiles) -> Vec<u32> {
     let own = std::process::id();
     let processes = system
@@ -176,11 +177,11 @@ fn other_users(numbers: &FileNumbers, system: &SystemFiles) -> Vec<u32> {
         .collect()
 }
 
-/// Whether one process has the file open.
+/// True if a process has the file open.
 fn has_open(process: u32, numbers: &FileNumbers) -> io::Result<bool> {
     let folder = PathBuf::from(format!("/proc/{process}/fd"));
     for entry in std::fs::read_dir(folder)? {
-        // Following the link leads to the open file, whatever its name is by now.
+        // Following the link leads to the open file, even if it was renamed.
         let Ok(metadata) = std::fs::metadata(entry?.path()) else {
             continue;
         };

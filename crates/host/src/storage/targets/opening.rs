@@ -1,4 +1,4 @@
-//! How a target is opened, and why it cannot be.
+//! Options for opening a target, and errors of opening.
 
 use crate::interrupt::StopFlag;
 use crate::storage::pattern::{Filler, Pattern};
@@ -9,38 +9,38 @@ use units::error::Error;
 /// Access to a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Reading. Symbolic links are followed, and nothing is written.
+    /// Reading only. Symbolic links are followed.
     Read,
-    /// Reading and writing a file that is made for this: `bytes` long, written from end to end. The
-    /// path must be free, or a folder for a file without a name. The file is gone when the last
-    /// clone of the target is, or when the process ends, however it ends; with `keep` it stays.
+    /// Reading and writing a file made for this session, `bytes` long and written from end to end.
+    /// The path must be free, or a folder for a file without a name. The file vanishes with the
+    /// last clone of the target or the end of the process, unless `keep` is set.
     Create {
         /// Length of the file.
         bytes: u64,
-        /// Whether the file stays.
+        /// True if the file stays.
         keep: bool,
     },
-    /// Reading and writing what is there, which is lost: the caller has checked that the user named
-    /// this very path ([`super::is_named`]). Refused for what is mounted, part of another device, used for
-    /// swapping or opened by others.
+    /// Reading and writing existing data, which is lost. The caller has checked that the user named
+    /// this very path ([`super::is_named`]). Fails for targets that are mounted, part of another
+    /// device, used as swap space or opened by others.
     Destroy,
 }
 
-/// How a target is opened.
+/// Options for opening a target.
 #[derive(Debug, Clone)]
 pub struct Opening {
     /// Access to the target.
     pub access: Access,
-    /// Whether to pass by the page cache; what came of it is [`super::Target::direct`].
+    /// True to bypass the page cache; [`super::Target::direct`] is the result.
     pub direct: bool,
     /// Pattern that fills a created file.
     pub pattern: Pattern,
-    /// Ends the filling of a created file.
+    /// Stops the filling of a created file.
     pub stop: StopFlag,
 }
 
 impl Default for Opening {
-    /// For reading, past the page cache.
+    /// Read access that bypasses the page cache.
     fn default() -> Self {
         let pattern = Pattern::new(Filler::Incompressible, 0);
         Opening {
@@ -55,21 +55,20 @@ impl Default for Opening {
 /// Result of the request to bypass the page cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Direct {
-    /// Transfers pass it by. Addresses of buffers are multiples of `memory`, offsets and lengths of
-    /// `offset`, in bytes.
+    /// Transfers bypass the page cache, with this alignment in bytes.
     Granted {
-        /// Alignment of buffers.
+        /// Alignment of buffer addresses.
         memory: usize,
         /// Alignment of offsets and lengths.
         offset: usize,
     },
-    /// It was not requested.
+    /// Direct I/O was not requested.
     NotAsked,
-    /// Transfers go through the page cache, for this reason: figures are those of the cache.
+    /// Transfers go through the page cache, for this reason; figures are those of the cache.
     Refused(String),
 }
 
-/// One line about a path that is the user's to change.
+/// One-line error about a path that the user has to change.
 pub(super) fn refusal(path: &Path, why: &str, what_to_do: &str) -> Error {
     Error::usage(format!(
         "cannot use {}: {why}; {what_to_do}",
@@ -77,7 +76,7 @@ pub(super) fn refusal(path: &Path, why: &str, what_to_do: &str) -> Error {
     ))
 }
 
-/// One line about an error of the system.
+/// One-line error of the system about a path.
 pub(super) fn cannot_open(path: &Path, error: &io::Error) -> Error {
     let hint = match error.kind() {
         io::ErrorKind::NotFound => {

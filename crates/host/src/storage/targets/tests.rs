@@ -1,14 +1,14 @@
-//! Recorded trees of `/proc` and `/sys`: disks, parts, holders, swap.
+//! Recorded trees of `/proc` and `/sys`: disks, partitions, holders, swap.
 
-// They are made of symbolic links.
+// The trees consist of symbolic links.
 #![cfg(unix)]
 
 use super::*;
 use crate::facts::SystemFiles;
 use tempfile::TempDir;
 
-/// A tree with one disk `sda` (8:0) of two parts (8:1, 8:2), the second held by `dm-0` (253:0), and
-/// `sdb` (8:16) alone.
+/// A tree with two disks. `sda` (8:0) has two partitions (8:1, 8:2), the second held by `dm-0`
+/// (253:0). `sdb` (8:16) has none.
 fn tree() -> (TempDir, SystemFiles) {
     let root = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| {
@@ -90,7 +90,8 @@ fn a_device_knows_its_disk() {
 fn users_of_a_device_and_of_its_relatives_are_found() {
     let (root, files) = tree();
     let used = |device| in_use::use_of_device(device, &files);
-    // The second part belongs to a mapped device: it and the disk are used, the first part is not.
+    // The second partition belongs to a mapped device: the partition and the disk are in use, the
+    // first partition is not.
     assert_eq!(used((8, 0)).as_deref(), Some("part of dm-0"));
     assert_eq!(used((8, 2)).as_deref(), Some("part of dm-0"));
     assert_eq!(
@@ -107,7 +108,7 @@ fn users_of_a_device_and_of_its_relatives_are_found() {
     assert_eq!(used((8, 0)).as_deref(), Some("mounted on /mnt/with space"));
     assert_eq!((used((8, 16)), used((253, 0))), (None, None));
 
-    // File systems over several devices have numbers that no device has; the source names one.
+    // File systems with several devices have made-up numbers, but their source names a device.
     mount_table(
         &root,
         "36 35 0:44 /sub /data rw shared:1 master:2 - btrfs /dev/sdb rw,subvol=/sub\n",

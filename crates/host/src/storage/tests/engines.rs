@@ -1,4 +1,4 @@
-//! All engines on the same data, at all depths and blocks.
+//! All engines on the same data, with all depths and blocks.
 
 use super::*;
 use crate::os;
@@ -164,7 +164,7 @@ fn requests_that_nobody_can_carry_out_end_with_an_error() {
                 row.name
             );
         }
-        // Together with good ones: order of submission is kept, nothing is lost.
+        // Mixed with valid requests: the order of submission is kept, and no completion is lost.
         let mixed = [
             good,
             IoRequest {
@@ -389,7 +389,7 @@ fn odd_settings_are_refused_in_one_line() {
             (1, usize::MAX, 0),
             (usize::MAX, 4096, 0),
             (1, 4096, usize::MAX),
-            // More than there are addresses: nowhere may their product wrap around.
+            // Larger than the address space: the product must not overflow.
             (1 << (usize::BITS - 24), 1 << 29, 0),
         ] {
             let settings = EngineSettings {

@@ -1,4 +1,4 @@
-//! The engine that fails on purpose.
+//! Tests of the engine that injects faults.
 
 use super::*;
 use units::Nanos;
@@ -31,7 +31,7 @@ fn faults_come_as_often_as_asked_for() {
             |_, _| {},
             |_, completion, _| *results.entry(completion.result).or_insert(0) += 1,
         );
-        // Every twentieth would be both, and is an error.
+        // Every twentieth operation has both faults, and the error wins.
         let expected = [(Err(IO_ERROR), 50), (Ok(2048), 10), (Ok(4096), 140)];
         assert_eq!(results, HashMap::from(expected), "{}", row.name);
     }

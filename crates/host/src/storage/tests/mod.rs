@@ -1,6 +1,6 @@
-//! Engines and targets on real files; what needs a tool or a right that is missing here says so.
+//! Engines and targets on real files. Tests that need a missing tool or right print so.
 
-// They make FIFOs, links and processes.
+// The tests make FIFOs, links and processes.
 #![cfg(unix)]
 
 mod engines;
@@ -13,15 +13,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The seed of data that tests begin with.
+/// Seed of the initial data of tests.
 const SEED: u64 = 7;
 
 fn pattern(seed: u64) -> Pattern {
     Pattern::new(Filler::Incompressible, seed)
 }
 
-/// A folder on a disk where there is one: the build's own, since temporary folders may lie in
-/// memory.
+/// A folder on a disk, if possible: the build's own, since temporary folders may lie in memory.
 fn folder() -> TempDir {
     let near = std::env::current_exe()
         .unwrap()
@@ -31,7 +30,7 @@ fn folder() -> TempDir {
     tempfile::tempdir_in(near).unwrap()
 }
 
-/// A file of `bytes` bytes of [`pattern`] of [`SEED`].
+/// A file with `bytes` bytes of the [`pattern`] with [`SEED`].
 fn data_file(folder: &TempDir, bytes: usize) -> PathBuf {
     let path = folder.path().join("data");
     let mut data = vec![0; bytes];
@@ -63,7 +62,7 @@ fn settings(depth: usize, block: usize) -> EngineSettings {
     }
 }
 
-/// The engines that can be used here; says which cannot.
+/// Engines that can be used here; prints the others with the reason.
 fn usable() -> Vec<&'static EngineRow> {
     let usable = |row: &&EngineRow| match (row.availability)() {
         Ok(()) => true,
@@ -75,7 +74,7 @@ fn usable() -> Vec<&'static EngineRow> {
     IO_ENGINES.iter().filter(usable).collect()
 }
 
-/// A request for one of `blocks` blocks.
+/// A request for block number `number`.
 fn block_request(block: usize, number: usize, transfer: Transfer) -> IoRequest {
     IoRequest {
         tag: number as u64,
@@ -87,9 +86,9 @@ fn block_request(block: usize, number: usize, transfer: Transfer) -> IoRequest {
     }
 }
 
-/// Carries all requests out, as many at a time as there are slots; slots are given here. `look`
-/// sees each completion with its request and the buffer. Fails when anything is told twice or
-/// never.
+/// Carries out all requests, with as many in flight as there are slots, which are assigned here.
+/// `look` gets each request with its completion and buffer. Fails if a request is completed twice
+/// or never.
 fn drive(
     engine: &mut dyn IoEngine,
     requests: &[IoRequest],
@@ -155,7 +154,7 @@ fn drive(
     assert!(completions.is_empty(), "told twice: {completions:?}");
 }
 
-/// Reads the whole target in blocks and holds it against the data that belongs there.
+/// Reads the whole target in blocks and compares it with the expected data.
 fn verify(row: &EngineRow, target: &Target, block: usize, expected: &Pattern) {
     let mut engine = (row.open)(std::slice::from_ref(target), &settings(8, block)).unwrap();
     let blocks = (target.size() as usize).div_ceil(block);
@@ -180,7 +179,7 @@ fn verify(row: &EngineRow, target: &Target, block: usize, expected: &Pattern) {
     );
 }
 
-/// The message of an error that there has to be.
+/// Message of the expected error.
 fn refused(path: &Path, opening: &Opening) -> String {
     let text = Target::open(path, opening)
         .expect_err("a refusal")

@@ -1,4 +1,4 @@
-//! Attempts to destroy what belongs to others.
+//! Attempts to destroy data of others.
 
 use super::*;
 use std::io::Write;
@@ -46,7 +46,7 @@ fn a_file_that_others_have_open_is_left_alone() {
         assert!(text.contains("in use"), "{text}");
         drop(held);
     }
-    // By a program of somebody else's, under another name of the same file.
+    // Opened by another program, under another name of the same file.
     let other = folder.path().join("other");
     std::fs::hard_link(&path, &other).unwrap();
     let mut reader = Command::new("sh");
@@ -83,8 +83,8 @@ fn names_are_compared_letter_for_letter() {
     assert!(!is_named(Path::new("data"), &[]));
 }
 
-/// A loop device over a file, taken away at the end; `None` with the reason where there can be
-/// none.
+/// A loop device over a file, removed at the end; `None` if there can be none, with the reason
+/// printed.
 struct Loop(String);
 
 impl Loop {
@@ -118,7 +118,7 @@ impl Drop for Loop {
     }
 }
 
-/// Whether a command ran and succeeded; says so where not.
+/// True if a command ran and succeeded; prints the reason if not.
 fn done(command: &mut Command) -> bool {
     match command.output() {
         Ok(output) if output.status.success() => true,
@@ -159,7 +159,7 @@ fn a_block_device_is_measured_and_its_file_protected() {
     assert!(text.contains("lies in it"), "{text}");
     let target = Target::open(&device_path, &opening(Access::Destroy, true)).unwrap();
     assert!(target.use_check().is_some_and(|how| how.contains("O_EXCL")));
-    // It is claimed: a second one is refused.
+    // The device is claimed, so a second claim fails.
     assert!(refused(&device_path, &opening(Access::Destroy, true)).contains("in use"));
 }
 
@@ -198,8 +198,8 @@ fn a_mounted_device_is_left_alone() {
     );
 }
 
-/// The first sector of a disk with two parts of Linux's type (master boot record: four entries of
-/// 16 bytes from byte 446).
+/// First sector of a disk with two Linux partitions (master boot record: four entries of 16 bytes
+/// from byte 446).
 fn two_parts() -> [u8; 512] {
     let mut sector = [0; 512];
     for (entry, (start, sectors)) in [(2048u32, 30000u32), (34816, 30000)]

@@ -1,9 +1,9 @@
-//! Opening: what is refused, what is created, and what is left of it.
+//! Opening: errors, created files, and their remains.
 
 use super::*;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-/// Names in a folder.
+/// Names of the entries of a folder.
 fn entries(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
@@ -201,8 +201,8 @@ fn nothing_is_created_where_something_is_or_nothing_fits() {
     assert_eq!(std::fs::read(path("taken")).unwrap(), b"precious");
 }
 
-/// Another run of this test program, which runs the ignored test `name` of this file with `value`
-/// to work on.
+/// Starts this test program again with the ignored test `name` of this file, which works on
+/// `folder`.
 fn child(shell: &str, name: &str, folder: &Path) -> std::process::Child {
     std::process::Command::new("sh")
         .args([
@@ -248,7 +248,7 @@ fn child_under_a_limit_on_files() {
 #[test]
 fn a_limit_on_files_is_an_error() {
     let folder = folder();
-    // In blocks of 512 bytes.
+    // The limit counts blocks of 512 bytes.
     let output = child(
         "ulimit -f 2048;",
         "child_under_a_limit_on_files",
