@@ -14,10 +14,9 @@ pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
     /// A flag that the first SIGINT, SIGTERM or SIGHUP sets. A second signal ends the process at
-    /// once with exit code 128 + its number. Signals within [`ONE_WISH`] count as one: `timeout`
-    /// signals the process and its group, and a closed terminal leads to signals from kernel and
-    /// shell. A signal that is already ignored (`nohup`) stays ignored. Call this once in a
-    /// process.
+    /// once with exit code 128 + its number. Signals within 0.2 s count as one: `timeout` signals
+    /// the process and its group, and a closed terminal leads to signals from kernel and shell. A
+    /// signal that is already ignored (`nohup`) stays ignored. Call this once in a process.
     ///
     /// # Errors
     /// The system did not install a handler.

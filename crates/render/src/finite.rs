@@ -214,7 +214,7 @@ fn fact<T>(fact: &mut Fact<T>, number: impl Fn(&T) -> f64) {
     }
 }
 
-/// Empties `slot` where its number is not finite.
+/// Empties `slot` if its number is not finite.
 fn drop_wild<T>(slot: &mut Option<T>, number: impl Fn(&T) -> f64) {
     if slot.as_ref().is_some_and(|v| !number(v).is_finite()) {
         *slot = None;

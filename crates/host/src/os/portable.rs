@@ -211,7 +211,7 @@ mod tests {
     fn memory_is_aligned_and_writable_to_its_end() {
         let region = Region::map(8192, 4096, None).unwrap();
         assert_eq!(region.start().as_ptr() as usize % 4096, 0);
-        // SAFETY: inside the region, which nobody else knows.
+        // SAFETY: inside the region, which no other code knows.
         unsafe { region.start().add(region.length() - 1).write(1) };
         assert!(Region::map(0, 4096, None).is_err());
         assert!(Region::map(usize::MAX, 4096, None).is_err());

@@ -95,7 +95,7 @@ mod cpuset {
     /// CPUs that the calling thread may run on, in rising order.
     pub fn allowed_cpus() -> Option<Vec<u32>> {
         let mut set = MaybeUninit::<libc::cpuset_t>::zeroed();
-        // SAFETY: the kernel fills the set, whose size it is told.
+        // SAFETY: the kernel fills the set, whose size is passed.
         let result = unsafe {
             libc::cpuset_getaffinity(
                 libc::CPU_LEVEL_WHICH,

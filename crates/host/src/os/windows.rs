@@ -28,7 +28,7 @@ pub const CAN_PIN: bool = true;
 /// Size of the base page in bytes.
 pub fn page_size() -> usize {
     let mut system = MaybeUninit::<SYSTEM_INFO>::zeroed();
-    // SAFETY: the call fills the structure, of which zeros are a value too.
+    // SAFETY: the call fills the structure; zeros are a valid value of it.
     let system = unsafe {
         GetSystemInfo(system.as_mut_ptr());
         system.assume_init()
@@ -45,7 +45,7 @@ fn memory() -> Option<(u64, u64)> {
         dwLength: size_of::<MEMORYSTATUSEX>() as u32,
         ..Default::default()
     };
-    // SAFETY: the structure says how long it is, and the call writes no more.
+    // SAFETY: the structure contains its length, and the call writes no more.
     let told = unsafe { GlobalMemoryStatusEx(&mut status) } != 0;
     told.then_some((status.ullTotalPhys, status.ullAvailPhys))
 }

@@ -145,8 +145,8 @@ pub fn forget_cached(file: &File) -> io::Result<()> {
 /// belongs to another user.
 pub fn is_sole_user(file: &File) -> io::Result<bool> {
     let descriptor = file.as_raw_fd();
-    // SAFETY: sets which signal tells that somebody waits for the lease. SIGURG is ignored by
-    // default, where SIGIO would end the process.
+    // SAFETY: sets the signal for another process waiting for the lease. SIGURG is ignored by
+    // default, while SIGIO would end the process.
     check(unsafe { libc::fcntl(descriptor, F_SETSIG, libc::SIGURG) })?;
     // SAFETY: takes a lease on a descriptor that is open.
     let taken = check(unsafe { libc::fcntl(descriptor, libc::F_SETLEASE, libc::F_WRLCK) });

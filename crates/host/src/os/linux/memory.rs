@@ -46,7 +46,7 @@ impl Region {
         unmap(base, skip - guard);
         unmap(end, total - skip - length - guard);
         let opened = match huge {
-            // SAFETY: the range is ours, nobody uses it, and start is aligned to the page.
+            // SAFETY: the range is ours and unused, and start is aligned to the page.
             None => check(unsafe {
                 libc::mprotect(
                     start.as_ptr().cast(),
@@ -267,7 +267,7 @@ pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
     let mut resident = 0;
     for start in range.clone().step_by(CHUNK) {
         let length = CHUNK.min(range.end - start);
-        // SAFETY: marks holds one byte for each page of the range, which the kernel only looks up.
+        // SAFETY: marks has one byte for each page of the range; the kernel only reads the range.
         check(unsafe { libc::mincore(start as *mut libc::c_void, length, marks.as_mut_ptr()) })?;
         resident += marks
             .iter()

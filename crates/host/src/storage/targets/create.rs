@@ -121,7 +121,7 @@ fn fill(file: &File, path: &Path, bytes: u64, opening: &Opening) -> Result<()> {
     let failed = |error: io::Error| cannot_create(path, bytes, &error.to_string());
     match os::reserve(file, bytes) {
         Ok(()) => {}
-        // Allocation is optional: the writes below would fail too.
+        // Other errors do not matter: allocation is optional, and the writes below may succeed.
         Err(error)
             if !matches!(
                 error.kind(),
