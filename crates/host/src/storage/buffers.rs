@@ -98,8 +98,8 @@ impl IoBuffers {
     /// Bytes of a buffer; `None` while it is in flight, or if there is no such slot.
     pub fn slot(&self, slot: usize) -> Option<&[u8]> {
         let start = self.idle(slot)?;
-        // SAFETY: initialized memory of the region that no operation writes to: it is not lent, and
-        // lending it needs the exclusive reference that this shared one keeps away.
+        // SAFETY: initialized memory of the region that no operation writes to. It is not lent, and
+        // lending needs an exclusive reference, which this shared one excludes.
         Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), self.block) })
     }
 
