@@ -30,8 +30,8 @@ const MIB: f64 = 1_048_576.0;
 /// Maximum length of a heading, in bytes.
 const LONGEST_HEADING: usize = 4096;
 
-/// Factor from standard deviation over the root of the number of samples to half the 95% interval
-/// of a median: 1.96 times the root of pi / 2, by which a median of normal values is less
+/// Half the 95% interval of a median, in standard deviations over the root of the number of
+/// samples. The root of pi / 2 (1.2533) is the factor by which a median of normal values is less
 /// certain than a mean.
 const INTERVAL: f64 = 1.96 * 1.2533;
 
