@@ -1,9 +1,9 @@
-//! The path from a work to a value with its interval and evidence.
+//! Everything between a work (what is measured) and a value with its interval and evidence.
 //!
 //! The modules, lowest first. Imports go upwards in this list only:
-//! - [`work`]: what is done, as data and arithmetic, and the memory that it needs;
-//! - [`pages`]: page evidence of a work, compared with its request;
-//! - [`machine`]: who does it, as a trait, and the data of a sample;
+//! - [`work`]: kinds of work as data and arithmetic, and the memory that they need;
+//! - [`pages`]: page evidence of a work, compared with the pages that it requested;
+//! - [`machine`]: the trait of a machine that executes works, and the data of a sample;
 //! - [`chain`]: the order of a pointer chain, and the proof that it is one cycle;
 //! - [`native`]: the machine that this process runs on;
 //! - [`sampling`]: how samples become a value with an interval and evidence.

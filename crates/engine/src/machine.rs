@@ -1,4 +1,4 @@
-//! The trait that every machine answers, and the data that a sample gives.
+//! The trait that every machine implements, and the data of a sample.
 
 use crate::work::{ChaseWork, ExternalFigures, Invalid, MemoryPlan, Work};
 use host::noise::ThreadNoise;
@@ -6,16 +6,16 @@ use report::{ClockFacts, HostFacts, KernelUsed, Outcome, PageEvidence, SystemAct
 use units::error::Error;
 use units::{BytesPerSecond, Hertz, Nanos};
 
-/// Why something was not done.
+/// Reason why a step of a measurement was not completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// The user, a signal or a limit ended the run.
+    /// The user, a signal or a limit ended the session.
     Interrupted,
-    /// This machine cannot do it, and why.
+    /// This machine cannot do the step; the reason.
     Unsupported(String),
-    /// It was tried and went wrong, and how.
+    /// The step was tried and went wrong; the reason.
     Failed(String),
-    /// The time for it was over before it was done.
+    /// The time for the step was over before it was done.
     OutOfTime,
 }
 
@@ -49,18 +49,18 @@ impl From<Failure> for Outcome {
 /// Bytes that background threads moved.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct BackgroundTraffic {
-    /// Payload bytes: those that loads and stores request.
+    /// Payload bytes: bytes that loads and stores request.
     pub payload: f64,
     /// Estimated bytes on the memory bus, according to the kernels' contracts.
     pub bus: f64,
 }
 
-/// The equal parts in which a thread did its work.
+/// Equal parts of the work that one thread did in a sample.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chunks {
-    /// Work in each, as [`Observation::amount`] counts.
+    /// Work in each part, as [`Observation::amount`] counts.
     pub amount: u64,
-    /// Duration of each, in order.
+    /// Durations of the parts, in order.
     pub lengths: Vec<Nanos>,
 }
 
@@ -68,17 +68,17 @@ pub struct Chunks {
 /// machine stood still.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Gaps {
-    /// All of them together.
+    /// Sum of all gaps.
     pub total: Nanos,
-    /// The longest.
+    /// Longest gap.
     pub longest: Nanos,
 }
 
-/// Parts of a sample, with a reading of the counter between them: enough that the ends of the
-/// common window are placed well and an interruption stays in one of them.
+/// Parts of a sample, with a counter reading between two parts. This is enough to place the ends of
+/// the common window well, and an interruption stays in one part.
 pub const CHUNKS: u64 = 16;
 
-/// The blocks that come nearest to `amount` where each counts as `each`, at least one.
+/// Number of blocks closest to `amount`, at least one. A block has `each` units of the amount.
 pub fn blocks_of(amount: u64, each: u64) -> u64 {
     let each = each.max(1);
     (amount.saturating_add(each / 2) / each).max(1)
@@ -90,80 +90,77 @@ pub struct Observation {
     /// Length of the common window.
     pub elapsed: Nanos,
     /// Payload bytes (stream), hops (chase), instructions, operations of all threads, or round
-    /// trips inside the window; under background traffic, of the measured thread only.
+    /// trips inside the window. Under background traffic, only the measured thread counts.
     pub amount: u64,
     /// Background traffic inside the window; `None` for work without any.
     pub traffic: Option<BackgroundTraffic>,
-    /// Page faults and context switches of the measuring threads, all together; `None` where not
-    /// readable.
+    /// Page faults and context switches of all measuring threads together; `None` if not readable.
     pub noise: Option<ThreadNoise>,
-    /// Time in gaps inside the sample, all threads together, and the longest of them.
+    /// Time in gaps inside the sample: sum over all threads, and the longest gap.
     pub gaps: Gaps,
-    /// The CPU that each thread was found on at the start or, where that differs from its own, at
-    /// the end; `None` where not readable.
+    /// CPU that each thread was found on at the start, or at the end if the CPU changed. `None` if
+    /// not readable.
     pub found_on: Option<Vec<u32>>,
     /// Work of the slowest thread divided by that of the fastest, 1 with one thread; `None` if
     /// unknown.
     pub fairness: Option<f64>,
-    /// The parts in which the first thread did its work.
+    /// Parts in which the first thread did its work.
     pub chunks: Chunks,
-    /// Core clock of the first thread's CPU right before and after, `None` where it cannot be
-    /// established.
+    /// Core clock of the first thread's CPU, from readings right before and after the sample.
+    /// `None` if unknown.
     pub core: Option<Hertz>,
     /// Figures of a window of external work; `None` for other work.
     pub external: Option<ExternalFigures>,
-    /// Whether the work has come to its end, so that there is nothing left to sample.
+    /// True if the work came to its end: there is nothing left to sample.
     pub is_last: bool,
-    /// Whether two vCPUs were closer to each other than usual. The sampler sets it afterwards.
+    /// True if two vCPUs were closer to each other than usual. Set by the sampler afterwards.
     pub co_scheduled: bool,
-    /// Independent instructions that the core issued per cycle right before and after, the lowest
-    /// of all threads; `None` if unknown.
+    /// IPC of independent instructions right before and after the sample, the lowest of all
+    /// threads. `None` if unknown.
     pub ipc: Option<f64>,
-    /// Whether `ipc` shows that another hardware thread used the core. The sampler sets it
-    /// afterwards.
+    /// True if `ipc` shows SMT interference. Set by the sampler afterwards.
     pub smt_interference: bool,
 }
 
-/// Passes through a chain that a cache could hold before it is sampled ([`Machine::fill`]). The
-/// number is the same for every size: where it changes, latency changes too, which looks like the
-/// end of a cache.
+/// Passes through a chain before it is sampled, if a cache could hold the chain
+/// ([`Machine::fill`]). The number is the same for every size. A change of it would change the
+/// latency too, which looks like the end of a cache.
 pub const PREFILL_PASSES: u64 = 4;
 
-/// The time that these passes may take.
+/// Time limit of the [`PREFILL_PASSES`].
 pub const LONGEST_PREFILL: Nanos = Nanos(200e6);
 
-/// Costs of the steps of a measurement, as known before it. A plan adds them up.
+/// Costs of the steps of a measurement, as known in advance. A plan adds them up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
-    /// Start and end of a session: calibration, reading back pages, writing the report.
+    /// Start and end of a session: calibration, reading pages back, writing the report.
     pub session: Nanos,
-    /// A round of a point without its samples: taking memory, readings of faults, steal and core
-    /// clock.
+    /// A round of a point without its samples: assigning memory, and readings of page faults,
+    /// stolen time and core clock.
     pub round: Nanos,
-    /// Preparing a work alone, while kernels are compared.
+    /// Preparation of one candidate during kernel selection.
     pub prepare: Nanos,
-    /// A sample without its length: waking the threads, finding the chunk.
+    /// Overhead of a sample: waking the threads, finding the work of a chunk.
     pub sample: Nanos,
-    /// Samples that warming up takes on average in caches, once the working set has been walked
-    /// through.
+    /// Average number of warm-up samples of a working set in the caches, after the warm-up walk.
     pub warm_ups: f64,
-    /// The same beyond the caches.
+    /// Average number of warm-up samples of a working set beyond the caches.
     pub warm_ups_in_memory: f64,
-    /// A hop of the many walkers that bring a chain into the caches ([`Machine::fill`]).
+    /// Loading one node of a chain during the prefill ([`Machine::fill`]).
     pub filling_hop: Nanos,
-    /// Making an entry of a table of pieces, which each round does again.
+    /// Writing one entry of an index table. Each round writes the table again.
     pub table_entry: Nanos,
-    /// Making a number of a stream of doubles, which other kernels leave as they are and tables do
-    /// not.
+    /// Writing one number of a stream of doubles. Other kernels leave these numbers as they are,
+    /// and tables overwrite them.
     pub double: Nanos,
-    /// A short window in multiples of its length: the core clock is read after every sixteen of
-    /// them.
+    /// Cost of a short window, as a multiple of its length. The core clock is read after every
+    /// sixteen windows.
     pub window: f64,
 }
 
 impl Costs {
     /// Rough values from the virtual machines that memgauge was developed on. They only decide how
-    /// much a plan holds: a session keeps its budget by the clock.
+    /// much work is planned. A session keeps its budget by the clock.
     pub const TYPICAL: Self = Self {
         session: Nanos(0.1e9),
         round: Nanos(3e6),
@@ -177,19 +174,19 @@ impl Costs {
         window: 2.0,
     };
 
-    /// Bytes per second that a thread walks through once, typically.
+    /// Bytes per second that one thread streams, typically.
     const STREAMED: f64 = 40e9;
 
-    /// Hops per second in the last cache or a little beyond, typically.
+    /// Hops per second in the last-level cache or slightly beyond, typically.
     const HOPS: f64 = 1e9 / 60.0;
 
     /// Hops per second in memory, typically.
     const HOPS_IN_MEMORY: f64 = 1e9 / 200.0;
 
-    /// Writing and verifying a node of a chain with one thread, typically.
+    /// Time for one thread to write and verify a node of a chain, typically.
     const PER_NODE: Nanos = Nanos(45.0);
 
-    /// Typical rate of `work` per second, in units of [`Observation::amount`].
+    /// Typical rate of `work`, in units of [`Observation::amount`] per second.
     pub fn typical_rate(work: &Work, facts: &HostFacts) -> f64 {
         let hops = if work.fits_last_level(facts) {
             Self::HOPS
@@ -200,12 +197,12 @@ impl Costs {
             Work::Stream(stream) => Self::STREAMED * stream.cpus.len() as f64,
             Work::Chase(chase) => hops * chase.threads() as f64,
             Work::Loaded(_) => hops,
-            // A pass of these is far shorter than a sample.
+            // A pass of this work is far shorter than a sample.
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::External(_) => 1e9,
         }
     }
 
-    /// Typical time to build the chains of `chase` with this number of threads.
+    /// Typical time to build the chains of `chase` with `threads` threads.
     pub fn typical_build(chase: &ChaseWork, threads: usize) -> Nanos {
         let nodes = chase.nodes() * chase.chains().len() as u64;
         Self::PER_NODE * (nodes as f64 / threads.max(1) as f64)
@@ -217,10 +214,10 @@ pub trait Machine {
     /// Facts about the machine.
     fn facts(&self) -> &HostFacts;
 
-    /// Its clock, calibrated.
+    /// Facts about the calibrated clock.
     fn clock(&self) -> &ClockFacts;
 
-    /// The way instructions are executed: `native`, `simulated`.
+    /// How instructions are executed, for the report: for example `native`, `simulated`.
     fn description(&self) -> &str;
 
     /// Time since an arbitrary start.
@@ -229,13 +226,13 @@ pub trait Machine {
     /// Date and time in RFC 3339, UTC.
     fn wall_clock(&self) -> String;
 
-    /// Lets time pass; ends early when the run is interrupted.
+    /// Lets time pass. Ends early if the session is interrupted.
     fn pause(&mut self, time: Nanos) -> Result<(), Failure>;
 
-    /// Whether the run shall end.
+    /// True if the session shall end.
     fn interrupted(&self) -> bool;
 
-    /// Rate at which fresh memory becomes usable with all threads at it, measured on a small piece.
+    /// Rate at which all threads together fault fresh memory in, measured on a small piece.
     fn fault_rate(&mut self) -> BytesPerSecond;
 
     /// Costs of the steps of a measurement.
@@ -243,7 +240,7 @@ pub trait Machine {
         Costs::TYPICAL
     }
 
-    /// Expected rate of `work` per second, in units of [`Observation::amount`].
+    /// Expected rate of `work`, in units of [`Observation::amount`] per second.
     fn expected_rate(&self, work: &Work) -> f64 {
         Costs::typical_rate(work, self.facts())
     }
@@ -258,21 +255,21 @@ pub trait Machine {
         })
     }
 
-    /// The kernel that would do `work`, or the reason why there is none here.
+    /// The kernel that would execute `work`, or the reason why this machine has none.
     fn kernel(&self, work: &Work) -> Result<KernelUsed, String>;
 
-    /// All concrete variants of `work` (kernels, numbers of threads) to choose from. A work that
-    /// fixes both is its own only variant.
+    /// All concrete variants of `work` (kernels, numbers of threads) to choose from. If `work`
+    /// fixes both, it is the only variant.
     fn candidates(&self, work: &Work) -> Vec<Work>;
 
     /// Maps and touches the memory of `plan`, and releases the previous mapping. With `beside`, the
-    /// previous mapping is released only afterwards, so that the system cannot return its pages.
+    /// previous mapping is released only afterwards. Then the system cannot return the same pages.
     ///
     /// # Errors
     /// [`Failure::OutOfTime`] if the memory was not usable at the time `until` of [`Machine::now`].
     fn map(&mut self, plan: &MemoryPlan, beside: bool, until: Nanos) -> Result<(), Failure>;
 
-    /// Makes ready to sample `work`: takes its memory, builds its chain.
+    /// Prepares sampling of `work`: assigns its memory and builds its chain.
     fn prepare(&mut self, work: &Work) -> Result<(), Failure>;
 
     /// Shifts cache-sized streams to another offset of their mapping before the next preparation.
@@ -280,33 +277,33 @@ pub trait Machine {
     fn shift_placement(&mut self) {}
 
     /// Prefills the caches with the chain that was prepared last. Samples follow at once, because
-    /// neighbours take a shared cache back within milliseconds.
+    /// neighbours evict lines of a shared cache within milliseconds.
     fn fill(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Takes one sample of the work that was prepared last, for about `length`.
+    /// Takes one sample of the work that was prepared last, of about `length`.
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Failure>;
 
-    /// Takes one sample of the work that was prepared last. Each chunk has `amount` of its first
-    /// thread, as [`Observation::amount`] counts, rounded to whole blocks of its kernel.
+    /// Takes one sample of the work that was prepared last. In each chunk, its first thread does
+    /// `amount` of work as [`Observation::amount`] counts, rounded to whole blocks of its kernel.
     fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Failure>;
 
-    /// Core clock of `cpu` now, `None` where it cannot be established.
+    /// Core clock of `cpu` now; `None` if unknown.
     fn core_clock(&mut self, cpu: u32) -> Option<Hertz>;
 
-    /// A few round trips of a cache line between two CPUs, taken now; `None` where they cannot be
+    /// A few round trips of a cache line between two CPUs, taken now; `None` if they cannot be
     /// timed.
     fn hand_off(&mut self, _pair: [u32; 2]) -> Option<Observation> {
         None
     }
 
-    /// Page evidence of the work that was prepared last, and a list of what the system does not
-    /// tell.
+    /// Page evidence of the work that was prepared last, and a list of facts that the system does
+    /// not report.
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>);
 
-    /// Counters of the machine and of `cpus` since some start. The difference of two readings is
-    /// the activity between them.
+    /// Activity counters of the machine and of `cpus` since an arbitrary start. The difference of
+    /// two readings is the activity between them.
     fn system_activity(&mut self, cpus: &[u32]) -> SystemActivity;
 
     /// Relative deviation of the raw counter's rate since its calibration; `None` until enough time

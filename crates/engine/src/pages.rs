@@ -1,5 +1,4 @@
-//! Evidence about pages from what was read back about each window of a work, and whether they lie
-//! where the work asks.
+//! Evidence about the pages of a work, and whether they lie on the requested NUMA nodes.
 
 use crate::work::{Work, page_bytes, share_of};
 use host::memory::{PageReading, Place};
@@ -7,8 +6,8 @@ use report::{HostFacts, NodePages, PageEvidence};
 use std::collections::BTreeMap;
 use units::CpuList;
 
-/// One page evidence for all `readings` of `work`: shares are those of the worst window, nodes
-/// those of any.
+/// Page evidence of `work` from the `readings` of its windows, and what the system did not report.
+/// A share is that of the worst window. Nodes are those of all windows.
 pub fn evidence(
     readings: &[PageReading],
     work: &Work,
@@ -63,8 +62,8 @@ pub fn evidence(
     (evidence, unchecked)
 }
 
-/// Pages of the threads' `readings` on another node than the thread's part of the memory is to lie
-/// on.
+/// Number of pages on a wrong NUMA node. The right nodes are those requested for the memory of the
+/// thread of each reading.
 fn elsewhere(readings: &[PageReading], work: &Work, facts: &HostFacts) -> u64 {
     let strays = |(index, reading): (usize, &PageReading)| {
         let nodes = work.memory_nodes_of(index, facts);
@@ -77,7 +76,7 @@ fn elsewhere(readings: &[PageReading], work: &Work, facts: &HostFacts) -> u64 {
     readings.iter().enumerate().map(strays).sum()
 }
 
-/// Pages by node as a report lists them.
+/// Pages by node, in the form of the report.
 pub fn listed(pages: BTreeMap<u32, u64>) -> Vec<NodePages> {
     pages
         .into_iter()
@@ -88,8 +87,8 @@ pub fn listed(pages: BTreeMap<u32, u64>) -> Vec<NodePages> {
 /// Tolerance for a node's share of interleaved memory, as a share of the whole memory.
 const UNEVEN: f64 = 0.05;
 
-/// Reason why the pages of `work` are not where it requested; `None` if they are, if the system
-/// does not tell, and without a requested place.
+/// Reason why the pages of `work` are not where it requested. `None` if they are, if the system
+/// does not report nodes, or if no place was requested.
 pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Option<String> {
     let place = work.place()?;
     let pages = evidence.pages_by_node.as_ref()?;
@@ -113,7 +112,7 @@ pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Opt
             .max()
             .unwrap_or(1),
     };
-    // Pages are counted as base pages, and taken in turn by the requested size.
+    // Pages are counted as base pages, but interleaving takes turns in pages of the requested size.
     let at_a_time = evidence.asked_bytes.unwrap_or(0) as f64 / facts.pages.base.0.max(1) as f64;
     let allowed = UNEVEN * all as f64 + f64::from(heaviest + 1) * at_a_time.max(1.0);
     asked.iter().find_map(|&node| {
@@ -137,8 +136,8 @@ mod tests {
     use kernels::{Operation, Width};
     use units::Bytes;
 
-    /// Doubt about two threads, one on each of two nodes, whose base pages lie on nodes 0, 1 and 2
-    /// in these numbers; `place` was requested.
+    /// Result of [`misplaced`] for two threads, one on each of two nodes, with `place` requested.
+    /// `pages` are the base pages of each thread on nodes 0, 1 and 2.
     fn said(place: Place, pages: [[u64; 3]; 2]) -> Option<String> {
         let mut facts = host::facts::discover(&host::facts::SystemFiles::under("/nowhere"));
         facts.pages.base = Bytes::kib(4);

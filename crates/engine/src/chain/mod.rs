@@ -1,4 +1,4 @@
-//! The order of a pointer chain and of a table, as a permutation of the nodes.
+//! Orders of pointer chains and of index tables, as permutations of the nodes.
 
 pub(crate) mod order;
 pub(crate) mod permutation;

@@ -1,10 +1,10 @@
-//! The orders in which chains go through their nodes. None is stored: what comes after a node, and
-//! how far a pointer goes, is computed from the nodes alone, so that any number of threads write
-//! and check a chain.
+//! Orders in which chains go through their nodes. No order is stored: the successor of a node and
+//! the distance of a pointer are computed from the nodes alone. Any number of threads can therefore
+//! write and check a chain.
 //!
-//! Every node has a place on a circle, as in [`Cycle`], and a chain goes from each place that a
-//! node has to the next such place. In a chain of windows the place is that of the window and,
-//! below it, that inside the window.
+//! Every node has a place on a circle, as in [`Cycle`]. A chain goes from each occupied place to
+//! the next occupied place. In a chain of windows, the upper bits of a place belong to the
+//! window. The lower bits are the place inside the window.
 
 use crate::chain::permutation::{BATCH, Cycle};
 use crate::work::{ChainShape, ChaseWork};
@@ -13,7 +13,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use units::Bytes;
 
-/// Windows that are counted to find where walkers start: more have nearly equal parts anyway.
+/// Most windows that are counted to find where walkers start. With more windows the parts are
+/// nearly equal anyway.
 const MOST_COUNTED: u64 = 4096;
 
 /// The order of a chain: one cycle over all of its nodes.
@@ -31,7 +32,7 @@ enum Kind {
     Rising,
     /// Window by window.
     Windows(Box<Windows>),
-    /// Two by two: the cycle of the pairs.
+    /// Pair after pair. The cycle is over the pairs, in random order.
     Pairs(Cycle),
 }
 
@@ -39,23 +40,24 @@ enum Kind {
 #[derive(Debug, Clone)]
 struct Windows {
     nodes: u64,
-    /// Nodes of each; the last one may have fewer.
+    /// Nodes of each window; the last window may have fewer.
     window: u64,
     count: u64,
-    /// The order of windows; without, they rise.
+    /// Random order of the windows; `None` for rising addresses.
     random: Option<Cycle>,
-    /// The order inside every whole window; without, each has its own.
+    /// Order inside every whole window; `None` if each window has an order of its own.
     same: Option<Inside>,
     seed: u64,
     /// log2 of the places inside a whole window.
     bits: u32,
 }
 
-/// The order inside a window, whose nodes are counted from its first.
+/// The order inside a window. Nodes are counted from the first node of the window.
 #[derive(Debug, Clone)]
 struct Inside {
     cycle: Cycle,
-    /// The place where the window is entered. Without it that would be node 0 of every window.
+    /// Place at which the window is entered. Without an entry of its own, every window would be
+    /// entered at node 0.
     entry: u64,
 }
 
@@ -65,8 +67,8 @@ impl ChainOrder {
         Self::new(work.shape, work.nodes(), work.stride, work.seed)
     }
 
-    /// The order of `nodes` nodes, `stride` apart, that belongs to `seed`. Windows are rounded down
-    /// to whole nodes, one at least.
+    /// The order of `nodes` nodes with distance `stride`, derived from `seed`. Windows are rounded
+    /// down to whole nodes, at least one.
     pub fn new(shape: ChainShape, nodes: u64, stride: Bytes, seed: u64) -> Self {
         let windows = |window: Bytes, random: bool, same: bool| {
             let window = (window.0 / stride.0.max(1)).clamp(1, nodes.max(1));
@@ -90,7 +92,7 @@ impl ChainOrder {
         self.nodes
     }
 
-    /// The last place of the circle: a power of two less one.
+    /// The last place of the circle: a power of two minus one.
     fn last_place(&self) -> u64 {
         match &self.kind {
             Kind::Random(cycle) => cycle.last_place(),
@@ -100,7 +102,7 @@ impl ChainOrder {
         }
     }
 
-    /// Places that no node has.
+    /// Number of places without a node.
     pub fn vacant(&self) -> u64 {
         match &self.kind {
             Kind::Random(cycle) => cycle.vacant(),
@@ -109,7 +111,7 @@ impl ChainOrder {
         }
     }
 
-    /// Puts into `next` the successors of the nodes from `first` on, all of which exist.
+    /// Writes to `next` the successors of the nodes from `first` on. All of these nodes exist.
     pub fn successors(&self, first: u64, next: &mut [u64]) {
         match &self.kind {
             Kind::Random(cycle) => cycle.successors(first, next),
@@ -124,12 +126,11 @@ impl ChainOrder {
         }
     }
 
-    /// Sum, over the nodes from `first` on, of the places that are passed over on the way to the
-    /// node in `next` that each points to. The way goes forward and continues from the last place
-    /// to the first. A node that points to itself passes over all other places. All nodes are
-    /// there.
+    /// Sum of the places that pointers pass over. `next` has the targets of the pointers of the
+    /// nodes from `first` on. A pointer goes forward, and from the last place on to the first. A
+    /// node that points to itself passes over all other places. All nodes exist.
     ///
-    /// The proof that pointers are one cycle rests on it, see `chain`.
+    /// The proof that pointers form one cycle is based on this sum, see `native::chain_builder`.
     pub fn passed_over(&self, first: u64, next: &[u64]) -> u128 {
         match &self.kind {
             Kind::Random(cycle) => cycle.passed_over(first, next),
@@ -147,7 +148,7 @@ impl ChainOrder {
         }
     }
 
-    /// The node at place `place` of `of` nearly equal parts of the order.
+    /// Node at the start of part `place`, if the order is cut into `of` nearly equal parts.
     pub fn at(&self, place: u64, of: u64) -> u64 {
         match &self.kind {
             Kind::Random(cycle) => cycle.at(place, of),
@@ -157,14 +158,15 @@ impl ChainOrder {
         }
     }
 
-    /// The second of a pair comes after the first; after it, the first of the next pair.
+    /// Successors of the nodes of pairs: the second of a pair follows the first, then comes the
+    /// first of the next pair.
     fn successors_of_pairs(&self, cycle: &Cycle, first: u64, next: &mut [u64]) {
         let mut pairs = [0; BATCH];
         for (next, first) in next.chunks_mut(BATCH).zip((first..).step_by(BATCH)) {
             let from = first / 2;
             let last = (first + next.len() as u64 - 1) / 2;
             // A batch that begins with the second of a pair touches one pair more than half its
-            // nodes, still below BATCH.
+            // nodes. That is still less than BATCH.
             let pairs = &mut pairs[..(last - from + 1) as usize];
             cycle.successors(from, pairs);
             for (next, node) in next.iter_mut().zip(first..) {
@@ -178,8 +180,8 @@ impl ChainOrder {
         }
     }
 
-    /// The same as [`ChainOrder::passed_over`] of at most [`BATCH`] nodes: a node's place is twice
-    /// that of its pair, one more for the second.
+    /// [`ChainOrder::passed_over`] for pairs and at most [`BATCH`] nodes. The place of a node is
+    /// twice the place of its pair, plus one for the second node.
     fn passed_over_by_pairs(&self, cycle: &Cycle, first: u64, next: &[u64]) -> u128 {
         let mut from = [0; BATCH];
         let mut to = [0; BATCH];
@@ -206,12 +208,12 @@ impl ChainOrder {
     }
 }
 
-/// Places between `from` and `to` on a circle. `last` is its last place, a power of two less one.
+/// Places between `from` and `to` on a circle. Its last place is `last`, a power of two minus one.
 fn between(from: u64, to: u64, last: u64) -> u128 {
     u128::from(to.wrapping_sub(from).wrapping_sub(1) & last)
 }
 
-/// Part `place` of `of` of `all`.
+/// Start of part `place` if `all` is cut into `of` parts.
 fn share(all: u128, place: u64, of: u64) -> u128 {
     all * u128::from(place) / u128::from(of.max(1))
 }
@@ -237,7 +239,7 @@ impl Windows {
         (self.count.next_power_of_two() << self.bits) - 1
     }
 
-    /// Nodes of window `window`.
+    /// Number of nodes of window `window`.
     fn length(&self, window: u64) -> u64 {
         self.window.min(self.nodes - window * self.window)
     }
@@ -261,7 +263,7 @@ impl Windows {
         place[0]
     }
 
-    /// The window that comes after `window`.
+    /// The window after `window` in the order of the chain.
     fn following(&self, window: u64) -> u64 {
         let mut next = [if window + 1 < self.count {
             window + 1
@@ -279,8 +281,8 @@ impl Windows {
         window * self.window + self.inside(window).first()
     }
 
-    /// The windows of `count` nodes from `first` on: each with the number in it of the first of
-    /// those nodes, and which of the `count` lie in it.
+    /// The windows of the `count` nodes from `first` on. Each item is a window, the position inside
+    /// the window of its first such node, and the range of the `count` nodes in it.
     fn parts(&self, first: u64, count: usize) -> impl Iterator<Item = (u64, u64, Range<usize>)> {
         let size = self.window;
         let end = first + count as u64;
@@ -301,7 +303,7 @@ impl Windows {
             let inside = self.inside(window);
             let next = &mut next[range];
             inside.cycle.successors(inner, next);
-            // The chain goes on to the next window before the cycle inside closes.
+            // The chain continues in the next window before the cycle inside closes.
             let first = inside.first();
             let last = next.iter().position(|&to| to == first);
             next.iter_mut().for_each(|to| *to += window * self.window);
@@ -322,7 +324,7 @@ impl Windows {
         passed
     }
 
-    /// The same of nodes of one window, at most [`BATCH`].
+    /// [`ChainOrder::passed_over`] for at most [`BATCH`] nodes of one window.
     fn passed_over_by_batch(
         &self,
         (window, inside): (u64, &Inside),
@@ -356,7 +358,7 @@ impl Windows {
         passed
     }
 
-    /// The place of a node among all places.
+    /// The place of a node on the circle of all places.
     fn place_of(&self, node: u64) -> u64 {
         let window = node / self.window;
         let mut inner = [node % self.window];
@@ -372,8 +374,8 @@ impl Windows {
         window * self.window + inside.cycle.from(inside.entry.wrapping_add(place))
     }
 
-    /// The window in which node `place` of the order lies, and how many nodes of the window come
-    /// before it; only nearly where there are too many windows to count them.
+    /// The window that contains the node at position `place` of the order, and the number of nodes
+    /// of that window before it. Only approximate if there are too many windows to count.
     fn window_at(&self, place: u64) -> (u64, u64) {
         let before = place / self.window;
         let inner = place % self.window;
@@ -408,7 +410,7 @@ impl Inside {
         self.cycle.from(self.entry)
     }
 
-    /// Makes of each node its place, counted from the entry.
+    /// Replaces each node by its place, counted from the entry.
     fn places(&self, nodes: &mut [u64]) {
         self.cycle.places(nodes);
         nodes

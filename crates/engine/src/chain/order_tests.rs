@@ -4,7 +4,7 @@ use super::*;
 
 const STRIDE: Bytes = Bytes(64);
 
-/// Windows of this many nodes in every shape that has windows.
+/// Every shape that has windows, with windows of `nodes` nodes.
 fn boxes(nodes: u64) -> [ChainShape; 3] {
     let window = Bytes(nodes * STRIDE.0);
     [
@@ -14,7 +14,7 @@ fn boxes(nodes: u64) -> [ChainShape; 3] {
     ]
 }
 
-/// Every shape, those with windows in windows of `window` nodes.
+/// Every shape. Windows have `window` nodes.
 fn shapes(window: u64) -> Vec<ChainShape> {
     let pairs = ChainShape::Pairs {
         block: Bytes(2048),
@@ -29,7 +29,7 @@ fn shapes(window: u64) -> Vec<ChainShape> {
     boxes(window).into_iter().chain(plain).collect()
 }
 
-/// Numbers of nodes around every boundary of windows of `window`.
+/// Numbers of nodes near every boundary of windows of `window` nodes.
 fn sizes(window: u64) -> Vec<u64> {
     let near = |n: u64| [n.saturating_sub(1), n, n + 1];
     let mut sizes: Vec<u64> = [1, window, 2 * window, 5 * window]
@@ -45,14 +45,14 @@ fn order(shape: ChainShape, nodes: u64) -> ChainOrder {
     ChainOrder::new(shape, nodes, STRIDE, 7)
 }
 
-/// Successor of each node.
+/// Successors of all nodes.
 fn pointers(order: &ChainOrder) -> Vec<u64> {
     let mut next = vec![0; order.nodes() as usize];
     order.successors(0, &mut next);
     next
 }
 
-/// The nodes in the order of the chain from `start`, until one comes again.
+/// The nodes in the order of the chain, from `start` until a node repeats.
 fn walk(order: &ChainOrder, start: u64) -> Vec<u64> {
     let pointers = pointers(order);
     let successor = |&node: &u64| Some(pointers[node as usize]).filter(|&next| next != start);
@@ -208,7 +208,8 @@ fn the_two_of_a_pair_follow_each_other_and_pairs_are_in_random_order() {
     }
 }
 
-/// The nodes of each window in the order in which they are visited, counted from its first.
+/// For each window, its nodes in the order of the visits, counted from the first node of the
+/// window.
 fn inside_each(shape: ChainShape, window: u64, nodes: u64) -> Vec<Vec<u64>> {
     let order = order(shape, nodes);
     let walked = walk(&order, order.at(0, 1));
@@ -257,8 +258,8 @@ fn the_order_inside_windows_is_as_named() {
             .iter()
             .map(|order| hops(order))
             .sum();
-        // By chance one hop in 64 is to the next node: 100 of 6400. The same order again and again
-        // has more or fewer.
+        // By chance one hop in 64 goes to the next node: 100 of 6400. If one order is repeated in
+        // all windows, there may be more or fewer.
         let most = if shape == same { 600 } else { 200 };
         assert!(neighbours < most, "{shape:?}: {neighbours}");
         assert!(

@@ -3,26 +3,26 @@
 use kernels::Mixer;
 use stats::{SplitMix64, derive};
 
-/// Nodes that are computed at a time, with vector instructions.
+/// Nodes that are computed together, with vector instructions.
 pub const BATCH: usize = 256;
 
-/// Rounds of the mixer. Two show strides that occur more often than by chance.
+/// Rounds of the mixer. With two rounds, some strides occur more often than by chance.
 const ROUNDS: usize = 3;
 
-/// Rounds that are added below this size, where there are too few factors to choose from for three
-/// rounds to do.
+/// Additional rounds of the mixer below [`MORE_ROUNDS_BELOW`] nodes. There are few factors to
+/// choose from for so small a size, and three rounds are not enough.
 const MORE_ROUNDS: usize = 3;
 const MORE_ROUNDS_BELOW: u64 = 1 << 18;
 
-/// An odd factor and its inverse: their product is 1 modulo 2^64, and so modulo any smaller power
-/// of two.
+/// An odd factor and its inverse. Their product is 1 modulo 2^64, and therefore also modulo any
+/// smaller power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Factor {
     factor: u64,
     inverse: u64,
 }
 
-/// The nodes of a cycle in its order, again and again.
+/// Endless iterator over the nodes of a cycle, in its order.
 #[derive(Debug, Clone)]
 pub struct Order {
     cycle: Cycle,
@@ -30,7 +30,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// The next node. There must be one.
+    /// Returns the next node. The cycle must have a node.
     #[allow(clippy::should_implement_trait, reason = "it has no end")]
     pub fn next(&mut self) -> u64 {
         loop {
@@ -44,30 +44,30 @@ impl Order {
     }
 }
 
-/// One cycle through the nodes [0, n), in an order that belongs to a seed.
+/// One cycle through the nodes [0, n), in an order derived from a seed.
 ///
 /// Every node has a *state*, its image under a bijection of [0, span). The span is the least power
 /// of two that is not below n. Adding an odd step to a state, modulo the span, visits all states in
-/// turn (a Weyl sequence). That is the order of the cycle; states of no node are passed over. A
-/// successor needs nothing but the node, so any number of threads write and check a chain in the
-/// order of addresses.
+/// turn (a Weyl sequence). This is the order of the cycle. States without a node are passed over. A
+/// successor is computed from the node alone, so any number of threads can write and check a chain
+/// in the order of addresses.
 ///
-/// The bijection is made like the finalisers of hash functions (Appleby's MurmurHash3; Steele, Lea
-/// and Flood, OOPSLA 2014). In a round, an odd multiplication carries changes upwards, and an
-/// exclusive-or of the upper half brings them down again. Here the upper half is squared: without
-/// that, three rounds leave traces of the constant step.
+/// The bijection is built like the finalisers of hash functions (Appleby's MurmurHash3; Steele, Lea
+/// and Flood, OOPSLA 2014). In each round an odd multiplication carries changes upwards, and an
+/// exclusive-or with the upper half brings them down again. Here the upper half is squared.
+/// Otherwise three rounds leave traces of the constant step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle {
     nodes: u64,
-    /// span - 1.
+    /// The span minus 1.
     mask: u64,
     step: Factor,
-    /// From states to nodes, or to numbers from n on.
+    /// Maps states to nodes, or to numbers from n on for states without a node.
     mixer: Mixer,
 }
 
 impl Cycle {
-    /// The cycle through [0, `nodes`) that belongs to `seed`.
+    /// The cycle through [0, `nodes`) derived from `seed`.
     pub fn new(nodes: u64, seed: u64) -> Self {
         let bits = u64::BITS - nodes.saturating_sub(1).leading_zeros();
         let mask = u64::MAX.checked_shr(u64::BITS - bits).unwrap_or(0);
@@ -96,7 +96,7 @@ impl Cycle {
         }
     }
 
-    /// States that no node has: span - n.
+    /// Number of states without a node: span - n.
     pub fn vacant(&self) -> u64 {
         if self.nodes == 0 {
             0
@@ -105,14 +105,15 @@ impl Cycle {
         }
     }
 
-    /// The node at place `place` of `of` equal arcs of the circle, or the first one after it.
+    /// Node at the start of arc `place` of `of` equal arcs of the circle, or the first node after
+    /// it.
     pub fn at(&self, place: u64, of: u64) -> u64 {
         let states = u128::from(self.mask) + 1;
         self.from((states * u128::from(place) / u128::from(of.max(1))) as u64)
     }
 
-    /// The node at place `place` of the circle. Places continue from the last to the first. A place
-    /// of no node stands for the first node after it.
+    /// Node at place `place` of the circle, or the first node after it if the place has none.
+    /// Places continue from the last to the first.
     pub fn from(&self, place: u64) -> u64 {
         Order {
             cycle: self.clone(),
@@ -121,12 +122,12 @@ impl Cycle {
         .next()
     }
 
-    /// The last place of the circle: there are as many as states, a power of two.
+    /// The last place of the circle. There are as many places as states, a power of two.
     pub fn last_place(&self) -> u64 {
         self.mask
     }
 
-    /// Makes of each node its place on the circle.
+    /// Replaces each node by its place on the circle.
     pub fn places(&self, nodes: &mut [u64]) {
         for nodes in nodes.chunks_mut(BATCH) {
             self.mixer.unmix(nodes);
@@ -136,7 +137,7 @@ impl Cycle {
         }
     }
 
-    /// All nodes, one after the other in the order of the cycle.
+    /// All nodes in the order of the cycle, from state 0 on.
     pub fn order(&self) -> Order {
         Order {
             cycle: self.clone(),
@@ -144,7 +145,7 @@ impl Cycle {
         }
     }
 
-    /// Puts into `next` what comes after the nodes from `first` on, all below n.
+    /// Writes to `next` the successors of the nodes from `first` on, all below n.
     pub fn successors(&self, first: u64, next: &mut [u64]) {
         for (next, first) in next.chunks_mut(BATCH).zip((first..).step_by(BATCH)) {
             self.successors_of_batch(first, next);
@@ -157,8 +158,9 @@ impl Cycle {
         let mut slots: [usize; BATCH] = std::array::from_fn(|slot| slot);
         let mut open = next.len();
         self.states(first, &mut states[..open]);
-        // Ends, since every state comes back to that of its own node at the latest. Which ones go
-        // on cannot be predicted, and branching on each would take longer than all the arithmetic.
+        // The loop ends: at the latest, every state comes back to the state of its own node. No
+        // branch per state, because it is unpredictable and would cost more than all the
+        // arithmetic.
         while open > 0 {
             for (state, mixed) in states[..open].iter_mut().zip(&mut mixed) {
                 *state = state.wrapping_add(self.step.factor) & self.mask;
@@ -175,12 +177,11 @@ impl Cycle {
         }
     }
 
-    /// Sum, over the nodes from `first` on, of the states that are passed over on the way to the
-    /// node in `next` that each points to. The way goes forward and continues from the last state
-    /// to the first. A node that points to itself passes over all other states. All nodes are below
-    /// n.
+    /// Sum of the states that pointers pass over. `next` has the targets of the pointers of the
+    /// nodes from `first` on. A pointer goes forward, and from the last state on to the first. A
+    /// node that points to itself passes over all other states. All nodes are below n.
     ///
-    /// The proof that pointers are one cycle rests on it, see `chain`.
+    /// The proof that pointers form one cycle is based on this sum, see `native::chain_builder`.
     pub fn passed_over(&self, first: u64, next: &[u64]) -> u128 {
         let batches = next.chunks(BATCH).zip((first..).step_by(BATCH));
         batches
@@ -204,7 +205,7 @@ impl Cycle {
             .sum()
     }
 
-    /// The states of the nodes from `first` on.
+    /// Writes to `states` the states of the nodes from `first` on.
     fn states(&self, first: u64, states: &mut [u64]) {
         for (state, node) in states.iter_mut().zip(first..) {
             *state = node;
@@ -214,8 +215,8 @@ impl Cycle {
 }
 
 impl Factor {
-    /// One that mixes numbers of `bits` bits. Near 0 or the span, or with such a lower half, it
-    /// would hardly carry.
+    /// A random factor that mixes numbers of `bits` bits. Factors near 0 or the span would hardly
+    /// carry, and so would factors with such a lower half.
     fn random(random: &mut SplitMix64, bits: u32) -> Self {
         let carries = |x: u64, bits: u32| bits < 6 || !matches!(x >> (bits - 3) & 7, 0 | 7);
         let factor = loop {
@@ -224,8 +225,8 @@ impl Factor {
                 break factor;
             }
         };
-        // Newton's iteration: three bits of an odd number are its own inverse's, and every turn
-        // doubles them.
+        // Newton's iteration. The lowest three bits of an odd number are also those of its inverse.
+        // Each step doubles the number of correct bits.
         let better = |x: u64, _| x.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(x)));
         Self {
             factor,

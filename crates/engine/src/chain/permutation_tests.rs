@@ -1,14 +1,15 @@
-//! Tests of the cycle, and of how random it is.
+//! Tests of the cycle and of its randomness.
 
 use super::*;
 use std::collections::BTreeSet;
 
 const SEEDS: [u64; 4] = [0, 1, 42, u64::MAX];
 
-/// Sizes at which the order is examined: either number of rounds, powers of two and others.
+/// Sizes at which the order is examined. They cover both numbers of rounds, powers of two and other
+/// sizes.
 const EXAMINED: [u64; 4] = [1 << 16, 100_000, 300_001, 1 << 20];
 
-/// Successor of each node.
+/// Successors of all nodes.
 fn pointers(cycle: &Cycle) -> Vec<u64> {
     let mut next = vec![0; cycle.nodes as usize];
     cycle.successors(0, &mut next);
@@ -171,7 +172,7 @@ fn seeds_and_sizes_give_different_orders() {
     assert_eq!(first(1 << 20, 1), first(1 << 20, 1));
 }
 
-/// Standard deviations by which a chi-square exceeds its mean.
+/// Distance of the chi-square of `counts` from its mean, in standard deviations.
 fn excess(counts: impl Iterator<Item = u32>, expected: f64, freedom: f64) -> f64 {
     let chi2: f64 = counts
         .map(|c| (f64::from(c) - expected).powi(2) / expected)
@@ -179,8 +180,9 @@ fn excess(counts: impl Iterator<Item = u32>, expected: f64, freedom: f64) -> f64
     (chi2 - freedom) / f64::sqrt(2.0 * freedom)
 }
 
-/// Of a 64 x 64 table of where a node lies in memory and where the node lies that is `hops` further
-/// on the cycle. Both margins of the table are fixed, hence 63 * 63 degrees of freedom.
+/// Chi-square excess of a 64 x 64 table: position of a node in memory, and position of the node
+/// `hops` further on the cycle. Both margins of the table are fixed, hence 63 * 63 degrees of
+/// freedom.
 fn excess_of_position_table(order: &[u64], hops: usize) -> f64 {
     let n = order.len();
     let mut table = vec![0u32; 64 * 64];
@@ -191,7 +193,7 @@ fn excess_of_position_table(order: &[u64], hops: usize) -> f64 {
     excess(table.into_iter(), n as f64 / 4096.0, 63.0 * 63.0)
 }
 
-/// How often the most frequent of `values` below `bound` occurs.
+/// Number of occurrences of the most frequent of `values`, which are below `bound`.
 fn most_frequent(values: impl Iterator<Item = u64>, bound: u64) -> u32 {
     let mut counts = vec![0u32; bound as usize];
     values.for_each(|value| counts[value as usize] += 1);
@@ -224,12 +226,13 @@ fn successors_are_spread_evenly() {
 fn successors_are_seldom_near() {
     examine(|name, order| {
         for hops in [1, 2, 4, 8] {
-            // 64 nodes of a cache line each share a page of 4 KiB; by chance 64 of n successors do.
+            // 64 nodes of one cache line each share a page of 4 KiB. By chance 64 of n successors
+            // do.
             let near = order
                 .windows(hops + 1)
                 .filter(|w| w[0] / 64 == w[hops] / 64)
                 .count();
-            // Mean 63 and about Poisson: 5 standard deviations.
+            // The mean is 63 and the distribution about Poisson; 40 are five standard deviations.
             assert!(
                 (63 - 40..=63 + 40).contains(&near),
                 "{name}, {hops} hops: {near}"
@@ -247,7 +250,8 @@ fn no_stride_stands_out() {
                 .windows(hops + 1)
                 .map(|w| (w[hops] + n - w[0]) % n)
                 .collect();
-            // Each stride about once by chance; the most common of n Poisson(1) counts is 8 to 10.
+            // Each stride occurs about once by chance. The highest of n Poisson(1) counts is 8 to
+            // 10.
             let most = most_frequent(strides.iter().copied(), n);
             assert!(most <= 14, "{name}, {hops} hops: {most}");
             let mut coarse = [0u32; 64];
@@ -262,13 +266,13 @@ fn no_stride_stands_out() {
 
 #[test]
 fn strides_do_not_repeat() {
-    // Patterns that stride prefetchers detect: the same stride twice, or strides that grow by the
-    // same amount.
+    // Patterns that stride prefetchers detect: a repeated stride, or strides that grow by a
+    // constant.
     examine(|name, order| {
         let n = order.len() as u64;
         let strides: Vec<u64> = order.windows(2).map(|w| (w[1] + n - w[0]) % n).collect();
         let same = |gap: usize| strides.windows(gap + 1).filter(|w| w[0] == w[gap]).count();
-        // About Poisson(1) for each gap.
+        // The count for each gap is about Poisson(1).
         let repeats: Vec<usize> = (1..=8).map(same).collect();
         assert!(repeats.iter().all(|&r| r <= 9), "{name}: {repeats:?}");
         let growth = most_frequent(strides.windows(2).map(|w| (w[1] + n - w[0]) % n), n);
@@ -278,8 +282,7 @@ fn strides_do_not_repeat() {
 
 #[test]
 fn every_few_hops_go_to_other_pages() {
-    // Any 64 hops in a row over 1024 pages and more meet about 62 different ones (a birthday
-    // count).
+    // 64 successive hops over 1024 pages or more meet about 62 different pages (a birthday count).
     examine(|name, order| {
         let pages = order.chunks_exact(64).map(|c| {
             c.iter()
@@ -305,7 +308,8 @@ fn every_few_hops_go_to_other_pages() {
 
 #[test]
 fn small_cycles_have_no_favourite_stride_either() {
-    // A level-1 cache holds about 512 nodes: summed over many seeds, every stride is as frequent.
+    // A level-1 cache has room for about 512 nodes. Summed over many seeds, every stride is equally
+    // frequent.
     for nodes in [256u64, 500, 512] {
         let mut counts = vec![0u32; nodes as usize];
         for seed in 0..400 {

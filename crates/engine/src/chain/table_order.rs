@@ -1,12 +1,12 @@
-//! The order in which a table names the pieces of a stream.
+//! The order in which an index table lists the pieces of a stream.
 
 use super::permutation::Cycle;
 use crate::work::TableOrder;
 use kernels::{AccessOrder, BLOCK_BYTES, LINE_BYTES};
 
 impl TableOrder {
-    /// Which piece comes at which place, for streams of `stream` bytes in pieces of `visits`: to be
-    /// called with 0, 1, 2, ... in turn.
+    /// Function from a position in the table to the piece at that position, for streams of `stream`
+    /// bytes. `visits` says how large a piece is. Call the function with 0, 1, 2, ... in turn.
     pub fn pieces(&self, visits: AccessOrder, stream: u64) -> Box<dyn FnMut(u64) -> u64> {
         let piece = if visits == AccessOrder::Lines {
             LINE_BYTES

@@ -5,24 +5,24 @@ use stats::SplitMix64;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A mapping, faulted in, with how much of it chains have taken.
+/// A mapping whose pages are touched, and how much of it chains have taken.
 #[derive(Debug)]
 pub(super) struct Arena {
     pub mapping: Arc<Mapping>,
     pub taken: u64,
-    /// Ranges with doubles that processors add and multiply at full speed. Kernels that store over
-    /// them leave them so.
+    /// Ranges filled with doubles that processors add and multiply at full speed. Stores of kernels
+    /// keep these ranges valid.
     numbers: Vec<Range<usize>>,
-    /// Which of its places are used now.
+    /// Random numbers that choose the place of cache-sized working sets.
     places: SplitMix64,
     now: u64,
 }
 
-/// Places that what fits into a cache is put at in turn, at most: of each one's numbers something
-/// is known.
+/// Most places at which cache-sized working sets are put. A limit, because `numbers` has ranges for
+/// each of the places.
 const PLACES: u64 = 16;
 
-/// Places are multiples of this apart, the size of huge pages on most systems.
+/// Places lie at multiples of this distance, the size of huge pages on most systems.
 const PLACE: usize = 2 << 20;
 
 impl Arena {
@@ -36,12 +36,12 @@ impl Arena {
         }
     }
 
-    /// Goes on to another place.
+    /// Chooses another place.
     pub fn next_offset(&mut self) {
         self.now = self.places.next_u64();
     }
 
-    /// Start of `bytes` that may lie anywhere: one of the places, as far apart as there is room.
+    /// Offset of the current place for `bytes`. Places are as far apart as the mapping allows.
     pub fn start(&self, bytes: usize) -> usize {
         let steps = (self.mapping.len().saturating_sub(bytes) / PLACE) as u64;
         let count = (steps + 1).min(PLACES);
@@ -49,22 +49,22 @@ impl Arena {
         (place * (steps / (count - 1).max(1))) as usize * PLACE
     }
 
-    /// Whether all of `range` holds such doubles.
+    /// True if all of `range` is filled with doubles.
     pub fn has_normal_floats(&self, range: &Range<usize>) -> bool {
         self.numbers
             .iter()
             .any(|known| known.start <= range.start && range.end <= known.end)
     }
 
-    /// They were written to `range`.
+    /// Notes that `range` was filled with doubles.
     pub fn filled(&mut self, range: Range<usize>) {
         self.numbers
             .retain(|known| known.start < range.start || range.end < known.end);
         self.numbers.push(range);
     }
 
-    /// Something else was written to `range`, such as a table, whose small integers are denormal
-    /// doubles.
+    /// Notes that other data was written to `range`, such as an index table. Its small integers are
+    /// denormal doubles.
     pub fn spoiled(&mut self, range: &Range<usize>) {
         self.numbers
             .retain(|known| known.end <= range.start || range.end <= known.start);

@@ -9,17 +9,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use units::error::Result;
 
-/// One operation of a thread of traffic, in a window of its own.
+/// One operation of a traffic thread, with a window of its own.
 #[derive(Debug)]
 struct WorkerQueue {
     kernel: StreamKernel,
     window: Window,
-    /// Position at which the thread stopped, where the next sample continues.
+    /// Offset at which the thread stopped and the next sample continues.
     offset: AtomicUsize,
 }
 
 impl WorkerQueue {
-    /// The kernel of `lane` and a walk where it stopped; `None` without a lane.
+    /// The kernel of `lane`, and a walk that continues at its offset; `None` without a lane.
     fn start(lane: &Option<Self>) -> Result<Option<(StreamKernel, StreamWalk<'_>)>> {
         let Some(lane) = lane else { return Ok(None) };
         Ok(Some((lane.kernel, lane.walk()?)))
@@ -33,7 +33,7 @@ impl WorkerQueue {
 }
 
 impl WorkerQueue {
-    /// Begins at this share of a pass over the window.
+    /// Lets the next sample begin at this share of a pass over the window.
     fn start_at(&self, share: f64) {
         if let Ok(mut walk) = self.walk() {
             walk.start_at(share);
@@ -41,27 +41,27 @@ impl WorkerQueue {
         }
     }
 
-    /// How far the thread stands in its pass, from 0 to 1.
+    /// Share of the current pass that is done, from 0 to 1.
     fn share(&self) -> f64 {
         self.walk().map_or(0.0, |walk| walk.share())
     }
 }
 
-/// One thread of traffic with its memory.
+/// One traffic thread with its memory.
 #[derive(Debug)]
 pub struct TrafficShare {
     traffic: Traffic,
     read: Option<WorkerQueue>,
     write: Option<WorkerQueue>,
-    /// Bursts done, so that the mix goes on where it stopped.
+    /// Number of bursts done, so that the mix continues with the next burst.
     place: AtomicU64,
 }
 
 impl TrafficShare {
-    /// `traffic` in windows that `take` hands out, each of the requested length.
+    /// `traffic` in windows from `take`, which gets the length of each window.
     ///
     /// # Errors
-    /// There is no kernel for one of its operations here, or `take` has none left.
+    /// There is no kernel for one of its operations here, or `take` fails.
     pub fn new(traffic: &Traffic, mut take: impl FnMut(usize) -> Result<Window>) -> Result<Self> {
         let mut read = None;
         let mut write = None;
@@ -95,10 +95,11 @@ impl TrafficShare {
             .map(move |lane| lane.window.inspect(node_samples))
     }
 
-    /// Calls `measure` with the means to do a number of bursts, each with the pause behind it.
+    /// Calls `measure` with a function that does a number of bursts, each with its pause.
     fn with(&self, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
-        // Sizes are whole blocks (`LoadedWork::fault`), so a window always makes a walk; without
-        // one, nothing is measured and the sample fails with "no common window".
+        // Sizes are whole blocks (`LoadedWork::validate`), so that there always is a walk.
+        // Otherwise nothing would be measured, and the sample would fail for lack of a common
+        // window.
         let (Ok(mut read), Ok(mut write)) = (
             WorkerQueue::start(&self.read),
             WorkerQueue::start(&self.write),
@@ -153,7 +154,7 @@ impl LoadedRun {
         Self { probe, traffic }
     }
 
-    /// The chain that its probe follows, if it does.
+    /// The chase of the probe; `None` if the probe streams.
     pub fn chase(&self) -> Option<Arc<ChaseRun>> {
         match &self.probe {
             ProbeRun::Chase(run) => Some(Arc::clone(run)),
@@ -161,7 +162,7 @@ impl LoadedRun {
         }
     }
 
-    /// All that streams through memory.
+    /// The lanes of all streaming threads.
     fn lanes(&self) -> impl Iterator<Item = &WorkerQueue> {
         let probe = match &self.probe {
             ProbeRun::Stream(share) => Some(share.as_ref()),
@@ -174,12 +175,12 @@ impl LoadedRun {
             .flatten()
     }
 
-    /// Lets all that streams begin at this share of a pass over its window.
+    /// Lets all lanes begin at this share of a pass over their window.
     pub fn start_at(&self, share: f64) {
         self.lanes().for_each(|lane| lane.start_at(share));
     }
 
-    /// How far the farthest of it stands in its pass, from 0 to 1; 0 where nothing streams.
+    /// Share of its pass that the most advanced lane has done, from 0 to 1; 0 without lanes.
     pub fn share(&self) -> f64 {
         self.lanes().map(WorkerQueue::share).fold(0.0, f64::max)
     }
@@ -234,7 +235,7 @@ mod tests {
     use kernels::{BLOCK_BYTES, Operation};
     use units::Bytes;
 
-    /// Bytes of `window` that are not as they were when all words were `old`.
+    /// Bytes of `window` that changed since all words were `old`.
     fn changed(window: &Window, old: u64) -> u64 {
         window
             .words()
@@ -244,7 +245,7 @@ mod tests {
             * 8
     }
 
-    /// The oracle of the counter: what the memory shows to be written is what the bursts count as.
+    /// Checks the counter: the bytes that changed in memory are the bytes that the bursts count.
     #[test]
     fn as_many_bytes_are_written_as_are_counted() {
         const OLD: u64 = 0x0123_4567_89ab_cdef;
@@ -275,7 +276,7 @@ mod tests {
                 })
                 .unwrap();
                 let turn = u64::from(reads + writes);
-                // Two visits; the first ends inside a turn of the mix.
+                // Two visits. The first visit ends inside a cycle of the mix.
                 for bursts in [turn + 1, 2 * turn - 1] {
                     share.with(&mut |blocks| blocks(bursts));
                 }

@@ -1,14 +1,14 @@
-//! Which kernels and numbers of threads a work leaves the choice of.
+//! The kernels and numbers of threads that a work leaves open.
 
 use crate::work::{StreamWork, Work};
 use kernels::{self, CONTRACTS, Contract, Ruler, Width};
 use units::Bytes;
 
-/// Distances ahead at which kernels that prefetch are tried, in bytes.
+/// Prefetch distances of the candidates, in bytes.
 const DISTANCES: [u64; 3] = [512, 2048, 8192];
 
-/// Each candidate kernel of `work`, widest registers first; `work` alone if it names its kernel. If
-/// it leaves the number of threads open, all of them with each number.
+/// Candidates of `work`, widest registers first. If `work` leaves the number of threads open, every
+/// kernel comes with every number. Only `work` itself if it fixes both.
 pub fn candidates(work: &Work) -> Vec<Work> {
     let Work::Stream(stream) = work else {
         return vec![work.clone()];
@@ -34,8 +34,8 @@ fn kernels_of(stream: &StreamWork) -> Vec<Work> {
     if all.is_empty() { itself() } else { all }
 }
 
-/// The contracts that answer the same question in the same order with this program's instructions,
-/// and whose streams the working set is whole iterations of.
+/// Contracts of the same family, with the same order of pieces, that use this program's own
+/// instructions. The working set must be whole iterations of them.
 fn family(work: &StreamWork) -> Vec<&'static Contract> {
     let asked = work.contract();
     let same = |c: &&Contract| {

@@ -1,14 +1,15 @@
 //! Builds pointer chains at memory speed and proves that they are one cycle.
 //!
-//! Both passes go through the nodes in the order of their addresses, in as many parts as there are
-//! threads: the first writes each node's successor in a [`ChainOrder`], the second reads all
-//! pointers back from memory.
+//! Both passes go through the nodes in the order of addresses, one part for each thread. The first
+//! pass writes each node's successor in a [`ChainOrder`]. The second pass reads all pointers back
+//! from memory.
 //!
-//! The proof. Every node has a place on a circle, computed from the node alone (see `order`). A
-//! pointer moves forward by one place and the places that it passes over, together 1 to the number
-//! of places. Following pointers ends in a loop, and a loop moves forward by whole turns. If all
-//! pointers together move forward by one turn, there is one loop. It visits all nodes, because a
-//! node outside of it would add to the sum. A fault in the places could only make the check fail.
+//! The proof. Every node has a place on a circle, computed from the node alone (see
+//! `chain::order`). A pointer moves forward by one place plus the places that it passes over: by 1
+//! up to the number of places. Following pointers ends in a loop, and a loop moves forward by whole
+//! turns of the circle. If all pointers together move forward by one turn, there is exactly one
+//! loop. The loop visits all nodes, because a node outside of it would add to the sum. A fault in
+//! the computed places can only make the check fail.
 
 use crate::chain::order::ChainOrder;
 use crate::machine::Failure;
@@ -18,7 +19,7 @@ use kernels::{Chain, ClosedPart, UnverifiedChain};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Builds and verifies the chain in `order` with the threads of `cpus`.
+/// Builds and verifies the chain in `order`, with the threads of `cpus`.
 pub fn build(
     chain: UnverifiedChain,
     order: ChainOrder,
@@ -77,13 +78,13 @@ pub fn build(
     Ok(chain.finish(closed)?)
 }
 
-/// Part `index` of `parts` of the numbers below `n`.
+/// Part `index` if the numbers below `n` are cut into `parts` parts.
 fn part(n: u64, index: u64, parts: u64) -> Range<u64> {
     let at = |i: u64| (u128::from(n) * u128::from(i) / u128::from(parts)) as u64;
     at(index)..at(index + 1)
 }
 
-/// Writes the nodes of `nodes` in the order of their addresses; `None` when interrupted.
+/// Writes the successors of `nodes` in the order of addresses; `None` if interrupted.
 fn write_part(
     chain: &UnverifiedChain,
     order: &ChainOrder,
@@ -97,16 +98,16 @@ fn write_part(
     written.then_some(())
 }
 
-/// Result of the check of a part of the nodes.
+/// Result of checking a part of the nodes.
 #[derive(Debug)]
 struct Proof {
-    /// That they point to nodes; `None` where one does not.
+    /// Proof that all pointers of the part lead to nodes; `None` if one does not.
     closed: Option<ClosedPart>,
-    /// Places that their pointers pass over, together.
+    /// Sum of the places that the pointers of the part pass over.
     passed: u128,
 }
 
-/// Reads the pointers of `nodes` back from memory; `None` when interrupted.
+/// Reads the pointers of `nodes` back from memory; `None` if interrupted.
 fn check_part(
     chain: &UnverifiedChain,
     order: &ChainOrder,
@@ -137,7 +138,7 @@ mod tests {
         UnverifiedChain::new(mapping.take(0..bytes).unwrap(), 64).unwrap()
     }
 
-    /// Every shape, in windows of 17 nodes, and memory for `nodes` nodes of it.
+    /// Every shape, with windows of 17 nodes, and memory for `nodes` nodes of that shape.
     fn every(nodes: u64) -> Vec<(ChainOrder, UnverifiedChain)> {
         let window = Bytes(17 * STRIDE.0);
         let page = 4096;
@@ -161,7 +162,8 @@ mod tests {
                 UnverifiedChain::one_per_page(mapping.take(0..length).unwrap(), page, 64, 5)
                     .unwrap()
             }
-            // Of an odd number of nodes the last one has no partner, which only an order can have.
+            // With an odd number of nodes, the last node has no partner. Only an order can have
+            // such a node.
             ChainShape::Pairs { block, distance } if nodes.is_multiple_of(2) => {
                 let length = nodes as usize / 2 * block.to_usize();
                 let mapping =
@@ -198,8 +200,8 @@ mod tests {
             let built = build(chain, order, &team, &cpus, &StopFlag::never()).unwrap();
             assert_eq!(built.nodes(), nodes);
             let mut walk = Walk::new(Arc::new(built));
-            // Walking one block more and more shows the cycle's length: the position repeats with
-            // the period n.
+            // The walk goes block by block until its position repeats. The number of hops shows the
+            // period n, which is the length of the cycle.
             let start = walk.node();
             let mut hops = 0;
             loop {
@@ -237,7 +239,7 @@ mod tests {
             };
             let next = right(42);
             let far = right(right(42));
-            // A short cut past one node, two cycles, a node that points to itself, and one that
+            // A short cut past one node, two cycles, a node that points to itself, and a node that
             // points back.
             for (from, to) in [
                 (42, far),

@@ -4,25 +4,24 @@ use host::counter;
 use report::ClockFacts;
 use units::{Hertz, Nanos};
 
-/// How long one calibration watches both clocks.
+/// Time over which one calibration compares both clocks.
 const WATCH: Nanos = Nanos(10e6);
 
-/// The counter's rate with what was measured about it.
+/// The counter's rate, and facts about its precision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clock {
     facts: ClockFacts,
     rate: Hertz,
     shortest: Nanos,
-    /// Both clocks at the end of the calibration.
+    /// Readings of both clocks at the end of the calibration.
     start: (Nanos, u64),
 }
 
-/// The rates of the two clocks are compared over this time at least: readings are known to some 100
-/// ns.
+/// Shortest time over which a drift is computed. Readings are known to about 100 ns.
 const SHORTEST_WATCH: Nanos = Nanos(100e6);
 
 impl Clock {
-    /// Calibrates twice over 10 ms; the difference is the error that is reported.
+    /// Calibrates twice over 10 ms. The difference of the two rates is the reported error.
     pub fn calibrate() -> Self {
         let first = watch();
         let second = watch();
@@ -45,9 +44,9 @@ impl Clock {
         }
     }
 
-    /// How far the counter's rate since the calibration lies from it, relative; `None` in the first
-    /// tenth of a second. A counter that is not the clock it was (the machine was moved to another
-    /// host, a core lost its synchronisation) shows here.
+    /// Relative deviation of the counter's rate since the calibration; `None` in the first tenth of
+    /// a second. A deviation shows a changed counter: the machine was moved to another host, or a
+    /// core lost its synchronisation.
     pub fn drift(&self) -> Option<f64> {
         let (time, ticks) = both();
         let elapsed = time - self.start.0;
@@ -55,7 +54,7 @@ impl Clock {
         (elapsed >= SHORTEST_WATCH).then(|| (counted.0 / elapsed.0 - 1.0).abs())
     }
 
-    /// Length of `ticks`.
+    /// Duration of `ticks`.
     pub fn nanos(&self, ticks: u64) -> Nanos {
         Nanos::from_secs(ticks as f64 / self.rate.0)
     }
@@ -65,7 +64,7 @@ impl Clock {
         (self.rate.cycles_in(time) as u64).max(1)
     }
 
-    /// The shortest time that differs from its neighbours by one part in a thousand.
+    /// The shortest time that the clock resolves to one part in a thousand.
     pub fn shortest(&self) -> Nanos {
         self.shortest
     }
@@ -75,13 +74,13 @@ impl Clock {
         &self.facts
     }
 
-    /// Facts for the report, to be completed by the core clock.
+    /// Facts for the report. The caller adds the core clock.
     pub fn facts_mut(&mut self) -> &mut ClockFacts {
         &mut self.facts
     }
 }
 
-/// Rate of the counter in ticks per second over one watch.
+/// Rate of the counter in ticks per second, measured over [`WATCH`].
 fn watch() -> f64 {
     let (time, ticks) = both();
     let end = time + WATCH;
@@ -93,8 +92,8 @@ fn watch() -> f64 {
     ticks_after.saturating_sub(ticks) as f64 / seconds
 }
 
-/// Both clocks at the same moment: the pair of readings with the narrowest bracket, so that an
-/// interruption between them does not spoil it.
+/// Readings of both clocks at the same moment. This is the pair with the narrowest bracket of
+/// several tries, which no interruption has spoiled.
 fn both() -> (Nanos, u64) {
     let read = || {
         let before = counter::ticks();

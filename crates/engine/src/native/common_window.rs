@@ -1,7 +1,7 @@
-//! The common window: only what every thread did between the latest start and the earliest end
+//! The common window: only work between the latest start and the earliest end of all threads
 //! counts.
 
-/// Readings of one thread: the raw counter before the first chunk and after each.
+/// Counter readings of one thread: one before the first chunk, and one after each chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stamps {
     /// At least two readings, rising.
@@ -15,13 +15,13 @@ pub struct Stamps {
 pub struct Common {
     /// Length of the window in ticks.
     pub ticks: u64,
-    /// Work of each thread in the window; chunks that straddle its ends count by the share of their
-    /// time inside.
+    /// Work of each thread in the window. A chunk that straddles an end of the window counts by the
+    /// share of its time inside.
     pub amounts: Vec<f64>,
 }
 
 impl Common {
-    /// Work of the slowest thread as a share of the work of the fastest.
+    /// Work of the slowest thread as a share of the work of the fastest thread.
     pub fn fairness(&self) -> f64 {
         let (least, most) = self
             .amounts
@@ -31,8 +31,8 @@ impl Common {
     }
 }
 
-/// Counts the common window of `threads`. `None` if there is none: a thread did nothing, or one had
-/// ended before another began.
+/// Computes the common window of `threads`. `None` if a thread did nothing, or if one thread ended
+/// before another one began.
 pub fn common_window(threads: &[Stamps]) -> Option<Common> {
     let start = threads
         .iter()
@@ -51,7 +51,7 @@ pub fn common_window(threads: &[Stamps]) -> Option<Common> {
     Some(Common { ticks, amounts })
 }
 
-/// Work of one thread between two readings of the counter.
+/// Work of one thread between the counter readings `start` and `end`.
 fn inside(thread: &Stamps, start: u64, end: u64) -> f64 {
     let share = |pair: &[u64]| {
         let length = pair[1].saturating_sub(pair[0]);
@@ -65,13 +65,12 @@ fn inside(thread: &Stamps, start: u64, end: u64) -> f64 {
     thread.ticks.windows(2).map(share).sum::<f64>() * thread.chunk as f64
 }
 
-/// A chunk that takes this many times as long as the median chunk of its thread was interrupted:
-/// what contention between threads does to single chunks stays far below it, and a timer interrupt
-/// too.
+/// A chunk was interrupted if it took this many times as long as the median chunk of its thread.
+/// Contention between threads and timer interrupts stay far below this factor.
 const GAP: u64 = 3;
 
-/// Ticks that single chunks took beyond [`GAP`] medians: all together, and the longest. This sees
-/// what the system does not count: a hypervisor or firmware that takes the processor away.
+/// Ticks that interrupted chunks took beyond the median: their sum, and the longest. This detects
+/// interruptions that the system does not count, by a hypervisor or by firmware.
 pub fn gap_ticks(thread: &Stamps) -> (u64, u64) {
     let mut lengths: Vec<u64> = thread
         .ticks
@@ -118,7 +117,8 @@ mod tests {
 
     #[test]
     fn work_before_the_last_start_and_after_the_first_end_is_left_out() {
-        // The second thread starts halfway through the first one's first chunk and ends after it.
+        // The second thread starts in the middle of the first thread's first chunk, and ends after
+        // the first thread.
         let common = common_window(&[stamps(&[0, 10, 20], 4), stamps(&[5, 15, 25], 8)]).unwrap();
         assert_eq!(
             common,

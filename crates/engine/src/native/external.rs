@@ -1,4 +1,5 @@
-//! External work on this machine: who does it, and the machine's part in that.
+//! External work on this machine: the trait of its runner, and the parts of the machine that it
+//! uses.
 
 use super::{Clock, Team};
 use crate::machine::{Failure, Observation};
@@ -14,22 +15,22 @@ pub struct ExternalMeans<'a> {
     pub team: &'a Team,
     /// The counter's rate.
     pub clock: &'a Clock,
-    /// The wish to end.
+    /// Set when the session shall end.
     pub stop: &'a StopFlag,
 }
 
-/// Does external works for the length of a session.
+/// Executes external works for the length of a session.
 pub trait ExternalRunner: Debug {
-    /// Makes ready to sample `work`.
+    /// Prepares sampling of `work`.
     ///
     /// # Errors
-    /// It cannot be done, or the session was interrupted.
+    /// The work cannot be prepared, or the session was interrupted.
     fn prepare(&mut self, work: &External, means: &ExternalMeans<'_>) -> Result<(), Failure>;
 
-    /// Takes a window of the work that was prepared last, for about `length`.
+    /// Takes a window of the work that was prepared last, of about `length`.
     ///
     /// # Errors
-    /// It went wrong, or the session was interrupted.
+    /// The window failed, or the session was interrupted.
     fn sample(
         &mut self,
         work: &External,
@@ -37,6 +38,7 @@ pub trait ExternalRunner: Debug {
         means: &ExternalMeans<'_>,
     ) -> Result<Observation, Failure>;
 
-    /// Gives back what the current work holds, and keeps how far it is: other work comes next.
+    /// Releases the resources of the current work but remembers its progress, because other work
+    /// comes next.
     fn park(&mut self);
 }

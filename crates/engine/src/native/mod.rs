@@ -45,10 +45,10 @@ use units::{Bytes, BytesPerSecond, Hertz, Nanos};
 /// Memory that one worker faults in between two checks of the stop flag.
 const TOUCH_STEP: usize = 2 << 20;
 
-/// The one who does external works, with the machine's part in that.
+/// The runner of external works, and the parts of the machine that it uses.
 type External<'a> = (&'a mut dyn ExternalRunner, ExternalMeans<'a>);
 
-/// Pages of a work whose node is read back.
+/// Number of pages of a window whose NUMA node is read back.
 const NODE_SAMPLES: usize = 64;
 
 /// The machine that this process runs on.
@@ -63,20 +63,20 @@ pub struct RealMachine {
     stop: StopFlag,
     mappings: BTreeMap<MemoryKey, std::result::Result<Arena, Failure>>,
     chains: BTreeMap<ChaseWork, Arc<Chain>>,
-    /// Walks on these chains, by the work that they belong to.
+    /// Walks on these chains, by their work.
     walks: BTreeMap<ChaseWork, Arc<ChaseRun>>,
-    /// Does the works outside of memory.
+    /// Executes works outside of memory.
     external: Option<Box<dyn ExternalRunner>>,
     prepared: Option<(Work, Prepared)>,
-    /// Lines that pairs of CPUs hand to and fro between samples.
+    /// Lines that pairs of CPUs hand back and forth between samples.
     lines: BTreeMap<[u32; 2], Arc<HandOffRun>>,
-    /// How far in its pass over memory the last stream stopped that no cache holds.
+    /// Share of its pass at which the last stream stopped that no cache could hold.
     reached: f64,
 }
 
 impl RealMachine {
-    /// Calibrates the clock and starts a pinned thread on each of `cpus`; ends early when `stop` is
-    /// set.
+    /// Calibrates the clock and starts a pinned thread on each of `cpus`. Works end early when
+    /// `stop` is set.
     pub fn new(facts: HostFacts, files: SystemFiles, cpus: &[u32], stop: StopFlag) -> Result<Self> {
         let team = Arc::new(Team::new(cpus)?);
         let clock = Clock::calibrate();
@@ -104,7 +104,7 @@ impl RealMachine {
         Ok(machine)
     }
 
-    /// Faults `mapping` in, each of `cpus` its part, unless interrupted.
+    /// Faults `mapping` in until the time `until`. Each of `cpus` touches a part.
     fn touch(
         &self,
         mapping: &Arc<Mapping>,
@@ -139,12 +139,12 @@ impl RealMachine {
         }
     }
 
-    /// Lets `runner` do the works outside of memory from now on.
+    /// Sets the runner of works outside of memory.
     pub fn set_external_runner(&mut self, runner: Box<dyn ExternalRunner>) {
         self.external = Some(runner);
     }
 
-    /// The one who does the works outside of memory, and the machine's part in that.
+    /// The runner of works outside of memory, and the parts of the machine that it uses.
     fn external(&mut self) -> std::result::Result<External<'_>, Failure> {
         if self.stop.is_set() {
             return Err(Failure::Interrupted);
@@ -167,7 +167,8 @@ impl RealMachine {
     ) -> std::result::Result<Observation, Failure> {
         let taken = take(&self.team, work.cpus(), run, length, &self.clock);
         match taken {
-            // How threads take turns on a CPU is the system's business.
+            // The system decides how threads on one CPU take turns, so this is no failure of the
+            // measurement.
             Err(Failure::Failed(why)) if work.is_oversubscribed() => Err(Failure::Unsupported(why)),
             taken => taken,
         }
@@ -189,7 +190,7 @@ impl RealMachine {
             Prepared::Instruction(run) => self.take(work, run, length),
             Prepared::Lock(run) => self.take(work, run, length),
             Prepared::Loaded(run) => self.take(work, run, length),
-            // A wait that the user ends leaves a sample that is not whole.
+            // An interruption by the user ends the wait, and then the sample is not whole.
             Prepared::HandOff(run) => {
                 let taken = self.take(work, run, length);
                 taken.map_err(|failure| {
@@ -203,7 +204,7 @@ impl RealMachine {
         }
     }
 
-    /// The CPUs of the run that lie on `node`.
+    /// The measured CPUs on NUMA node `node`.
     fn cpus_on(&self, node: u32) -> Vec<u32> {
         self.cpus
             .iter()
@@ -226,7 +227,7 @@ impl RealMachine {
         }
     }
 
-    /// Maps `bytes` as `key` says and lets CPUs near them touch them first.
+    /// Maps `bytes` as `key` says. CPUs near the memory touch it first.
     fn fault_in(
         &self,
         key: &MemoryKey,
@@ -241,8 +242,9 @@ impl RealMachine {
         };
         let only = self.facts.topology.nodes.len() < 2 && matches!(place, Place::Node(_));
         let bound = if only { Ok(()) } else { mapping.place(place) };
-        // If binding is forbidden, first touch by a CPU of the node has the same effect; the pages
-        // are read back. A node may have too few reserved pages.
+        // If binding is forbidden, the first touch by a CPU of the node has the same effect. The
+        // pages are read back later. Reserved pages are different, because a node may have too few
+        // of them.
         if let Err(error) = bound.as_ref()
             && (near.is_empty() || pages.is_reserved())
         {
@@ -302,13 +304,13 @@ impl RealMachine {
             .iter()
             .map(|key| self.chain(key))
             .collect::<std::result::Result<Vec<_>, Failure>>()?;
-        // Walkers that go on where they stopped keep their distances.
+        // Existing walkers continue and keep their distances.
         if let Some(run) = self.walks.get(work) {
             return Ok(Arc::clone(run));
         }
         let each = u64::from(work.walkers.max(1));
-        // As far from each other as the cycle allows, so that none finds in a cache what another
-        // one has fetched.
+        // Walkers start as far from each other as the cycle allows. None of them then finds in a
+        // cache what another one has fetched.
         let walk = |thread: u64| {
             let (index, first, all) = if work.shared {
                 (0, thread * each, work.threads() * each)
@@ -328,7 +330,7 @@ impl RealMachine {
         Ok(run)
     }
 
-    /// The chain of `key`, one of [`ChaseWork::chains`], built where there is none yet.
+    /// The chain of `key`, one of [`ChaseWork::chains`]. Built if it does not exist yet.
     fn chain(&mut self, key: &ChaseWork) -> std::result::Result<Arc<Chain>, Failure> {
         if let Some(chain) = self.chains.get(key) {
             return Ok(Arc::clone(chain));
@@ -346,7 +348,7 @@ impl RealMachine {
         Ok(chain)
     }
 
-    /// Gives up all chains of each mapping that has no room left for those that `work` still needs
+    /// Frees all chains of each mapping that lacks room for the chains that `work` still needs
     /// there.
     fn make_room(&mut self, work: &ChaseWork) {
         let mut missing: BTreeMap<MemoryKey, u64> = BTreeMap::new();
@@ -400,7 +402,7 @@ impl RealMachine {
         Ok(Prepared::Loaded(Arc::new(LoadedRun::new(probe, traffic))))
     }
 
-    /// Memory for the nodes of `work`, still to be linked.
+    /// Memory for the nodes of `work`, not linked yet.
     fn unverified(&mut self, work: &ChaseWork) -> std::result::Result<UnverifiedChain, Failure> {
         let base = self.facts.pages.base;
         let window =
@@ -426,7 +428,7 @@ impl RealMachine {
         })
     }
 
-    /// Memory for a chain, the next free piece: whole lines, as windows are.
+    /// Memory for a chain: the next free piece of its mapping, in whole lines.
     fn chain_memory(
         &mut self,
         key: &MemoryKey,
@@ -530,7 +532,7 @@ impl Machine for RealMachine {
         let old = std::mem::take(&mut self.mappings);
         let _old = beside.then_some(old);
         for (key, &bytes) in &plan.mappings {
-            // Memory that cannot be had concerns only the works that need it.
+            // A failed mapping concerns only the works that need it.
             let arena = match self.fault_in(key, bytes, until) {
                 Err(failure @ (Failure::Interrupted | Failure::OutOfTime)) => return Err(failure),
                 arena => arena,
@@ -568,7 +570,7 @@ impl Machine for RealMachine {
         {
             self.reached = prepared.share().unwrap_or(self.reached);
         }
-        // Gives the memory of the last work back before the next one takes it.
+        // Releases the memory of the last work before the next one takes its own.
         self.prepared = None;
         if let Some(runner) = self.external.as_mut().filter(|_| work.external().is_none()) {
             runner.park();
@@ -596,8 +598,8 @@ impl Machine for RealMachine {
                 return runner.prepare(w, &means);
             }
         };
-        // A few samples walk through less of the memory than a large cache holds: those that began
-        // at its start again would find there what the ones before them have left.
+        // A few samples stream less memory than a large cache holds. Samples that began at the
+        // start again would find there what earlier samples have left in the cache.
         if !work.fits_last_level(&self.facts) {
             prepared.start_at(self.reached);
         }
@@ -623,7 +625,8 @@ impl Machine for RealMachine {
     }
 
     fn core_clock(&mut self, cpu: u32) -> Option<Hertz> {
-        // About 100 us: shorter than a time slice, 10^5 times longer than a reading of the counter.
+        // About 100 us: shorter than a time slice, and 10^5 times longer than a reading of the
+        // counter.
         const BLOCKS: u64 = 3000;
         let ticks = self.team.run(&[cpu], |_| {
             let once = || {
@@ -646,7 +649,7 @@ impl Machine for RealMachine {
     }
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
-        // A requested place is checked page by page.
+        // With a requested place, every page is checked.
         let samples = if work.place().is_some() {
             usize::MAX
         } else {

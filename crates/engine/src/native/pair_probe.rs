@@ -1,4 +1,4 @@
-//! Two threads that hand a line to and fro: as a work, and around the samples of others.
+//! Two threads that hand a line back and forth: as a work, and around the samples of other works.
 
 use super::RealMachine;
 use super::ping_pong::{self, HandOffRun};
@@ -11,13 +11,12 @@ use std::sync::Arc;
 use units::Nanos;
 use units::error::Result;
 
-/// Lines, each with a home of its own, and time of a probe of the distance of two CPUs.
+/// Lines and length of a probe of the distance of two CPUs. Each line has its own home.
 const PROBE_LINES: u32 = 16;
 const PROBE_TIME: Nanos = Nanos(30e3);
 
 impl RealMachine {
-    /// Lines in memory that each of the two has mapped and touched itself, fresh whenever the work
-    /// is taken up.
+    /// Prepares `work` with fresh lines. Each of the two threads maps and touches half of them.
     pub(super) fn prepare_hand_off(
         &self,
         work: &HandOffWork,
@@ -36,7 +35,7 @@ impl RealMachine {
         )))
     }
 
-    /// A few round trips between two CPUs; `None` if a value was lost on the way.
+    /// A few round trips between two CPUs; `None` if the hand-off was given up.
     pub(super) fn round_trips(
         &mut self,
         pair: [u32; 2],

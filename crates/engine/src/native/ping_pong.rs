@@ -1,17 +1,17 @@
-//! Two threads that hand a value to and fro: how a round trip is sampled.
+//! Two threads that hand a value back and forth: how a round trip is sampled.
 //!
-//! The threads of other works each do as much as they can; these two have to do the same number of
-//! turns. Only the first, which starts every round trip, therefore decides and is timed: it takes
-//! chunks of visits like any thread of a sample. A *visit* is a fixed number of round trips on one
-//! line, after which both go on to the next line of the buffer without a word: the values
-//! themselves keep them in step. The second thread answers visit after visit, until one does not
-//! begin and the first says that the sample is over. Whatever the first one times, the second one
-//! was there: their common window is that of the first.
+//! The threads of other works each do as much as they can. These two have to do the same number of
+//! round trips. Therefore only the first thread, which starts every round trip, decides and is
+//! timed. Its chunks are made of visits. A *visit* is a fixed number of round trips on one line.
+//! Then both threads go on to the next line of the buffer, and the values themselves keep them in
+//! step. The second thread answers visit after visit. It stops when no further visit begins and the
+//! first thread has declared the sample over. The second thread takes part in everything that the
+//! first thread times, so their common window is that of the first.
 //!
 //! Every wait ends. A kernel call polls the line a limited number of times, more than a running
 //! partner needs. Then the thread checks for the end of the sample, an interruption and
-//! [`LONGEST_WAIT`], yields its CPU, and continues with the same turn. A thread that gives up says
-//! so, and the sample is taken again.
+//! [`LONGEST_WAIT`], yields its CPU and continues with the same round trip. A thread that gives up
+//! sets the state, and the sample is taken again.
 
 use crate::native::timed_sample::{Blocks, Run};
 use crate::work::HandOffWork;
@@ -23,19 +23,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use units::error::Result;
 use units::{Bytes, Nanos};
 
-/// Round trips of a visit. Between two visits lie some nanoseconds of compiled code, a thousandth
-/// of this many trips.
+/// Round trips of a visit. Some nanoseconds of compiled code lie between two visits, a thousandth
+/// of the time of a visit.
 const TURNS: usize = 64;
 
-/// Looks at a line before a thread asks whether waiting is still worth while: some microseconds of
-/// loads, some tens of compare-and-swaps; the slowest round trips take below a tenth of that.
+/// Polls of a line before a thread checks whether to go on waiting. They take some microseconds
+/// with loads, and some tens with compare-and-swaps. The slowest round trips take less than a tenth
+/// of that.
 const LOOKS: usize = 1 << 13;
 
-/// A partner that did not answer for so long will not: longer than any quota keeps a thread from
-/// its CPU.
+/// Time after which a partner that does not answer is given up. No quota keeps a thread from its
+/// CPU for longer.
 pub const LONGEST_WAIT: Nanos = Nanos(1e9);
 
-/// Distance of neighbouring lines: some processors fetch lines in pairs, and some have lines of 128
+/// Distance of neighbouring lines. Some processors fetch lines in pairs, and some have lines of 128
 /// B.
 const DISTANCE: usize = 128;
 
@@ -48,19 +49,18 @@ const GIVEN_UP: usize = 2;
 #[derive(Debug)]
 pub struct HandOffRun {
     kernel: HandOff,
-    /// First touched by the thread of the same number; with room for half of the lines each.
+    /// Memory for half of the lines each, first touched by the thread with the same index.
     halves: Vec<Window>,
     lines: usize,
     stop: StopFlag,
-    /// Ticks after which a wait is given up.
+    /// Ticks after which a thread gives up waiting.
     patience: u64,
-    /// How many visits both have finished; on a line of its own, like the next.
+    /// Number of visits that both threads have finished, on a line of its own. So is `state`.
     visits: SharedLine,
     state: SharedLine,
 }
 
-/// Fresh memory for the lines of thread `index` of the two, mapped and touched by the calling
-/// thread.
+/// Fresh memory for the lines of thread `index` of the two. The calling thread maps and touches it.
 pub fn map_half(lines: u32, index: usize) -> Result<Window> {
     let bytes = Bytes(((lines as u64 + 1 - index as u64) / 2).max(1) * DISTANCE as u64);
     let mapping = Mapping::new(bytes, PageMode::Base, Bytes(4096))?;
@@ -73,8 +73,8 @@ pub fn map_half(lines: u32, index: usize) -> Result<Window> {
 }
 
 impl HandOffRun {
-    /// For `work` on lines in `halves`, one from each thread; a wait is given up after `patience`
-    /// ticks, or when `stop` is set.
+    /// For `work` on the lines in `halves`, one half from each thread. A thread gives up waiting
+    /// after `patience` ticks, or when `stop` is set.
     pub fn new(work: &HandOffWork, halves: Vec<Window>, stop: StopFlag, patience: u64) -> Self {
         let visits = SharedLine::default();
         let state = SharedLine::default();
@@ -89,8 +89,8 @@ impl HandOffRun {
         }
     }
 
-    /// The word of a visit and the value that it begins with: lines of both owners in turn, every
-    /// value once.
+    /// The word of a visit, and the value with which the visit begins. Lines of both owners take
+    /// turns, and no value repeats on a line.
     fn line(&self, visit: usize) -> Option<(&AtomicU64, usize)> {
         let place = visit % self.lines;
         let words = self.halves.get(place % 2)?.words();
@@ -98,8 +98,8 @@ impl HandOffRun {
         Some((word, (visit / self.lines).wrapping_mul(2 * TURNS)))
     }
 
-    /// One thread's part in a visit: the one that starts waits for even values, the other one for
-    /// odd ones. False when it was given up.
+    /// One thread's part of a visit. The thread that starts waits for even values, the other thread
+    /// for odd values. False if the wait was given up.
     fn take_part(&self, visit: usize, odd: usize) -> bool {
         let Some((word, start)) = self.line(visit) else {
             return self.give_up();
@@ -118,8 +118,8 @@ impl HandOffRun {
         }
     }
 
-    /// Waits for the last answer of a visit, which no further turn waits for. False when it was
-    /// given up.
+    /// Waits for the last answer of a visit, for which no further round trip waits. False if the
+    /// wait was given up.
     fn last_answer(&self, visit: usize) -> bool {
         let Some((word, start)) = self.line(visit) else {
             return self.give_up();
@@ -136,7 +136,7 @@ impl HandOffRun {
         }
     }
 
-    /// A visit by the thread that starts every round trip; nothing once one was given up.
+    /// A visit of the thread that starts every round trip. Does nothing after a wait was given up.
     fn visit(&self) {
         let visit = self.visits.word.load(Ordering::Relaxed);
         if self.is(UNDER_WAY) && self.take_part(visit, 0) && self.last_answer(visit) {
@@ -146,7 +146,7 @@ impl HandOffRun {
         }
     }
 
-    /// Whether a thread that has waited for all its looks shall go on.
+    /// True if a thread shall go on waiting after [`LOOKS`] polls.
     fn worth_while(&self, wait: &mut Wait) -> bool {
         if !self.is(UNDER_WAY) {
             return false;
@@ -156,12 +156,12 @@ impl HandOffRun {
         if self.stop.is_set() || now.saturating_sub(since) > self.patience {
             return self.give_up();
         }
-        // The partner may need this very CPU where threads cannot be pinned.
+        // The partner may need this CPU if threads cannot be pinned.
         std::thread::yield_now();
         true
     }
 
-    /// Tells the other thread too; false.
+    /// Gives up for both threads. Always returns false.
     fn give_up(&self) -> bool {
         self.state.word.store(GIVEN_UP, Ordering::Release);
         false
@@ -172,7 +172,7 @@ impl HandOffRun {
     }
 }
 
-/// Since when a thread has waited for one value.
+/// Start of a thread's wait for one value.
 #[derive(Debug, Default)]
 struct Wait {
     since: Option<u64>,
@@ -184,14 +184,14 @@ impl Run for HandOffRun {
     }
 
     fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
-        // The other thread may still be waking up, which is no time of a round trip.
+        // Untimed visit: the other thread may still be waking up.
         self.visit();
         measure(&mut |visits| {
             (0..visits)
                 .take_while(|_| self.is(UNDER_WAY))
                 .for_each(|_| self.visit())
         });
-        // Fails where the other thread has given up meanwhile, and then that stands.
+        // Fails if the other thread has given up meanwhile. Then that state stays.
         let _ =
             self.state
                 .word
@@ -200,7 +200,7 @@ impl Run for HandOffRun {
 
     fn begin(&self) {
         if self.is(GIVEN_UP) {
-            // Somewhere between two values: both start again.
+            // The threads stopped between two values: both start again.
             self.halves
                 .iter()
                 .flat_map(|half| half.words())
@@ -215,8 +215,8 @@ impl Run for HandOffRun {
     }
 
     fn answer(&self, _index: usize) {
-        // The first visit cannot be finished without this thread: the number stands until it has
-        // been read.
+        // The first visit cannot end without this thread, so `visits` does not change before this
+        // load.
         let mut visit = self.visits.word.load(Ordering::Relaxed);
         while self.take_part(visit, 1) {
             visit = visit.wrapping_add(1);
@@ -255,7 +255,7 @@ mod tests {
             .collect()
     }
 
-    /// A sample of `visits` in which the second thread answers.
+    /// A sample of `visits` visits that the second thread answers.
     fn sample(run: &HandOffRun, visits: u64) {
         run.begin();
         std::thread::scope(|scope| {
@@ -296,7 +296,7 @@ mod tests {
             let run = run(kernel, 4, u64::MAX);
             sample(&run, 7);
             assert!(run.is_whole(), "{kernel}");
-            // One visit to meet, then seven: eight visits of four lines.
+            // One untimed visit and seven timed ones: eight visits of four lines.
             assert_eq!(words(&run), [2 * 2 * TURNS as u64; 4], "{kernel}");
             sample(&run, 1);
             assert_eq!(

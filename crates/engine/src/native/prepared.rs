@@ -22,7 +22,7 @@ pub(super) enum Prepared {
 }
 
 impl Prepared {
-    /// The chain that it follows, if it does.
+    /// The chase of the work or of its probe; `None` if it follows no chain.
     pub fn chase(&self) -> Option<Arc<ChaseRun>> {
         match self {
             Prepared::Chase(run) => Some(Arc::clone(run)),
@@ -31,7 +31,8 @@ impl Prepared {
         }
     }
 
-    /// How far what streams stands in its pass over memory, from 0 to 1; `None` where nothing does.
+    /// Share of its pass over memory that the stream has done, from 0 to 1; `None` without a
+    /// stream.
     pub fn share(&self) -> Option<f64> {
         match self {
             Prepared::Stream(run) => Some(run.share()),
@@ -40,7 +41,7 @@ impl Prepared {
         }
     }
 
-    /// Lets what streams begin at this share of a pass.
+    /// Lets streams begin at this share of a pass.
     pub fn start_at(&self, share: f64) {
         match self {
             Prepared::Stream(run) => run.start_at(share),
@@ -50,8 +51,7 @@ impl Prepared {
     }
 }
 
-/// The instructions of `work` by name and digest. Fails with the reason where this machine has
-/// none.
+/// Name and digest of the kernel of `work`. Fails with the reason if this machine has none.
 pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
     let (name, digest) = match work {
         Work::Stream(w) => {
@@ -80,10 +80,10 @@ pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
     Ok(KernelUsed { name, digest })
 }
 
-/// Window of a thread, the window of its order table, and whether doubles have to be written first.
+/// Window of a thread, window of its index table, and whether doubles have to be written first.
 pub type Memory = (Window, Option<Window>, bool);
 
-/// The threads' shares, each made by the thread itself: tables and numbers are written near it.
+/// The threads' shares. Each thread makes its own, so that tables and doubles are written near it.
 pub fn shares(
     team: &Team,
     work: &StreamWork,

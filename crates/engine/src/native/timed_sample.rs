@@ -11,23 +11,23 @@ use kernels::{CoreReference, REFERENCE_INSTRUCTIONS_PER_BLOCK};
 use std::sync::Arc;
 use units::{Hertz, Nanos};
 
-/// More readings than this are not kept; a sample ends there.
+/// Most readings that are kept. A sample ends there.
 const MOST_STAMPS: usize = 1024;
 
-/// How long a sample shall be.
+/// Length of a sample.
 #[derive(Debug, Clone, Copy)]
 pub struct Length {
-    /// In ticks of the raw counter.
+    /// Length in ticks of the raw counter.
     pub ticks: u64,
     /// Blocks of independent instructions for the IPC of the core.
     pub issue_blocks: u64,
-    /// Work of the first thread in each chunk, for [`CHUNKS`] of them; without it, chunks last as
-    /// long as the ticks.
+    /// Work of the first thread in each of [`CHUNKS`] chunks. `None` for chunks of a fixed time.
     pub chunk: Option<u64>,
 }
 
 impl Length {
-    /// Calibration for `time` by `clock`: a slow clock needs longer readings.
+    /// Length of a sample of `time`. If the counter is slow, the readings of the core take more
+    /// blocks.
     pub fn new(time: Nanos, clock: &Clock) -> Self {
         let ticks = clock.ticks(ISSUE_TIME);
         Self {
@@ -37,7 +37,7 @@ impl Length {
         }
     }
 
-    /// Of [`CHUNKS`] chunks of `amount` of work each.
+    /// Length of a sample with [`CHUNKS`] chunks of `amount` of work each.
     pub fn in_chunks(amount: u64, clock: &Clock) -> Self {
         Self {
             chunk: Some(amount),
@@ -46,23 +46,23 @@ impl Length {
     }
 }
 
-/// Does a number of blocks of a thread's share.
+/// Function that does a number of blocks of a thread's share.
 pub type Blocks<'a> = dyn FnMut(u64) + 'a;
 
-/// Work that the threads of a sample do, each its own share.
+/// Work that the threads of a sample execute. Each thread has its own share.
 pub trait Run: Send + Sync + 'static {
     /// Amount of one block of the kernel: payload bytes, hops, instructions, operations or round
     /// trips.
     fn amount_per_block(&self) -> u64;
 
-    /// Calls `measure` with the means to do a number of blocks of the share of thread `index`.
+    /// Calls `measure` with a function that does a number of blocks of the share of thread `index`.
     fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>));
 
-    /// Makes ready for the next sample, before any of its threads starts.
+    /// Prepares the next sample, before any of its threads starts.
     fn begin(&self) {}
 
-    /// Whether thread `index` only answers another one, see [`Run::answer`]: what it does is not
-    /// timed, because it is part of what the other one times.
+    /// True if thread `index` only answers another thread, see [`Run::answer`]. Such a thread is
+    /// not timed, because its work is part of what the other thread times.
     fn answers(&self, _index: usize) -> bool {
         false
     }
@@ -76,35 +76,36 @@ pub trait Run: Send + Sync + 'static {
         None
     }
 
-    /// Whether all was done that the threads of the last sample timed.
+    /// True if all the work was done that the threads of the last sample timed.
     fn is_whole(&self) -> bool {
         true
     }
 }
 
-/// Blocks of additions that show the core clock around each sample: about 20 us. The clock of a
-/// core that shares its power with others wanders by percents within a round.
+/// Blocks of additions that measure the core clock before and after each sample: about 20 us. The
+/// clock of a core that shares its power with others varies by percents within a round.
 const CLOCK_BLOCKS: u64 = 640;
 
-/// Blocks of independent instructions that show SMT interference, and about their time at five per
-/// cycle.
+/// Blocks of independent instructions that show SMT interference, and about their time at an IPC of
+/// five.
 const ISSUE_BLOCKS: u64 = 320;
 const ISSUE_TIME: Nanos = Nanos(3e3);
 
-/// Ticks that a reading takes at least, so that one more or less is half a percent; and the largest
-/// factor for the blocks.
+/// Fewest ticks of a reading, so that one tick more or less is half a percent. [`LONGEST_ISSUE`] is
+/// the largest factor for the number of blocks.
 const ISSUE_TICKS: u64 = 200;
 const LONGEST_ISSUE: u64 = 8;
 
 /// Ticks of the reference measurements of the core.
 #[derive(Debug, Clone, Copy)]
 struct ReferenceReading {
-    /// Additions, before and after.
+    /// Dependent additions, before and after the sample.
     clock: [u64; 2],
-    /// Independent instructions: when all threads had begun and, of a thread that is alone, at its
-    /// end too. Of several some may have ended by then.
+    /// Independent instructions, after all threads have begun and, with one thread, after the
+    /// sample. With several threads the second value repeats the first, because some threads may
+    /// have ended.
     issue: [u64; 2],
-    /// Blocks of these.
+    /// Blocks of independent instructions in each reading.
     issue_blocks: u64,
 }
 
@@ -115,8 +116,8 @@ impl ReferenceReading {
         Hertz(cycles / clock.nanos(self.clock[0] + self.clock[1]).secs())
     }
 
-    /// Independent instructions that were begun per cycle. The quicker reading of the clock is the
-    /// one that nothing interrupted.
+    /// IPC of the independent instructions; `None` if the reading is too short. The quicker reading
+    /// of the clock counts, because nothing interrupted it.
     fn issue(&self) -> Option<f64> {
         let slower = self.issue[0].max(self.issue[1]);
         let cycle = self.clock[0].min(self.clock[1]) as f64 / CLOCK_BLOCKS as f64;
@@ -132,12 +133,12 @@ struct Seen {
     /// `None` for a thread that only answered.
     stamps: Option<Stamps>,
     noise: Option<ThreadNoise>,
-    /// CPU outside of its own, see [`Observation::found_on`].
+    /// CPU of the thread, see [`Observation::found_on`].
     found_on: Option<u32>,
 }
 
-/// Tries at a sample: a thread that the system kept from its CPU for the whole length leaves no
-/// common window.
+/// Tries to take a sample. A thread that the system keeps from its CPU for the whole length leaves
+/// no common window.
 const TRIES: usize = 5;
 
 /// Takes one sample of `run` with a thread on each of `cpus`.
@@ -153,7 +154,7 @@ pub fn take<R: Run>(
         if let Some(observation) = take_once(team, cpus, Arc::clone(run), length, clock)? {
             return Ok(observation);
         }
-        // Longer than the time slice that the other load gets.
+        // The next try is longer than the time slice of the other load.
         length.ticks = length.ticks.saturating_mul(2);
     }
     Err(Failure::Failed(format!(
@@ -161,7 +162,7 @@ pub fn take<R: Run>(
     )))
 }
 
-/// One try; `None` where the threads have no common window.
+/// One try; `None` if the threads have no common window.
 fn take_once<R: Run>(
     team: &Team,
     cpus: &[u32],
@@ -233,7 +234,7 @@ fn take_once<R: Run>(
             longest: clock.nanos(gaps.1),
         },
         found_on: seen.iter().map(|s| s.found_on).collect(),
-        // Blocks of a probe and of traffic are not the same thing.
+        // The blocks of a probe cannot be compared with those of traffic.
         fairness: traffic.is_none().then(|| common.fairness()),
         chunks: chunks.unwrap_or_default(),
         core,
@@ -245,7 +246,7 @@ fn take_once<R: Run>(
     }))
 }
 
-/// Amount of the blocks of the `timed` threads: measured work and background traffic.
+/// Amount of the blocks of the `timed` threads: measured work, and background traffic.
 fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<BackgroundTraffic>) {
     let mut amount = 0.0;
     let mut traffic = None;
@@ -262,8 +263,8 @@ fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<Bac
     (amount, traffic)
 }
 
-/// Finds the work of a chunk, waits for the others, and times chunks until the sample is long
-/// enough. With `chunk` that many blocks are a chunk, and one of them warms up before.
+/// Finds the work of a chunk, waits for the other threads, and times chunks until the sample is
+/// long enough. `chunk` fixes the number of blocks in a chunk. Then one chunk serves as warm-up.
 fn measure(
     blocks: &mut Blocks<'_>,
     member: Member,
@@ -314,8 +315,9 @@ fn measure(
     }
 }
 
-/// Watches a thread that only answers. Its switches do not count: it begins before the timed part
-/// and ends after it. If it loses its CPU in between, the timed thread has a gap.
+/// Executes `answer` on a thread that only answers. Its context switches do not count, because it
+/// begins before the timed part and ends after it. If it loses its CPU in between, the timed thread
+/// has a gap.
 fn attend(member: Member, answer: impl FnOnce()) -> Seen {
     let before = pin::current_cpu();
     answer();
@@ -327,7 +329,7 @@ fn attend(member: Member, answer: impl FnOnce()) -> Seen {
     }
 }
 
-/// CPU that the thread is on, or was on `before`, if that is not its own.
+/// CPU of the thread: `before` if that is not its own CPU, otherwise the current one.
 fn found_on(before: Option<u32>, member: Member) -> Option<u32> {
     if before == Some(member.cpu) {
         pin::current_cpu()
@@ -336,15 +338,15 @@ fn found_on(before: Option<u32>, member: Member) -> Option<u32> {
     }
 }
 
-/// Ticks that `blocks` of a reference measurement take now.
+/// Ticks that `blocks` blocks of a reference measurement take now.
 fn ruler_ticks(ruler: CoreReference, blocks: u64) -> u64 {
     let start = counter::ticks();
     ruler.run(blocks);
     counter::ticks().saturating_sub(start)
 }
 
-/// Ticks that the independent instructions take now, the quicker of two readings: the other one may
-/// have been interrupted.
+/// Ticks that the independent instructions take now. This is the quicker of two readings, because
+/// the other one may have been interrupted.
 fn issue_ticks(blocks: u64) -> u64 {
     let read = || ruler_ticks(CoreReference::Independent, blocks);
     read().min(read())

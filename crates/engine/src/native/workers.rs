@@ -1,4 +1,4 @@
-//! Pinned threads that live as long as the run, and the barrier that starts them together.
+//! Pinned threads that live as long as the session, and the barrier that starts them together.
 
 use host::{counter, memory, pin};
 use std::collections::BTreeMap;
@@ -9,22 +9,22 @@ use std::thread::JoinHandle;
 use units::Nanos;
 use units::error::{Error, Result};
 
-/// Which member of a team a job runs on.
+/// Identifies the thread that executes a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
     /// Position in the list of CPUs of the job, from 0.
     pub index: usize,
-    /// The CPU it is pinned to.
+    /// CPU to which the thread is pinned.
     pub cpu: u32,
 }
 
-/// Address space of a thread's stack: far more than a sample needs, and little with a thousand
-/// threads.
+/// Size of a thread's stack in address space: far more than a sample needs, and still little with a
+/// thousand threads.
 const STACK: usize = 512 << 10;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// One thread for each CPU, pinned to it, and more where a job asks for several on one.
+/// One pinned thread for each CPU, and more if a job requests several on one CPU.
 #[derive(Debug)]
 pub struct Team {
     workers: Mutex<Vec<Worker>>,
@@ -50,8 +50,8 @@ impl Team {
         })
     }
 
-    /// Inboxes of the threads for each of `cpus`. A CPU that is named twice has two threads; the
-    /// second is started when it is first needed.
+    /// Inboxes of the threads for each of `cpus`. A CPU that is listed twice has two threads. The
+    /// second thread is started when it is first needed.
     fn inboxes(&self, cpus: &[u32]) -> Result<Vec<Sender<Job>>> {
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut before: BTreeMap<u32, usize> = BTreeMap::new();
@@ -70,7 +70,8 @@ impl Team {
         Ok(inboxes)
     }
 
-    /// Runs `job` on the threads of `cpus` at once and returns their results in the same order.
+    /// Runs `job` on the threads of `cpus` at the same time and returns their results in the order
+    /// of `cpus`.
     pub fn run<T, F>(&self, cpus: &[u32], job: F) -> Result<Vec<T>>
     where
         T: Send + 'static,
@@ -85,7 +86,7 @@ impl Team {
                 let result = job(Member { index, cpu });
                 // Memory and chains of the job must be free when the caller has all results.
                 drop(job);
-                // The receiver only goes away when the whole run does.
+                // The receiver only disappears at the end of the session.
                 let _ = sender.send(result);
             });
             jobs.send(boxed).map_err(|_| no_thread(cpu))?;
@@ -105,17 +106,17 @@ fn no_thread(cpu: u32) -> Error {
     ))
 }
 
-/// How long a thread stays awake for its next job: longer than what is done between two samples.
+/// Time for which a thread polls for its next job. It is longer than the pause between two samples.
 const AWAKE: Nanos = Nanos(500e3);
 
 /// Polls for a job before the CPU is yielded, maybe to the sender of the job.
 const LOOKS: u32 = 64;
 
-/// The next job, `None` when there will be no more.
+/// Returns the next job; `None` if there will be no more.
 ///
-/// A CPU that halts between two samples loses its clock's speed and, in a virtual machine, itself
-/// to the host's other work, and with it what its caches held: samples of an L3 that was lost so
-/// were found three times too long.
+/// A CPU that halts between two samples loses clock speed. In a virtual machine it also loses the
+/// physical CPU to the host's other work, and with it the contents of caches. Samples in an L3 that
+/// was lost this way took three times too long.
 fn next(inbox: &Receiver<Job>) -> Option<Job> {
     let end = counter::monotonic() + AWAKE;
     while counter::monotonic() < end {
@@ -139,7 +140,7 @@ impl Worker {
             .name(format!("cpu{cpu}"))
             .stack_size(STACK)
             .spawn(move || {
-                // Without pinning, the system chooses the CPU; the report says so.
+                // Without pinning, the system chooses the CPU, and the report says so.
                 let pin = if pin::can_pin() {
                     pin::pin_current_thread(cpu)
                 } else {
@@ -175,7 +176,7 @@ impl Drop for Worker {
     }
 }
 
-/// Lets `size` threads go on together. Used once.
+/// Barrier that lets `size` threads start together. Used once.
 #[derive(Debug)]
 pub struct StartBarrier {
     size: usize,
@@ -191,20 +192,20 @@ impl StartBarrier {
         }
     }
 
-    /// Whether no other thread comes.
+    /// True if no other thread takes part.
     pub fn is_alone(&self) -> bool {
         self.size == 1
     }
 
-    /// Spins until all have arrived; a sleeping wait would start each thread a wake-up later than
-    /// the one before.
+    /// Spins until all threads have arrived. A sleeping wait would delay each thread by another
+    /// wake-up.
     pub fn wait(&self) {
         self.arrived.fetch_add(1, Ordering::AcqRel);
         let mut turns = 0u32;
         while self.arrived.load(Ordering::Acquire) < self.size {
             turns = turns.wrapping_add(1);
             if turns.is_multiple_of(1 << 14) {
-                // Somebody else needs this CPU to get to the barrier.
+                // Another thread may need this CPU to get to the barrier.
                 std::thread::yield_now();
             } else {
                 std::hint::spin_loop();
@@ -245,7 +246,7 @@ mod tests {
         let cpu = two_cpus()[0];
         let team = Team::new(&[cpu]).unwrap();
         for _ in 0..2 {
-            // Each waits for the other: one thread for both would wait for ever.
+            // All threads wait for each other. If they were the same thread, it would wait forever.
             let barrier = StartBarrier::new(3);
             let seen = team
                 .run(&[cpu; 3], move |m| {

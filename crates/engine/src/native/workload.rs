@@ -1,5 +1,5 @@
-//! The works of the real machine as the sampler sees them: blocks of a thread's share, and what a
-//! block counts as.
+//! The works of the real machine in the form that is sampled: blocks of a thread's share, and the
+//! amount of a block.
 
 use crate::machine::{LONGEST_PREFILL, PREFILL_PASSES};
 use crate::native::timed_sample::{Blocks, Run};
@@ -26,17 +26,17 @@ pub struct StreamRun {
 /// Memory of one thread's stream.
 #[derive(Debug)]
 pub struct StreamShare {
-    /// Its streams.
+    /// Memory of its streams.
     pub window: Window,
-    /// The order of their pieces, for kernels that follow a table.
+    /// Order of their pieces, for kernels that follow an index table.
     pub table: Option<IndexTable>,
-    /// Position at which the thread stopped, where the next sample continues.
+    /// Offset at which the thread stopped and the next sample continues.
     offset: AtomicUsize,
 }
 
 impl StreamShare {
-    /// The share of a thread of `work`: its window, where it follows a table the table built in
-    /// `table`, and numbers written to the window where it `fills`.
+    /// The share of one thread of `work` in `window`. Builds its index table in `table`, if there
+    /// is one. Writes doubles to the window if `fills`.
     pub fn new(
         work: &StreamWork,
         window: Window,
@@ -73,8 +73,8 @@ impl StreamShare {
     }
 }
 
-/// Numbers from 1 to 2: other bits may be no numbers or so small that processors take 100 cycles
-/// for each.
+/// Writes doubles from 1 to 2. Other bits may be no numbers, or numbers so small that processors
+/// take 100 cycles for each.
 fn fill_with_numbers(window: &Window) {
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
     for (i, word) in window.words().iter().enumerate() {
@@ -86,8 +86,7 @@ fn fill_with_numbers(window: &Window) {
 }
 
 impl StreamRun {
-    /// A thread for each of `shares`, which prefetches `distance` bytes ahead where the kernel
-    /// prefetches.
+    /// One thread for each of `shares`. Kernels that prefetch do so `distance` bytes ahead.
     pub fn new(kernel: StreamKernel, shares: Vec<StreamShare>, distance: u64) -> Self {
         Self {
             kernel,
@@ -96,7 +95,7 @@ impl StreamRun {
         }
     }
 
-    /// Begins at this share of a pass over each window.
+    /// Lets the next sample begin at this share of a pass over each window.
     pub fn start_at(&self, share: f64) {
         for one in &self.shares {
             if let Ok(mut walk) = one.walk(&self.kernel) {
@@ -106,7 +105,7 @@ impl StreamRun {
         }
     }
 
-    /// How far the first thread stands in its pass, from 0 to 1.
+    /// Share of its pass that the first thread has done, from 0 to 1.
     pub fn share(&self) -> f64 {
         let Some(Ok(mut walk)) = self.shares.first().map(|one| one.walk(&self.kernel)) else {
             return 0.0;
@@ -131,8 +130,8 @@ impl Run for StreamRun {
 
     fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
         let share = &self.shares[index];
-        // The planner rounds sizes to whole blocks, so a window always makes a walk; without one,
-        // nothing is measured and the sample fails with "no common window".
+        // The planner rounds sizes to whole blocks, so that there always is a walk. Otherwise
+        // nothing would be measured, and the sample would fail for lack of a common window.
         if let Ok(mut walk) = share.walk(&self.kernel) {
             walk.set_distance(self.distance);
             walk.resume_at(share.offset.load(Ordering::Relaxed));
@@ -142,18 +141,18 @@ impl Run for StreamRun {
     }
 }
 
-/// Threads with one or several walkers each, on chains of their own or on the same one.
+/// Threads with one or several walkers each, on separate chains or on a shared one.
 #[derive(Debug)]
 pub struct ChaseRun {
     chains: Vec<Arc<Chain>>,
-    /// Walks of the threads; only its thread takes one.
+    /// Walk of each thread. Only that thread locks it.
     walks: Vec<Mutex<Walk>>,
     /// Walkers of each thread.
     walkers: usize,
 }
 
 impl ChaseRun {
-    /// A thread for each of `walks`, on `chains`.
+    /// One thread for each of `walks`, on `chains`.
     pub fn new(chains: Vec<Arc<Chain>>, walks: Vec<Walk>) -> Self {
         let walkers = walks.first().map_or(1, |walk| walk.walkers().count());
         Self {
@@ -172,10 +171,10 @@ impl ChaseRun {
     }
 
     /// Loads all nodes of the chain of thread `index` [`PREFILL_PASSES`] times by rising address,
-    /// for [`LONGEST_PREFILL`] at most. Some caches protect old lines, so that a new working set
-    /// takes several passes. A walk needs so long for them that a neighbour evicts lines meanwhile.
-    /// Many walkers at once do not help: an L3 of Intel keeps lines that came in a row, and loses
-    /// lines that came at random within milliseconds.
+    /// for at most [`LONGEST_PREFILL`]. Some caches protect old lines, so that a new working set
+    /// takes several passes. A walk would take so long for them that neighbours evict lines
+    /// meanwhile. Several walkers at once do not help either. An L3 of Intel keeps lines that came
+    /// in sequence, and loses lines that came in random order within milliseconds.
     pub fn fill(&self, index: usize) {
         let Some(chain) = self.chains.get(index).or(self.chains.last()) else {
             return;
@@ -233,7 +232,7 @@ impl Run for InstructionRun {
     }
 }
 
-/// Threads that repeat an operation on one line or each on its own.
+/// Threads that repeat an operation, on one shared line or on a line each.
 #[derive(Debug)]
 pub struct LockRun {
     kernel: LockKernel,
@@ -243,7 +242,7 @@ pub struct LockRun {
 }
 
 impl LockRun {
-    /// `lines` lines: one that all threads share, or one for each.
+    /// `lines` lines: one that all threads share, or one for each thread.
     pub fn new(kernel: LockKernel, lines: usize, (inside, between): (u32, u32)) -> Self {
         let lines = (0..lines.max(1)).map(|_| SharedLine::default()).collect();
         Self {
@@ -295,7 +294,7 @@ mod tests {
         let share = first.share();
         assert_eq!(share, 0.25);
         drop(first);
-        // Two streams, each of them half as long.
+        // A copy has two streams, each half as long.
         let second = run(Operation::Copy);
         second.start_at(share);
         assert_eq!(second.share(), 0.25);

@@ -1,30 +1,30 @@
-//! The baselines of a session: IPC and core clock of its CPUs while nothing disturbs them, and how
-//! long its samples take.
+//! Baselines of a session: undisturbed IPC and core clock of its CPUs, and how long its samples
+//! take.
 
 use crate::machine::Observation;
 use crate::work::Work;
 use std::collections::BTreeMap;
 use units::{Hertz, Nanos};
 
-/// Readings kept of each set of CPUs, spread over the whole session: a neighbour may stay for many
-/// seconds.
+/// Limit of readings for each set of CPUs. They are spread over the whole session, because a
+/// neighbour may stay for many seconds.
 const MOST_READINGS: usize = 2048;
 
-/// A baseline needs at least this many readings.
+/// Fewest readings for a baseline.
 const FEWEST_READINGS: usize = 20;
 
-/// The baseline is this quantile of the readings. It is not the highest one: a few readings come
-/// out too high because the clock was interrupted.
+/// The baseline is this quantile of the readings. The highest reading would not do: a few readings
+/// are too high because the clock measurement was interrupted.
 const TOP: f64 = 0.95;
 
-/// A baseline needs at least this share of the readings within [`PEAK`] of it. Readings that
-/// scatter more, as in an emulator, give none.
+/// Share of the readings that must lie within [`PEAK`] of the baseline. Readings that scatter more,
+/// as in an emulator, give no baseline.
 const PEAK_SHARE: f64 = 0.1;
 
 /// Largest relative distance of a reading that supports a baseline.
 const PEAK: f64 = 0.02;
 
-/// Readings of a session, by the CPUs that were measured together.
+/// Readings of a session, by the set of CPUs that was measured together.
 #[derive(Debug, Clone, Default)]
 pub struct Baselines {
     ipc: BTreeMap<Vec<u32>, Readings>,
@@ -35,12 +35,12 @@ pub struct Baselines {
     durations: Nanos,
 }
 
-/// A thinned series of readings: each time it is full, every second one is dropped.
+/// A thinned series of readings. Each time the series is full, every second reading is dropped.
 #[derive(Debug, Clone, Default)]
 struct Readings {
     kept: Vec<f64>,
     seen: u64,
-    /// One reading of 2 to the power of this is kept.
+    /// One of 2^`halvings` readings is kept.
     halvings: u32,
 }
 
@@ -91,10 +91,10 @@ impl Baselines {
         }
     }
 
-    /// IPC baseline of the cores of `work`; `None` while the readings do not show it.
+    /// IPC baseline of the cores of `work`; `None` while the readings do not show one.
     ///
-    /// The readings of its threads together decide: they may share a core that the topology lists
-    /// as two. Readings of each CPU alone decide only if those show nothing.
+    /// Readings of its threads together come first, because threads may share a core that the
+    /// topology lists as two. Otherwise this is the lowest baseline of the single CPUs.
     pub fn ipc(&self, work: &Work) -> Option<f64> {
         let baseline = |cpus: &[u32]| peak(self.ipc.get(cpus)?.kept.clone());
         let of_each = || {
@@ -107,7 +107,7 @@ impl Baselines {
     }
 
     /// Core clock that the CPUs of `work` reach in this session; `None` while the readings do not
-    /// show it.
+    /// show one.
     pub fn clock(&self, work: &Work) -> Option<Hertz> {
         peak(self.clocks.get(work.cpus())?.kept.clone()).map(Hertz)
     }
@@ -144,7 +144,8 @@ mod tests {
 
     #[test]
     fn the_baseline_is_the_undisturbed_value() {
-        // A sixth of the time alone is enough, whatever the rest shows.
+        // A core that is undisturbed a sixth of the time has a baseline, whatever its other
+        // readings are.
         let mixed = |alone: usize, shared: usize| {
             let low = (0..shared).map(|i| 2.0 + 2.4 * (i as f64 / shared as f64));
             peak(
@@ -157,13 +158,13 @@ mod tests {
         assert!((mixed(100, 0).unwrap() - 4.9).abs() < 0.01);
         assert!((mixed(16, 84).unwrap() - 4.9).abs() < 0.01);
         assert_eq!(mixed(19, 0), None, "too few");
-        // Nothing but scatter.
+        // Readings that only scatter.
         assert_eq!(peak((0..100).map(|i| 1.0 + 0.1 * i as f64).collect()), None);
-        // A few readings whose clock was interrupted.
+        // A few readings are too high, because their clock measurement was interrupted.
         let high = (0..100).map(|i| if i < 3 { 6.2 } else { 4.9 }).collect();
         assert_eq!(peak(high), Some(4.9));
-        // Threads that share a core unknown to the system: that is how this machine is, and the few
-        // that read alone are no measure.
+        // Threads that share a core, unknown to the system. This is the normal state of the
+        // machine, and the few readings of a thread alone do not count.
         let together = (0..100).map(|i| if i < 4 { 4.9 } else { 2.45 }).collect();
         assert_eq!(peak(together), Some(2.45));
     }

@@ -5,14 +5,14 @@ use crate::work::{ExternalWindow, Work};
 use report::Cause;
 use std::collections::BTreeMap;
 
-/// More of a sample than this in gaps. Below, a gap moves the value by less than the interval
-/// promises anyway.
+/// Largest share of a sample in gaps. A smaller gap moves the value by less than the width of the
+/// interval.
 const GAPS: f64 = 0.05;
 
 /// Disturbances of a sample, each with its cause; empty for an undisturbed one.
 pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
     let mut found = Vec::new();
-    // Threads that share a CPU take turns: that is what is measured.
+    // Threads that share a CPU take turns. Such a work measures exactly this.
     let takes_turns = || work.is_oversubscribed();
     let moved = moves(work, seen);
     if moved > 0 {
@@ -48,7 +48,7 @@ pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
                 ),
             ));
         }
-        // A kernel never waits; where it waited for a page, the fault says so.
+        // Kernels never wait voluntarily. A wait for a page shows as a page fault.
         if noise.voluntary_switches > 0 && faults == 0 {
             found.push((Cause::Stopped, "a thread was stopped".to_owned()));
         }
@@ -59,7 +59,7 @@ pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
     found
 }
 
-/// The window of external work that a sample of `round` is; `None` for other work.
+/// The sample of `round` as a window of external work; `None` for other work.
 pub(super) fn external_window(seen: &Observation, round: u32) -> Option<ExternalWindow<'_>> {
     Some(ExternalWindow {
         figures: seen.external.as_ref()?,
@@ -69,7 +69,7 @@ pub(super) fn external_window(seen: &Observation, round: u32) -> Option<External
     })
 }
 
-/// Number of threads that were found on another CPU than their own.
+/// Number of threads that were found on a CPU other than their own.
 pub fn moves(work: &Work, seen: &Observation) -> u64 {
     let Some(found_on) = &seen.found_on else {
         return 0;
@@ -81,7 +81,7 @@ pub fn moves(work: &Work, seen: &Observation) -> u64 {
         .count() as u64
 }
 
-/// The cause that most of the samples in `seen` have; `None` where all are clean.
+/// The most frequent cause of disturbance in `seen`; `None` if all samples are undisturbed.
 pub fn main_cause<'a>(work: &Work, seen: impl Iterator<Item = &'a Observation>) -> Option<Cause> {
     let mut counts: BTreeMap<Cause, usize> = BTreeMap::new();
     for (cause, _) in seen.flat_map(|observation| disturbances(work, observation)) {

@@ -1,7 +1,7 @@
-//! The expected time of a point: the steps of sampler and machine, in their order.
+//! The expected time of a point, from the steps of the sampler and their costs on a machine.
 //!
-//! The steps and their conditions are those of [`super::sample_round`]; the machine says what a
-//! step costs ([`Machine::costs`]).
+//! The steps and their conditions are those of [`super::sample_round`]. The costs come from
+//! [`Machine::costs`].
 
 use super::kernel_selection;
 use super::{LONGEST_WALK, Sampling, Windows, fills, warm_up_walk};
@@ -9,29 +9,29 @@ use crate::machine::{Costs, LONGEST_PREFILL, Machine, PREFILL_PASSES};
 use crate::work::{ChaseWork, StreamWork, Work};
 use units::{Bytes, Nanos};
 
-/// Samples that a round discards at least while two in a row are compared.
+/// Fewest warm-up samples of a round if two in a row are compared.
 const FEWEST_WARM_UPS: f64 = 2.0;
 
-/// Costs of a point that are known before it is measured. Looking them up takes a pass over all
-/// caches of the machine.
+/// Costs of a point that are known before it is measured. To find them takes a pass over all caches
+/// of the machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PointCosts {
-    /// Whether the last-level caches could hold the working set.
+    /// True if the working set fits into the last-level caches.
     fits_last_level: bool,
-    /// Size of the cache before the last one.
+    /// Size of the cache before the last level.
     inner_cache: Bytes,
-    /// Amount of work per second, as `Observation::amount` counts.
+    /// Rate of the work, in units of `Observation::amount` per second.
     rate: f64,
-    /// Building its chains once.
+    /// Time to build its chains once.
     build: Nanos,
-    /// Preparing external work before its first window.
+    /// Time to prepare external work before its first window.
     preparation: Nanos,
     /// Size of a base page.
     base_page: Bytes,
 }
 
 impl PointCosts {
-    /// Of a point without work.
+    /// Costs of a point without work.
     pub const NONE: Self = Self {
         fits_last_level: false,
         inner_cache: Bytes(0),
@@ -41,7 +41,7 @@ impl PointCosts {
         base_page: Bytes(4096),
     };
 
-    /// Asks `machine` about `work`.
+    /// Finds the costs of `work` on `machine`.
     pub fn look_up(work: &Work, machine: &dyn Machine) -> Self {
         let facts = machine.facts();
         Self {
@@ -57,26 +57,26 @@ impl PointCosts {
     }
 }
 
-/// A point as far as its time depends on it.
+/// Everything about a point that determines its time.
 #[derive(Debug, Clone, Copy)]
 pub struct TimedPoint<'a> {
     /// The measured work.
     pub work: &'a Work,
-    /// Its costs on the machine.
+    /// Costs of the work on the machine.
     pub costs: PointCosts,
-    /// Its sampling.
+    /// Settings of the sampling.
     pub sampling: Sampling,
-    /// Kernels or numbers of threads to choose from.
+    /// Number of candidates for kernel selection.
     pub candidates: usize,
-    /// Short windows taken in addition to the samples.
+    /// Short windows in addition to the samples.
     pub windows: Option<Windows>,
     /// Pause before each round.
     pub pause: Nanos,
-    /// Number of times that its chains are built.
+    /// Number of times that the chains are built.
     pub builds: f64,
 }
 
-/// Expected time of all rounds of a point, without mapping its memory.
+/// Expected time of all rounds of a point, without the time to map its memory.
 pub fn expected_time(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let windows = point.windows.map_or(Nanos::ZERO, |w| {
         w.length * f64::from(w.count) * costs.window
@@ -88,8 +88,9 @@ pub fn expected_time(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     point.costs.preparation + chains + selection(point, costs) + windows + rounds
 }
 
-/// Expected time of filling streams with doubles: the largest of `works` once for each of
-/// `allocations`, or all of them in each of `rounds` if tables come to lie over them.
+/// Expected time to fill streams with doubles. The largest of `works` is filled once for each of
+/// `allocations`. If a work has an index table, which overwrites doubles, all works are filled in
+/// each of `rounds`.
 pub fn expected_fill<'a>(
     works: impl Iterator<Item = &'a Work>,
     allocations: f64,
@@ -122,19 +123,19 @@ fn doubles(work: &StreamWork) -> f64 {
     }
 }
 
-/// Samples of all rounds.
+/// Number of samples in all rounds.
 fn total_samples(sampling: &Sampling) -> u32 {
     let all = sampling.per_round.saturating_mul(sampling.rounds);
     sampling.most.map_or(all, |most| most.min(all))
 }
 
-/// Choosing the fastest of several kernels.
+/// Expected time of kernel selection.
 fn selection(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let (preparations, samples) = kernel_selection::steps(point.candidates);
     (costs.prepare + walk(point, costs)) * preparations + sample(point, costs) * samples
 }
 
-/// One sample.
+/// Expected time of one sample.
 fn sample(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let length = point
         .sampling
@@ -142,7 +143,7 @@ fn sample(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     length * point.work.sample_length_factor() + costs.sample
 }
 
-/// A round without the samples that count.
+/// Expected time of a round without the samples that count.
 fn round(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let table = match point.work {
         Work::Stream(stream) => costs.table_entry * (stream.table_bytes() / 8) as f64,
@@ -160,7 +161,7 @@ fn round(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     costs.round + point.pause + table + walk(point, costs) + sample(point, costs) * warm_ups
 }
 
-/// The warm-up walk before the first sample of a round, in whole samples.
+/// Expected time of all fills and warm-up walks of a round. Walks are whole samples.
 fn walk(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let TimedPoint {
         work,

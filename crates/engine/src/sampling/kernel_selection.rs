@@ -1,7 +1,7 @@
 //! Kernel selection: the fastest of several kernels, or numbers of threads, at a point.
 //!
-//! The samples of the selection only choose. The headline comes from samples taken afterwards, so
-//! that the choice is not the one that was lucky once.
+//! The samples of the selection only choose. The headline comes from later samples. Otherwise it
+//! would be too high by the luck of the chosen kernel.
 
 use super::warm_up::{timely, warm_up};
 use crate::machine::{Failure, Machine};
@@ -9,22 +9,22 @@ use crate::work::Work;
 use report::{Candidate, Choice};
 use units::Nanos;
 
-/// Samples of each candidate in the first trial, after which most are given up.
+/// Samples of each candidate in the first trial.
 const FIRST_TRIAL: usize = 2;
 
-/// Candidates in the second trial, at most.
+/// Most candidates in the second trial.
 const FINALISTS: usize = 5;
 
-/// Samples of each candidate in each pass of the second trial. The second pass goes the other way
-/// round.
+/// Samples of each candidate in each pass of the second trial. The second pass goes in reverse
+/// order.
 const SECOND_TRIAL: usize = 3;
 
-/// The chosen kernel, and what the others reached.
+/// The chosen kernel, and the results of all candidates.
 #[derive(Debug, Clone)]
 pub struct Selection {
     /// The work with the chosen kernel.
     pub work: Work,
-    /// For the report; `None` where there was no choice.
+    /// The candidates for the report; `None` without a choice.
     pub choice: Option<Choice>,
 }
 
@@ -40,9 +40,8 @@ impl Trial {
     }
 }
 
-/// Finds the fastest of the kernels that `work` leaves the choice of. A selection that is not over
-/// at the time `until` is decided by the samples until then; without any, the first candidate is
-/// chosen, without a choice to report.
+/// Finds the fastest candidate of `work`. At the time `until`, the samples taken so far decide.
+/// Without any sample, the first candidate is taken and no choice is reported.
 pub fn select_kernel(
     machine: &mut dyn Machine,
     work: &Work,
@@ -109,7 +108,7 @@ pub fn select_kernel(
     })
 }
 
-/// Takes samples of one kernel after a short warm-up.
+/// Takes samples of one candidate after a short warm-up.
 fn sample_candidate(
     machine: &mut dyn Machine,
     trial: &mut Trial,
@@ -155,8 +154,8 @@ fn candidate(machine: &dyn Machine, asked: &Work, trial: &Trial) -> Candidate {
     }
 }
 
-/// Steps of a selection among `candidates`: preparations with their warm-up walk, and the samples
-/// that follow, warm-ups included.
+/// Steps of a selection among `candidates`: number of preparations with their warm-up walk, and
+/// number of samples with warm-ups.
 pub(super) fn steps(candidates: usize) -> (f64, f64) {
     if candidates < 2 {
         return (0.0, 0.0);

@@ -1,5 +1,5 @@
-//! From a work to a number: warm-up, samples in rounds, the stop rule, and what is concluded from
-//! them.
+//! From a work to a number: warm-up, samples in rounds, the stop rule, and the evaluation of
+//! samples.
 
 mod baselines;
 mod disturbance;

@@ -17,8 +17,8 @@ use stats::{self, Headline, StopRule};
 use std::collections::BTreeMap;
 use units::Hertz;
 
-/// Rounds before the stop rule may end a point: fewer have no 95% interval of the median where
-/// rounds differ.
+/// Fewest rounds before the stop rule may end a point. Fewer rounds give no 95% interval of the
+/// median if rounds differ.
 const FEWEST_ROUNDS: u32 = 6;
 
 /// Samples and evidence of a point so far.
@@ -32,15 +32,15 @@ pub struct PointLog {
     pub(super) vcpu_placement: VcpuPlacement,
     /// IPC baseline of its cores.
     pub(super) baseline_ipc: Option<f64>,
-    /// The core clock that its CPUs reach in this run.
+    /// Core clock that its CPUs reach in this session.
     pub(super) baseline_clock: Option<Hertz>,
     pub(super) allocation: u32,
-    /// The allocation that the pages were read back of last.
+    /// Allocation whose pages were read back last.
     pub(super) pages_of: Option<u32>,
     pub(super) pages: Option<(PageEvidence, Vec<String>)>,
     pub(super) rounds: u32,
     pub(super) enough: bool,
-    /// Whether the work has come to its end.
+    /// True if the work came to its end.
     pub(super) exhausted: bool,
     pub(super) failure: Option<Failure>,
     pub(super) chosen: Option<Selection>,
@@ -58,29 +58,29 @@ impl PointLog {
         }
     }
 
-    /// The work of a point that requested `asked`: the same, with the selected kernel if it left
-    /// the choice.
+    /// The measured work: `asked`, with the selected kernel if `asked` left a choice.
     pub fn work<'a>(&'a self, asked: &'a Work) -> &'a Work {
         self.chosen.as_ref().map_or(asked, |chosen| &chosen.work)
     }
 
-    /// Name of the kernel that was found fastest, `None` where there was no choice.
+    /// Name of the selected kernel; `None` without a choice.
     pub fn winner(&self) -> Option<&str> {
         Some(&self.chosen.as_ref()?.choice.as_ref()?.kernel)
     }
 
-    /// Whether no more rounds are wanted: the interval is inside the target, all rounds are done,
-    /// or it failed.
+    /// True if no more rounds are planned: the interval is inside the target, all rounds are done,
+    /// or the point failed.
     pub fn finished(&self, sampling: &Sampling) -> bool {
         self.rounds >= sampling.rounds || self.failed() || self.enough
     }
 
-    /// Whether further rounds would add nothing: the interval is inside the target, or it failed.
+    /// True if further rounds would add nothing: the interval is inside the target, or the point
+    /// failed.
     pub fn needs_no_more(&self) -> bool {
         self.failed() || self.enough
     }
 
-    /// Whether the interval of the median is inside the target.
+    /// True if the interval of the median is inside the target and enough rounds are done.
     pub(super) fn is_enough(&self, work: &Work, sampling: &Sampling) -> bool {
         let rule = StopRule {
             relative_width: sampling.target,
@@ -92,8 +92,8 @@ impl PointLog {
             && rule.enough(&self.undisturbed_groups(work))
     }
 
-    /// Half the width of the headline's interval relative to its median; `None` where there is no
-    /// such thing.
+    /// Half the width of the headline's interval, relative to its median; `None` without a finite
+    /// value.
     pub fn relative_spread(&self, asked: &Work) -> Option<f64> {
         let work = self.work(asked);
         let Headline { median, interval } =
@@ -102,7 +102,7 @@ impl PointLog {
             .filter(|spread| spread.is_finite())
     }
 
-    /// Whether a round went wrong for a reason other than interruption.
+    /// True if a round failed for a reason other than interruption.
     pub fn failed(&self) -> bool {
         matches!(
             self.failure,
@@ -110,12 +110,12 @@ impl PointLog {
         )
     }
 
-    /// Notes that the run ended before all rounds of the point were done.
+    /// Notes that the session ended before all rounds of the point were done.
     pub fn cut_short(&mut self) {
         self.failure.get_or_insert(Failure::Interrupted);
     }
 
-    /// Whether the run ended before all rounds of the point were done.
+    /// True if the session ended before all rounds of the point were done.
     pub fn was_cut_short(&self) -> bool {
         self.failure == Some(Failure::Interrupted)
     }
@@ -125,12 +125,12 @@ impl PointLog {
         self.rounds
     }
 
-    /// Says that the next rounds are taken in a fresh allocation of the memory.
+    /// Notes that the next rounds are taken in a fresh allocation of the memory.
     pub fn reallocated(&mut self) {
         self.allocation += 1;
     }
 
-    /// Whether no sample was taken yet.
+    /// True if no sample was taken yet.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }
@@ -143,8 +143,8 @@ impl PointLog {
         )
     }
 
-    /// `figure` of the undisturbed samples by allocation and round; of all samples if every one was
-    /// disturbed. The verdict says what they are worth.
+    /// `figure` of the undisturbed samples by allocation and round. All samples count if every one
+    /// was disturbed; the verdict reports this.
     pub(super) fn headline_groups(
         &self,
         work: &Work,
@@ -178,7 +178,7 @@ impl PointLog {
             .collect()
     }
 
-    /// Work of the first thread per nanosecond, by the samples of the headline.
+    /// Rate of the first thread, from the samples of the headline.
     pub(super) fn pace(&self, work: &Work) -> Result<short_windows::Pace, Failure> {
         let of_first =
             |seen: &Observation| seen.amount as f64 / work.chasing() as f64 / seen.elapsed.0;
@@ -189,8 +189,8 @@ impl PointLog {
             .ok_or_else(none)
     }
 
-    /// Reads back the pages of an allocation, once. Of several the one with the least of the
-    /// requested pages counts. Fails if they do not lie where the work requested.
+    /// Reads back the pages of an allocation, once. The log keeps the allocation with the smallest
+    /// share of requested pages. Fails if pages do not lie where the work requested.
     pub(super) fn read_pages(
         &mut self,
         machine: &mut dyn Machine,
@@ -211,13 +211,13 @@ impl PointLog {
         Ok(())
     }
 
-    /// Marks the samples that vCPU placement or SMT interference disturbed, by all that is known of
-    /// that now.
+    /// Marks the samples that vCPU placement or SMT interference disturbed, from all readings so
+    /// far.
     pub(super) fn mark(&mut self, facts: &HostFacts, baselines: &Baselines, work: &Work) {
         self.vcpu_placement.mark(self.samples.iter_mut());
         let apart = smt_interference::apart(work, facts);
-        // Threads that share a core by timing share what it begins: that is no other program's
-        // doing.
+        // If the work's own threads share one core, the documented width is no baseline. Their low
+        // IPC is not caused by another program.
         let emulated = facts
             .system
             .emulation

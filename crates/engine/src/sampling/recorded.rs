@@ -1,9 +1,9 @@
-//! A sample as a point keeps it.
+//! A sample as the log of a point keeps it.
 
 use crate::machine::Observation;
 use crate::work::Work;
 
-/// A sample with where it belongs.
+/// A sample with its round and allocation.
 #[derive(Debug, Clone)]
 pub(super) struct RecordedSample {
     pub round: u32,

@@ -11,12 +11,12 @@ use crate::machine::{Failure, Machine};
 use crate::work::Work;
 use units::Nanos;
 
-/// Largest part of the remaining time that kernel selection takes.
+/// Largest share of the remaining time for kernel selection.
 const SELECTION_SHARE: f64 = 0.25;
 
 /// Takes one round of samples of `work` for `log`, and notes readings for the `baselines` of the
-/// session. No sample begins after the time `until`. A round that ends there, or by an
-/// interruption, keeps the samples that it has.
+/// session. No sample begins after the time `until`. If the time is over or the session is
+/// interrupted, the round keeps its samples so far.
 pub fn sample_round(
     machine: &mut dyn Machine,
     baselines: &mut Baselines,
@@ -39,8 +39,8 @@ fn try_round(
     log: &mut PointLog,
     until: Nanos,
 ) -> Result<(), Failure> {
-    // A sample that would probably end after the time is over does not begin. A window of external
-    // work is cut instead.
+    // A sample does not begin if it would probably end too late. A window of external work is
+    // shortened instead.
     let until = match asked {
         Work::External(_) => until,
         _ => {
@@ -73,8 +73,8 @@ fn try_round(
     let before = machine.system_activity(work.cpus());
     let could_hold = work.fits_last_level(machine.facts());
     let length = sampling.length_of(work, could_hold, &log.samples);
-    // Nothing comes between this and the samples: reading what the system says takes a millisecond
-    // or two, in which an idle CPU loses a part of what its caches hold.
+    // Samples follow the warm-up at once. Readings of the system would take one or two
+    // milliseconds, in which an idle CPU loses a part of its cache contents.
     warm_up(machine, work, length, MOST_WARM_UPS, until)?;
     let round = log.rounds;
     let samples_before = log.samples.len();
@@ -117,7 +117,8 @@ fn try_round(
             }
         }
     }
-    // Short windows come later: their disturbances are not those of the samples.
+    // Short windows come after this reading, because their disturbances do not belong to the
+    // samples.
     let system_activity = machine.system_activity(work.cpus());
     log.note(&between(&before, &system_activity), machine.clock_drift());
     log.core_after.extend(
@@ -129,7 +130,7 @@ fn try_round(
     log.mark(machine.facts(), baselines, work);
     let placed = log.read_pages(machine, work);
     match result {
-        // A part of a round is a round.
+        // An incomplete round with samples counts as a round.
         Err(Failure::OutOfTime) if log.samples.len() > samples_before => {}
         other => other?,
     }

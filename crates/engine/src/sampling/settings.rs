@@ -5,37 +5,38 @@ use super::recorded::RecordedSample;
 use crate::work::Work;
 use units::Nanos;
 
-/// Factor for the length of samples of chains through memory. Between two samples a chase stands
-/// still for a tenth of a millisecond. Caches lose page-table lines in each pause: loads take 5%
-/// longer in samples of 1 ms than in samples of 8 ms of the same chain. Samples of 4 ms are within
-/// 1% of those, and 1 to 2% above a chase without pauses.
+/// Factor for the length of samples of chains in memory. A chase stops for a tenth of a millisecond
+/// between two samples, and in each pause caches lose page-table lines. Loads take 5% longer in
+/// samples of 1 ms than in samples of 8 ms of the same chain. Samples of 4 ms are within 1% of
+/// samples of 8 ms, and 1 to 2% above a chase without pauses.
 pub const IN_MEMORY: f64 = 4.0;
 
-/// Rounds that a fixed number of samples is spread over at most: each is a line of the journal with
-/// all the evidence so far.
+/// Most rounds over which a fixed number of samples is spread. Each round is a line of the journal
+/// with all the evidence so far.
 const MOST_ROUNDS: u32 = 100;
 
-/// How a point is sampled.
+/// Settings for the samples of a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampling {
     /// Length of one sample.
     pub length: Nanos,
     /// Factor for the length of samples of a chain that no cache could hold, see [`IN_MEMORY`].
     pub in_memory: f64,
-    /// Samples in a round.
+    /// Samples of a round.
     pub per_round: u32,
-    /// Rounds at most.
+    /// Most rounds.
     pub rounds: u32,
-    /// Half the width of the confidence interval relative to the median that is good enough to
-    /// stop; 0 for never.
+    /// Target for half the width of the confidence interval, relative to the median. The point ends
+    /// when it is reached; 0 for never.
     pub target: f64,
-    /// Samples of a point at most, where that is not what all its rounds make.
+    /// Most samples of a point, if fewer than in all of its rounds.
     pub most: Option<u32>,
 }
 
 impl Sampling {
-    /// Length of a sample of `work`, by whether the caches could hold it. If most samples `before`
-    /// it were disturbed, it has the short length: long ones are disturbed more often.
+    /// Length of a sample of `work`; `could_hold` says whether a cache could hold its working set.
+    /// If most of the earlier `samples` were disturbed, this is the short length. Long samples are
+    /// disturbed more often.
     pub(super) fn length_of(
         &self,
         work: &Work,
@@ -53,7 +54,7 @@ impl Sampling {
         }
     }
 
-    /// Length of a sample of `work` that nothing disturbs.
+    /// Length of a sample of `work` if nothing disturbs it.
     pub fn undisturbed(&self, work: &Work, could_hold: bool) -> Nanos {
         if !could_hold && work.is_chase_alone() {
             self.length * self.in_memory
@@ -62,7 +63,7 @@ impl Sampling {
         }
     }
 
-    /// `samples` of each point, no more and no fewer: in more rounds where they are many, since
+    /// Settings for exactly `samples` samples. A large number is spread over more rounds, because
     /// intervals come from rounds.
     pub fn exactly(self, samples: u32) -> Self {
         let wanted = samples.div_ceil(self.per_round.max(1)).min(MOST_ROUNDS);
@@ -77,8 +78,8 @@ impl Sampling {
         }
     }
 
-    /// Sampling with rounds in each of `allocations`, all of which are taken: enough of them to
-    /// tell whether allocations differ by more than rounds do.
+    /// Settings with rounds in each of `allocations`, without an early end. The number of rounds is
+    /// enough to show whether allocations differ by more than rounds do.
     pub fn over(self, allocations: u32) -> Self {
         let each = match allocations {
             0 | 1 => return self,
@@ -96,7 +97,7 @@ impl Sampling {
         }
     }
 
-    /// Samples of a round before which `taken` were taken.
+    /// Samples of a round if `taken` samples were taken before it.
     pub(super) fn in_round(&self, taken: usize) -> u32 {
         let left = self.most.map_or(u32::MAX, |most| {
             most.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX))

@@ -1,36 +1,36 @@
 //! Distribution of a quantity over short windows, in addition to the headline from continuous
 //! samples.
 //!
-//! A headline from samples of a millisecond hides what happens to single accesses: a refresh of the
-//! memory, an interrupt, a neighbour's burst. Windows of some microseconds show it, and are kept
-//! apart: nothing in them is left out as disturbed.
+//! A headline from samples of a millisecond hides single accesses that are slow: during a refresh
+//! of the memory, an interrupt or a neighbour's burst. Windows of some microseconds show such
+//! accesses. They are kept apart from the samples, and none is left out as disturbed.
 
 use crate::machine::{Failure, Machine, Observation};
 use crate::work::Work;
 use std::collections::BTreeMap;
 use units::Nanos;
 
-/// The windows to take of a point.
+/// Short windows of a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Windows {
-    /// How many, in all rounds together.
+    /// Number of windows in all rounds together.
     pub count: u32,
-    /// How long each shall be.
+    /// Requested length of each window.
     pub length: Nanos,
 }
 
-/// Work of the first thread per nanosecond, as [`Observation::amount`] counts.
+/// Rate of the first thread, in units of [`Observation::amount`] per nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace(pub f64);
 
 impl Pace {
-    /// The amount of work that takes `time`, at least 1.
+    /// Amount of work that takes `time`, at least 1.
     fn amount_in(self, time: Nanos) -> u64 {
         (self.0 * time.0).round().max(1.0) as u64
     }
 }
 
-/// Quantiles that are reported, by the name of the figure and by the name that people read.
+/// Reported quantiles: name of the figure, and name for people.
 pub const DISTRIBUTION: [(&str, &str); 6] = [
     ("p50", "p50"),
     ("p90", "p90"),
@@ -40,10 +40,10 @@ pub const DISTRIBUTION: [(&str, &str); 6] = [
     ("max", "max"),
 ];
 
-/// The quantiles, in the order of [`DISTRIBUTION`].
+/// Values of the quantiles, in the order of [`DISTRIBUTION`].
 const QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
 
-/// Values in windows, and their lengths.
+/// Values and lengths of the windows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     values: Vec<f64>,
@@ -51,15 +51,15 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Windows so far.
+    /// Number of windows so far.
     pub fn count(&self) -> usize {
         self.values.len()
     }
 
-    /// Takes samples of `work`, whose chunks are the windows, until there are `wanted` of them or
-    /// the time is `until`. A window has the work that its first thread does in the requested
-    /// length at `pace`. Windows that find out their own work, with caches that were just
-    /// disturbed, come out shorter by up to a factor of ten.
+    /// Takes samples of `work`, whose chunks are the windows, until there are `wanted` windows or
+    /// the time is `until`. The amount of work in a window follows from its length and `pace`. A
+    /// trial right before the windows would run in caches that were just disturbed. Windows would
+    /// then be too short by up to a factor of ten.
     pub fn take(
         &mut self,
         machine: &mut dyn Machine,
@@ -89,8 +89,7 @@ impl Seen {
         }
     }
 
-    /// Quantiles by name, how many windows they are of, and the median length of these; none
-    /// without windows.
+    /// Quantiles by name, the number of windows, and their median length; empty without windows.
     pub fn figures(&self) -> BTreeMap<String, f64> {
         let Some(length) = stats::median(&self.nanos) else {
             return BTreeMap::new();

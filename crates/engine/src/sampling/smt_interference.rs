@@ -3,28 +3,28 @@
 //!
 //! A core issues a fixed number of independent instructions per cycle and shares it among its
 //! hardware threads. A short block of such instructions is timed at both ends of each sample. Its
-//! IPC falls by a tenth or more when the other thread computes. Nothing else lowers it: the block
-//! uses neither caches nor memory, and a slower clock slows both sides of the ratio.
+//! IPC falls by a tenth or more when the other thread computes. Nothing else lowers this IPC. The
+//! block uses neither caches nor memory, and a slower clock slows both sides of the ratio.
 
 use super::recorded::RecordedSample;
 use crate::work::Work;
 use report::{HostFacts, Places, Relation, SmtInterference};
 
-/// Below this share of the IPC baseline a core counts as shared. Undisturbed readings scatter by
-/// half a percent. Below 0.985 reads from L2 are slower.
+/// A core counts as shared below this share of its IPC baseline. Undisturbed readings scatter by
+/// half a percent. Below 0.985, reads from L2 are slower.
 const SHARED: f64 = 0.97;
 
-/// An undisturbed core issues at least this share of its documented width: readings of such cores
-/// lie between 0.94 and 1.00 of it.
+/// Least share of its documented width that an undisturbed core issues. Readings of such cores lie
+/// between 0.94 and 1.00 of the width.
 const DOCUMENTED: f64 = 0.9;
 
-/// A baseline outside these shares of the documented width belongs to another core design. Two
-/// hardware threads leave each other more than the lower share.
+/// A baseline outside these shares of the documented width belongs to another core design. An
+/// interfering hardware thread leaves more than the lower share.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=1.1;
 
 /// The IPC baseline: `usual`, as the session measured it, but at least [`DOCUMENTED`] of the
 /// documented `integer_width`. A session that shared its core from beginning to end has no
-/// undisturbed moment of its own.
+/// undisturbed reading.
 pub(super) fn baseline(usual: Option<f64>, integer_width: Option<u32>) -> Option<f64> {
     let usual = usual?;
     let width = integer_width.map(f64::from);
@@ -32,7 +32,7 @@ pub(super) fn baseline(usual: Option<f64>, integer_width: Option<u32>) -> Option
     Some(width.map_or(usual, |width| usual.max(width * DOCUMENTED)))
 }
 
-/// Whether each thread of `work` has a core that no other one of them uses, by the topology.
+/// True if no two threads of `work` share a core, according to the topology.
 pub(super) fn apart(work: &Work, facts: &HostFacts) -> bool {
     let places = Places::new(&facts.topology);
     let same = |pair: &[u32]| {
@@ -41,7 +41,7 @@ pub(super) fn apart(work: &Work, facts: &HostFacts) -> bool {
     !places.ordered(work.cpus()).windows(2).any(same)
 }
 
-/// Marks the samples whose core was shared, by the IPC baseline `usual`.
+/// Marks the samples whose core was shared. `usual` is the IPC baseline.
 pub(super) fn mark<'a>(samples: impl Iterator<Item = &'a mut RecordedSample>, usual: Option<f64>) {
     for taken in samples {
         taken.seen.smt_interference = usual
@@ -50,7 +50,7 @@ pub(super) fn mark<'a>(samples: impl Iterator<Item = &'a mut RecordedSample>, us
     }
 }
 
-/// The evidence of a point; `None` without a baseline or without readings.
+/// The evidence for the report; `None` without a baseline or without readings.
 pub(super) fn evidence(samples: &[RecordedSample], usual: Option<f64>) -> Option<SmtInterference> {
     let least = samples
         .iter()

@@ -13,40 +13,40 @@ use report::{
 use std::collections::BTreeMap;
 use units::{Hertz, Nanos};
 
-/// Context of a point beyond its samples.
+/// Facts for the evaluation of a point that are not in its samples.
 #[derive(Clone, Copy)]
 pub struct EvaluationContext<'a> {
     /// Relative error of the clock's calibration.
     pub clock_error: Option<f64>,
-    /// Last-level cache of the CPUs used, all instances together.
+    /// Size of the last-level caches of the measured CPUs together, in bytes.
     pub last_level_cache: Option<u64>,
-    /// Upper bound on the value as a function of the core clock, `None` where that is not known.
+    /// Upper bound on the value as a function of the core clock; `None` if unknown.
     pub limit: Option<&'a dyn Fn(Option<Hertz>) -> Option<Limit>>,
-    /// The base clock of the processor, `None` where it is not known.
+    /// Base clock of the processor; `None` if unknown.
     pub base_clock: Option<Hertz>,
     /// Memory of the machine, in bytes.
     pub memory: Option<u64>,
 }
 
-/// A point in figures, with its evidence, before the verdict.
+/// Figures and evidence of a point, before the verdict.
 #[derive(Debug, Clone)]
 pub struct Evaluation {
-    /// The point, without a verdict yet.
+    /// The point. Its verdict is not set yet.
     pub measured: Measured,
-    /// Values of the samples that the headline is of, by allocation and round.
+    /// Values of the samples of the headline, by allocation and round.
     pub groups: Vec<Vec<Vec<f64>>>,
-    /// Whether a higher value is a better one.
+    /// True if a higher value is better.
     pub higher_is_better: bool,
     /// The cause that most disturbed samples share.
     pub main_disturbance: Option<Cause>,
-    /// Rounds that the samples come from.
+    /// Number of rounds of the samples.
     pub rounds: u32,
-    /// Whether its rounds were cut short.
+    /// True if the session ended before all rounds were done.
     pub interrupted: bool,
 }
 
 impl Evaluation {
-    /// The outcome with a `verdict` on it.
+    /// The outcome with `verdict`.
     pub fn with_verdict(mut self, verdict: Verdict) -> Outcome {
         self.measured.verdict = verdict;
         Outcome::Measured(Box::new(self.measured))
@@ -56,7 +56,7 @@ impl Evaluation {
 /// Evaluates the samples of a point.
 ///
 /// # Errors
-/// The outcome of a point without a value: what kept it from being measured.
+/// The outcome of a point without a value, with the reason.
 pub fn evaluate(
     log: &PointLog,
     asked: &Work,
@@ -151,7 +151,7 @@ fn sample(work: &Work, taken: &RecordedSample) -> Sample {
     }
 }
 
-/// Background traffic of the samples of the headline; `None` without traffic.
+/// Background traffic during the samples of the headline; `None` without traffic.
 fn load(log: &PointLog, work: &Work) -> Option<Load> {
     let rates = |rate: fn(&BackgroundTraffic) -> f64| {
         let rate_of = |seen: &Observation| {
@@ -172,7 +172,7 @@ fn load(log: &PointLog, work: &Work) -> Option<Load> {
     })
 }
 
-/// The samples in a few figures; `undisturbed_samples` is the caller's to fill in.
+/// Summary of the samples. The caller sets `undisturbed_samples`.
 fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
     let all = groups.concat().concat();
     let headline = stats::headline(groups)?;
@@ -195,7 +195,7 @@ fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
     })
 }
 
-/// Core clocks around the undisturbed samples.
+/// Core clocks measured around the undisturbed samples.
 fn core_clocks(log: &PointLog, work: &Work) -> Vec<f64> {
     let clean = log
         .samples
@@ -204,7 +204,7 @@ fn core_clocks(log: &PointLog, work: &Work) -> Vec<f64> {
     clean.filter_map(|t| t.seen.core).map(|hz| hz.0).collect()
 }
 
-/// The core clock during the point, `None` where it could not be established.
+/// Median core clock of all samples; `None` if unknown.
 fn core_clock(log: &PointLog) -> Option<Hertz> {
     let beside: Vec<f64> = log
         .samples
@@ -215,8 +215,8 @@ fn core_clock(log: &PointLog) -> Option<Hertz> {
     stats::median(&beside).map(Hertz)
 }
 
-/// Median over the undisturbed samples of the core cycles of a hop, an instruction or a round trip,
-/// each by the clock around it.
+/// Median core cycles of a hop, an instruction or a round trip over the undisturbed samples. The
+/// cycles of each sample follow from the core clock around it.
 fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     if work.higher_is_better() {
         return None;
@@ -232,8 +232,8 @@ fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     stats::median(&cycles?)
 }
 
-/// Median over the undisturbed samples, or all where none is clean, of what the thread that did
-/// least streamed of what the one that did most streamed; `None` for a single thread.
+/// Bytes of the slowest thread as a share of the bytes of the fastest thread. Median over the
+/// undisturbed samples, or over all samples if every one was disturbed; `None` for a single thread.
 fn fairness(log: &PointLog, work: &Work) -> Option<f64> {
     if !matches!(work, Work::Stream(w) if w.cpus.len() > 1) {
         return None;
@@ -248,7 +248,7 @@ fn fairness(log: &PointLog, work: &Work) -> Option<f64> {
     stats::median(&shares(true)).or_else(|| stats::median(&shares(false)))
 }
 
-/// The same quantity under other conventions.
+/// The value of a point in other units and conventions.
 fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<String, f64> {
     match work {
         Work::Stream(w) => {
@@ -305,7 +305,7 @@ fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<St
     }
 }
 
-/// The disturbed samples by their first cause.
+/// Number of disturbed samples by their first cause.
 fn disturbed_by(log: &PointLog, work: &Work) -> BTreeMap<Cause, u64> {
     let mut counts = BTreeMap::new();
     for (cause, _) in log

@@ -1,10 +1,10 @@
-//! Whether the host of a virtual machine moved the machine's CPUs closer to each other while a
-//! point was measured.
+//! Detects that the host of a virtual machine moved vCPUs closer to each other while a point was
+//! measured.
 //!
-//! A host schedules the CPUs of its guests as it likes. Two CPUs of the guest may for a while be
-//! two threads of one core. That halves their reads from the first cache, and the guest's kernel
-//! does not count it. The round trip of a cache line between them shows it, by a factor of three to
-//! ten.
+//! A host schedules the CPUs of its guests freely. Two CPUs of the guest may for a while be two
+//! hardware threads of one core. That halves their read bandwidth from the first cache, and the
+//! guest's kernel does not count it. The round trip of a cache line between the two CPUs shows it:
+//! it is shorter by a factor of three to ten.
 
 use super::disturbance::disturbances;
 use super::recorded::RecordedSample;
@@ -15,21 +15,21 @@ use report::{HostFacts, Places, Relation, VcpuPlacementEvidence};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Nanos;
 
-/// Pairs whose hand-off is read around a round, some tens of microseconds each; with more of them
-/// they take turns.
+/// Pairs whose hand-off is read around a round. Each takes some tens of microseconds. If there are
+/// more pairs, they take turns.
 const PAIRS: usize = 6;
 
-/// Round trips that differ by less than this are of the same distance: within a place they scatter
+/// Smallest factor between round trips of different distances. Round trips at one distance scatter
 /// by tens of percents.
 const APART: f64 = 2.5;
 
-/// Readings of a pair that have to lie above the others: a single long one may have been
+/// Fewest readings of a pair that have to lie above the others. A single long reading may have been
 /// interrupted.
 const FEWEST_FAR: usize = 2;
 
-/// Two CPUs whose round trips are below this are two hardware threads of one core. Published round
-/// trips of such threads are 8 to 21 ns, those of the nearest two cores 32 ns and more
-/// (docs/method/core-to-core.md has the sources).
+/// Longest round trip of two hardware threads of one core. Published round trips of such threads
+/// are 8 to 21 ns, and those of the nearest two cores 32 ns and more (docs/method/core-to-core.md
+/// has the sources).
 pub const ONE_CORE: Nanos = Nanos(27.0);
 
 /// Round trips of the pairs of a point, each with its round.
@@ -39,7 +39,7 @@ pub struct VcpuPlacement {
 }
 
 impl VcpuPlacement {
-    /// Reads the pairs that are next.
+    /// Reads the pairs whose turn it is in `round`.
     pub fn read(&mut self, machine: &mut dyn Machine, work: &Work, round: u32) {
         for pair in pairs(work, machine.facts(), round as usize) {
             let seen = machine.hand_off(pair);
@@ -52,7 +52,7 @@ impl VcpuPlacement {
         }
     }
 
-    /// Marks the samples of the rounds in which two CPUs were closer than they usually are.
+    /// Marks the samples of the rounds in which two CPUs were closer than usual.
     pub(super) fn mark<'a>(&self, samples: impl Iterator<Item = &'a mut RecordedSample>) {
         let closer = self.closer();
         for taken in samples {
@@ -73,8 +73,7 @@ impl VcpuPlacement {
         self.readings.values().flat_map(below).collect()
     }
 
-    /// Whether two CPUs were threads of one core most of the time, whatever the topology says of
-    /// them.
+    /// True if two CPUs were threads of one core most of the time, whatever the topology says.
     pub(super) fn is_one_core(&self) -> bool {
         let median = |readings: &Vec<(u32, f64)>| {
             stats::median(&readings.iter().map(|r| r.1).collect::<Vec<f64>>())
@@ -85,11 +84,11 @@ impl VcpuPlacement {
             .any(|median| median < ONE_CORE.0)
     }
 
-    /// The evidence; `None` without readings.
+    /// The evidence for the report; `None` without readings.
     pub fn evidence(&self) -> Option<VcpuPlacementEvidence> {
         let all = || self.readings.values().flatten();
         let rounds: BTreeSet<u32> = all().map(|r| r.0).collect();
-        // The pair that was nearest is the one to tell of.
+        // The report shows the pair with the shortest round trip.
         let (pair, readings) = self
             .readings
             .iter()
@@ -111,9 +110,9 @@ impl VcpuPlacement {
     }
 }
 
-/// The time of one round trip between `pair`; `None` if either thread was interrupted. An
-/// interrupted reading is too long: a few of them would be taken for the usual distance, and all
-/// others for a short one.
+/// Time of one round trip between `pair`; `None` if either thread was interrupted. An interrupted
+/// reading is too long. A few of them would be taken for the usual distance, and then all others
+/// for a short one.
 fn round_trip(pair: [u32; 2], seen: &Observation) -> Option<Nanos> {
     let work = HandOffWork {
         kernel: HandOff::CompareAndSwap,
@@ -128,8 +127,8 @@ fn least(readings: &[(u32, f64)]) -> f64 {
     readings.iter().map(|r| r.1).fold(f64::INFINITY, f64::min)
 }
 
-/// The time of a round trip below which a pair was closer than usual: in the widest gap of its
-/// readings, where that is wide enough and enough lies above it.
+/// Round-trip time below which a pair was closer than usual. It lies in the widest gap of the
+/// readings; `None` if the gap is narrow or too few readings lie above it.
 fn border(readings: &[(u32, f64)]) -> Option<f64> {
     let mut times: Vec<f64> = readings.iter().map(|r| r.1).collect();
     times.sort_by(f64::total_cmp);
@@ -139,8 +138,8 @@ fn border(readings: &[(u32, f64)]) -> Option<f64> {
     (high / low >= APART).then(|| (low * high).sqrt())
 }
 
-/// Pairs of CPUs of `work` to probe: of a virtual machine only, and not those that the topology has
-/// on one core.
+/// Pairs of CPUs of `work` to probe in `round`. Empty outside of a virtual machine. Pairs that
+/// share a core according to the topology are left out.
 fn pairs(work: &Work, facts: &HostFacts, round: usize) -> Vec<[u32; 2]> {
     let is_virtual = facts
         .system
@@ -154,8 +153,8 @@ fn pairs(work: &Work, facts: &HostFacts, round: usize) -> Vec<[u32; 2]> {
     let cpus: Vec<u32> = cpus.into_iter().collect();
     let places = Places::new(&facts.topology);
     let apart = |pair: &[u32; 2]| places.relation(pair[0], pair[1]) != Relation::SameCore;
-    // Beyond some CPUs only neighbours in number: a host moves them one by one, and all pairs would
-    // be thousands.
+    // With many CPUs, only pairs with neighbouring numbers. The host moves CPUs one by one, and all
+    // pairs would be thousands.
     let reach = if cpus.len() <= 2 * PAIRS {
         cpus.len()
     } else {
@@ -264,7 +263,7 @@ mod tests {
             assert!(read_times(times).closer().is_empty(), "{times:?}");
         }
         assert_eq!(read_times(&[]).evidence().map(|told| told.rounds), None);
-        // Most of the time close, twice not: that is when they were where the topology has them.
+        // Most readings are short and two are long: the two long ones show the usual placement.
         assert_eq!(
             read_times(&[17.0, 17.0, 150.0, 16.0, 140.0]).closer().len(),
             3

@@ -1,41 +1,42 @@
-//! Warm-up: samples that do not count, until the next ones do.
+//! Warm-up: samples that do not count, taken before those that do.
 
 use super::recorded::value;
 use crate::machine::{Failure, Machine, Observation};
 use crate::work::Work;
 use units::{Bytes, Nanos};
 
-/// Samples discarded at most at the start of a round, once the working set has been walked.
+/// Most samples that are discarded at the start of a round, after the warm-up walk.
 pub(super) const MOST_WARM_UPS: usize = 8;
 
-/// And of a chain that was filled.
+/// Most samples that are discarded at the start of a round if the chain was prefilled.
 const MOST_WARM_UPS_OF_PREFILLED: usize = 2;
 
-/// Samples after which it is filled again, since neighbours may evict its lines within
+/// Samples between two prefills of a chain, because neighbours may evict its lines within
 /// milliseconds.
 pub const SAMPLES_PER_PREFILL: u32 = 4;
 
-/// Longest chain that is filled before samples: filled twice within the time limit at a few GB/s.
+/// Longest chain that is prefilled. It can be loaded twice within the time limit at a few GB/s.
 /// Longer chains are warmed up in another way, and the change looks like the end of a cache. So no
 /// CPU should have a cache of this size.
 const LARGEST_PREFILL: Bytes = Bytes::mib(512);
 
-/// Longest chain that is filled again within a round: beyond, filling takes longer than the
-/// samples.
+/// Longest chain that is prefilled again within a round. For longer chains, filling takes longer
+/// than the samples.
 const LARGEST_REPEATED_PREFILL: Bytes = Bytes::mib(32);
 
-/// Time spent at most on walking a working set that could lie in a cache, or page tables that do,
-/// before it is sampled.
+/// Longest time of a warm-up walk, through a working set that a cache could hold or through page
+/// tables.
 pub const LONGEST_WALK: Nanos = Nanos(100e6);
 
-/// A window of external work that the end of the time cuts is not shorter than this.
+/// Shortest window of external work that is taken when the remaining time is less than the
+/// requested length.
 const LEAST_WINDOW: Nanos = Nanos(10e6);
 
-/// Two samples in a row that differ by less than this are warm.
+/// Two samples in a row that differ by less than this share are warm.
 const WARM: f64 = 0.02;
 
-/// One sample, if there is time for it. A window of external work is as short as the time that is
-/// left.
+/// One sample, if there is time for it. A window of external work is shortened to the remaining
+/// time.
 pub(super) fn timely(
     machine: &mut dyn Machine,
     work: &Work,
@@ -60,12 +61,12 @@ pub(super) fn timely(
     machine.sample(work, length)
 }
 
-/// Takes samples that do not count: until a working set that a cache could hold has been walked
-/// once, and of a larger one the page tables behind it, which the caches do hold; then until two in
-/// a row agree or `most` were taken.
+/// Takes samples that do not count. First, a working set that a cache could hold is walked once.
+/// For a larger working set, only the page tables behind it are walked, because caches do hold
+/// them. Then samples follow until two in a row agree or `most` were taken.
 ///
-/// Page tables are counted in base pages: a virtual machine's huge pages are base pages on many
-/// hosts.
+/// Page tables are counted in base pages, because huge pages of a virtual machine are base pages on
+/// many hosts.
 pub fn warm_up(
     machine: &mut dyn Machine,
     work: &Work,
@@ -82,7 +83,7 @@ pub fn warm_up(
         };
     }
     warm_caches(machine, work, length, until)?;
-    // A prefilled chain is warm, and only gets colder.
+    // A prefilled chain is warm, and only gets colder with time.
     let most = if work.fits_last_level(machine.facts()) && is_prefilled(work) {
         most.min(MOST_WARM_UPS_OF_PREFILLED)
     } else {
@@ -99,7 +100,7 @@ pub fn warm_up(
     Ok(())
 }
 
-/// Fills the caches, and walks what there is to walk once.
+/// Prefills the caches and does the warm-up walk.
 pub(super) fn warm_caches(
     machine: &mut dyn Machine,
     work: &Work,
@@ -119,8 +120,8 @@ pub(super) fn warm_caches(
     Ok(())
 }
 
-/// Number of fills of `work`, which the caches could hold, for `samples` in a row; the cache before
-/// the last one has `nearer` bytes. Lines in that one belong to this CPU alone.
+/// Number of prefills of `work` during `samples` in a row. A cache could hold `work`. `nearer` is
+/// the size of the cache before the last level, whose lines belong to this CPU alone.
 pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
     if is_prefilled(work)
         && work.working_set() > nearer
@@ -132,15 +133,15 @@ pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
     }
 }
 
-/// Whether `work` is a chain that [`Machine::fill`] brings into the caches whole, if they can hold
-/// it.
+/// True if [`Machine::fill`] can bring `work` into the caches as a whole. The caches must be large
+/// enough.
 fn is_prefilled(work: &Work) -> bool {
     matches!(work, Work::Chase(chase) if chase.touched() <= LARGEST_PREFILL)
 }
 
-/// Length of the walk before samples of a working set that a cache could hold; the cache before the
-/// last one has `nearer` bytes. It covers all of it. A chain that is in the last cache already is
-/// walked as far as twice the nearer cache, which is then in its steady state.
+/// Amount of the warm-up walk of a working set that a cache could hold. `nearer` is the size of the
+/// cache before the last level. The walk is one pass. A prefilled chain is walked as far as twice
+/// the nearer cache, which is then in its steady state.
 pub fn warm_up_walk(work: &Work, nearer: Bytes) -> u64 {
     match work {
         Work::Chase(chase) if is_prefilled(work) => chase

@@ -10,33 +10,33 @@ use kernels::{BLOCK_BYTES, Operation, REFERENCE_INSTRUCTIONS_PER_BLOCK, Width};
 use report::HostFacts;
 use units::Bytes;
 
-/// Blocks of a burst between two pauses: 4 KiB, few enough that traffic is smooth over the time of
-/// a chase's block.
+/// Blocks of a burst between two pauses: 4 KiB. Such a burst is short enough that traffic is smooth
+/// during one block of a chase.
 const BURST: u64 = 8;
 
-/// Blocks of a burst where there is no pause: 64 KiB, so that calls and the fence after
-/// non-temporal stores cost nothing.
+/// Blocks of a burst without a pause: 64 KiB. Calls and the fence after non-temporal stores then
+/// cost nothing.
 const LONG_BURST: u64 = 128;
 
-/// One thread that streams through memory of its own in bursts of one operation, with a pause after
-/// each.
+/// One thread of traffic. It streams through memory of its own in bursts of one operation, with a
+/// pause after each burst.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Traffic {
-    /// Its CPU.
+    /// CPU of the thread.
     pub cpu: u32,
-    /// In which pages.
+    /// Requested pages.
     pub pages: PageMode,
-    /// The NUMA node of the memory; that of the CPU without.
+    /// NUMA node of the memory; `None` for the node of the CPU.
     pub node: Option<u32>,
-    /// Working set: half of it is read and the other half written where it does both.
+    /// Working set. Traffic that reads and writes reads one half and writes the other.
     pub bytes: Bytes,
-    /// Bursts of loads in each turn of the mix.
+    /// Bursts of loads in each cycle of the mix.
     pub reads: u32,
-    /// Bursts of stores in each turn of the mix.
+    /// Bursts of stores in each cycle of the mix.
     pub writes: u32,
-    /// How it stores: `write`, `write-nt`.
+    /// Operation of the stores: `write`, `write-nt`.
     pub store: Operation,
-    /// Core cycles between bursts, rounded up to what [`Traffic::pause_blocks`] can do.
+    /// Core cycles between bursts, rounded up to whole [`Traffic::pause_blocks`].
     pub pause: u64,
 }
 
@@ -55,17 +55,17 @@ impl Traffic {
         }
     }
 
-    /// Length of each window, whole blocks: one that is read, one that is written.
+    /// Length of each window (one that is read, one that is written), in whole blocks.
     pub fn window(&self) -> Bytes {
         Bytes(self.bytes.0 / u64::from(self.windows().max(1))).round_down(BLOCK_BYTES)
     }
 
-    /// Windows that it streams through, 0 for one that does nothing.
+    /// Number of windows of the thread; 0 for a thread that does nothing.
     fn windows(&self) -> u32 {
         u32::from(self.reads > 0) + u32::from(self.writes > 0)
     }
 
-    /// Bytes of the mapping that it takes up.
+    /// Bytes of the mapping that the thread uses.
     pub fn slot(&self) -> Bytes {
         Bytes(
             slot(self.window())
@@ -84,13 +84,13 @@ impl Traffic {
         self.burst_blocks() * BLOCK_BYTES
     }
 
-    /// The pause in blocks of dependent additions.
+    /// Length of the pause, in blocks of dependent additions.
     pub fn pause_blocks(&self) -> u64 {
         self.pause.div_ceil(REFERENCE_INSTRUCTIONS_PER_BLOCK)
     }
 
-    /// Whether the burst at `place`, counted from 0, stores: stores are spread evenly over the
-    /// turns of the mix.
+    /// True if burst `place`, counted from 0, stores. Stores are spread evenly over a cycle of the
+    /// mix.
     pub fn stores_at(&self, place: u64) -> bool {
         let turn = (u64::from(self.reads) + u64::from(self.writes)).max(1);
         let stores_before = |place: u64| place * u64::from(self.writes) / turn;
@@ -98,8 +98,8 @@ impl Traffic {
         stores_before(place + 1) > stores_before(place)
     }
 
-    /// Bytes that cross the memory bus per payload byte of a whole turn of the mix, by the
-    /// contracts of its operations.
+    /// Bytes on the memory bus per payload byte of a whole cycle of the mix, according to the
+    /// contracts of the operations.
     pub fn bus_factor(&self) -> f64 {
         let bus_bytes = |operation: Operation, bursts: u32| {
             operation.contract().bus_factor() as f64 * f64::from(bursts)
@@ -109,7 +109,7 @@ impl Traffic {
             / bursts.max(1.0)
     }
 
-    /// The NUMA node that its memory shall lie on by `facts`.
+    /// NUMA node on which the memory of the thread shall lie, according to `facts`.
     pub fn memory_node(&self, facts: &HostFacts) -> u32 {
         self.node
             .or_else(|| facts.topology.node_of(self.cpu))
@@ -124,7 +124,7 @@ impl Traffic {
             .map(|o| o.0)
     }
 
-    /// The operations of its bursts as works of their own.
+    /// The operations of its bursts as separate stream works.
     pub(super) fn streams(&self) -> impl Iterator<Item = StreamWork> {
         let stream = |o| StreamWork::new(o, Width::Widest, self.pages, &[self.cpu], self.window());
         self.operations().map(stream)
@@ -141,7 +141,7 @@ pub enum Probe {
 }
 
 impl Probe {
-    /// The CPU that it runs on.
+    /// CPU of the probe.
     pub fn cpu(&self) -> u32 {
         match self {
             Probe::Chase(w) => w.cpu(),
@@ -150,8 +150,8 @@ impl Probe {
     }
 }
 
-/// A probe, and the background traffic. The list of CPUs is made once, which is why the parts
-/// cannot be changed.
+/// A probe under background traffic. The parts are private because the list of CPUs is computed
+/// only once.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LoadedWork {
     probe: Probe,
@@ -160,7 +160,7 @@ pub struct LoadedWork {
 }
 
 impl LoadedWork {
-    /// `probe` with `traffic`, each thread on a CPU of its own; without traffic it is as good as
+    /// `probe` under `traffic`, each thread on a CPU of its own. Without traffic the probe runs
     /// alone.
     pub fn new(probe: Probe, traffic: Vec<Traffic>) -> Self {
         let cpus = std::iter::once(probe.cpu())
@@ -183,12 +183,12 @@ impl LoadedWork {
         &self.traffic
     }
 
-    /// The CPU of the probe, then those of the traffic.
+    /// CPU of the probe, then the CPUs of the traffic.
     pub fn cpus(&self) -> &[u32] {
         &self.cpus
     }
 
-    /// All that streams: the traffic, and the probe where that does.
+    /// All streaming threads: the traffic, and the probe if it streams.
     pub fn streaming(&self) -> impl Iterator<Item = &Traffic> {
         let probe = match &self.probe {
             Probe::Chase(_) => None,
@@ -197,7 +197,7 @@ impl LoadedWork {
         probe.into_iter().chain(&self.traffic)
     }
 
-    /// The chase of the probe, if it is one.
+    /// The chase of the probe; `None` if the probe streams.
     pub fn chase(&self) -> Option<&ChaseWork> {
         match &self.probe {
             Probe::Chase(chase) => Some(chase),
@@ -205,7 +205,7 @@ impl LoadedWork {
         }
     }
 
-    /// The pages of the probe.
+    /// Requested pages of the probe.
     pub fn pages(&self) -> PageMode {
         match &self.probe {
             Probe::Chase(w) => w.pages,
@@ -213,7 +213,7 @@ impl LoadedWork {
         }
     }
 
-    /// The same with all its memory in other pages.
+    /// This work with all of its memory in `pages`.
     pub fn in_pages(self, pages: PageMode) -> Self {
         let probe = match self.probe {
             Probe::Chase(chase) => Probe::Chase(ChaseWork { pages, ..chase }),
@@ -231,7 +231,7 @@ impl LoadedWork {
         }
     }
 
-    /// Memory that all threads go through.
+    /// Working set of all threads together.
     pub fn working_set(&self) -> Bytes {
         let chase = self.chase().map(ChaseWork::touched).unwrap_or_default();
         self.streaming()
@@ -239,7 +239,7 @@ impl LoadedWork {
             .fold(chase, |sum, bytes| Bytes(sum.0.saturating_add(bytes.0)))
     }
 
-    /// The NUMA node that all its memory was asked to lie on, if there is one.
+    /// The NUMA node that was requested for all memory; `None` without a common one.
     pub fn node(&self) -> Option<u32> {
         let chase = self.chase().map(|w| w.node);
         let mut nodes = chase.into_iter().chain(self.streaming().map(|t| t.node));
@@ -247,7 +247,7 @@ impl LoadedWork {
         nodes.all(|node| node == Some(first)).then_some(first)
     }
 
-    /// The NUMA nodes that its memory shall lie on, rising.
+    /// NUMA nodes on which the memory shall lie, in rising order.
     pub fn memory_nodes(&self, facts: &HostFacts) -> Vec<u32> {
         let chase = self.chase().map(|w| w.memory_node(facts));
         let mut nodes: Vec<u32> = chase
@@ -259,7 +259,7 @@ impl LoadedWork {
         nodes
     }
 
-    /// Says why it cannot be run: two threads on one CPU, or one without a block to stream through.
+    /// Checks that no two threads share a CPU and that every stream has at least one block.
     ///
     /// # Errors
     /// [`Invalid`] with the reason.

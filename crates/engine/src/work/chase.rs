@@ -6,58 +6,60 @@ use report::HostFacts;
 use stats::derive;
 use units::Bytes;
 
-/// The order in which a chain goes through its nodes. Whatever the shape, it is one cycle over all
-/// of them.
+/// The order in which a chain goes through its nodes. A chain of any shape is one cycle over all of
+/// its nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum ChainShape {
-    /// A random cycle over all nodes: no window has a meaning to it.
+    /// A random cycle over all nodes, without windows.
     #[default]
     GlobalRandom,
-    /// All nodes of a window of this many bytes before the next window: random inside each, and in
-    /// a random order of windows.
+    /// Window by window of this many bytes. The order is random inside each window, and the windows
+    /// come in random order.
     RandomBox(Bytes),
-    /// The same random order inside every window, windows by rising address.
+    /// Windows by rising address, with the same random order inside every window.
     SameRandomInBox(Bytes),
-    /// A random order of its own inside every window, windows by rising address.
+    /// Windows by rising address, with a different random order inside every window.
     DiffRandomInBox(Bytes),
     /// By rising address.
     Sequential,
-    /// One node in every page of this many bytes, on a line that differs from page to page; pages
-    /// in random order. The stride is that of lines, so that [`ChaseWork::nodes`] counts pages.
+    /// One node in every page of this many bytes, and pages in random order. The line of the node
+    /// differs from page to page. [`ChaseWork::nodes`] counts pages; the stride is that of lines.
     OnePerPage(Bytes),
-    /// Blocks in random order, and in each two nodes right after each other. One is on a line that
-    /// differs from block to block, the other `distance` away, inside the same aligned piece of
-    /// twice the distance. The stride is that of lines.
+    /// Blocks in random order, with two nodes in each that are visited one after the other. The
+    /// line of one node differs from block to block. The other node is `distance` away, inside the
+    /// same aligned piece of twice the distance. The stride is that of lines.
     Pairs {
         /// Bytes of a block, a power of two, at least twice the distance.
         block: Bytes,
-        /// Bytes between the two, a power of two.
+        /// Bytes between the two nodes, a power of two.
         distance: Bytes,
     },
 }
 
-/// Threads that follow pointers: each a chain of its own, or all of them the same one.
+/// Threads that follow pointers. Each thread has a chain of its own, or all threads share one
+/// chain.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChaseWork {
-    /// In which pages.
+    /// Requested pages.
     pub pages: PageMode,
-    /// One thread on each of these CPUs, all at once; at least one.
+    /// CPUs with one thread each, all at once; at least one.
     pub cpus: Vec<u32>,
-    /// Whether all threads follow one chain, each from a place of its own; else each has a chain.
+    /// True if all threads follow one chain, each from a different node. Otherwise each thread has
+    /// a chain.
     pub shared: bool,
-    /// The NUMA node of the memory; without, that of the CPU, of a shared chain that of the first.
+    /// NUMA node of the memory; `None` for the node of the CPU. A shared chain takes the first CPU.
     pub node: Option<u32>,
-    /// Memory that each chain spans.
+    /// Memory span of each chain.
     pub bytes: Bytes,
-    /// Distance between neighbouring nodes in memory.
+    /// Distance in memory between neighbouring nodes.
     pub stride: Bytes,
-    /// In which order.
+    /// Order of the nodes.
     pub shape: ChainShape,
-    /// Seed of the order of nodes.
+    /// Seed of the order.
     pub seed: u64,
-    /// Walkers of each thread, which wait for their own loads only.
+    /// Walkers of each thread. A walker waits for its own loads only.
     pub walkers: u32,
-    /// Whether each hop also loads the word behind the pointer.
+    /// True if each hop also loads the word after the pointer.
     pub payload: bool,
 }
 
@@ -72,9 +74,9 @@ impl ChaseWork {
         self.cpus.len() as u64
     }
 
-    /// Each chain that it needs, as the work of one thread with one walker: how many walk on it is
-    /// no matter of its memory, and which CPU does only where its node decides about the memory's.
-    /// Chains differ in their seeds.
+    /// Every chain that the work needs, as the work of one thread with one walker. The number of
+    /// walkers does not matter for memory. The CPU only matters if it decides about the NUMA node
+    /// of the memory. Chains differ in their seeds.
     pub fn chains(&self) -> Vec<Self> {
         let chain = |(index, &cpu): (usize, &u32)| Self {
             walkers: 1,
@@ -97,7 +99,7 @@ impl ChaseWork {
             .collect()
     }
 
-    /// The NUMA node that the memory of its first chain shall lie on by `facts`.
+    /// NUMA node on which the memory of the first chain shall lie, according to `facts`.
     pub fn memory_node(&self, facts: &HostFacts) -> u32 {
         self.node
             .or_else(|| facts.topology.node_of(self.cpu()))
@@ -113,8 +115,8 @@ impl ChaseWork {
         }
     }
 
-    /// Memory that a pass of one chain goes through: of pages with a node each only one line, of
-    /// blocks with two at most two.
+    /// Memory that one pass over one chain touches. This is one line for each page with a node, and
+    /// two lines for each block with a pair.
     pub fn touched(&self) -> Bytes {
         match self.shape {
             ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
@@ -130,7 +132,7 @@ impl ChaseWork {
         Bytes(self.touched().0.saturating_mul(chains))
     }
 
-    /// Memory in which its order jumps to and fro; none where it goes through by rising address.
+    /// Memory inside which successive nodes are in random order; zero for rising addresses.
     pub fn window(&self) -> Bytes {
         match self.shape {
             ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
@@ -143,8 +145,8 @@ impl ChaseWork {
         }
     }
 
-    /// Bytes of the mapping that each chain takes up: pages with a node each start at multiples of
-    /// their size.
+    /// Bytes of the mapping that each chain uses. A chain with a node in each page starts at a
+    /// multiple of the page size.
     pub fn slot(&self) -> Bytes {
         match self.shape {
             ChainShape::OnePerPage(page) => self.bytes.round_up(page.0.max(1)) + page,

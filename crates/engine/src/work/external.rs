@@ -1,7 +1,7 @@
-//! Work outside of memory, which brings its own way to be done.
+//! Work outside of memory, which brings its own implementation.
 //!
-//! The engine knows on which CPUs such a work runs, when it is sampled and for how long. It knows
-//! nothing about what the work does: the work itself reads its windows and completes its point.
+//! The engine knows the CPUs of such a work, and when and for how long it is sampled. It knows
+//! nothing about the work's operations. The work itself reads its windows and completes its point.
 
 use host::noise::ThreadNoise;
 use report::{Cause, KernelUsed, Measured};
@@ -14,33 +14,33 @@ use units::Nanos;
 
 /// A kind of work outside of memory.
 pub trait ExternalWork: Debug + Send + Sync {
-    /// A text that differs between two works that differ.
+    /// Identity of the work: different works have different texts.
     fn identity(&self) -> String;
 
-    /// The work itself, for the machine that does it.
+    /// The work itself, for the machine that executes it.
     fn as_any(&self) -> &dyn Any;
 
     /// The CPU of each thread.
     fn cpus(&self) -> &[u32];
 
-    /// The implementation that does it.
+    /// The implementation that executes the work.
     ///
     /// # Errors
-    /// It cannot be used here, and why.
+    /// The implementation cannot be used here; the reason.
     fn kernel(&self) -> Result<KernelUsed, String>;
 
     /// Expected time before the first window of the point.
     fn expected_preparation(&self) -> Nanos;
 
-    /// Length of the warm-up before the first window of a round, as a share of a window; zero where
+    /// Length of the warm-up before the first window of a round, as a share of a window. Zero if
     /// every operation counts.
     fn warm_up(&self) -> f64;
 
-    /// The disturbance of a window; `None` where nothing happened in it that is not the work's own.
+    /// The disturbance of a window; `None` if it was undisturbed.
     fn disturbance(&self, window: &ExternalWindow<'_>) -> Option<(Cause, String)>;
 
-    /// Adds the figures of all windows to a measured point, which has the figures of its samples.
-    /// The machine has `memory` bytes; `None` where that is unknown.
+    /// Adds the figures of all windows to a measured point that has the figures of its samples.
+    /// `memory` is that of the machine, in bytes; `None` if unknown.
     fn complete(
         &self,
         windows: &[ExternalWindow<'_>],
@@ -49,20 +49,20 @@ pub trait ExternalWork: Debug + Send + Sync {
     );
 }
 
-/// A window of external work, with what the system counted of its threads.
+/// A window of external work, with the system's counts for its threads.
 #[derive(Debug, Clone, Copy)]
 pub struct ExternalWindow<'a> {
-    /// Its figures.
+    /// Figures of the window.
     pub figures: &'a ExternalFigures,
-    /// The round that it was taken in.
+    /// Round in which the window was taken.
     pub round: u32,
-    /// Page faults and context switches of its threads; `None` where not readable.
+    /// Page faults and context switches of its threads; `None` if not readable.
     pub noise: Option<ThreadNoise>,
-    /// The CPU that each thread was found on; `None` where not readable.
+    /// CPU that each thread was found on; `None` if not readable.
     pub found_on: Option<&'a [u32]>,
 }
 
-/// Figures of a window that only the work itself can read.
+/// Figures of a window, in a type that only the work itself knows.
 #[derive(Clone)]
 pub struct ExternalFigures(Arc<dyn Any + Send + Sync>);
 
@@ -72,7 +72,7 @@ impl ExternalFigures {
         Self(Arc::new(figures))
     }
 
-    /// The figures; `None` where they are of another type.
+    /// The figures; `None` if they are of another type.
     pub fn get<T: 'static>(&self) -> Option<&T> {
         self.0.downcast_ref()
     }
@@ -111,7 +111,7 @@ impl External {
         self.work.as_ref()
     }
 
-    /// The work as its own type; `None` where it has another.
+    /// The work as its own type; `None` if it has another type.
     pub fn get<T: 'static>(&self) -> Option<&T> {
         self.work.as_any().downcast_ref()
     }

@@ -1,5 +1,5 @@
 //! Work that no machine can do.
 
-/// Why a work cannot be run, whichever machine is asked.
+/// Reason why a work cannot be executed on any machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid(pub String);

@@ -10,22 +10,22 @@ use report::{HostFacts, KernelUsed};
 use std::collections::BTreeSet;
 use units::Bytes;
 
-/// A sample of 1 ms becomes one of 16 ms: systems let a thread run for about 3 ms where another one
-/// waits.
+/// Factor for the length of samples of threads that share a CPU: 1 ms becomes 16 ms. Systems let a
+/// thread run for about 3 ms while another one waits.
 const TURNS: f64 = 16.0;
 
-/// Something whose speed can be sampled.
+/// A work whose speed can be sampled.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Work {
-    /// Bandwidth.
+    /// Bandwidth of streaming threads.
     Stream(StreamWork),
-    /// Latency.
+    /// Latency of pointer chases.
     Chase(ChaseWork),
-    /// Instructions.
+    /// Latency or throughput of an instruction.
     Instruction(InstructionWork),
-    /// Locks.
+    /// Rate of operations on shared or private lines.
     Lock(LockWork),
-    /// Core to core.
+    /// Round trips between two cores.
     HandOff(HandOffWork),
     /// Latency or bandwidth under background traffic.
     Loaded(LoadedWork),
@@ -33,7 +33,7 @@ pub enum Work {
     External(External),
 }
 
-/// Entries of a page table in a cache line: 8 bytes each on all machines with 64-bit addresses.
+/// Page-table entries in a cache line: 8 bytes each on all machines with 64-bit addresses.
 const ENTRIES_PER_LINE: u64 = 8;
 
 impl Work {
@@ -50,19 +50,19 @@ impl Work {
         }
     }
 
-    /// Whether a CPU has several of its threads, which take turns.
+    /// True if several of its threads share a CPU and take turns.
     pub fn is_oversubscribed(&self) -> bool {
         let Work::Stream(w) = self else { return false };
         w.cpus.iter().collect::<BTreeSet<_>>().len() < w.cpus.len()
     }
 
-    /// Samples take this many times as long as those of other works: threads that take turns have
-    /// to have had several.
+    /// Factor for the length of samples. Threads that share a CPU need samples with several of
+    /// their turns.
     pub fn sample_length_factor(&self) -> f64 {
         if self.is_oversubscribed() { TURNS } else { 1.0 }
     }
 
-    /// The pages that it asks for, `None` where it walks through no memory.
+    /// Requested pages; `None` for work without memory.
     pub fn pages(&self) -> Option<PageMode> {
         match self {
             Work::Stream(w) => Some(w.pages),
@@ -72,7 +72,7 @@ impl Work {
         }
     }
 
-    /// The same in other pages.
+    /// This work with its memory in `pages`.
     pub fn in_pages(&self, pages: PageMode) -> Work {
         match self.clone() {
             Work::Stream(w) => Work::Stream(StreamWork { pages, ..w }),
@@ -85,8 +85,7 @@ impl Work {
         }
     }
 
-    /// The place that its memory was asked to lie on, `None` where that is left to the threads'
-    /// nodes or there is none.
+    /// Requested place of its memory; `None` for the nodes of the threads, or without memory.
     pub fn place(&self) -> Option<Place> {
         match self {
             Work::Stream(w) => w.place.clone(),
@@ -96,8 +95,8 @@ impl Work {
         }
     }
 
-    /// The nodes that its memory is to lie on by `facts`, in rising order, each once: those of its
-    /// place, else those of its CPUs.
+    /// NUMA nodes on which its memory shall lie according to `facts`, in rising order without
+    /// duplicates. These are the nodes of its place, or else of its CPUs.
     pub fn memory_nodes(&self, facts: &HostFacts) -> Vec<u32> {
         let nodes: BTreeSet<u32> = match self.place() {
             Some(place) if place != Place::Local => place.nodes().iter().copied().collect(),
@@ -116,10 +115,10 @@ impl Work {
         nodes.into_iter().collect()
     }
 
-    /// The nodes that the memory of its thread `index` is to lie on by `facts`.
+    /// NUMA nodes on which the memory of its thread `index` shall lie, according to `facts`.
     pub fn memory_nodes_of(&self, index: usize, facts: &HostFacts) -> Vec<u32> {
         match (self.place(), self.cpus().get(index)) {
-            // Its windows are not in the order of its threads.
+            // Windows of this work are not in the order of its threads.
             _ if matches!(self, Work::Loaded(_)) => self.memory_nodes(facts),
             _ if matches!(self, Work::Chase(w) if w.shared) => self.memory_nodes(facts),
             (None | Some(Place::Local), Some(&cpu)) => {
@@ -129,7 +128,7 @@ impl Work {
         }
     }
 
-    /// Memory that its threads walk through, all together.
+    /// Memory that all of its threads walk through together.
     pub fn working_set(&self) -> Bytes {
         match self {
             Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
@@ -140,8 +139,8 @@ impl Work {
     }
 
     /// Loads of all threads of a chase after which nearly every line of its page tables has been
-    /// used, for pages of `page` bytes. That is six loads for each line; with three, memory came
-    /// out slower. Zero for work without a chain.
+    /// used, for pages of `page` bytes. Each line gets six loads: with three, latency in memory
+    /// came out too high. Zero for work without a chain.
     pub fn translations(&self, page: Bytes) -> u64 {
         let lines = |w: &ChaseWork| w.bytes.0 / (page.0.max(1) * ENTRIES_PER_LINE);
         self.chase().map_or(0, |w| {
@@ -171,8 +170,8 @@ impl Work {
         }
     }
 
-    /// The quantity that `amount` in `seconds` shows: per second, or ns that a thread takes for
-    /// each.
+    /// The quantity of the work for `amount` in `seconds`: a rate per second, or the time of a
+    /// thread for each unit in ns.
     pub fn value(&self, amount: u64, seconds: f64) -> f64 {
         match self.higher_is_better() {
             true => amount as f64 / seconds,
@@ -180,12 +179,12 @@ impl Work {
         }
     }
 
-    /// The quantity that `amount` of its first thread in `seconds` shows.
+    /// The quantity of the work for `amount` of its first thread in `seconds`.
     pub fn value_of_first(&self, amount: u64, seconds: f64) -> f64 {
         self.value(amount.saturating_mul(self.chasing()), seconds)
     }
 
-    /// Threads whose loads an amount counts, 1 for what is no chase.
+    /// Number of threads whose loads an amount counts; 1 for work that is no chase.
     pub fn chasing(&self) -> u64 {
         if let Work::Chase(w) = self {
             w.threads().max(1)
@@ -194,7 +193,7 @@ impl Work {
         }
     }
 
-    /// Whether its quantity is a rate rather than a time.
+    /// True if the quantity is a rate, false if it is a time.
     pub fn higher_is_better(&self) -> bool {
         match self {
             Work::Stream(_) | Work::Lock(_) | Work::External(_) => true,
@@ -203,7 +202,7 @@ impl Work {
         }
     }
 
-    /// The chain that it walks, if any.
+    /// The chase, or the chase of the probe; `None` for other work.
     pub fn chase(&self) -> Option<&ChaseWork> {
         match self {
             Work::Chase(w) => Some(w),
@@ -216,7 +215,7 @@ impl Work {
         }
     }
 
-    /// Whether it follows pointers without background traffic.
+    /// True if it follows pointers without background traffic.
     pub fn is_chase_alone(&self) -> bool {
         match self {
             Work::Chase(_) => true,
@@ -225,7 +224,7 @@ impl Work {
         }
     }
 
-    /// The work that brings its own way to be done; `None` for work in memory and on cores.
+    /// The external work; `None` for work in memory and on cores.
     pub fn external(&self) -> Option<&External> {
         match self {
             Work::External(w) => Some(w),
@@ -233,12 +232,12 @@ impl Work {
         }
     }
 
-    /// Whether its threads compute all the time: a core that waits has no clock to speak of.
+    /// True if its threads compute all the time. The core clock of a waiting core means nothing.
     pub fn computes(&self) -> bool {
         self.external().is_none()
     }
 
-    /// The works whose kernels it runs: itself, but for one that is made of others.
+    /// Works whose kernels it runs: its parts for loaded work, otherwise itself.
     pub fn parts(&self) -> Vec<Work> {
         match self {
             Work::Loaded(w) => w.parts(),
@@ -246,19 +245,19 @@ impl Work {
         }
     }
 
-    /// Whether the last-level caches of its CPUs could hold what it walks through.
+    /// True if its working set fits into the last-level caches of its CPUs.
     pub fn fits_last_level(&self, facts: &HostFacts) -> bool {
         self.working_set() <= facts.topology.last_level_total(self.cpus())
     }
 
-    /// Size of the cache before the last one of its first CPU.
+    /// Size of the cache before the last level, of its first CPU.
     pub fn inner_cache(&self, facts: &HostFacts) -> Bytes {
         self.cpus()
             .first()
             .map_or(Bytes(0), |&cpu| facts.topology.inner_cache_size(cpu))
     }
 
-    /// The node on which its first CPU lies by `facts`.
+    /// NUMA node of its first CPU, according to `facts`.
     pub fn node(&self, facts: &HostFacts) -> u32 {
         self.cpus()
             .first()
@@ -268,7 +267,7 @@ impl Work {
 }
 
 impl LoadedWork {
-    /// The works whose kernels it runs, the probe's first.
+    /// Works whose kernels it runs, the probe's first.
     pub fn parts(&self) -> Vec<Work> {
         let chase = self.chase().cloned().map(Work::Chase);
         let mut parts: Vec<Work> = chase.into_iter().collect();
@@ -281,8 +280,8 @@ impl LoadedWork {
         parts
     }
 
-    /// The kernel of the probe, where `kernel` knows those of all parts; the reason why there is
-    /// none for one of them.
+    /// The kernel of the probe, if `kernel` finds those of all parts. Otherwise the reason why one
+    /// part has none.
     pub fn kernels(
         &self,
         kernel: impl Fn(&Work) -> Result<KernelUsed, String>,

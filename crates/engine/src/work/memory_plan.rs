@@ -19,7 +19,7 @@ pub enum MemoryUse {
     Chains,
 }
 
-/// One mapping: what for, in which pages, and where it lies.
+/// Identity of a mapping: its use, its pages and its place.
 pub type MemoryKey = (MemoryUse, PageMode, Place);
 
 /// The memory that a set of works needs mapped at the same time.
@@ -58,13 +58,13 @@ pub fn traffic_memory(work: &LoadedWork, facts: &HostFacts) -> BTreeMap<MemoryKe
 }
 
 /// Streams of these sizes are sampled at several places of their mapping
-/// ([`Machine::shift_placement`]). At least that many places are mapped, if they are a small part
-/// of the memory.
+/// ([`Machine::shift_placement`]). Memory for at least `PLACES` of them is mapped, if it takes at
+/// most 1/`PART` of the usable memory.
 const SMALL: RangeInclusive<Bytes> = Bytes::kib(128)..=Bytes::mib(2);
 const PLACES: u64 = 16;
 const PART: u64 = 64;
 
-/// Least memory to map for a thread that streams through `bytes`, which take up `slot`.
+/// Memory to map for a thread that streams through `bytes` and uses `slot`.
 fn places(bytes: Bytes, slot: Bytes, facts: &HostFacts) -> Bytes {
     let several = Bytes(slot.0.max(Bytes::mib(1).0).saturating_mul(PLACES));
     let usable = facts.memory.usable.get().map_or(0, |usable| usable.0);
@@ -77,7 +77,7 @@ fn places(bytes: Bytes, slot: Bytes, facts: &HostFacts) -> Bytes {
 
 impl MemoryPlan {
     /// Memory that `works` need. Streams of different works use the same memory. Every chain has
-    /// its own, unless `chains_share`: then they are built again each time in memory for the
+    /// memory of its own. With `chains_share`, chains are built again each time in memory for the
     /// largest.
     pub fn for_works<'a>(
         works: impl IntoIterator<Item = &'a Work>,
@@ -137,12 +137,12 @@ impl MemoryPlan {
         Self { mappings }
     }
 
-    /// All mappings together.
+    /// Size of all mappings together.
     pub fn total(&self) -> Bytes {
         self.mappings.values().copied().sum()
     }
 
-    /// Bytes of each size of reserved huge pages.
+    /// Bytes to map in each size of reserved huge pages.
     fn reserved(&self, facts: &HostFacts) -> BTreeMap<Bytes, Bytes> {
         let mut sums: BTreeMap<Bytes, Bytes> = BTreeMap::new();
         for ((_, pages, _), bytes) in self
@@ -156,7 +156,7 @@ impl MemoryPlan {
         sums
     }
 
-    /// Whether the pools of reserved huge pages have enough free ones. Pools that the system does
+    /// True if the pools of reserved huge pages have enough free pages. Pools that the system does
     /// not report count as large enough.
     fn fits_pools(&self, facts: &HostFacts) -> bool {
         let Some(pools) = facts.pages.huge_pools.get() else {
@@ -173,7 +173,7 @@ impl MemoryPlan {
             .all(|(page, bytes)| bytes.0 <= room(page))
     }
 
-    /// Every mapping twice as large, for old and new memory at the same time.
+    /// The plan with mappings twice as large, for old and new memory at the same time.
     pub fn twice(&self) -> Self {
         let double =
             |(key, bytes): (&MemoryKey, &Bytes)| (key.clone(), Bytes(bytes.0.saturating_mul(2)));
@@ -182,8 +182,8 @@ impl MemoryPlan {
         }
     }
 
-    /// Whether it fits into what may be used of the machine, and of each node whose memory is
-    /// known: what is bound to a node that has no more ends the process.
+    /// True if the plan fits into the usable memory of the machine, and of each node whose memory
+    /// is known. If a node runs out of memory that is bound to it, the system ends the process.
     pub fn fits(&self, facts: &HostFacts) -> bool {
         let nodes = &facts.topology.nodes;
         let usable = facts
@@ -198,7 +198,7 @@ impl MemoryPlan {
         usable && self.fits_pools(facts) && (nodes.len() < 2 || nodes.iter().all(room))
     }
 
-    /// Bytes of it that come to lie on `node`: shares of what is interleaved are those of the
+    /// Bytes of the plan that lie on `node`. Interleaved memory is divided according to the
     /// weights.
     fn on_node(&self, node: u32, nodes: &[Node]) -> Bytes {
         let share = |(key, bytes): (&MemoryKey, &Bytes)| {
@@ -208,9 +208,9 @@ impl MemoryPlan {
     }
 }
 
-/// Why this machine lacks the reserved huge pages that `work` alone needs; `None` where it has
-/// them, needs none, or does not tell. Too few free pages are a reason to skip the work, none at
-/// all make it unsupported.
+/// Outcome of `work` if this machine lacks the reserved huge pages that it needs alone. Too few
+/// free pages: skipped. None free or no pool: unsupported. `None` if there are enough, none are
+/// needed, or the system does not report pools.
 pub fn lacking_pages(work: &Work, facts: &HostFacts) -> Option<Outcome> {
     let pools = facts.pages.huge_pools.get()?;
     for (page, bytes) in MemoryPlan::for_works([work], facts, true).reserved(facts) {

@@ -1,5 +1,4 @@
-//! Every kind of work as data, the memory that it needs, and what is invalid about
-//! it.
+//! Every kind of work as data, its memory, and the reasons why a work is invalid.
 
 mod background;
 mod chase;

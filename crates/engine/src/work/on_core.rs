@@ -5,36 +5,36 @@ use kernels::{HandOff, Instruction, LockOperation, Timing};
 /// One thread that repeats an instruction.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstructionWork {
-    /// Which one.
+    /// The repeated instruction.
     pub instruction: Instruction,
-    /// Independent ones, or each waiting for the one before.
+    /// Whether the instructions are independent, or each waits for the previous one.
     pub timing: Timing,
-    /// The CPU that does it.
+    /// CPU of the thread.
     pub cpu: u32,
 }
 
-/// Threads that repeat an operation on a shared line, or each on its own.
+/// Threads that repeat an operation, on a shared line or on a line each.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LockWork {
-    /// Operation of the threads.
+    /// Repeated operation.
     pub operation: LockOperation,
-    /// One thread on each of these CPUs.
+    /// CPUs with one thread each.
     pub cpus: Vec<u32>,
-    /// Whether all do it on the same line.
+    /// True if all threads use the same line.
     pub shared: bool,
-    /// Dependent additions inside.
+    /// Dependent additions inside the operation, for example while a lock is held.
     pub inside: u32,
-    /// Dependent additions between one operation and the next.
+    /// Dependent additions between two operations.
     pub between: u32,
 }
 
-/// Two threads that hand a value to and fro.
+/// Two threads that hand a value back and forth.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HandOffWork {
-    /// How they take and answer it.
+    /// Instructions of the hand-off.
     pub kernel: HandOff,
-    /// The CPU of the one that starts every round trip, and that of the one that answers.
+    /// CPU of the thread that starts every round trip, then CPU of the thread that answers.
     pub cpus: [u32; 2],
-    /// Cache lines that serve in turn, half of them first touched by each of the two.
+    /// Cache lines that are used in turn. Each thread has first touched half of them.
     pub lines: u32,
 }

@@ -1,4 +1,4 @@
-//! Arithmetic of memory: what a working set takes up in its mapping, page sizes, shares of nodes.
+//! Arithmetic of memory: slots of working sets in their mapping, page sizes, shares of nodes.
 
 use host::memory::{PageMode, Place};
 use report::{HostFacts, Node};
@@ -7,20 +7,19 @@ use units::Bytes;
 /// Distance that keeps the prefetchers of one thread out of the memory of the next.
 const GAP: u64 = 4096;
 
-/// Bytes of its mapping that a thread or a chain with `bytes` of working set takes up.
+/// Bytes of the mapping that a working set of `bytes` uses, for one thread or one chain.
 pub fn slot(bytes: Bytes) -> Bytes {
     bytes.round_up(GAP) + Bytes(GAP)
 }
 
-/// Size of the pages that `mode` asks for on this machine: the default huge page where it asks for
-/// huge ones.
+/// Size of the pages that `mode` requests on this machine.
 pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
     let huge = facts.pages.thp_size.get().copied().unwrap_or(Bytes::mib(2));
     match mode {
         PageMode::Base => facts.pages.base,
         PageMode::Transparent | PageMode::Best => huge,
         PageMode::Pool(size) => size,
-        // The smallest pool: gigabyte pages are requested by name only.
+        // The smallest pool. Gigabyte pages must be requested explicitly.
         PageMode::Huge => facts
             .pages
             .huge_pools
@@ -30,7 +29,7 @@ pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
     }
 }
 
-/// The share (0 to 1) of memory at `place` that lies on `node` of `nodes`.
+/// Share (0 to 1) of memory at `place` that lies on `node` of `nodes`.
 pub fn share_of(place: &Place, node: u32, nodes: &[Node]) -> f64 {
     let weight = |id: u32| match place {
         Place::Weighted(_) => f64::from(

@@ -6,49 +6,48 @@ use kernels::{Contract, IndexTable, Operation, PREFETCH_DISTANCE, Width};
 use report::HostFacts;
 use units::Bytes;
 
-/// The order in which a table names the pieces of a stream.
+/// The order in which an index table lists the pieces of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TableOrder {
-    /// One after the other: shows what the table itself costs.
+    /// By rising address. This shows the cost of the table itself.
     Forward,
-    /// One line in this many bytes, a multiple of 64; each further pass starts one line later,
-    /// until all lines were visited.
+    /// One line in every this many bytes, a multiple of 64. Each further pass starts one line
+    /// later, until all lines were visited.
     Strided(Bytes),
-    /// Blocks of this many bytes, 64 to 4096 and a power of two, in the order of a permutation with
-    /// this seed.
+    /// Blocks of this many bytes (a power of two, 64 to 4096) in random order. The second field is
+    /// the seed of the permutation.
     Random(Bytes, u64),
 }
 
-/// Threads that stream through memory of their own, all at once.
+/// Threads that stream through memory of their own at the same time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamWork {
     /// Operation on the memory.
     pub operation: Operation,
-    /// With which registers.
+    /// Width of the registers.
     pub width: Width,
-    /// Whether any kernel that answers the same question may be chosen, not only one of the
-    /// operation.
+    /// True if kernel selection may use any kernel of the operation's family, not only kernels of
+    /// the operation.
     pub any_of_family: bool,
-    /// In which pages.
+    /// Requested pages.
     pub pages: PageMode,
-    /// One thread on each of these CPUs; on one that is named twice, two.
+    /// CPUs with one thread each. A CPU that is listed twice has two threads.
     pub cpus: Vec<u32>,
-    /// Working set of each thread, all streams of the operation together, without the table of an
-    /// order.
+    /// Working set of each thread: all streams of the operation, without an index table.
     pub bytes: Bytes,
-    /// For operations that follow a table.
+    /// Order of the pieces, for operations that follow a table.
     pub order: Option<TableOrder>,
-    /// How far ahead operations that prefetch do so.
+    /// Distance of prefetches ahead of the loads, for operations that prefetch.
     pub distance: Bytes,
-    /// Candidates for the number of threads, with the working set of each thread, on the first
-    /// CPUs. Empty if all CPUs are requested.
+    /// Candidates for the number of threads, each with the working set of a thread. A candidate
+    /// uses the first CPUs. Empty if all CPUs are requested.
     pub counts: Vec<(usize, Bytes)>,
-    /// Place of the memory of all threads; `None` for the node of each thread, if that is possible.
+    /// Place of the memory of all threads. `None` for the NUMA node of each thread, if possible.
     pub place: Option<Place>,
 }
 
 impl StreamWork {
-    /// `operation` on `bytes` for each of `cpus` at `width`, in the operation's own order.
+    /// `operation` on `bytes` for each of `cpus` at `width`, in the default order of the operation.
     pub fn new(
         operation: Operation,
         width: Width,
@@ -71,7 +70,7 @@ impl StreamWork {
         }
     }
 
-    /// The works with the numbers of threads that may be chosen; itself where there is no choice.
+    /// One work for each candidate number of threads; only the work itself without a choice.
     pub fn counts(&self) -> Vec<StreamWork> {
         let with = |&(count, bytes): &(usize, Bytes)| Self {
             cpus: self.cpus.iter().copied().take(count).collect(),
@@ -104,7 +103,7 @@ impl StreamWork {
         self.bytes.0 / u64::from(self.contract().streams())
     }
 
-    /// Bytes of the table of each thread, 0 where it follows none.
+    /// Bytes of the index table of each thread; 0 without a table.
     pub fn table_bytes(&self) -> u64 {
         if self.order.is_some() {
             IndexTable::bytes_for(self.contract().visits, self.stream_bytes())
@@ -113,7 +112,7 @@ impl StreamWork {
         }
     }
 
-    /// Bytes of the mapping that each thread takes up.
+    /// Bytes of the mapping that each thread uses.
     pub fn slot(&self) -> Bytes {
         match self.table_bytes() {
             0 => slot(self.bytes),
