@@ -1,37 +1,37 @@
-//! Data to write, and data that reads are compared with.
+//! Data that is written, and data with which reads are compared.
 
 use super::work::Content;
 use host::storage::{Filler, Pattern};
 use stats::{SplitMix64, derive};
 use std::sync::Arc;
 
-/// Blocks from here on are not copied for every write: what a compressor looks back at is random
-/// inside of one.
+/// Smallest block that is not copied for every write. A block of this size is random as far back as
+/// compressors search.
 const LARGE: usize = 64 << 10;
 
-/// Random bytes that smaller blocks are cut from, each at another place.
+/// Size of the pool of random bytes. Smaller blocks are copied from random offsets in the pool.
 const POOL: usize = 1 << 20;
 
-/// Every this many bytes of a large block carry a number that no two writes share: no device finds
-/// equal blocks.
+/// Distance of stamps in a random block. All stamps of one write are equal, and no two writes share
+/// a stamp. So no device finds equal blocks.
 const STAMPED: usize = 4096;
 
-/// The pattern is the same in every run, so that files can be verified that an earlier one kept.
+/// Seed of the pattern. It never changes, so that files of an earlier session can be verified.
 const PATTERN_SEED: u64 = 0x6d65_6d67;
 
-/// Makes the data of one thread.
+/// Produces the data that one thread writes.
 #[derive(Debug, Clone)]
 pub struct Contents {
     content: Content,
     pattern: Pattern,
     pool: Arc<[u8]>,
     random: SplitMix64,
-    /// Whether the buffer of a place holds random bytes already.
+    /// True for each slot whose buffer contains random bytes.
     filled: Vec<bool>,
 }
 
 impl Contents {
-    /// Data of this kind; `seed` decides what is random in it.
+    /// Data of kind `content`; `seed` determines its random parts.
     pub fn new(content: Content, seed: u64) -> Self {
         let pattern = Self::pattern(content, seed);
         let mut pool = vec![0; if content == Content::Random { POOL } else { 0 }];
@@ -46,7 +46,7 @@ impl Contents {
         }
     }
 
-    /// Pattern of a whole file of this kind.
+    /// Pattern of a whole file with this kind of data.
     pub fn pattern(content: Content, seed: u64) -> Pattern {
         match content {
             Content::Random => Pattern::new(Filler::Incompressible, derive(seed, "io-content", 0)),
@@ -55,7 +55,7 @@ impl Contents {
         }
     }
 
-    /// Makes what is written at `offset` of a file from the buffer of place `slot`.
+    /// Puts the data for a write at `offset` of a file into the buffer of `slot`.
     pub fn make(&mut self, slot: usize, buffer: &mut [u8], offset: u64) {
         if self.content != Content::Random {
             return self.pattern.fill(buffer, offset);
@@ -72,7 +72,7 @@ impl Contents {
         }
     }
 
-    /// Fills a large buffer, once: writing leaves it as it is.
+    /// Fills a large buffer, unless it is filled already. Writes do not change it.
     fn fill(&mut self, slot: usize, buffer: &mut [u8], offset: u64) {
         if self.filled.len() <= slot {
             self.filled.resize(slot + 1, false);
@@ -83,14 +83,14 @@ impl Contents {
         }
     }
 
-    /// Notes that the buffer of a place holds what was read now.
+    /// Notes that a read has overwritten the buffer of `slot`.
     pub fn overwritten(&mut self, slot: usize) {
         if let Some(filled) = self.filled.get_mut(slot) {
             *filled = false;
         }
     }
 
-    /// Whether `buffer` is what was written at `offset`.
+    /// True if `buffer` is equal to the data that was written at `offset`.
     pub fn is_right(&self, buffer: &[u8], offset: u64) -> bool {
         self.pattern.verify(buffer, offset).is_ok()
     }

@@ -1,4 +1,4 @@
-//! Work on storage as the engine sees it.
+//! Implements the engine's external work for work on storage.
 
 use super::figures::{also, storage};
 use super::observe::StorageWindow;
@@ -11,14 +11,14 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use units::{BytesPerSecond, Nanos};
 
-/// Rate at which a file is written before it is measured, typically.
+/// Typical rate of writing a file before it is measured.
 const FILE_FILL: BytesPerSecond = BytesPerSecond(300e6);
 
-/// Share of a window that fills the queue and wakes the device.
+/// Length of the warm-up, as a share of a window. It fills the queue and wakes the device.
 const WARM_UP: f64 = 0.2;
 
-/// Switches that a window may have beside one in a hundred of its operations: those of the system's
-/// own work.
+/// Involuntary context switches allowed in a window, in addition to one in a hundred operations.
+/// The system's own work causes them.
 const FEW_SWITCHES: u64 = 20;
 
 impl ExternalWork for IoWork {
@@ -50,7 +50,7 @@ impl ExternalWork for IoWork {
         })
     }
 
-    /// Points share the file: the first one makes it.
+    /// Only the first point creates the file. Other points share it.
     fn expected_preparation(&self) -> Nanos {
         if self.point == 0 {
             Nanos::from_secs(self.filled().0 as f64 / FILE_FILL.0)
@@ -59,13 +59,13 @@ impl ExternalWork for IoWork {
         }
     }
 
-    /// Of operations that are counted none is lost for it.
+    /// No warm-up if operations are counted, because each of them has to be measured.
     fn warm_up(&self) -> f64 {
         if self.total().is_none() { WARM_UP } else { 0.0 }
     }
 
-    /// Threads that wait for storage give up their CPUs, and pages that are mapped are faulted in:
-    /// both are the work itself.
+    /// Counts involuntary switches, unless threads share a CPU. Waits for storage and page faults
+    /// of mapped files belong to the work itself.
     fn disturbance(&self, window: &ExternalWindow<'_>) -> Option<(Cause, String)> {
         let seen = window.figures.get::<StorageWindow>()?;
         let often = FEW_SWITCHES + seen.whole / 100;
@@ -73,7 +73,7 @@ impl ExternalWork for IoWork {
             .noise
             .map(|noise| noise.involuntary_switches)
             .filter(|&n| n > often)?;
-        // More threads than CPUs take turns.
+        // If there are more threads than CPUs, threads take turns.
         let cpus = window.found_on.map_or(usize::MAX, |cpus| {
             cpus.iter().collect::<BTreeSet<_>>().len()
         });
@@ -85,8 +85,7 @@ impl ExternalWork for IoWork {
         })
     }
 
-    /// Adds what operations came to in all windows: nothing of what happened to single ones is left
-    /// out.
+    /// Adds the figures of the operations of all windows. No single operation is left out.
     fn complete(
         &self,
         windows: &[ExternalWindow<'_>],

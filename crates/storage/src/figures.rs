@@ -1,4 +1,4 @@
-//! From the windows of a point to what is reported of its operations.
+//! Figures of a point's operations, from its windows.
 
 use super::observe::StorageWindow;
 use super::work::{IoWork, Pace};
@@ -7,10 +7,10 @@ use stats::Histogram;
 use std::collections::BTreeMap;
 use units::Nanos;
 
-/// A second of a series, but for windows that do not end on the tick.
+/// Least length of a second in a series. Windows do not end exactly on time.
 const SECOND: Nanos = Nanos(0.999e9);
 
-/// Figures of the windows of a point; `memory` is the memory that the machine may cache in.
+/// Figures of the windows of a point. `memory` is the memory in which the machine may cache.
 pub fn storage<'a>(
     work: &IoWork,
     windows: impl Iterator<Item = &'a StorageWindow> + Clone,
@@ -71,7 +71,7 @@ pub fn storage<'a>(
     storage
 }
 
-/// The figures of a distribution; `None` of an empty one.
+/// Figures of a distribution of latencies; `None` if it is empty.
 fn latencies(all: &Histogram) -> Option<Latencies> {
     let at = |q: f64| all.quantile(q).map(|ns| ns as f64);
     Some(Latencies {
@@ -87,8 +87,8 @@ fn latencies(all: &Histogram) -> Option<Latencies> {
     })
 }
 
-/// As many windows in a row as make up a second, and so on; what is left at the end too, unless it
-/// is little.
+/// Series of seconds. Each entry is made of successive windows of a second together. The rest at
+/// the end counts if it is at least half a second.
 fn seconds<'a>(
     work: &IoWork,
     windows: impl Iterator<Item = &'a StorageWindow>,
@@ -111,7 +111,7 @@ fn seconds<'a>(
         let (mut second, mut latencies) = current.take().unwrap_or((empty, Histogram::default()));
         second.elapsed_ns += window.elapsed.0;
         second.operations += window.amount;
-        // Recorded operations have sizes of their own.
+        // Recorded operations have different sizes.
         let each = if window.whole == 0 {
             work.block.0 as f64
         } else {
@@ -136,8 +136,7 @@ fn seconds<'a>(
     all
 }
 
-/// The figures that tables, CSV and charts show beside the operations per second, of which `median`
-/// is the median.
+/// Further figures for tables, CSV and charts. `median` is the median of operations per second.
 pub fn also(storage: &Storage, median: f64, cpu: Option<Nanos>) -> BTreeMap<String, f64> {
     let mut also = BTreeMap::new();
     let mut add = |name: &str, value: Option<f64>| {

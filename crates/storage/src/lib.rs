@@ -1,10 +1,9 @@
-//! Operations on files and block devices: which, when, and what they took. Method:
-//! docs/method/io.md.
+//! Operations on files and block devices. Method: docs/method/io.md.
 //!
-//! `walk` says which block comes next, `pace` when, `worker` does it for one thread; `observe` puts
-//! the threads of a window together and `figures` the windows of a point. `runner` does all that on
-//! the machine that this process runs on, with the engines of [`host::storage`]; `experiment` asks
-//! the question. The engine sees such work as [`engine::ExternalWork`] only.
+//! `walk` chooses the next block, `pace` the time of each operation, and `worker` executes them for
+//! one thread. `observe` combines the threads of a window, and `figures` the windows of a point.
+//! `runner` does this on the machine of this process, with the engines of [`host::storage`].
+//! `experiment` drafts the points. The engine sees such work as [`engine::ExternalWork`] only.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! A window of all threads together, from what each of them saw.
+//! A window of all threads together, from the windows of the single threads.
 
 use super::seeks::Seeks;
 use super::work::{IoWork, Step};
@@ -9,24 +9,24 @@ use stats::Histogram;
 use std::collections::BTreeMap;
 use units::Nanos;
 
-/// Windows that a known number of operations is spread over.
+/// Number of windows over which a known number of operations is spread.
 pub const COUNTED_WINDOWS: u64 = 20;
 
-/// A window that ends with a number of operations ends after this time too.
+/// Time limit of a window that ends after a number of operations.
 const LONGEST: Nanos = Nanos(60e9);
 
 /// Figures of storage in one window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StorageWindow {
-    /// When it began, by the machine's clock.
+    /// Begin of the window, by the machine's clock.
     pub begin: Nanos,
-    /// Its length.
+    /// Length of the window.
     pub elapsed: Nanos,
-    /// Operations that count for its rate.
+    /// Operations that count for the rate.
     pub amount: u64,
-    /// Whole transfers, those completed after its end among them, and the bytes that they moved.
+    /// Complete transfers, including those that completed after the end.
     pub whole: u64,
-    /// See `whole`.
+    /// Bytes that the complete transfers moved.
     pub bytes: u64,
     /// Latencies of reads in ns.
     pub reads: Histogram,
@@ -34,31 +34,32 @@ pub struct StorageWindow {
     pub writes: Histogram,
     /// Latencies of flushes.
     pub flushes: Histogram,
-    /// Latencies by distance, where the order of blocks is about distances.
+    /// Latencies by distance, if the order of blocks is about distances.
     pub seeks: Seeks,
     /// Failed operations by error.
     pub errors: BTreeMap<String, u64>,
     /// Transfers of fewer bytes than requested.
     pub short: u64,
-    /// Blocks with other content than was written.
+    /// Blocks whose content differs from the written data.
     pub wrong: u64,
-    /// Operations of a rate that were due, and of them those never begun.
+    /// Operations that were due in the window.
     pub due: u64,
-    /// See `due`.
+    /// Due operations that were never begun.
     pub behind: u64,
-    /// Whole transfers of each thread.
+    /// Complete transfers of each thread.
     pub threads: Vec<u64>,
-    /// CPU time of all threads; `None` where the system does not tell.
+    /// CPU time of all threads; `None` if unknown.
     pub cpu: Option<Nanos>,
-    /// Whether there is nothing left to do.
+    /// True if no operations are left.
     pub is_last: bool,
-    /// Whether the page cache was passed by.
+    /// True if I/O was direct, without the page cache.
     pub direct: bool,
-    /// Differences from the request.
+    /// Differences from the request, one sentence each.
     pub remarks: Vec<String>,
 }
 
-/// Operations that a window of `work` does where their number ends it, of `left` in all.
+/// Number of operations after which a window of `work` ends, with `left` operations left; `None` if
+/// time ends it.
 pub fn quota(work: &IoWork, left: Option<u64>) -> Option<u64> {
     let total = work.total().filter(|_| work.is_counted())?;
     Some(
@@ -69,8 +70,8 @@ pub fn quota(work: &IoWork, left: Option<u64>) -> Option<u64> {
     )
 }
 
-/// How many of `quota` operations, before which `done` were done, are those of one of `threads`:
-/// they take turns, also from window to window.
+/// Share of thread `thread` of `threads` in the next `quota` operations, after `done` operations.
+/// Threads take turns, also across windows.
 pub fn share(quota: u64, done: u64, thread: usize, threads: usize) -> u64 {
     let thread = thread as u64;
     let threads = threads.max(1) as u64;
@@ -78,7 +79,7 @@ pub fn share(quota: u64, done: u64, thread: usize, threads: usize) -> u64 {
     until(done + quota) - until(done)
 }
 
-/// How long a window of `work` lasts that shall last for `wanted`.
+/// Length of a window of `work`. `wanted` is the requested length.
 pub fn length(work: &IoWork, wanted: Nanos) -> Nanos {
     if work.is_counted() { LONGEST } else { wanted }
 }
@@ -89,11 +90,11 @@ pub fn error_text(number: i32) -> String {
 }
 
 impl StorageWindow {
-    /// Of what each thread saw in a window from `start` to `end`, with this many ticks in a ns.
+    /// Combines the windows of the threads from tick `start` to tick `end`. `rate` is ticks per ns.
     ///
     /// # Errors
-    /// An operation failed that was not to be counted only, or none succeeded though some were
-    /// tried.
+    /// An operation failed and the work does not continue on errors, or operations were tried and
+    /// none succeeded.
     pub fn from_threads(
         work: &IoWork,
         lanes: &[WorkerWindow],
@@ -150,7 +151,7 @@ impl StorageWindow {
         self.is_last &= lane.exhausted;
     }
 
-    /// Why a window without a whole transfer is no window.
+    /// Reason why a window without a complete transfer is invalid.
     fn fruitless(&self, fault: Option<String>) -> String {
         let failed: u64 = self.errors.values().sum();
         match fault {
@@ -163,7 +164,7 @@ impl StorageWindow {
         }
     }
 
-    /// As a sample.
+    /// The window as a sample of the engine.
     pub fn into_observation(self) -> Observation {
         Observation {
             elapsed: self.elapsed,
@@ -174,7 +175,7 @@ impl StorageWindow {
         }
     }
 
-    /// Both kinds of transfers together.
+    /// Latencies of reads and writes together.
     pub fn transfers(&self) -> Histogram {
         let mut all = self.reads.clone();
         all.merge(&self.writes);
@@ -182,7 +183,8 @@ impl StorageWindow {
     }
 }
 
-/// `read of data.bin at byte 4096 failed: Input/output error (os error 5)`
+/// Text about a failed operation: `read of data.bin at byte 4096 failed: Input/output error (os
+/// error 5)`
 fn describe(work: &IoWork, step: &Step, transfer: Transfer, number: i32) -> String {
     let what = match transfer {
         Transfer::Read => "read",
@@ -277,10 +279,10 @@ mod tests {
             (6, Nanos(2000.0), 8)
         );
         assert_eq!(seen.threads, [6, 2]);
-        // Nothing was done in time: the time until the first one counts.
+        // No operation completed in time: the time until the first completion counts.
         let slow = StorageWindow::from_threads(&work(), &[lane(0, 3)], (1000, 2000, 2.0)).unwrap();
         assert_eq!((slow.amount, slow.elapsed), (1, Nanos(1000.0)));
-        // A number ends the window: the time until the last one counts.
+        // A number of operations ends the window: the time until the last completion counts.
         let counted = IoWork {
             operations: Some(100),
             ..work()

@@ -1,56 +1,57 @@
-//! When operations are due: a fixed schedule does not wait for the device.
+//! The times at which operations are due. A fixed schedule does not wait for the device.
 
 use super::work::{IoWork, Pace, Step};
 use host::interrupt::StopFlag;
 
-/// When a window is, and what ends it.
+/// Time span of a window for one thread, and its other limits.
 #[derive(Debug, Clone)]
 pub struct Window {
-    /// Position of the thread among those of the work.
+    /// Index of the thread in the work.
     pub thread: usize,
-    /// First tick.
+    /// First tick of the window.
     pub start: u64,
-    /// Nothing is begun from here on.
+    /// Tick from which on no operation is begun.
     pub end: u64,
-    /// Operations that this thread begins at most.
+    /// Most operations that this thread begins; `None` without a limit.
     pub most: Option<u64>,
-    /// Ticks in a nanosecond.
+    /// Ticks per nanosecond.
     pub rate: f64,
-    /// Whether every operation is noted one by one.
+    /// True if every operation is recorded one by one.
     pub traced: bool,
-    /// The wish to end.
+    /// Set when the session shall end.
     pub stop: StopFlag,
 }
 
-/// The schedule of one thread in a window; times in ticks.
+/// The schedule of one thread in a window. Times are in ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Schedule {
-    /// There is none.
+    /// No schedule.
     Free,
-    /// Operation k at `first + k * step`.
+    /// Operation k is due at `first + k * step`.
     Steps {
-        /// When the first one is due.
+        /// Time at which the first operation is due.
         first: f64,
-        /// From one to the next.
+        /// Time between two operations.
         step: f64,
     },
-    /// An operation that was recorded t ns after the first one at `origin + t * rate`.
+    /// An operation that was recorded t ns after the first one is due at `origin + t * rate`.
     Recorded {
-        /// When the recording's first operation was due: before the window, but for the first one.
+        /// Time at which the first recorded operation was due. It lies before the window, except in
+        /// the first window.
         origin: f64,
-        /// Ticks in a nanosecond.
+        /// Ticks per nanosecond.
         rate: f64,
     },
 }
 
 impl Schedule {
-    /// That of a thread of `work` in `window`; of a recording, earlier windows have covered
+    /// Schedule of a thread of `work` in `window`. For a recording, earlier windows have covered
     /// `covered` ticks.
     pub fn new(work: &IoWork, window: &Window, covered: u64) -> Self {
         match work.pace {
             Pace::Free => Schedule::Free,
             Pace::PerThousandSeconds(count) => {
-                // All threads together keep the rate: they take turns.
+                // All threads together keep the rate, so they take turns.
                 let apart = 1e12 / count.max(1) as f64 * window.rate;
                 let first = window.start as f64 + apart * window.thread as f64;
                 Schedule::Steps {
@@ -65,13 +66,13 @@ impl Schedule {
         }
     }
 
-    /// Whether time decides when operations begin.
+    /// True if time decides when operations begin.
     pub fn is_paced(&self) -> bool {
         !matches!(self, Schedule::Free)
     }
 
-    /// When operation `index` of the window is due, or `step` where it was recorded; `None` without
-    /// a schedule.
+    /// Time at which operation `index` of the window is due; a recorded `step` has its own time.
+    /// `None` without a schedule.
     pub fn due(&self, index: u64, step: Option<&Step>) -> Option<u64> {
         match self {
             Schedule::Free => None,
@@ -83,7 +84,7 @@ impl Schedule {
         }
     }
 
-    /// How many operations are due before `end`; 0 where the schedule does not say.
+    /// Number of operations that are due before `end`; 0 except at a fixed rate.
     pub fn due_before(&self, end: u64) -> u64 {
         match self {
             Schedule::Steps { first, step } if (end as f64) > *first && *step > 0.0 => {
@@ -113,7 +114,8 @@ mod tests {
 
     #[test]
     fn threads_take_turns_at_a_rate() {
-        // 10000 a second, at 3 ticks in a ns: one every 300000 ticks; 10 in a window of 1 ms.
+        // A rate of 10000 per second at 3 ticks per ns is one operation every 300000 ticks, or 10
+        // in a window of 1 ms.
         let work = IoWork {
             cpus: vec![0, 0],
             pace: Pace::PerThousandSeconds(10_000_000),
@@ -153,7 +155,7 @@ mod tests {
         };
         let first = Schedule::new(&work, &window(0), 0);
         assert_eq!(first.due(7, Some(&step(Some(100)))), Some(1300));
-        // The second window goes on where the first one ended.
+        // The second window continues where the first one ended.
         let second = Schedule::new(
             &work,
             &Window {

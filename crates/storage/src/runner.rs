@@ -1,4 +1,4 @@
-//! Work on storage on this machine: targets, engines, threads.
+//! Executes works on storage on this machine: targets, engines, threads.
 
 use crate::content::Contents;
 use crate::observe::{self, StorageWindow};
@@ -24,16 +24,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use units::error::Error;
 use units::{Bytes, Nanos};
 
-/// The raw counter, sleeping where there is time for it.
+/// The raw counter. Long waits sleep.
 struct RealTicker {
-    /// Ticks in a ns.
+    /// Ticks per nanosecond.
     rate: f64,
 }
 
-/// Sleeping is late by up to so much.
+/// Largest delay of a wake-up from sleep.
 const WAKING: Nanos = Nanos(80e3);
 
-/// Sleeps are no longer than this: the wish to end is checked between them.
+/// Longest sleep. The stop flag is checked between sleeps.
 const LONGEST_SLEEP: Nanos = Nanos(50e6);
 
 impl Ticker for RealTicker {
@@ -57,7 +57,7 @@ impl Ticker for RealTicker {
     }
 }
 
-/// How far a thread is, without its engine.
+/// Progress of a thread, without its engine.
 #[derive(Debug, Clone)]
 struct Parked {
     walk: Walk,
@@ -67,14 +67,14 @@ struct Parked {
     covered: u64,
 }
 
-/// How far a work is: its threads, and the operations left where their number was given.
+/// Progress of a work: its threads, and the operations left if their number was given.
 #[derive(Debug, Clone)]
 struct Progress {
     threads: Vec<Parked>,
     left: Option<u64>,
 }
 
-/// A work with its engines open.
+/// A work whose engines are open.
 pub struct IoRun {
     lanes: Vec<Mutex<WorkerQueue>>,
     left: Option<u64>,
@@ -82,10 +82,10 @@ pub struct IoRun {
     remarks: Vec<String>,
 }
 
-/// Does works on storage on this machine, and keeps what they share for the length of a session.
+/// Executes works on storage on this machine. Keeps shared files open for the length of a session.
 #[derive(Default)]
 pub struct StorageRunner {
-    /// Opened files by name, permission and whether the page cache is passed by.
+    /// Opened files by name, permission, and whether direct I/O is requested.
     targets: BTreeMap<(PathBuf, Permission, bool), Target>,
     parked: BTreeMap<IoWork, Progress>,
     current: Option<(IoWork, Arc<IoRun>)>,
@@ -100,7 +100,7 @@ impl std::fmt::Debug for StorageRunner {
     }
 }
 
-/// Results of a thread after a window.
+/// Results of one thread for a window.
 struct Brought {
     seen: Result<WorkerWindow, Failure>,
     cpu: Option<Nanos>,
@@ -108,10 +108,10 @@ struct Brought {
     found_on: Option<u32>,
 }
 
-/// Facts about a file before anything is done to it. Nothing is made and nothing is written.
+/// Finds facts about a file before any operation. Nothing is created or written.
 ///
 /// # Errors
-/// Why it cannot be used, in the words of the program's messages.
+/// The file cannot be used; the reason, in the words of a message.
 pub fn look_at(file: &IoFile, direct: bool) -> units::error::Result<IoTarget> {
     let access = match file.permission {
         Permission::Read => Access::Read,
@@ -165,23 +165,23 @@ impl ExternalRunner for StorageRunner {
     }
 }
 
-/// The work on storage that `work` is.
+/// `work` as work on storage.
 ///
 /// # Errors
-/// It is another kind of work.
+/// It is another kind of external work.
 fn on_storage(work: &External) -> Result<&IoWork, Failure> {
     work.get()
         .ok_or_else(|| Failure::Failed("this is no work on storage".to_owned()))
 }
 
 impl StorageRunner {
-    /// Notes every operation from now on.
+    /// Records every operation with `writer` from now on.
     pub fn record(&mut self, writer: TraceWriter) {
         self.tracer = Some(Tracer::new(writer));
     }
 
-    /// Makes ready to sample `work`: opens its files, makes those that are to be made, opens an
-    /// engine for each thread.
+    /// Prepares sampling of `work`: opens or creates its files, and opens an engine for each
+    /// thread.
     fn prepare_work(&mut self, work: &IoWork, means: &ExternalMeans<'_>) -> Result<(), Failure> {
         if self
             .current
@@ -201,7 +201,7 @@ impl StorageRunner {
         Ok(())
     }
 
-    /// Keeps how far the current work is, and closes its engines.
+    /// Saves the progress of the current work and closes its engines.
     fn park_work(&mut self) {
         let Some((work, run)) = self.current.take() else {
             return;
@@ -223,7 +223,7 @@ impl StorageRunner {
         self.parked.insert(work, progress);
     }
 
-    /// A file, opened once for the whole run.
+    /// Opens a file. A file is opened once for the whole session.
     fn open(&mut self, file: &IoFile, work: &IoWork, stop: &StopFlag) -> Result<Target, Failure> {
         let key = (file.path.clone(), file.permission, work.direct);
         if let Some(target) = self.targets.get(&key) {
@@ -246,7 +246,7 @@ impl StorageRunner {
         Ok(target)
     }
 
-    /// Opens an engine for each thread, on the thread.
+    /// Opens the engine of each thread on that thread.
     fn start(
         &mut self,
         work: &IoWork,
@@ -284,7 +284,7 @@ impl StorageRunner {
         let engines = means
             .team
             .run(&work.cpus, move |_| open(&shared, &settings))?;
-        // Data that is never written and never compared need not be made.
+        // Data that is never written and never compared need not be produced.
         let content = if work.writes() || work.verify {
             work.content
         } else {
@@ -319,8 +319,7 @@ impl StorageRunner {
         })
     }
 
-    /// Takes a window of `work` of about `wanted`: what was seen, and what the system counted of
-    /// its threads.
+    /// Takes a window of `work` of about `wanted` length.
     fn window(
         &mut self,
         work: &IoWork,
@@ -378,7 +377,7 @@ impl StorageRunner {
             all.into_iter()
                 .fold(ThreadNoise::default(), ThreadNoise::plus)
         });
-        // One that was cut short shows no rate.
+        // A window that was cut short shows no rate.
         if means.stop.is_set() {
             return Err(Failure::Interrupted);
         }
@@ -389,7 +388,7 @@ impl StorageRunner {
         })
     }
 
-    /// Writes down what was noted of single operations, if anything was.
+    /// Writes the recorded operations of a window to the trace, if there is one.
     fn write_down(
         &mut self,
         work: &IoWork,
@@ -406,17 +405,17 @@ impl StorageRunner {
         tracer.window(work, &noted, rate)
     }
 
-    /// Adds what the run knows to what was seen, and counts down what is left.
+    /// Adds facts about the run to `seen`, and reduces the number of operations left.
     fn complete(&mut self, seen: &mut StorageWindow, quota: Option<u64>) {
         let Some((_, run)) = &mut self.current else {
             return;
         };
-        // Nobody else holds it between windows.
+        // Between windows there is no other owner.
         let Some(run) = Arc::get_mut(run) else { return };
         seen.direct = run.direct;
         seen.remarks.clone_from(&run.remarks);
         if let (Some(left), Some(quota)) = (&mut run.left, quota) {
-            // A window that took too long ended before all of them.
+            // A window that reached its time limit ended before all of its operations.
             let done = seen.whole + seen.short + seen.errors.values().sum::<u64>();
             seen.due += quota;
             seen.behind += quota.saturating_sub(done);
@@ -426,7 +425,7 @@ impl StorageRunner {
     }
 }
 
-/// Work of one thread in a window: all start at the tick that the first of them reads.
+/// One thread's part of a window. All threads start at the tick that the first of them reads.
 fn one_thread(
     run_of: &IoRun,
     work: &IoWork,
@@ -472,7 +471,7 @@ fn one_thread(
     }
 }
 
-/// Refuses offsets and lengths that direct I/O cannot have.
+/// Returns an error for offsets and lengths that direct I/O cannot have.
 fn aligned(work: &IoWork, file: &IoFile, target: &Target) -> Result<(), Failure> {
     let Direct::Granted { offset, .. } = target.direct() else {
         return Ok(());
@@ -490,7 +489,7 @@ fn aligned(work: &IoWork, file: &IoFile, target: &Target) -> Result<(), Failure>
     )))
 }
 
-/// A work at its beginning.
+/// Progress of a work that has not begun.
 fn fresh(work: &IoWork) -> Progress {
     let fresh = |thread: usize| Parked {
         walk: Walk::new(work, thread),
@@ -532,7 +531,7 @@ fn facts_of(target: &Target) -> IoTarget {
     }
 }
 
-/// Remark about a file with holes.
+/// Remark about a file with holes; `None` without holes.
 fn holes(target: &Target) -> Option<String> {
     let holes = Bytes(target.holes()?);
     let size = Bytes(target.size());

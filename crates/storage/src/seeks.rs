@@ -1,4 +1,4 @@
-//! How long operations take by how far they lie from the one before.
+//! Latencies of operations by distance from the previous operation.
 
 use super::work::{IoWork, Order};
 use report::{SeekLatencies, SeekWindow};
@@ -6,18 +6,18 @@ use stats::Histogram;
 use std::collections::BTreeMap;
 use units::Nanos;
 
-/// Latencies in ns by distance, as a thread notes them: a histogram for each doubling of the
+/// Latencies of a thread in ns, by distance. There is a histogram for each doubling of the
 /// distance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SeekTimes(Vec<Histogram>);
 
 impl SeekTimes {
-    /// Whether `work` is about distances.
+    /// True if the order of blocks is about distances.
     pub fn are_asked(work: &IoWork) -> bool {
         matches!(work.order, Order::SeekDistance(_) | Order::SeekGrowing(_))
     }
 
-    /// Notes an operation that took `nanos`, `distance` bytes from the one before.
+    /// Adds an operation that took `nanos` at `distance` bytes from the previous one.
     pub fn add(&mut self, distance: u64, nanos: u64) {
         let place = (u64::BITS - distance.leading_zeros()) as usize;
         if place >= self.0.len() {
@@ -27,13 +27,13 @@ impl SeekTimes {
     }
 }
 
-/// The same of a window of all threads: how often each latency (to 0.8%), by the least distance of
-/// the doubling. A histogram is many times as large, and there are many windows.
+/// Latencies of all threads in a window: least distance of each doubling, then number of operations
+/// by latency (to 0.8%). Full histograms would take many times the memory for many windows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seeks(BTreeMap<u64, BTreeMap<u64, u64>>);
 
 impl Seeks {
-    /// Adds what a thread noted.
+    /// Adds the latencies of one thread.
     pub fn add(&mut self, lane: &SeekTimes) {
         for (place, histogram) in lane.0.iter().enumerate().filter(|(_, h)| h.count() > 0) {
             let least = place.checked_sub(1).map_or(0, |power| 1 << power);
@@ -45,7 +45,7 @@ impl Seeks {
     }
 }
 
-/// The latency that a share `q` of all do not exceed; `None` without any.
+/// The latency that a share `q` of all operations does not exceed; `None` without operations.
 fn quantile(counts: &BTreeMap<u64, u64>, q: f64) -> Option<f64> {
     let total: u64 = counts.values().sum();
     let rank = ((q * total as f64).ceil() as u64).clamp(1, total.max(1));
@@ -57,7 +57,7 @@ fn quantile(counts: &BTreeMap<u64, u64>, q: f64) -> Option<f64> {
     found.map(|(nanos, _)| *nanos as f64)
 }
 
-/// The latencies of a point from its windows: the round of each, its length, and its latencies.
+/// Latencies of a point by distance. Each window has its round, its length and its latencies.
 pub fn by_distance<'a>(
     windows: impl Iterator<Item = (u32, Nanos, &'a Seeks)>,
 ) -> Vec<SeekLatencies> {
@@ -128,7 +128,7 @@ mod tests {
             (8192, 4, 200.0),
             (1 << 63, 4, 300.0),
         ];
-        // 200 and 300 lie in buckets of 1 and 2 ns.
+        // Latencies of 200 and 300 ns lie in buckets of 1 and 2 ns.
         let close = |a: f64, b: f64| (a / b - 1.0).abs() < 0.008;
         assert_eq!(told.len(), wanted.len(), "{told:?}");
         for (told, wanted) in told.iter().zip(wanted) {

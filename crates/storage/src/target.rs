@@ -1,16 +1,16 @@
-//! Facts about a file or device before anything is done to it.
+//! Facts about a file or device before any operation.
 
-/// A file or device as a plan sees it.
+/// A file or device as a plan knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IoTarget {
-    /// Bytes that it has, or will have once it is made.
+    /// Size in bytes. For a file to create, its future size.
     pub size: u64,
-    /// Kind: `file`, `block device`.
+    /// Kind of the target: `file`, `block device`.
     pub kind: String,
-    /// Offsets and lengths of direct I/O are multiples of this many bytes.
+    /// Alignment of direct I/O: offsets and lengths are multiples of this many bytes.
     pub logical_block: u64,
-    /// Whether the page cache can be passed by, or why not.
+    /// Whether direct I/O is possible, or the reason why not.
     pub direct: Result<(), String>,
-    /// Remarks about it, a sentence each: holes.
+    /// Remarks about the target, one sentence each, for example about holes.
     pub remarks: Vec<String>,
 }

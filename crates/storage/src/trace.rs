@@ -1,4 +1,4 @@
-//! Operations one by one, as lines of a file.
+//! Trace of single operations, as lines of a file.
 
 use super::work::IoWork;
 use super::worker::Noted;
@@ -6,17 +6,17 @@ use engine::Failure;
 use host::storage::Transfer;
 use report::{TraceRecord, TraceWriter};
 
-/// Writes down what windows noted.
+/// Writes the recorded operations of windows.
 #[derive(Debug)]
 pub struct Tracer {
     writer: TraceWriter,
-    /// Tick of the first operation.
+    /// Tick of the first operation; `None` before it.
     origin: Option<u64>,
     windows: u64,
 }
 
 impl Tracer {
-    /// Writes with `writer`.
+    /// Trace that is written with `writer`.
     pub fn new(writer: TraceWriter) -> Self {
         Self {
             writer,
@@ -25,11 +25,11 @@ impl Tracer {
         }
     }
 
-    /// Writes the operations of a window, by thread, in the order of their submission; `rate` is
-    /// ticks in a ns.
+    /// Writes the operations of a window in the order of their submission. `noted` has one list for
+    /// each thread, and `rate` is ticks per ns.
     ///
     /// # Errors
-    /// They cannot be written.
+    /// The operations cannot be written.
     pub fn window(
         &mut self,
         work: &IoWork,

@@ -1,28 +1,28 @@
-//! Which block comes next: pure sequences, one for each thread.
+//! The order of blocks: a pure sequence for each thread.
 
 use super::work::{IoWork, Order, Step};
 use stats::{SplitMix64, derive};
 
-/// The operations of one thread, one after another, without an end but where they were recorded.
+/// Iterator over the operations of one thread. It only ends for recorded operations.
 #[derive(Debug, Clone)]
 pub struct Walk {
     work: IoWork,
     thread: usize,
-    /// Operations so far.
+    /// Number of operations so far.
     count: u64,
-    /// For each file: a position, and the number of its operations.
+    /// Position in each file.
     places: Vec<FilePosition>,
     offsets: SplitMix64,
     directions: SplitMix64,
 }
 
-/// How far a thread is in one file.
+/// Progress of a thread in one file.
 #[derive(Debug, Clone, Copy, Default)]
 struct FilePosition {
     block: u64,
-    /// Jumps of this pass, for seeks that grow.
+    /// Number of jumps in this pass, for the seek patterns.
     jump: u64,
-    /// Passes so far, for seeks that grow.
+    /// Number of earlier passes, for growing seeks.
     pass: u64,
 }
 
@@ -51,7 +51,7 @@ impl Walk {
         }
     }
 
-    /// The file and the block that come next.
+    /// Next file and block.
     fn block(&mut self) -> (usize, u64) {
         let files = self.work.files.len().max(1) as u64;
         let file = match self.work.order {
@@ -85,8 +85,8 @@ impl Walk {
     }
 }
 
-/// The next block of seeks that grow: the k-th jump of a pass goes k strides to the other side of
-/// the middle.
+/// Next block of growing seeks. Jump k of a pass covers about k strides, to the other side of the
+/// middle.
 fn growing(place: &mut FilePosition, blocks: u64, stride: u64) -> u64 {
     let middle = |pass: u64| (blocks / 2 + pass % stride) % blocks;
     let at = |jump: u64, middle: u64| {
@@ -215,7 +215,7 @@ mod tests {
         }
         assert_eq!(counts.len(), 200);
         let chi2: f64 = counts.values().map(|n| (n - 1000.0).powi(2) / 1000.0).sum();
-        // 199 degrees of freedom: one draw in a thousand is above.
+        // 199 degrees of freedom: one draw in a thousand exceeds the limit.
         assert!(chi2 < 267.5, "{chi2}");
         let mut again = Walk::new(&work(Order::Random, 2, &[size, size]), 1);
         let mut other = Walk::new(&work(Order::Random, 2, &[size, size]), 0);
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(all[..10], [50, 60, 40, 70, 30, 80, 20, 90, 10, 51]);
         assert_eq!(all[10..13], [61, 41, 71]);
         let seen: std::collections::BTreeSet<_> = all.into_iter().collect();
-        // An offset nearer to an end than a stride may be out of reach of the jump to it.
+        // Near the ends, a jump of whole strides may miss some blocks.
         assert!(
             (10..90).all(|b| seen.contains(&b)) && seen.iter().all(|&b| b < 100),
             "{seen:?}"

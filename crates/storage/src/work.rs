@@ -1,4 +1,4 @@
-//! Work on files and devices, with everything that makes it precise.
+//! Work on files and devices, described in full.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,35 +9,36 @@ use units::Bytes;
 /// Permissions for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Permission {
-    /// It is read.
+    /// The file is only read.
     #[default]
     Read,
-    /// The run makes it, writes to it, and removes it unless told to keep it.
+    /// The session creates the file and writes to it. It also removes the file, unless `keep` is
+    /// set.
     Create {
-        /// Its size.
+        /// Size of the file.
         size: Bytes,
-        /// Whether it stays.
+        /// True if the file is kept.
         keep: bool,
     },
-    /// The user named it as one whose content may be lost.
+    /// The user has agreed to lose the content of the file.
     Destroy,
 }
 
-/// A file or device, and the blocks of it that operations go to.
+/// A file or device, and the range of its blocks for operations.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IoFile {
-    /// Its name as the user typed it.
+    /// Path as the user typed it.
     pub path: PathBuf,
     /// Permission for the file.
     pub permission: Permission,
-    /// Start of its first block, in bytes.
+    /// Offset of the first block, in bytes.
     pub first: u64,
-    /// How many blocks of the work's size there are from there on.
+    /// Number of blocks of the work's size from there on.
     pub blocks: u64,
 }
 
 impl IoFile {
-    /// A file to be read of which nothing is known yet.
+    /// A file to read, with an empty range.
     pub fn named(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
@@ -48,45 +49,47 @@ impl IoFile {
     }
 }
 
-/// One operation to be done.
+/// One operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Which of the work's files.
+    /// Index of the file in the work.
     pub file: usize,
-    /// Offset in it, in bytes.
+    /// Offset in the file, in bytes.
     pub offset: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: usize,
-    /// Whether it writes.
+    /// True for a write.
     pub write: bool,
-    /// When it came in a recording, in ns since the first operation there.
+    /// Time of a recorded operation, in ns since the first one of the recording.
     pub recorded: Option<u64>,
 }
 
-/// Which block comes next; distances in blocks.
+/// The order of blocks. Distances are in blocks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Order {
-    /// The one after the last one; each thread starts at its share of the range.
+    /// Block after block. Each thread starts at its share of the range.
     #[default]
     Sequential,
-    /// Any, each as likely.
+    /// Random blocks, all equally likely.
     Random,
-    /// In turn one of this many last blocks and one of the first.
+    /// In turn, one of the last blocks of the range and one of the first. The field is the number
+    /// of blocks at each end.
     SeekDistance(u64),
-    /// To and fro over the middle, each jump so much longer than the one before.
+    /// Back and forth over the middle. Each jump is this many blocks longer than the previous one.
     SeekGrowing(u64),
-    /// As it was recorded, once.
+    /// In the recorded order, once.
     Recorded(Recording),
 }
 
-/// Operations that were recorded, with what they are told apart by.
+/// Recorded operations, identified by a digest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Recording {
     digest: u64,
     steps: Steps,
 }
 
-/// Compared and shown by their number only: the digest beside them tells the rest.
+/// The recorded operations. Compared and shown by their number only, because the digest identifies
+/// them.
 #[derive(Clone)]
 struct Steps(Arc<[Step]>);
 
@@ -97,7 +100,7 @@ impl fmt::Debug for Steps {
 }
 
 impl Recording {
-    /// Of these operations, in this order.
+    /// The recording with these operations, in this order.
     pub fn new(steps: Vec<Step>) -> Self {
         let mut hasher = DefaultHasher::new();
         for step in &steps {
@@ -148,19 +151,19 @@ impl Ord for Steps {
     }
 }
 
-/// When operations are begun.
+/// The times at which operations are begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Pace {
-    /// As soon as there is a free place.
+    /// At once when a slot is free.
     #[default]
     Free,
-    /// So many in 1000 s, of all threads together, at a fixed step.
+    /// At a fixed rate of all threads together. The field is the number of operations in 1000 s.
     PerThousandSeconds(u64),
-    /// When they came in the recording.
+    /// At the recorded times.
     Recorded,
 }
 
-/// Content to write.
+/// Kind of data to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Content {
     /// Bytes that neither compression nor deduplication reduces.
@@ -168,57 +171,57 @@ pub enum Content {
     Random,
     /// Zeros.
     Zeros,
-    /// Bytes that follow from the offset in the file alone, so that they can be verified.
+    /// Bytes that depend only on the offset in the file, so that they can be verified.
     Pattern,
 }
 
-/// Which flush follows writes.
+/// Kind of flush after writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Flush {
-    /// Data and everything that the system knows of the file.
+    /// Flushes data and all metadata of the file.
     Sync,
-    /// Data, and what is needed to read it back.
+    /// Flushes data, and the metadata that is needed to read it back.
     DataSync,
 }
 
 /// Threads that work on files and devices.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct IoWork {
-    /// Number of the point in its experiment: two points that are alike are still two.
+    /// Number of the point in its experiment. Equal works of two points differ in this number.
     pub point: u32,
-    /// Where.
+    /// Files and their ranges.
     pub files: Vec<IoFile>,
     /// Name of the engine.
     pub engine: String,
-    /// Whether the page cache is passed by where that is possible.
+    /// True if the page cache is bypassed, if possible.
     pub direct: bool,
-    /// Whether completions are looked for instead of waited for, where that is possible.
+    /// True if completions are polled, if possible, instead of awaited.
     pub poll: bool,
-    /// In which order.
+    /// Order of blocks.
     pub order: Order,
-    /// Bytes of an operation; of recorded ones the most.
+    /// Bytes of an operation; the largest one of a recording.
     pub block: Bytes,
-    /// Of a million operations this many write.
+    /// Number of writes in a million operations.
     pub writes_per_million: u32,
-    /// One thread on each of these CPUs; on one that is named twice, two.
+    /// CPUs with one thread each. A CPU that is listed twice has two threads.
     pub cpus: Vec<u32>,
     /// Operations that each thread keeps under way.
     pub depth: u32,
-    /// When operations are begun.
+    /// Times at which operations are begun.
     pub pace: Pace,
-    /// Time from a completion to the next submission in its place, in ns.
+    /// Time from a completion to the next submission in the same slot, in ns.
     pub think_ns: u64,
     /// Dependent additions before each submission.
     pub compute: u32,
-    /// A flush after this many writes of a thread.
+    /// Kind of flush, and the number of a thread's writes before each flush.
     pub flush: Option<(u32, Flush)>,
     /// Content to write.
     pub content: Content,
-    /// Whether what is read is compared with what was written.
+    /// True if reads are compared with the written data.
     pub verify: bool,
-    /// Whether a failed operation is counted instead of ending the point.
+    /// True if failed operations are counted. Otherwise a failure ends the point.
     pub continue_on_error: bool,
-    /// Operations of the whole point; without, as many as time allows.
+    /// Number of operations of the whole point; `None` for as many as time allows.
     pub operations: Option<u64>,
     /// Seed of offsets and directions.
     pub seed: u64,
@@ -232,7 +235,7 @@ impl IoWork {
         }))
     }
 
-    /// Whether any operation writes.
+    /// True if any operation writes.
     pub fn writes(&self) -> bool {
         match &self.order {
             Order::Recorded(recording) => recording.steps().iter().any(|s| s.write),
@@ -240,7 +243,7 @@ impl IoWork {
         }
     }
 
-    /// Operations of the whole point, where that is known beforehand.
+    /// Number of operations of the whole point; `None` if it depends on time.
     pub fn total(&self) -> Option<u64> {
         match &self.order {
             Order::Recorded(recording) => Some(recording.steps().len() as u64),
@@ -248,13 +251,12 @@ impl IoWork {
         }
     }
 
-    /// Whether a window ends when a share of all operations is done rather than when its time is
-    /// over.
+    /// True if a window ends after a number of operations, and not after a time.
     pub fn is_counted(&self) -> bool {
         self.total().is_some() && self.pace != Pace::Recorded
     }
 
-    /// Memory for its buffers.
+    /// Size of all buffers.
     pub fn buffers(&self) -> Bytes {
         Bytes(
             (self.cpus.len() as u64)
@@ -263,7 +265,7 @@ impl IoWork {
         )
     }
 
-    /// Bytes that are written before anything is measured.
+    /// Bytes that are written to created files before anything is measured.
     pub fn filled(&self) -> Bytes {
         let created_bytes = |f: &IoFile| {
             if let Permission::Create { size, .. } = f.permission {

@@ -1,7 +1,7 @@
-//! Work of one thread in a window: keeps its places busy, times every operation, counts failures.
+//! One thread's part of a window: keeps its slots busy, times every operation, counts failures.
 //!
-//! The same loop runs on this machine and on a simulated device: both are an [`IoEngine`] and a
-//! [`Ticker`].
+//! The loop is the same on this machine and on a simulated device. Both provide an [`IoEngine`] and
+//! a [`Ticker`].
 
 use super::content::Contents;
 use super::pace::{Schedule, Window};
@@ -14,38 +14,38 @@ use stats::Histogram;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Nanos;
 
-/// The clock that operations are timed with.
+/// The clock that times operations.
 pub trait Ticker {
-    /// Ticks since some start.
+    /// Ticks since an arbitrary start.
     fn now(&self) -> u64;
 
-    /// Returns at this tick, or a little later.
+    /// Returns at `tick` or slightly later.
     fn wait_until(&self, tick: u64);
 
-    /// Does this many additions, each of which needs the one before it.
+    /// Does this many dependent additions.
     fn compute(&self, additions: u32);
 }
 
-/// A thread's engine and how far it is; lives from window to window.
+/// Engine and progress of a thread. It lives from window to window.
 pub struct WorkerQueue {
-    /// Engine that carries requests out.
+    /// Engine that executes requests.
     pub engine: Box<dyn IoEngine>,
     /// Source of the next operation.
     pub walk: Walk,
-    /// Data to write, and data that reads are compared with.
+    /// Data that is written, and data with which reads are compared.
     pub contents: Contents,
-    /// Taken from the walk and not begun in the window before.
+    /// Operation that was taken from the walk but not begun in the previous window.
     pub pending: Option<Step>,
     /// Writes since the last flush.
     pub unflushed: u32,
-    /// Files written to since then.
+    /// Files with writes since the last flush.
     pub disturbance: BTreeSet<usize>,
     /// Time of the recording that earlier windows have covered, in ticks.
     pub covered: u64,
 }
 
 impl WorkerQueue {
-    /// A thread at its beginning.
+    /// A thread that has not begun.
     pub fn new(engine: Box<dyn IoEngine>, walk: Walk, contents: Contents) -> Self {
         Self {
             engine,
@@ -59,82 +59,83 @@ impl WorkerQueue {
     }
 }
 
-/// One operation, noted; times in ticks.
+/// Record of one operation. Times are in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noted {
     /// Operation and its offset.
     pub step: Step,
-    /// Read, write or flush.
+    /// Kind of transfer: read, write or flush.
     pub transfer: Transfer,
-    /// When it was due.
+    /// Time at which the operation was due.
     pub due: u64,
-    /// When it was submitted.
+    /// Time of its submission.
     pub issued: u64,
-    /// When it was found complete.
+    /// Time at which its completion was found.
     pub done: u64,
-    /// Bytes moved, or the number of the error.
+    /// Bytes moved, or the system's error number.
     pub result: Result<usize, i32>,
 }
 
-/// Figures of one thread in a window; latencies in ns.
+/// Figures of one thread in a window. Latencies are in ns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorkerWindow {
-    /// Whole transfers that were completed inside.
+    /// Complete transfers inside the window.
     pub inside: u64,
-    /// Bytes that they moved.
+    /// Bytes that the transfers inside the window moved.
     pub inside_bytes: u64,
-    /// Whole transfers, those completed after the end among them.
+    /// Complete transfers, including those that completed after the end.
     pub whole: u64,
-    /// Bytes that they moved.
+    /// Bytes that all complete transfers moved.
     pub bytes: u64,
-    /// Reads.
+    /// Latencies of reads.
     pub reads: Histogram,
-    /// Writes.
+    /// Latencies of writes.
     pub writes: Histogram,
-    /// Flushes.
+    /// Latencies of flushes.
     pub flushes: Histogram,
-    /// Latencies of whole transfers by distance, where the order of blocks is about distances.
+    /// Latencies of complete transfers by distance, if the order of blocks is about distances.
     pub seeks: SeekTimes,
-    /// Failed operations by the system's number of the error.
+    /// Failed operations by the system's error number.
     pub errors: BTreeMap<i32, u64>,
-    /// The first of them, with what it was.
+    /// The first failed operation with its error number.
     pub fault: Option<(Step, Transfer, i32)>,
     /// Transfers of fewer bytes than requested.
     pub short: u64,
-    /// Blocks with other content than was written.
+    /// Blocks whose content differs from the written data.
     pub wrong: u64,
-    /// Operations of a rate that were due.
+    /// Operations that were due at a fixed rate.
     pub due: u64,
     /// Due operations that were never begun.
     pub behind: u64,
-    /// Tick of the first completion of a whole transfer, and of the last one.
+    /// Tick of the first completion of a complete transfer.
     pub first: Option<u64>,
     /// Tick of the last completion.
     pub last: u64,
-    /// Whether there is nothing left to do.
+    /// True if no operations are left.
     pub exhausted: bool,
-    /// Every operation, where that was requested.
+    /// Every operation, if a trace was requested.
     pub noted: Vec<Noted>,
 }
 
-/// An engine that tells nothing for so long has lost something, or its device hangs.
+/// Time without any completion after which the engine has lost something or its device hangs.
 const PATIENCE: Nanos = Nanos(120e9);
 
-/// The same once the run is to end: nothing of this window counts any more.
+/// Time without any completion at the end of a session. It is short, because nothing of this window
+/// counts any more.
 const PATIENCE_AT_END: Nanos = Nanos(5e9);
 
-/// An operation under way.
+/// An operation in flight.
 #[derive(Debug, Clone, Copy)]
 struct Busy {
     step: Step,
     transfer: Transfer,
     due: u64,
     issued: u64,
-    /// Bytes from the operation before, where that counts.
+    /// Bytes from the previous operation, if distances count.
     distance: Option<u64>,
 }
 
-/// A window under way.
+/// State of the loop during a window.
 struct Turn<'a, T: Ticker> {
     lane: &'a mut WorkerQueue,
     work: &'a IoWork,
@@ -142,24 +143,24 @@ struct Turn<'a, T: Ticker> {
     ticker: &'a T,
     schedule: Schedule,
     seen: WorkerWindow,
-    /// Free places with the tick from which on they may be used.
+    /// Free slots, each with the tick from which on it may be used.
     free: Vec<(u64, usize)>,
     busy: Vec<Option<Busy>>,
     batch: Vec<IoRequest>,
     in_flight: usize,
     begun: u64,
     completions: Vec<IoCompletion>,
-    /// Since when the engine tells nothing though something is under way.
+    /// Time since which nothing completes although operations are in flight.
     silent_since: Option<u64>,
-    /// The operation begun last, where distances count: its file and where in it.
+    /// File and offset of the operation begun last, if distances count.
     last: Option<(usize, u64)>,
     seeks: bool,
 }
 
-/// Does the operations of one thread in a window and waits for the last of them.
+/// Executes the operations of one thread in a window, and waits for the last of them.
 ///
 /// # Errors
-/// Error of the engine as a whole. Failures of single operations are in the figures.
+/// The engine itself failed. Failures of single operations are in the figures.
 pub fn run<T: Ticker>(
     lane: &mut WorkerQueue,
     work: &IoWork,
@@ -192,7 +193,7 @@ pub fn run<T: Ticker>(
         schedule,
         ..
     } = turn;
-    // A window that ends with a number has nothing due after it.
+    // Nothing is due after a window that ends with a number of operations.
     seen.due = if window.most.is_some() {
         0
     } else {
@@ -227,7 +228,7 @@ impl<T: Ticker> Turn<'_, T> {
         }
     }
 
-    /// Whether nothing more is begun in this window.
+    /// True if no more operations are begun in this window.
     fn is_over(&mut self) -> bool {
         let ended = (self.seen.fault.is_some() && !self.work.continue_on_error)
             || self.window.most.is_some_and(|most| self.begun >= most)
@@ -243,14 +244,14 @@ impl<T: Ticker> Turn<'_, T> {
         self.seen.exhausted
     }
 
-    /// Whether a flush is due, for which everything under way has to be done first.
+    /// True if a flush is due. Everything in flight has to complete first.
     fn must_flush(&self) -> bool {
         self.work
             .flush
             .is_some_and(|(after, _)| self.lane.unflushed >= after)
     }
 
-    /// When the next operation may begin, as far as time decides that.
+    /// Tick from which on the next operation may begin; 0 if time does not matter.
     fn next_due(&self) -> u64 {
         match self.schedule.due(self.begun, self.lane.pending.as_ref()) {
             Some(due) => due,
@@ -259,7 +260,7 @@ impl<T: Ticker> Turn<'_, T> {
         }
     }
 
-    /// Submits what may begin now.
+    /// Submits the operations that may begin now.
     fn begin(&mut self) -> Result<(), Failure> {
         while !self.free.is_empty() && !self.must_flush() && !self.is_over() {
             let due = self.next_due();
@@ -270,7 +271,7 @@ impl<T: Ticker> Turn<'_, T> {
                 break;
             };
             self.take_up(step, due);
-            // Computing for the next operation must not delay this one.
+            // The additions before the next operation must not delay this one.
             if self.work.compute > 0 {
                 self.submit()?;
             }
@@ -278,7 +279,7 @@ impl<T: Ticker> Turn<'_, T> {
         self.submit()
     }
 
-    /// Gives `step` a place: where they rest, the one that is free for longest.
+    /// Gives `step` a slot. With think time, the slot that has been free longest.
     fn take_up(&mut self, step: Step, due: u64) {
         let rests = self.work.think_ns > 0;
         let oldest = || (0..self.free.len()).min_by_key(|&i| self.free[i].0);
@@ -326,14 +327,14 @@ impl<T: Ticker> Turn<'_, T> {
         self.begun += 1;
     }
 
-    /// Bytes from the operation before to this one; `None` for the first of a window, and from one
-    /// file to another.
+    /// Bytes from the previous operation to this one. `None` for the first of a window, and between
+    /// different files.
     fn distance_to(&mut self, step: &Step) -> Option<u64> {
         let (file, offset) = self.last.replace((step.file, step.offset))?;
         (file == step.file).then(|| offset.abs_diff(step.offset))
     }
 
-    /// Hands over what is ready; what the queue has no room for stays.
+    /// Submits the batch. Requests that do not fit into the queue stay in the batch.
     fn submit(&mut self) -> Result<(), Failure> {
         while !self.batch.is_empty() {
             let now = self.ticker.now();
@@ -357,7 +358,7 @@ impl<T: Ticker> Turn<'_, T> {
         Ok(())
     }
 
-    /// Waits for a completion, but not where something is due before one may come.
+    /// Waits for a completion. Only polls if an operation may be due earlier.
     fn reap(&mut self) -> Result<(), Failure> {
         let waiting = !self.batch.is_empty();
         let timed = self.schedule.is_paced() || self.work.think_ns > 0;
@@ -366,10 +367,11 @@ impl<T: Ticker> Turn<'_, T> {
         self.take(usize::from(!looks))
     }
 
-    /// Takes what is complete, waiting for `least` as long as the engine does.
+    /// Takes completions. Waits for `least` of them, as long as the engine does.
     ///
     /// # Errors
-    /// Nothing came for too long: its operations stay the engine's, which waits for them no more.
+    /// Nothing completed for too long. The operations stay with the engine, which no longer waits
+    /// for them.
     fn take(&mut self, least: usize) -> Result<(), Failure> {
         self.completions.clear();
         self.lane.engine.reap(least, &mut self.completions)?;
@@ -402,7 +404,7 @@ impl<T: Ticker> Turn<'_, T> {
             self.free
                 .push((completion.at + self.ticks(self.work.think_ns as f64), slot));
         }
-        // Its memory serves the next ones.
+        // Reuses the memory of the list.
         self.completions = completions;
     }
 
@@ -410,7 +412,7 @@ impl<T: Ticker> Turn<'_, T> {
         (nanos * self.window.rate) as u64
     }
 
-    /// Counts what became of an operation.
+    /// Counts the result of an operation.
     fn note(&mut self, busy: &Busy, slot: usize, completion: &IoCompletion) {
         let seen = &mut self.seen;
         let at = completion.at;
@@ -470,7 +472,7 @@ impl<T: Ticker> Turn<'_, T> {
         }
     }
 
-    /// Flushes every file that was written to, one after another; nothing else is under way.
+    /// Flushes every file with writes, one after another. Nothing else is in flight.
     fn flush(&mut self) -> Result<(), Failure> {
         let Some((_, kind)) = self.work.flush else {
             return Ok(());

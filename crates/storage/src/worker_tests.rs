@@ -1,4 +1,4 @@
-//! A device that hangs ends a window; nothing waits for it for ever.
+//! Tests: a hanging device ends a window, and nothing waits forever.
 
 use super::super::work::{Content, IoFile};
 use super::*;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::Bytes;
 
-/// Time that passes only where somebody waits.
+/// A clock that only advances during waits.
 #[derive(Clone, Default)]
 struct Clock(Arc<AtomicU64>);
 
@@ -24,8 +24,8 @@ impl Ticker for Clock {
     fn compute(&self, _additions: u32) {}
 }
 
-/// An engine whose first `sound` operations are done at once, and all others never. Asks for the
-/// end when it was waited for so often.
+/// An engine that completes its first `sound` operations at once, and no others. It sets the stop
+/// flag after `end_after` waits.
 struct Hanging {
     sound: u64,
     ready: Vec<IoCompletion>,
@@ -72,7 +72,7 @@ impl IoEngine for Hanging {
     }
 }
 
-/// Results of a window of 1 s, and its end.
+/// Results of a window of 1 s, and the time at its end.
 fn ran(work: &IoWork, (sound, end_after): (u64, u64)) -> (Result<WorkerWindow, Failure>, u64) {
     let clock = Clock::default();
     let stop = StopFlag::never();
@@ -119,7 +119,7 @@ fn work() -> IoWork {
 
 #[test]
 fn operations_that_never_come_back_end_a_window() {
-    // So many flushes after writes, which are waited for in a place of their own.
+    // Flushes after every write, which are awaited in a separate place of the code.
     let flushes = IoWork {
         flush: Some((1, Flush::Sync)),
         writes_per_million: 1_000_000,

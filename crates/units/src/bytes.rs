@@ -32,12 +32,13 @@ impl Bytes {
         Bytes(n << 30)
     }
 
-    /// The largest multiple of `step` that is not above this; `step` must not be zero.
+    /// The largest multiple of `step` that is not above this amount. `step` must not be zero.
     pub fn round_down(self, step: u64) -> Self {
         Bytes(self.0 / step * step)
     }
 
-    /// The smallest multiple of `step` that is not below this, or the largest there is.
+    /// The smallest multiple of `step` that is not below this amount, or the largest multiple at
+    /// all.
     pub fn round_up(self, step: u64) -> Self {
         Bytes(
             self.0
@@ -46,7 +47,7 @@ impl Bytes {
         )
     }
 
-    /// As it is typed, exactly: `256MiB`, `4096`.
+    /// The exact amount as a user types it: `256MiB`, `4096`.
     pub fn typed(self) -> String {
         let units = [
             (1u64 << 40, "TiB"),
@@ -63,7 +64,7 @@ impl Bytes {
         )
     }
 
-    /// As a `usize`, as large as the platform can address.
+    /// The amount as a `usize`, at most `usize::MAX`.
     pub fn to_usize(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
@@ -71,7 +72,7 @@ impl Bytes {
 
 impl std::ops::Add for Bytes {
     type Output = Bytes;
-    /// Saturates: a sum that overflows is "more than there is" to every caller.
+    /// Saturates. To every caller, a sum that overflows is more memory than exists.
     fn add(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_add(other.0))
     }
@@ -84,7 +85,7 @@ impl std::iter::Sum for Bytes {
 }
 
 impl fmt::Display for Bytes {
-    /// The largest binary unit with at most one decimal: `48 KiB`, `1.5 MiB`, `100 B`.
+    /// Writes the largest binary unit with at most one decimal: `48 KiB`, `1.5 MiB`, `100 B`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [
             (1u64 << 60, "EiB"),
@@ -108,7 +109,7 @@ impl fmt::Display for Bytes {
 impl FromStr for Bytes {
     type Err = ParseError;
 
-    /// Reads `4096`, `32KiB`, `32K` (both 2^10), `2GB` (10^9), `1.5MiB`; upper or lower case.
+    /// Reads `4096`, `32KiB`, `32K` (both 2^10), `2GB` (10^9), `1.5MiB`, in upper or lower case.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
             ParseError::new(
@@ -139,7 +140,7 @@ impl FromStr for Bytes {
             .find(|c: char| !c.is_ascii_digit())
             .unwrap_or(text.trim().len())];
         let bytes = match digits.parse::<u64>() {
-            // Whole numbers stay exact; only a fraction goes through floating point.
+            // Whole numbers stay exact. Only fractions are computed in floating point.
             Ok(whole) if whole as f64 == number => whole.checked_mul(scale),
             _ if number * (scale as f64) < 2f64.powi(63) && number.fract() != 0.0 => {
                 Some((number * scale as f64).round() as u64)

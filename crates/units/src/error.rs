@@ -1,20 +1,20 @@
-//! Failure in one line that says what to do about it.
+//! The error of the whole program: one line that says what to do about it.
 
 #![forbid(unsafe_code)]
 
 use crate::ParseError;
 use std::fmt;
 
-/// Who has to act: decides the exit code.
+/// Who has to act. The kind decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The request cannot be carried out as typed; nothing was measured.
+    /// The request cannot be executed as typed, and nothing was measured.
     Usage,
     /// The machine or the system refused something.
     Failure,
 }
 
-/// An error: one line, lower case, `<what failed>: <value given>; <what is allowed>; <what to
+/// An error in one line, in lower case: `<what failed>: <value given>; <what is allowed>; <what to
 /// type>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
@@ -22,11 +22,11 @@ pub struct Error {
     message: String,
 }
 
-/// The result of anything that can fail here.
+/// Result of a function that can fail with an [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// The request is at fault.
+    /// An error of the request.
     pub fn usage(message: impl Into<String>) -> Self {
         Self {
             kind: Kind::Usage,
@@ -34,7 +34,7 @@ impl Error {
         }
     }
 
-    /// The machine is at fault.
+    /// An error of the machine or the system.
     pub fn failure(message: impl Into<String>) -> Self {
         Self {
             kind: Kind::Failure,

@@ -1,6 +1,6 @@
-//! Quantities with their units: how they are written, and how they are read back.
+//! Quantities with their units, written and read.
 //!
-//! Rooms exchange these types, not bare floats. Base units only: bytes, nanoseconds, bytes per
+//! Crates exchange these types, not bare floats. Base units only: bytes, nanoseconds, bytes per
 //! second, hertz.
 
 #![forbid(unsafe_code)]

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// More entries than this are a typing error, not a request.
+/// Most entries of a list. More entries are taken for a typing error.
 const LONGEST_LIST: usize = 100_000;
 
-/// Reads a comma-separated list with `one`, refusing empty entries.
+/// Reads a comma-separated list. Each entry is read with `one`.
 pub fn parse_list<T>(
     text: &str,
     one: impl Fn(&str) -> Result<T, ParseError>,
@@ -40,7 +40,7 @@ impl FromStr for SizeList {
     }
 }
 
-/// Adds the members of `first..last[:step]` to `sizes`; the last one is always among them.
+/// Adds the members of `first..last[:step]` to `sizes`. The last member is always `last`.
 fn expand_range(
     entry: &str,
     first: &str,
@@ -84,22 +84,22 @@ fn expand_range(
     Ok(())
 }
 
-/// How many threads: a number, or as many as there are CPUs allowed.
+/// Requested number of threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ThreadCount {
-    /// Exactly this many.
+    /// Exactly this number of threads.
     Exactly(usize),
     /// One for each CPU that may be used.
     All,
-    /// As many as are found fastest.
+    /// The number of threads that kernel selection finds fastest.
     Best,
 }
 
 impl ThreadCount {
-    /// The number this stands for on a machine with `cpus` CPUs allowed; `None` where it is to be
-    /// found by measuring.
+    /// The number of threads on a machine with `cpus` allowed CPUs; `None` if it is found by
+    /// measuring.
     pub fn resolve(self, cpus: usize) -> Option<usize> {
         match self {
             ThreadCount::Exactly(n) => Some(n),
@@ -144,7 +144,7 @@ impl FromStr for ThreadList {
     }
 }
 
-/// No machine has more CPUs.
+/// Limit of CPU numbers. No machine has more CPUs.
 const MOST_CPUS: u32 = 1 << 20;
 
 /// CPU numbers in the kernel's notation: `0-3,8`.
@@ -156,7 +156,7 @@ pub struct CpuList(pub Vec<u32>);
 impl FromStr for CpuList {
     type Err = ParseError;
 
-    /// Keeps the order given, drops repeats; also reads the kernel's `0-15:2/4` groups.
+    /// Keeps the given order and drops duplicates. Also reads the kernel's `0-15:2/4` groups.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
             ParseError::new(text, "a list of CPUs or nodes is numbers and ranges: 0-3,8")
@@ -164,7 +164,7 @@ impl FromStr for CpuList {
         };
         let number = |t: &str| t.trim().parse::<u32>().ok().filter(|&n| n < MOST_CPUS);
         let mut cpus: Vec<u32> = Vec::new();
-        // Of all ranges together: a short text can name the same million again and again.
+        // Counts CPUs of all ranges together, because a short text can repeat the same million.
         let mut named = 0;
         for entry in text.trim().split(',') {
             let (range, group) = entry.split_once(':').unwrap_or((entry, "1/1"));
@@ -189,7 +189,7 @@ impl FromStr for CpuList {
 }
 
 impl fmt::Display for CpuList {
-    /// The kernel's notation: runs of consecutive numbers as ranges.
+    /// Writes the kernel's notation: runs of consecutive numbers as ranges.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut start = 0;
         for i in 0..self.0.len() {

@@ -1,4 +1,4 @@
-//! Time.
+//! Lengths of time.
 
 use crate::numbers::{significant, split_number};
 use crate::parse_error::ParseError;
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A length of time in nanoseconds; negative lengths do not occur.
+/// A length of time in nanoseconds. Differences may be negative.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(transparent)]
 pub struct Nanos(pub f64);
 
 impl Nanos {
-    /// No time at all.
+    /// Zero length.
     pub const ZERO: Nanos = Nanos(0.0);
 
     /// `s` seconds.
@@ -28,17 +28,17 @@ impl Nanos {
         Nanos(ms * 1e6)
     }
 
-    /// This length in seconds.
+    /// The length in seconds.
     pub fn secs(self) -> f64 {
         self.0 / 1e9
     }
 
-    /// The longer of two.
+    /// The longer of two lengths.
     pub fn max(self, other: Self) -> Self {
         Nanos(self.0.max(other.0))
     }
 
-    /// The shorter of two.
+    /// The shorter of two lengths.
     pub fn min(self, other: Self) -> Self {
         Nanos(self.0.min(other.0))
     }
@@ -99,7 +99,7 @@ impl fmt::Display for Nanos {
 impl FromStr for Nanos {
     type Err = ParseError;
 
-    /// Reads `90s`, `1.5 min`, `250ms`, `20us`, `5ns`, `1h`; a bare number is seconds.
+    /// Reads `90s`, `1.5 min`, `250ms`, `20us`, `5ns`, `1h`. A number without a unit is in seconds.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
             ParseError::new(
@@ -127,8 +127,8 @@ impl FromStr for Nanos {
     }
 }
 
-/// Reads a time that is usually short: a bare number above 0 is refused, as nobody can tell which
-/// unit is meant.
+/// Reads a time that is usually short. A number above 0 without a unit is an error, because its
+/// unit is ambiguous.
 pub fn short_time(text: &str) -> Result<Nanos, ParseError> {
     let time: Nanos = text.parse()?;
     let bare = split_number(text).is_some_and(|(number, unit)| unit.is_empty() && number > 0.0);

@@ -1,8 +1,9 @@
-//! Numbers and counts as people read them.
+//! Numbers and counts in the form for people.
 
 use std::fmt;
 
-/// Three significant digits, as many as a shared machine supports, without an exponent.
+/// `value` with at most three significant digits and no exponent. More digits mean nothing on a
+/// shared machine.
 pub fn significant(value: f64) -> String {
     match value.abs() {
         a if !a.is_finite() => "-".to_owned(),
@@ -12,7 +13,7 @@ pub fn significant(value: f64) -> String {
     }
 }
 
-/// `value` with this many decimals; what is rounded to zero has no sign.
+/// `value` with this number of decimals. A value that rounds to zero has no sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text
@@ -24,14 +25,14 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// `1 point`, `2 points`: a count with its noun, which takes an `s` unless the count is 1.
+/// A count with its noun, which takes an `s` unless the count is 1: `1 point`, `2 points`.
 pub fn counted(count: impl fmt::Display, noun: &str) -> String {
     let count = count.to_string();
     let plural = if count == "1" { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
 
-/// Splits `1.5 GiB` into its number and what follows, `None` where no finite number leads.
+/// Splits `1.5 GiB` into its number and the rest; `None` if it does not start with a finite number.
 pub(super) fn split_number(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text

@@ -1,23 +1,23 @@
-//! A text that is not what it should be, and readers that say so.
+//! Errors about invalid texts, and readers that return them.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A text that is not the quantity it should be: what was given and what is allowed.
+/// An invalid text of a quantity: the given text and the allowed ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
-    /// The text as it was given.
+    /// The given text.
     pub given: String,
-    /// Accepted values, in words.
+    /// Allowed values, in words.
     pub allowed: String,
-    /// A value to type in its place.
+    /// A valid value to type instead.
     pub example: Option<String>,
-    /// Whether the example is likely what was meant, and not only possible.
+    /// True if the user probably meant the example.
     pub meant: bool,
 }
 
 impl ParseError {
-    /// `given` is quoted to the user, `allowed` says what would do.
+    /// Error about `given`. `allowed` describes valid values.
     pub fn new(given: &str, allowed: impl Into<String>) -> Self {
         Self {
             given: given.to_owned(),
@@ -27,7 +27,7 @@ impl ParseError {
         }
     }
 
-    /// The same with a value that would have been accepted.
+    /// This error with an example of a valid value.
     pub fn with_example(self, example: impl Into<String>) -> Self {
         Self {
             example: Some(example.into()),
@@ -35,7 +35,7 @@ impl ParseError {
         }
     }
 
-    /// The same with the value that was meant, as far as anybody can tell.
+    /// This error with the value that the user probably meant.
     pub fn meaning(self, example: impl Into<String>) -> Self {
         Self {
             meant: true,
@@ -43,7 +43,8 @@ impl ParseError {
         }
     }
 
-    /// `given` is none of the `known` names of a `kind` of thing; the nearest one is suggested.
+    /// Error about `given`, which is none of the `known` names of a `kind`. Suggests the nearest
+    /// name.
     pub fn unknown_name(given: &str, known: &[&str], kind: &str) -> Self {
         let nearest = nearest_name(given, known);
         let hint = nearest
@@ -54,7 +55,7 @@ impl ParseError {
     }
 }
 
-/// A reader of whole numbers from `least` to `most`, for options.
+/// Reader for options: a whole number from `least` to `most`.
 pub fn whole_number<T: TryFrom<u64>>(
     least: u64,
     most: u64,
@@ -73,7 +74,7 @@ pub fn whole_number<T: TryFrom<u64>>(
     }
 }
 
-/// A reader for options whose values are not as usual: what it refuses is advised to be `example`.
+/// Reader for options with unusual values. Its errors suggest `example`.
 pub fn read_like<T: FromStr<Err = ParseError>>(
     example: &'static str,
 ) -> impl Fn(&str) -> Result<T, ParseError> + Clone + Send + Sync + 'static {
@@ -83,9 +84,9 @@ pub fn read_like<T: FromStr<Err = ParseError>>(
     }
 }
 
-/// The name most like `given`, if any is like it at all.
+/// The known name that is most similar to `given`; `None` if no name is similar.
 pub fn nearest_name<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
-    // The same measure and threshold as clap uses for options.
+    // Measure and threshold are those that clap uses for options.
     let likeness = |name: &&str| strsim::jaro(&given.to_ascii_lowercase(), name);
     let best = known
         .iter()

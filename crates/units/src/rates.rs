@@ -1,4 +1,4 @@
-//! Rates.
+//! Rates of data and of events.
 
 use crate::bytes::Bytes;
 use crate::nanos::Nanos;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Rates that a memory may have; others are typing errors.
+/// Range of plausible rates of a memory. Other rates are taken for typing errors.
 const RATES: std::ops::RangeInclusive<f64> = 1e6..=100e12;
 
 /// Data moved per second, in bytes.
@@ -20,7 +20,7 @@ const RATES: std::ops::RangeInclusive<f64> = 1e6..=100e12;
 pub struct BytesPerSecond(pub f64);
 
 impl BytesPerSecond {
-    /// In decimal gigabytes (10^9 bytes) per second, the unit of tables.
+    /// The rate in decimal gigabytes (10^9 bytes) per second, the unit of tables.
     pub fn gigabytes(self) -> f64 {
         self.0 / 1e9
     }
@@ -29,8 +29,8 @@ impl BytesPerSecond {
 impl FromStr for BytesPerSecond {
     type Err = ParseError;
 
-    /// Reads a size with or without `/s`, `204.8GB/s` or `25GB`; a bare number is GB/s, the unit of
-    /// tables.
+    /// Reads a size with or without `/s`: `204.8GB/s` or `25GB`. A number without a unit is in
+    /// GB/s, the unit of tables.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
             ParseError::new(
@@ -65,7 +65,7 @@ impl fmt::Display for BytesPerSecond {
 pub struct Hertz(pub f64);
 
 impl Hertz {
-    /// How many periods fit into `time`.
+    /// Number of periods in `time`.
     pub fn cycles_in(self, time: Nanos) -> f64 {
         self.0 * time.secs()
     }

@@ -5,7 +5,7 @@ use report::{Dataset, Finding, Point};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Nanos, counted, significant};
 
-/// Every sentence about the measured points.
+/// All findings about the measured points.
 pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     let mut findings = otherwise(dataset);
     findings.extend(own_cost(dataset));
@@ -13,7 +13,7 @@ pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     findings
 }
 
-/// Differences from the request, each once.
+/// Findings about differences from the request, each difference once.
 fn otherwise(dataset: &Dataset) -> Vec<Finding> {
     let storages = dataset
         .points
@@ -27,7 +27,7 @@ fn otherwise(dataset: &Dataset) -> Vec<Finding> {
     remarks.into_iter().map(finding).collect()
 }
 
-/// Cost of this program itself for an operation, if it was measured.
+/// Finding about the program's own cost for an operation, if engine `null` was measured.
 fn own_cost(dataset: &Dataset) -> Option<Finding> {
     let null = |p: &&Point| p.name("engine") == Some("null") && p.number("threads") == Some(1);
     let figures = dataset.points.iter().filter(null).filter_map(Figure::new);
@@ -38,8 +38,8 @@ fn own_cost(dataset: &Dataset) -> Option<Finding> {
     Some(Finding::resting_on(fastest.points, "storage-own-cost", text)?.with(values))
 }
 
-/// How many operations under way it takes, where several depths were measured of otherwise equal
-/// points.
+/// Finding about the depth that reaches the highest rate. It needs points that differ in at least
+/// three depths only.
 fn depth(dataset: &Dataset) -> Option<Finding> {
     let mut families: BTreeMap<String, Vec<(u64, Figure<'_>)>> = BTreeMap::new();
     for point in &dataset.points {

@@ -1,4 +1,4 @@
-//! How many operations per second does storage do, and how long does each take?
+//! Experiment `io`: how many operations per second does storage do, and how long does each take?
 //!
 //! Method and limits: docs/method/io.md.
 
@@ -27,32 +27,32 @@ use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos, ThreadCount};
 
-/// Samples of a point where neither their number nor a time is given: 10 s of windows of 500 ms.
+/// Rounds and samples of a point without a given number or time: 10 s in windows of 500 ms.
 const ROUNDS: u32 = 10;
 const PER_ROUND: u32 = 2;
 
-/// Windows are as long at least where the budget shortens them: threads and queue have to get warm.
+/// Shortest window if the budget shortens windows. Threads and queue have to get warm.
 const SHORTEST_WINDOW: Nanos = Nanos(50e6);
 
-/// A window under a rate limit has at least this many operations.
+/// Fewest operations in a window under a rate limit.
 const PER_WINDOW: f64 = 20.0;
 
-/// The experiment.
+/// The experiment, with the user's request if there is one.
 #[derive(Debug, Clone)]
 pub struct Storage {
     asked: Option<Asked>,
     recorded: Option<Recorded>,
 }
 
-/// Request, and the source of facts about files.
+/// The request, and the source of facts about files.
 #[derive(Debug, Clone)]
 struct Asked {
     settings: Settings,
     look_at: LookAt,
 }
 
-/// Its row in the table of experiments. The command is one of the program's own, since it needs
-/// files.
+/// Row of the experiment in the table of experiments. The program has a command of its own for it,
+/// because it needs files.
 pub static STORAGE_EXPERIMENT: ExperimentRow = ExperimentRow {
     name: "io",
     question: "how many operations per second do files and devices do, and how long does each \
@@ -63,7 +63,7 @@ pub static STORAGE_EXPERIMENT: ExperimentRow = ExperimentRow {
     command: None,
 };
 
-/// One combination of the lists.
+/// One combination of the lists in the settings.
 struct Combination {
     direction: (String, u32),
     order: BlockOrder,
@@ -77,8 +77,8 @@ struct Combination {
 }
 
 impl Storage {
-    /// With the user's settings, and what a trace that is to be replayed says. Facts about files
-    /// come from `look_at`.
+    /// The experiment with the user's settings, and the operations of a trace to replay. Facts
+    /// about files come from `look_at`.
     pub fn new(settings: Settings, recorded: Option<Recorded>, look_at: LookAt) -> Self {
         Self {
             asked: Some(Asked { settings, look_at }),
@@ -86,7 +86,7 @@ impl Storage {
         }
     }
 
-    /// As part of a profile: it has to be told what to measure.
+    /// The experiment as part of a profile. It measures nothing, because no file is named.
     fn without_files() -> Self {
         Self {
             asked: None,
@@ -94,7 +94,7 @@ impl Storage {
         }
     }
 
-    /// The user's settings; `None` where it was not told what to measure.
+    /// The user's settings; `None` as part of a profile.
     fn given(&self) -> Option<&Settings> {
         self.asked.as_ref().map(|asked| &asked.settings)
     }
@@ -102,13 +102,13 @@ impl Storage {
     /// The files to measure.
     ///
     /// # Errors
-    /// None was named.
+    /// No file is named.
     fn files(&self) -> Result<Files<'_>> {
         let asked = self.asked.as_ref().ok_or_else(no_file)?;
         Ok(Files::new(&asked.settings, &asked.look_at))
     }
 
-    /// Time that all points take, for a budget that the user left open.
+    /// Expected time of all points, for a budget that the user left open.
     pub fn time(&self, repeat: u32) -> Nanos {
         let Some(s) = self.given() else {
             return Nanos::ZERO;
@@ -141,7 +141,7 @@ impl Storage {
         each * points + Nanos::from_secs(s.create.map_or(0.0, |size| size.0 as f64 / 50e6))
     }
 
-    /// Length of a window: under a rate limit long enough for some operations.
+    /// Length of a window. Under a rate limit, it is long enough for some operations.
     fn window(&self, s: &Settings) -> Nanos {
         let slowest = s.rates().into_iter().flatten().min();
         let least = slowest.map_or(Nanos::ZERO, |rate| {
@@ -185,7 +185,7 @@ impl Storage {
         Ok(all)
     }
 
-    /// The work of a combination without its files.
+    /// The work of a combination, without its files.
     fn work(&self, scope: &Scope<'_>, (point, c): (usize, &Combination)) -> Result<IoWork> {
         let s = self.settings()?;
         let flush = match (s.fsync, s.fdatasync) {
@@ -288,14 +288,14 @@ fn no_file() -> Error {
     )
 }
 
-/// Every pair of members of two lists.
+/// All pairs of members of two lists.
 fn pairs<'a, A, B>(first: &'a [A], second: &'a [B]) -> impl Iterator<Item = (&'a A, &'a B)> {
     first
         .iter()
         .flat_map(move |a| second.iter().map(move |b| (a, b)))
 }
 
-/// Numbers of threads: more than CPUs are possible, they wait most of the time.
+/// Numbers of threads. There may be more threads than CPUs, because they wait most of the time.
 fn threads(s: &Settings, scope: &Scope<'_>) -> Result<Vec<usize>> {
     let threads_for = |count: &ThreadCount| {
         let count = count
@@ -311,7 +311,7 @@ fn threads(s: &Settings, scope: &Scope<'_>) -> Result<Vec<usize>> {
     s.threads.0.iter().map(threads_for).collect()
 }
 
-/// The engine meant by a name at a depth.
+/// Name of the engine that `name` stands for at this depth.
 fn engine(name: &EngineName, depth: u32) -> &'static str {
     match name {
         EngineName::Named(name) => name,
@@ -327,7 +327,7 @@ fn engine(name: &EngineName, depth: u32) -> &'static str {
     }
 }
 
-/// Whether direct I/O passes by the page cache with an engine; what the program chooses does.
+/// True if direct I/O with this engine bypasses the page cache. Engines that `auto` chooses do.
 fn bypasses_cache(name: &EngineName) -> bool {
     match name {
         EngineName::Named(name) => engine_named(name).is_none_or(|row| row.bypasses_cache),
@@ -335,9 +335,9 @@ fn bypasses_cache(name: &EngineName) -> bool {
     }
 }
 
-/// The order of blocks of a file that has `blocks` of `block` bytes.
+/// The order of blocks in a file with `blocks` blocks of `block` bytes.
 fn order(order: BlockOrder, s: &Settings, block: Bytes, blocks: u64) -> Order {
-    /// Stride of micbench, too.
+    /// Default stride in blocks, as in micbench.
     const STRIDE: u64 = 16_384;
     let stride = s.stride.map(|stride| stride.bytes(block) / block.0.max(1));
     match order {
@@ -437,8 +437,8 @@ impl Experiment for Storage {
         all
     }
 
-    /// Windows are far longer than samples of memory: a queue has to fill, and rates of a second
-    /// are what is meant.
+    /// Windows are far longer than samples of memory, because a queue has to fill. Their rates
+    /// describe seconds, not milliseconds.
     fn sampling(&self, general: Sampling) -> Sampling {
         let Some(s) = self.given() else {
             return general;
@@ -462,8 +462,8 @@ impl Experiment for Storage {
         }
     }
 
-    /// Windows are shortened only where the user gave neither their length nor a time or number of
-    /// operations.
+    /// Shortens windows only if the user gave no length, no time, no number of operations and no
+    /// rate.
     fn sampling_within(&self, general: Sampling, share: f64) -> Sampling {
         let own = self.sampling(general);
         Sampling {

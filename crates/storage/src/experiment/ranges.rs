@@ -1,4 +1,4 @@
-//! Which blocks of which files operations may go to.
+//! The blocks and files to which operations may go.
 
 use super::replay::Recorded;
 use super::settings::{Settings, Timing};
@@ -11,26 +11,26 @@ use std::sync::Arc;
 use units::Bytes;
 use units::error::{Error, Result};
 
-/// Range that decides about the blocks of a file.
+/// Properties of operations that determine the blocks of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Range {
     /// Bytes of an operation.
     pub block: Bytes,
-    /// Whether the page cache is passed by.
+    /// True if the page cache is bypassed.
     pub direct: bool,
-    /// Whether any operation writes.
+    /// True if any operation writes.
     pub writes: bool,
 }
 
-/// Gives the facts about a file before anything is done to it, and whether its page cache can be
-/// passed by where that is asked.
+/// Function that finds the facts about a file before any operation. Its flag says whether direct
+/// I/O is requested.
 #[derive(Clone)]
 pub struct LookAt(Arc<Look>);
 
 type Look = dyn Fn(&IoFile, bool) -> Result<IoTarget> + Send + Sync;
 
 impl LookAt {
-    /// Asks `look`. Its error says in a message's words why a file cannot be used.
+    /// Uses `look`. An error says why a file cannot be used, in the words of a message.
     pub fn new(look: impl Fn(&IoFile, bool) -> Result<IoTarget> + Send + Sync + 'static) -> Self {
         Self(Arc::new(look))
     }
@@ -42,7 +42,7 @@ impl std::fmt::Debug for LookAt {
     }
 }
 
-/// The files of a run, each read once.
+/// The files of a session. Facts about each are found only once.
 pub struct Files<'a> {
     settings: &'a Settings,
     look_at: &'a LookAt,
@@ -50,7 +50,7 @@ pub struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// The files of `settings`, of which `look_at` knows the facts.
+    /// The files of `settings`, with facts from `look_at`.
     pub fn new(settings: &'a Settings, look_at: &'a LookAt) -> Self {
         Self {
             settings,
@@ -59,7 +59,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The files with their blocks.
+    /// The files of the settings with their blocks.
     pub fn files_for(&mut self, range: &Range) -> Result<Vec<IoFile>> {
         let paths = self.settings.files.clone();
         paths.iter().map(|path| self.file(path, range)).collect()
@@ -80,7 +80,8 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// Permission for `path`; refused if it would be written to without a word of the user's.
+    /// Permission for `path`. An error if writes were requested without the user's consent to lose
+    /// data.
     fn permission(&self, path: &Path, writes: bool) -> Result<Permission> {
         let s = self.settings;
         if let Some(size) = s.create {
@@ -113,7 +114,7 @@ impl<'a> Files<'a> {
         Ok(target)
     }
 
-    /// Remarks about the files beforehand, a sentence each.
+    /// Remarks about the files for the plan, one sentence each.
     pub fn remarks(&mut self, recorded: Option<&Recorded>) -> Vec<String> {
         let named: Vec<PathBuf> = recorded
             .and_then(|r| r.paths(&self.settings.files).ok())
@@ -145,7 +146,7 @@ impl<'a> Files<'a> {
         all
     }
 
-    /// Puts recorded operations into `work`: reads, and writes where they are allowed.
+    /// Puts the recorded operations into `work`: all reads, and the writes that are allowed.
     pub fn replay(&mut self, recorded: &Recorded, work: &mut IoWork, timing: Timing) -> Result<()> {
         let paths = recorded.paths(&self.settings.files)?;
         let may_write = |path: &Path| {
@@ -208,7 +209,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Start of the first block, and number of blocks in a file of `size` bytes.
+/// Offset of the first block in bytes, and number of blocks, in a file of `size` bytes.
 fn blocks(s: &Settings, path: &Path, block: Bytes, size: u64) -> Result<(u64, u64)> {
     let refuse = |text: String| Err(Error::usage(text));
     let end = s.end.map_or(size, |end| end.bytes(block));
@@ -248,7 +249,7 @@ fn blocks(s: &Settings, path: &Path, block: Bytes, size: u64) -> Result<(u64, u6
     }
 }
 
-/// Refuses what direct I/O cannot do, where that is known.
+/// Returns an error for offsets and sizes that direct I/O cannot have, as far as that is known.
 fn aligned(path: &Path, (offset, bytes): (u64, u64), target: &IoTarget) -> Result<()> {
     let unit = target.logical_block.max(1);
     if target.direct.is_err() || (offset.is_multiple_of(unit) && bytes.is_multiple_of(unit)) {

@@ -1,4 +1,4 @@
-//! Operations that were recorded: by `--trace`, or by blktrace as `blkparse` prints it.
+//! Recorded operations: written by `--trace`, or by blktrace and printed by `blkparse`.
 
 use super::settings::Settings;
 use crate::work::Step;
@@ -8,31 +8,32 @@ use std::path::{Path, PathBuf};
 use units::Nanos;
 use units::error::{Error, Result};
 
-/// Bytes of a sector in blktrace's records, whatever the device's blocks are (Documentation of
-/// blktrace, blkparse(1)).
+/// Bytes of a sector in blktrace's records. It does not depend on the device's blocks
+/// (documentation of blktrace, blkparse(1)).
 const SECTOR: u64 = 512;
 
-/// Larger operations than this are no recording of any device.
+/// Largest plausible operation. No device records larger ones.
 const LARGEST: u64 = 1 << 30;
 
 /// Contents of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
-    /// The trace.
+    /// Path of the trace.
     path: PathBuf,
-    /// Files or devices as the trace calls them, in the order of their first operation.
+    /// Names of files or devices in the trace, in the order of their first operation.
     names: Vec<String>,
-    /// Position of each name among them.
+    /// Position of each name in `names`.
     places: BTreeMap<String, usize>,
-    /// Whether the names are those of files.
+    /// True if the names are paths of files.
     are_paths: bool,
-    /// Operations in the order of their submission; files by their place in `names`.
+    /// Operations in the order of their submission. The file of an operation is an index of
+    /// `names`.
     pub steps: Vec<Step>,
-    /// Records of the trace other than reads and writes.
+    /// Number of records that are neither reads nor writes.
     others: u64,
 }
 
-/// Reads the trace `text` of the file `path`, in any of its forms.
+/// Reads the trace `text` of the file `path`, in any of the known formats.
 pub fn parse_trace(path: &Path, text: &str) -> Result<Recorded> {
     let wrong = |why: String| {
         Error::usage(format!(
@@ -79,9 +80,10 @@ impl Recorded {
         }
     }
 
-    /// Lines like `8,0 3 11 0.009507758 697 D W 223490 + 8 [kjournald]`: device, CPU, number, time,
-    /// process, action, kind, sector, sectors. `D` is where the driver gets an operation; where
-    /// there is none, `Q`, where the kernel gets it.
+    /// Adds the lines of `blkparse`, like `8,0 3 11 0.009507758 697 D W 223490 + 8 [kjournald]`.
+    /// The fields are device, CPU, number, time, process, action, kind, sector, sectors. Action `D`
+    /// is the hand-over of an operation to the driver. A trace without `D` is read from `Q`, where
+    /// the kernel queues an operation.
     fn add_blkparse(&mut self, text: &str) {
         let lines = || text.lines().filter_map(Event::read);
         let action = if lines().any(|event| event.action == "D") {
@@ -132,7 +134,7 @@ impl Recorded {
         });
     }
 
-    /// By time, from the first operation on.
+    /// Sorts the operations by time, and counts time from the first operation.
     fn put_in_order(&mut self) {
         self.steps.sort_by_key(|step| step.recorded);
         let first = self
@@ -145,7 +147,7 @@ impl Recorded {
         }
     }
 
-    /// From the first operation to the last one.
+    /// Time from the first operation to the last one.
     pub fn duration(&self) -> Nanos {
         Nanos(
             self.steps
@@ -155,8 +157,8 @@ impl Recorded {
         )
     }
 
-    /// The files that operations go to: those that are `given`, in the order in which the trace
-    /// first names its own, else the trace's own.
+    /// Files of the operations. These are the `given` ones, in the order in which the trace first
+    /// names its own files. Without given files, the trace's own.
     pub fn paths(&self, given: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let wanted = self.names.len();
         let trace = self.path.display();
@@ -171,7 +173,7 @@ impl Recorded {
         }
     }
 
-    /// Its names, as many and as much of them as anybody wants to see.
+    /// The first few names, shortened, for a message.
     fn some_names(&self) -> String {
         const MOST: usize = 5;
         let mut all: Vec<String> = self
@@ -184,7 +186,7 @@ impl Recorded {
         all.join(", ")
     }
 
-    /// Records that are left out, a sentence each.
+    /// Remarks about records that are left out, one sentence each.
     pub fn remarks(&self, settings: &Settings) -> Vec<String> {
         let mut all = Vec::new();
         let trace = self.path.display();
@@ -216,7 +218,8 @@ struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// `None` for what is no event with a range: messages, plugs, the summary at the end.
+    /// Reads a line; `None` if it is no event with a range, such as messages, plugs and the
+    /// summary.
     fn read(line: &'a str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().take(10).collect();
         let &[

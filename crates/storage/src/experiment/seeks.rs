@@ -1,4 +1,4 @@
-//! Latency by the distance of a seek, as points of their own: what seeks are measured for.
+//! Latency by the distance of a seek, as separate points.
 
 use experiments::bytes_axis;
 use report::{
@@ -7,10 +7,10 @@ use report::{
 };
 use std::collections::BTreeMap;
 
-/// Of fewer operations nothing is known for sure; a percentile of 99 takes a hundred.
+/// Fewest operations for a solid latency. A percentile of 99 takes a hundred.
 const ENOUGH: u64 = 100;
 
-/// The points of `dataset` by distance; `None` where no operation sought.
+/// Points by distance, from the points of `dataset`; `None` if no operation had a distance.
 pub fn latency_by_distance(dataset: &Dataset) -> Option<Dataset> {
     let mut points = Vec::new();
     for point in &dataset.points {
@@ -26,7 +26,7 @@ pub fn latency_by_distance(dataset: &Dataset) -> Option<Dataset> {
                 "distance_bytes".to_owned(),
                 Coordinate::Number(seeks.distance_bytes),
             );
-            // Numbered when all datasets are there.
+            // Ids are assigned when all datasets are complete.
             points.push(Point {
                 id: 0,
                 coordinates,
@@ -53,8 +53,8 @@ pub fn latency_by_distance(dataset: &Dataset) -> Option<Dataset> {
     (!found.points.is_empty()).then_some(found)
 }
 
-/// A sample is the median latency of a window; what stands for the whole point stands for this one
-/// too.
+/// The point of one distance. Its samples are the median latencies of the windows. Evidence and
+/// verdict are those of the whole point.
 fn by_distance(measured: &Measured, seeks: &SeekLatencies) -> Option<Measured> {
     let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     seeks

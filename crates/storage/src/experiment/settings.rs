@@ -1,4 +1,4 @@
-//! Request of a user about storage.
+//! The user's request to measure storage.
 
 use experiments::{Counts, Effect, Effects, lists, names};
 use host::storage::IO_ENGINES;
@@ -31,7 +31,7 @@ names! {
 }
 
 names! {
-    /// In which order blocks come.
+    /// Order of blocks.
     BlockOrder, "patterns of storage":
     Sequential "sequential" "One after the other.",
     Random "random" "Any, each as likely.",
@@ -48,7 +48,7 @@ names! {
 }
 
 names! {
-    /// When recorded operations are begun.
+    /// Times at which recorded operations are begun.
     Timing, "timings of a replay":
     Asap "asap" "As soon as there is a free place.",
     Recorded "recorded" "When they came in the trace.",
@@ -106,12 +106,12 @@ impl FromStr for Rate {
     }
 }
 
-/// An engine, or the one that suits the depth.
+/// Requested engine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EngineName {
-    /// `sync` for one operation at once, else the first asynchronous one that can be used here.
+    /// `sync` for a depth of 1, otherwise the first asynchronous engine that is available here.
     Auto,
-    /// This one.
+    /// The engine with this name.
     Named(&'static str),
 }
 
@@ -133,17 +133,17 @@ impl FromStr for EngineName {
     }
 }
 
-/// A place in a file: plain digits are blocks, sizes with a unit are bytes.
+/// Position in a file. Plain digits are blocks, and sizes with a unit are bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
-    /// So many blocks.
+    /// Position as a number of blocks.
     Blocks(u64),
-    /// So many bytes.
+    /// Position as a number of bytes.
     Bytes(Bytes),
 }
 
 impl Position {
-    /// In bytes, where a block has `block`.
+    /// The position in bytes, for blocks of `block` bytes.
     pub fn bytes(self, block: Bytes) -> u64 {
         match self {
             Position::Blocks(count) => count.saturating_mul(block.0),
@@ -323,21 +323,21 @@ pub struct Settings {
     pub timing: Timing,
 }
 
-/// Operations of a point at most: more would take years.
+/// Most operations of a point. More operations would take years.
 const MOST_OPERATIONS: u64 = 1 << 50;
 
 impl Settings {
-    /// Whether blocks are chosen by the options and not by a trace.
+    /// True if the options choose the blocks, and not a trace.
     fn chooses_blocks(&self) -> bool {
         self.replay.is_none()
     }
 
-    /// Whether any operation may write.
+    /// True if any operation may write.
     fn may_write(&self) -> bool {
         self.replay.is_some() || self.directions().iter().any(|(_, share)| *share > 0)
     }
 
-    /// Whether any operation may read.
+    /// True if any operation may read.
     fn may_read(&self) -> bool {
         self.replay.is_some()
             || self
@@ -347,7 +347,7 @@ impl Settings {
     }
 }
 
-/// Reason why a replay takes no such option.
+/// Reason why a replay does not use an option.
 const NO_TRACE: &str = "a replay does what its trace says";
 
 impl Effects for Settings {
@@ -457,18 +457,19 @@ impl Effects for Settings {
     ];
 }
 
-/// Threads at most, and operations of each.
+/// Most threads of a point, and most operations under way in each.
 pub const MOST_THREADS: usize = 1024;
 const MOST_DEPTH: u32 = 4096;
 
-/// Several hundred operations of a disk that turns, and short enough for a series.
+/// Default length of a window. It has several hundred operations of a rotating disk, and is short
+/// enough for a series.
 const USUAL_WINDOW: Nanos = Nanos(500e6);
 
-/// Windows are as long at least: a shorter one ends before threads and queue are warm.
+/// Shortest window that may be requested. A shorter window ends before threads and queue are warm.
 const SHORTEST_WINDOW: Nanos = Nanos(10e6);
 
 impl Settings {
-    /// Refuses what makes no sense whatever the machine.
+    /// Returns an error for settings that are impossible on any machine.
     pub fn check(&self) -> Result<()> {
         let refuse = |text: String| Err(Error::usage(text));
         if let Some(zero) = self.blocks.0.iter().find(|b| b.0 == 0) {
@@ -534,7 +535,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Directions of operations, with the share of writes in millionths.
+    /// Directions of operations: name and share of writes in millionths.
     pub fn directions(&self) -> Vec<(String, u32)> {
         let mixes = self
             .mixes
@@ -568,7 +569,7 @@ impl Settings {
             .unwrap_or_else(|| self.time.map_or(USUAL_WINDOW, of_time))
     }
 
-    /// Whether the page cache is passed by: yes, no, or both in turn.
+    /// Whether to bypass the page cache: yes, no, or both in turn.
     pub fn accesses(&self) -> Vec<bool> {
         match (self.direct, self.buffered) {
             (true, true) => vec![true, false],
@@ -577,7 +578,7 @@ impl Settings {
         }
     }
 
-    /// Rates; `None` for as fast as it goes.
+    /// Requested rates; `None` for no limit.
     pub fn rates(&self) -> Vec<Option<Rate>> {
         self.rate.as_ref().map_or_else(
             || vec![None],
