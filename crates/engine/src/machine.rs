@@ -122,7 +122,7 @@ pub struct Observation {
     pub smt_interference: bool,
 }
 
-/// Passes through a chain before it is sampled, if a cache could hold the chain
+/// Passes through a chain before it is sampled, if the chain could fit into a cache
 /// ([`Machine::fill`]). The number is the same for every size. A change of it would change the
 /// latency too, which looks like the end of a cache.
 pub const PREFILL_PASSES: u64 = 4;

@@ -1,13 +1,13 @@
-//! How kernels are called: one convention per architecture, the same on every system where there is
-//! a choice.
+//! Calling conventions of kernels: one for each architecture, the same on all of its systems where
+//! possible.
 
-/// The type of a kernel: `kernel_fn!(&mut StreamCall)`. On x86-64 the System V convention, also on
-/// Windows, so that the registers in the skeletons are the same everywhere; elsewhere C's own.
+/// The type of a kernel: `kernel_fn!(&mut StreamCall)`. Kernels on x86-64 use the System V
+/// convention, also on Windows. So the registers in the skeletons are the same on every system.
 #[cfg(target_arch = "x86_64")]
 macro_rules! kernel_fn {
     ($($argument:ty),*) => { unsafe extern "sysv64" fn($($argument),*) };
 }
-/// The type of a kernel: `kernel_fn!(&mut StreamCall)`, called as C does.
+/// The type of a kernel: `kernel_fn!(&mut StreamCall)`. It uses the C convention.
 #[cfg(not(target_arch = "x86_64"))]
 macro_rules! kernel_fn {
     ($($argument:ty),*) => { unsafe extern "C" fn($($argument),*) };

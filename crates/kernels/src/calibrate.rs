@@ -1,29 +1,29 @@
-//! Reference measurements of a core. A chain of register additions, one per cycle on every
-//! processor of the last decades, shows its clock. Independent instructions show how many it begins
-//! per cycle, which is fewer if another hardware thread uses the core.
+//! Reference measurements of a core. A chain of register additions shows the core clock: every
+//! processor of the last decades does one per cycle. Independent instructions show how many the
+//! core issues per cycle. They are fewer if another hardware thread uses the core.
 
 use super::native;
 
 /// Instructions per block of a reference measurement.
 pub const REFERENCE_INSTRUCTIONS_PER_BLOCK: u64 = 128;
 
-/// Reference measurement of a core.
+/// A reference measurement of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CoreReference {
-    /// Each instruction needs the one before it.
+    /// Each instruction needs the result of the previous one.
     ///
-    /// Register plus register: additions of a constant are folded away at rename by some cores
-    /// (Golden Cove on).
+    /// The additions are register plus register, because some cores (Golden Cove and later) fold
+    /// additions of a constant away at rename.
     DependentAdds,
-    /// None needs another one.
+    /// Instructions that do not need each other.
     Independent,
 }
 
 impl CoreReference {
-    /// Both.
+    /// Both measurements.
     pub const ALL: [CoreReference; 2] = [CoreReference::DependentAdds, CoreReference::Independent];
 
-    /// Its name in lists of kernels.
+    /// Name in lists of kernels.
     pub fn name(self) -> &'static str {
         match self {
             CoreReference::DependentAdds => "dependent-adds",
@@ -36,20 +36,20 @@ impl CoreReference {
         let mut left = blocks;
         while left > 0 {
             let part = usize::try_from(left).unwrap_or(usize::MAX);
-            // SAFETY: touches registers only, uses baseline instructions only, and ends after
-            // `part` turns, at least one.
+            // SAFETY: the code touches registers only, uses baseline instructions only, and ends
+            // after `part` iterations, at least one.
             unsafe { (self.kernel())(part) };
             left -= part as u64;
         }
     }
 
-    /// Digest of its machine code.
+    /// Digest of the machine code.
     pub fn digest(self) -> Option<String> {
         // SAFETY: it is a kernel.
         unsafe { super::digest::digest_of(self.kernel() as *const u8) }
     }
 
-    /// Its machine code.
+    /// The machine code.
     pub fn code(self) -> Option<Vec<u8>> {
         // SAFETY: it is a kernel.
         unsafe { super::digest::body_of(self.kernel() as *const u8) }
@@ -63,8 +63,7 @@ impl CoreReference {
     }
 }
 
-/// Does `blocks` × [`REFERENCE_INSTRUCTIONS_PER_BLOCK`] additions, each of which needs the one
-/// before it.
+/// Does `blocks` × [`REFERENCE_INSTRUCTIONS_PER_BLOCK`] dependent additions.
 pub fn dependent_adds(blocks: u64) {
     CoreReference::DependentAdds.run(blocks);
 }

@@ -1,4 +1,4 @@
-//! Every kernel of this build as it is listed: name, need, digest, machine code.
+//! Every kernel of this build for lists: name, needs, digest, machine code.
 
 use super::calibrate::CoreReference;
 use super::chase::{MOST_WALKERS, chase_code, chase_digest, chase_name};
@@ -9,28 +9,28 @@ use super::select::all_rows;
 use super::sets::KernelRow;
 use super::{Ruler, Timing};
 
-/// A kernel as listed.
+/// A kernel in a list.
 #[derive(Debug, Clone)]
 pub struct Listing {
     /// Family: `streaming`, `chase`, `instruction`, `lock`, `hand-off`, `calibration`.
     pub family: &'static str,
-    /// The name in reports.
+    /// Name in reports.
     pub name: String,
-    /// The name without the set or timing.
+    /// Name without the set or the timing.
     pub operation: String,
-    /// Description.
+    /// Description for lists.
     pub does: String,
-    /// Width of its registers in bits, `any` where the processor chooses it.
+    /// Register width in bits; `any` if the processor chooses it.
     pub bits: String,
     /// Features that the processor and the system must support, in words.
     pub needs: String,
-    /// Why it cannot run here, `None` where it can.
+    /// Reason why the kernel cannot run here; `None` if it can.
     pub unavailable: Option<String>,
-    /// Whether the instruction set cannot do it at all.
+    /// True if the instruction set cannot do the operation at all.
     pub unsupported: bool,
-    /// Digest of its machine code; `None` where there is none, or where it is not this program's.
+    /// Digest of the machine code; `None` without code or for code of the C or standard library.
     pub digest: Option<String>,
-    /// Its machine code, where it has a digest.
+    /// The machine code, if it has a digest.
     pub code: Option<Vec<u8>>,
 }
 
@@ -48,7 +48,7 @@ pub fn catalogue() -> Vec<Listing> {
         .collect()
 }
 
-/// The width of general registers.
+/// Width of general registers in bits.
 fn own_bits() -> String {
     usize::BITS.to_string()
 }

@@ -1,5 +1,5 @@
-//! Pointer chains: built through atomics by any number of threads, proven to stay inside their
-//! memory, then walked by one walker or by several at once.
+//! Pointer chains. Any number of threads build them through atomics. After a proof that they stay
+//! inside their memory, one or several walkers follow them.
 
 use super::abi::kernel_fn;
 use super::lines::{LINE, Lines};
@@ -10,31 +10,31 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use units::error::{Error, Result};
 
-/// Hops in one turn of the chase loop with one walker.
+/// Hops in one iteration of the chase loop with one walker.
 pub const HOPS_PER_BLOCK: u64 = 64;
 
-/// Hops of each walker in one turn of the chase loop with several.
+/// Hops of each walker in one iteration of the chase loop with several walkers.
 const HOPS_OF_EACH: u64 = 8;
 
-/// Walkers at most.
+/// Most walkers of a thread.
 pub const MOST_WALKERS: usize = 32;
 
-/// Arguments and results of the assembly; the layout is part of every skeleton.
+/// Arguments and results of the assembly. The layout is part of every skeleton.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct ChaseCall {
-    /// Position of each walker; the code uses only its own.
+    /// Position of each walker. The code only uses the positions of its own number of walkers.
     pub positions: [usize; MOST_WALKERS],
-    /// Turns of the loop.
+    /// Iterations of the loop.
     pub blocks: usize,
-    /// Wrapping sum of the words behind the pointers, for code that loads them.
+    /// Wrapping sum of the words after the pointers, for code with payload.
     pub payload: usize,
 }
 
 /// The machine code for one number of walkers, with or without payload.
 pub(super) type ChaseCode = kernel_fn!(&mut ChaseCall);
 
-/// Hops of all walkers together in one turn of the loop.
+/// Hops of all walkers together in one iteration of the loop.
 pub fn hops_per_block(walkers: usize) -> u64 {
     if walkers <= 1 {
         HOPS_PER_BLOCK
@@ -53,7 +53,7 @@ pub fn chase_name(walkers: usize, payload: bool) -> String {
     if payload { name + "-payload" } else { name }
 }
 
-/// The code for `walkers` (1 to [`MOST_WALKERS`]; others are brought into range).
+/// The code for `walkers`, clamped to 1..=[`MOST_WALKERS`].
 fn code_for(walkers: usize, payload: bool) -> ChaseCode {
     let codes = if payload {
         &native::CHASES_WITH_PAYLOAD
@@ -78,14 +78,15 @@ pub fn chase_code(walkers: usize, payload: bool) -> Option<Vec<u8>> {
 /// Pointers that are written or read together.
 const NODES_AT_ONCE: usize = 256;
 
-/// Bytes of a chain from which on its lines are written past the caches: they would not stay there.
+/// Size of a chain from which on its lines are written past the caches, because they would not stay
+/// there.
 const PAST_CACHES: usize = 32 << 20;
 
-/// On which line of its page each node lies, where there is one in each page: on the same one they
-/// would share a few sets of every cache.
+/// Lines of the nodes of a chain with one node in each page. If all nodes were on the same line of
+/// their pages, they would share a few sets of every cache.
 #[derive(Debug, Clone, Copy)]
 struct Scatter {
-    /// Lines of a page.
+    /// Lines in a page.
     lines: usize,
     /// Bytes of a line.
     line: usize,
@@ -93,9 +94,9 @@ struct Scatter {
 }
 
 impl Scatter {
-    /// Bytes from the start of its page to node `node`. As many pages in a row as a page has lines
-    /// have each line once, so that no set of a cache gets more of them than another one; on which
-    /// line a row begins is chosen by a hash (the finaliser of Appleby's MurmurHash3).
+    /// Offset of node `node` in its page, in bytes. A row of successive pages, as many as a page
+    /// has lines, uses each line once. So no set of a cache gets more nodes than another one. A
+    /// hash chooses the line where a row begins (the finaliser of Appleby's MurmurHash3).
     fn offset(self, node: u64) -> usize {
         let row = node / self.lines as u64;
         let place = (node % self.lines as u64) as usize;
@@ -108,30 +109,31 @@ impl Scatter {
     }
 }
 
-/// Memory in which a chain is being built: node `i` lies at `i` × stride or, where each has a page,
-/// somewhere in page `i`.
+/// Memory in which a chain is being built. Node `i` lies at `i` × stride, or somewhere in page `i`
+/// if each node has a page.
 #[derive(Debug)]
 pub struct UnverifiedChain {
     window: Window,
     stride: usize,
     scatter: Option<Scatter>,
-    /// Bytes between the two nodes of a page, where there are two.
+    /// Distance of the two nodes of a page in bytes; `None` for one node.
     pair: Option<usize>,
-    /// Bytes of a node: the stride or, where each has a page, a line.
+    /// Bytes of a node: the stride, or at most a line if each node has a page.
     node_bytes: usize,
-    /// log2 of the stride where it is a power of two: a division per hop would slow down
-    /// verification.
+    /// log2 of the stride if it is a power of two. Otherwise each hop of the verification takes a
+    /// division.
     shift: Option<u32>,
     nodes: u64,
-    /// Tells it from any other chain, also from a later one in the same memory.
+    /// Identity of this chain, different from that of any other chain, also of a later one in the
+    /// same memory.
     identity: Arc<()>,
 }
 
 impl UnverifiedChain {
-    /// A chain of as many nodes as fit, `stride` bytes apart.
+    /// A chain of all nodes that fit, `stride` bytes apart.
     ///
     /// # Errors
-    /// The stride is 0, no multiple of 8, or so large that not one node fits.
+    /// The stride is 0, no multiple of 8, or too large for a single node.
     pub fn new(window: Window, stride: usize) -> Result<Self> {
         let nodes = window.len().checked_div(stride).unwrap_or(0) as u64;
         Self::with_nodes(window, stride, nodes)
@@ -140,7 +142,7 @@ impl UnverifiedChain {
     /// A chain of `nodes` nodes, `stride` bytes apart, at the start of `window`.
     ///
     /// # Errors
-    /// As of [`new`](Self::new); there are no nodes, or more than fit.
+    /// The errors of [`new`](Self::new), or `nodes` is 0 or does not fit.
     pub fn with_nodes(window: Window, stride: usize, nodes: u64) -> Result<Self> {
         let room = window.len().checked_div(stride).unwrap_or(0) as u64;
         if nodes == 0 || nodes > room || !stride.is_multiple_of(8) {
@@ -165,12 +167,12 @@ impl UnverifiedChain {
         })
     }
 
-    /// A chain of one node in each page of `page` bytes, on a line of `line` bytes of it that a
-    /// hash with `seed` chooses. Nothing else of the pages is touched.
+    /// A chain of one node in each page of `page` bytes. The node is on a line of `line` bytes that
+    /// a hash with `seed` chooses. The rest of the pages is not touched.
     ///
     /// # Errors
-    /// The window does not start at a multiple of the page or has not one page; the page is no
-    /// multiple of 8 or has no line; the line is 0 or no multiple of 8.
+    /// The window does not start at a multiple of the page size or is shorter than a page. The page
+    /// size is no multiple of 8 or less than a line. The line is 0 or no multiple of 8.
     pub fn one_per_page(window: Window, page: usize, line: usize, seed: u64) -> Result<Self> {
         let lines = page.checked_div(line).unwrap_or(0);
         if lines == 0
@@ -192,13 +194,13 @@ impl UnverifiedChain {
         })
     }
 
-    /// A chain of two nodes in each block of `block` bytes. One is on a line of `line` bytes that a
-    /// hash with `seed` chooses. The other is `distance` before or after it, in the same aligned
-    /// piece of twice the distance. Node `2 i` and node `2 i + 1` share block `i`.
+    /// A chain of two nodes in each block of `block` bytes. One node is on a line of `line` bytes
+    /// that a hash with `seed` chooses. The other node is `distance` before or after it, in the
+    /// same aligned piece of twice the distance. Nodes `2 i` and `2 i + 1` share block `i`.
     ///
     /// # Errors
-    /// As of [`one_per_page`](Self::one_per_page) with the block as page; the block is no power of
-    /// two; the distance is none, below 8 or more than half a block.
+    /// The errors of [`one_per_page`](Self::one_per_page) with the block as page. The block is no
+    /// power of two. The distance is no power of two, below 8 or more than half a block.
     pub fn pairs(
         window: Window,
         block: usize,
@@ -226,8 +228,8 @@ impl UnverifiedChain {
         })
     }
 
-    /// Bytes from the start of the window to node `node`, below `nodes()`: a multiple of 8, and the
-    /// whole node lies in the window.
+    /// Offset of node `node` in the window, in bytes. `node` must be below `nodes()`. The offset is
+    /// a multiple of 8, and the whole node lies in the window.
     fn place(&self, node: u64) -> usize {
         let (page, other) = match self.pair {
             Some(distance) => (node / 2, (node % 2) as usize * distance),
@@ -237,8 +239,7 @@ impl UnverifiedChain {
             + (self.scatter.map_or(0, |scatter| scatter.offset(page)) ^ other)
     }
 
-    /// The node that lies `distance` bytes behind the start of the window, `None` where there is
-    /// none.
+    /// The node at offset `distance` in the window; `None` if there is none.
     fn node_at(&self, distance: usize) -> Option<u64> {
         let page = match self.shift {
             Some(shift) => distance >> shift,
@@ -262,7 +263,8 @@ impl UnverifiedChain {
     /// Makes node `from` point to node `to`.
     ///
     /// # Panics
-    /// One of them is not below `nodes()`: the proof that no walk leaves the chain rests on it.
+    /// One of the nodes is not below `nodes()`. The proof that no walk leaves the chain depends on
+    /// this check.
     pub fn link(&self, from: u64, to: u64) {
         assert!(
             from < self.nodes && to < self.nodes,
@@ -273,11 +275,11 @@ impl UnverifiedChain {
         words[self.place(from) / 8].store(target as u64, Relaxed);
     }
 
-    /// Links all nodes of `part` by rising address. `fill` gets the first of some nodes in a row
-    /// and writes their successors, or returns that it is to end there; then this returns false.
+    /// Links all nodes of `part` by rising address. `fill` gets the first of some successive nodes
+    /// and writes their successors. If it returns false, the linking ends and returns false.
     ///
     /// # Panics
-    /// As of [`link`](Self::link).
+    /// See [`link`](Self::link).
     pub fn link_with(
         &self,
         part: Range<u64>,
@@ -302,8 +304,8 @@ impl UnverifiedChain {
         true
     }
 
-    /// Lines of the chain, to be written past the caches, if nodes are whole lines and more of them
-    /// than caches hold.
+    /// The lines of the chain, for writes past the caches. `None` if nodes are not whole lines, or
+    /// if caches may have room for them.
     fn lines(&self) -> Option<Lines<'_>> {
         (self.shift == Some(LINE.trailing_zeros())
             && self.regular()
@@ -311,7 +313,7 @@ impl UnverifiedChain {
             .then(|| Lines::new(&self.window))
     }
 
-    /// Links the nodes from `first` on to `targets`, writing all of their lines.
+    /// Links the nodes from `first` on to `targets`, writing whole lines.
     fn link_by_lines(&self, first: u64, targets: &[u64], lines: &mut Lines) {
         let highest = targets
             .iter()
@@ -328,13 +330,13 @@ impl UnverifiedChain {
         }
     }
 
-    /// Whether node `i` lies at `i` × stride, and the stride is a power of two.
+    /// True if node `i` lies at `i` × stride and the stride is a power of two.
     fn regular(&self) -> bool {
         self.shift.is_some() && self.scatter.is_none() && self.pair.is_none()
     }
 
-    /// Puts into `pointers` the nodes that those from `first` on point to; `None` where one points
-    /// to none.
+    /// Writes to `pointers` the targets of the nodes from `first` on; `None` if one of them is no
+    /// node of this chain.
     fn read(&self, first: u64, pointers: &mut [u64]) -> Option<()> {
         let Some(shift) = self.shift.filter(|_| self.regular()) else {
             for (pointer, node) in pointers.iter_mut().zip(first..) {
@@ -342,7 +344,7 @@ impl UnverifiedChain {
             }
             return Some(());
         };
-        // Without a branch for each node, and without asking what kind of chain it is.
+        // Fast path for regular chains, without a branch for each node.
         let start = self.window.address() as u64;
         let within = self.stride as u64 - 1;
         let words = self
@@ -362,23 +364,23 @@ impl UnverifiedChain {
         (astray == 0 && highest < self.nodes).then_some(())
     }
 
-    /// The node that node `from`, below `nodes()`, points to; `None` where it points to none of
-    /// this chain's nodes.
+    /// The node to which node `from` points; `None` if it is no node of this chain. `from` must be
+    /// below `nodes()`.
     pub fn next(&self, from: u64) -> Option<u64> {
         let pointer = self.window.words().get(self.place(from) / 8)?.load(Relaxed) as usize;
         self.node_at(pointer.checked_sub(self.window.address())?)
     }
 
-    /// Looks at every pointer of the nodes in `part`; `None` if one leads out of this chain.
+    /// Checks every pointer of the nodes in `part`; `None` if one leads out of this chain.
     ///
-    /// Links made later cannot break what was found: they join nodes of the chain.
+    /// Later links cannot make the result wrong, because they join nodes of this chain.
     pub fn check(&self, part: Range<u64>) -> Option<ClosedPart> {
         self.check_with(part, |_, _| true)
     }
 
-    /// As [`check`](Self::check), and tells `see` what was read, in the order of addresses: the
-    /// first of some nodes in a row, and what they point to. Ends with `None` where `see` says so,
-    /// too.
+    /// Like [`check`](Self::check), but also passes what was read to `see`, in the order of
+    /// addresses: the first of some successive nodes, and their targets. Returns `None` if `see`
+    /// returns false.
     pub fn check_with(
         &self,
         part: Range<u64>,
@@ -403,11 +405,11 @@ impl UnverifiedChain {
         })
     }
 
-    /// A chain that may be walked: `parts` must cover every node. That all nodes form one cycle is
-    /// the builder's to prove; that no walk leaves the window is proven here.
+    /// A chain that may be walked. `parts` must cover every node. They prove that no walk leaves
+    /// the window. The caller has to prove that all nodes form one cycle.
     ///
     /// # Errors
-    /// A node is in none of the parts that were found closed in this very chain.
+    /// A node is in no part that was checked in this chain.
     pub fn finish(self, mut parts: Vec<ClosedPart>) -> Result<Chain> {
         parts.sort_by_key(|p| p.part.start);
         let covered = parts
@@ -429,16 +431,16 @@ impl UnverifiedChain {
     }
 }
 
-/// Proof that the nodes of a part of one chain point to nodes of the same chain.
+/// Proof that the nodes in a part of one chain point to nodes of the same chain.
 #[derive(Debug)]
 pub struct ClosedPart {
     part: Range<u64>,
-    /// Of the chain; an address would not do, since another chain may be built there.
+    /// Identity of the chain. An address would not do, because another chain may be built there.
     identity: Arc<()>,
 }
 
-/// A chain that no walk can leave. Any number of threads may walk on it at once: nobody writes to
-/// it.
+/// A chain that no walk can leave. Any number of threads may walk on it at once, because it is
+/// never written.
 #[derive(Debug)]
 pub struct Chain {
     built: UnverifiedChain,
@@ -450,30 +452,30 @@ impl Chain {
         self.built.nodes
     }
 
-    /// Bytes from one node to the next in memory.
+    /// Bytes between neighbouring nodes in memory.
     pub fn stride(&self) -> usize {
         self.built.stride
     }
 
-    /// Page evidence of the chain; see [`Window::inspect`]. The window itself is not handed out: a
-    /// writer could lead the walk astray.
+    /// Page evidence of the chain, see [`Window::inspect`]. The window itself stays private,
+    /// because a writer could lead the walk astray.
     pub fn inspect(&self, node_samples: usize) -> PageReading {
         self.built.window.inspect(node_samples)
     }
 
-    /// Loads the pointers of `nodes`, as far as there are any, in the order of their addresses, one
-    /// not waiting for another.
+    /// Loads the pointers of `nodes` in the order of addresses, without waiting for one another.
+    /// Nodes beyond the end are ignored.
     pub fn load(&self, nodes: Range<u64>) {
         let mut pointers = [0; NODES_AT_ONCE];
         let end = nodes.end.min(self.nodes());
         for first in (nodes.start..end).step_by(NODES_AT_ONCE) {
             let count = (end - first).min(NODES_AT_ONCE as u64) as usize;
-            // All of them point to nodes, or this were no chain.
+            // All pointers lead to nodes, or this would be no chain.
             std::hint::black_box(self.built.read(first, &mut pointers[..count]));
         }
     }
 
-    /// Takes the chain apart; its memory may be written again.
+    /// Takes the chain apart. Its memory may be written again.
     pub fn into_window(self) -> Window {
         self.built.window
     }
@@ -483,7 +485,7 @@ impl Chain {
 #[derive(Debug)]
 pub struct Walk {
     chain: Arc<Chain>,
-    /// Position of each walker: at least one.
+    /// Position of each walker, at least one.
     positions: Vec<usize>,
     payload: bool,
 }
@@ -499,17 +501,17 @@ impl Walk {
         }
     }
 
-    /// Chain of the walk.
+    /// The chain that is walked.
     pub fn chain(&self) -> &Arc<Chain> {
         &self.chain
     }
 
-    /// The node that the first walker stands on.
+    /// Node of the first walker.
     pub fn node(&self) -> u64 {
         self.walkers().next().unwrap_or(0)
     }
 
-    /// The nodes that the walkers stand on.
+    /// Nodes of the walkers.
     pub fn walkers(&self) -> impl Iterator<Item = u64> {
         self.positions.iter().filter_map(|p| {
             self.chain
@@ -518,19 +520,19 @@ impl Walk {
         })
     }
 
-    /// Whether walks load the words behind the pointers too.
+    /// True if walks also load the words after the pointers.
     pub fn payload(&self) -> bool {
         self.payload
     }
 
-    /// Lets one walker start from each of `nodes`. They are independent as long as none catches up
-    /// with another: nodes that lie far apart on the cycle are the caller's business. With
-    /// `payload` each hop also loads the word behind the pointer (of the same node), which no later
-    /// hop waits for.
+    /// Starts one walker at each of `nodes`. Walkers are independent as long as none catches up
+    /// with another. The caller chooses nodes that are far apart on the cycle. With `payload`, each
+    /// hop also loads the word after the pointer of the same node. No later hop waits for that
+    /// word.
     ///
     /// # Errors
-    /// No node or more than [`MOST_WALKERS`], a node that is not in the chain, or a payload where
-    /// nodes have no room for one.
+    /// There is no node, or more than [`MOST_WALKERS`]. A node is not in the chain. A payload is
+    /// requested and nodes have no room for it.
     pub fn start(&mut self, nodes: &[u64], payload: bool) -> Result<()> {
         let room = !payload || self.chain.built.node_bytes >= 2 * size_of::<u64>();
         if nodes.is_empty()
@@ -553,8 +555,8 @@ impl Walk {
         Ok(())
     }
 
-    /// Goes on for `blocks` × [`hops_per_block`] hops from where the last walk ended; returns the
-    /// sum of the payload, 0 without.
+    /// Continues the last walk for `blocks` × [`hops_per_block`] hops. Returns the sum of the
+    /// payload; 0 without payload.
     ///
     /// The body of this call is timed.
     pub fn walk(&mut self, blocks: u64) -> usize {
@@ -570,9 +572,9 @@ impl Walk {
             call.blocks = usize::try_from(left).unwrap_or(usize::MAX);
             left -= call.blocks as u64;
             // SAFETY: the positions are nodes, and `check` found that every node points to a node
-            // of this window; a payload lies inside its node (see `start`). Nobody else can write
-            // there: the window is owned by this chain and not handed out for writing. The code
-            // uses baseline instructions only.
+            // of this window. A payload lies inside its node (see `start`). Nobody else can write
+            // there: this chain owns the window and never gives it out for writing. The code uses
+            // baseline instructions only.
             unsafe { code_for(count, self.payload)(&mut call) };
         }
         self.positions.copy_from_slice(&call.positions[..count]);

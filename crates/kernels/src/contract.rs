@@ -1,4 +1,5 @@
-//! Effect of each streaming kernel on memory, once, for all instruction sets.
+//! Contracts of the streaming kernels: their effect on memory, defined once for all instruction
+//! sets.
 
 use super::row::Row;
 use super::stream_call::BLOCK_BYTES;
@@ -9,80 +10,79 @@ use std::fmt;
 use std::str::FromStr;
 use units::ParseError;
 
-/// Operation on each word.
+/// Operation on each word of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
-    /// Loaded.
+    /// Load.
     Load,
-    /// Loaded and added up.
+    /// Load and add up.
     Sum,
-    /// One word of each cache line (64 B) is loaded.
+    /// Load one word of each cache line (64 B).
     Touch,
-    /// Stored: the pattern.
+    /// Store the pattern.
     Store,
-    /// Stored: the low byte of the pattern in every byte.
+    /// Store the low byte of the pattern to every byte.
     StoreByte,
-    /// Stored: zeros.
+    /// Store zeros.
     StoreZero,
-    /// Loaded, combined with the pattern by exclusive or, and stored where it was.
+    /// Load, combine with the pattern by exclusive or, and store to the same word.
     Update,
-    /// Loaded from the first stream, stored to the second.
+    /// Load from the first stream, store to the second.
     Move,
-    /// As doubles: second = pattern x first.
+    /// Doubles: second = pattern x first.
     Scale,
-    /// As doubles: third = first + second.
+    /// Doubles: third = first + second.
     Add,
-    /// As doubles: third = first + pattern x second, rounded twice as STREAM compiled without
+    /// Doubles: third = first + pattern x second. Rounded twice, like STREAM compiled without
     /// contraction.
     Triad,
 }
 
-/// How loads and stores treat the caches.
+/// Treatment of the caches by loads and stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
-    /// Ordinary loads and stores; a store that misses first reads its line (write-allocate).
+    /// Ordinary loads and stores. A store that misses first reads its line (write-allocate).
     Temporal,
-    /// Non-temporal loads, or non-temporal stores: whole lines go to memory past the caches.
+    /// Non-temporal loads, or non-temporal stores: whole lines bypass the caches.
     NonTemporal,
-    /// Whole lines are stored by an instruction made for it, which need not read them first.
+    /// Stores of whole lines by a special instruction, which need not read the lines first.
     WholeLine,
 }
 
-/// In which order the blocks of the window are visited.
+/// Order of the visits to the blocks of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessOrder {
     /// From low to high addresses, then from the start again.
     Forward,
-    /// From high to low addresses, then from the end again. Within a block the accesses descend
-    /// too.
+    /// From high to low addresses, then from the end again. Accesses within a block also descend.
     Backward,
-    /// Pieces of 64 B in the order of a table, eight to a block.
+    /// Pieces of 64 B in the order of an index table, eight in each block.
     Lines,
-    /// Blocks of 512 B in the order of a table.
+    /// Blocks of 512 B in the order of an index table.
     Chunks,
 }
 
-/// Who wrote the instructions.
+/// Origin of the instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ruler {
-    /// This program, in assembly: what is timed is the same everywhere.
+    /// This program, in assembly. The timed instructions are the same in every build.
     Own,
     /// The C library of the system: a reference kernel without a digest.
     CLibrary,
 }
 
-/// Kernels that answer the same question; `best` chooses among them.
+/// Kernels that answer the same question. Width `best` selects among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// Every byte of the window is loaded.
+    /// Load every byte of the window.
     Read,
-    /// Every byte of the window is stored.
+    /// Store every byte of the window.
     Write,
-    /// Every byte of one half is stored to the other.
+    /// Store every byte of one half to the other half.
     Copy,
-    /// Every byte is changed in place.
+    /// Change every byte in place.
     Update,
     /// STREAM's scale.
     Scale,
@@ -90,39 +90,39 @@ pub enum Family {
     Add,
     /// STREAM's triad.
     Triad,
-    /// One load per cache line.
+    /// Load one word of each cache line.
     Touch,
 }
 
 /// Contract of a streaming kernel.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Contract {
-    /// Which operation this is.
+    /// The operation.
     pub operation: Operation,
-    /// The name users type.
+    /// Name that users type.
     pub name: &'static str,
-    /// Streams that are loaded; they lie first.
+    /// Number of streams that are loaded. They come first in memory.
     pub loads: u32,
-    /// Streams that are stored; the one stream of `update` is the one that is loaded.
+    /// Number of streams that are stored. The one stream of `update` is loaded and stored.
     pub stores: u32,
     /// Operation on each word.
     pub does: Does,
-    /// How the caches are treated.
+    /// Treatment of the caches.
     pub policy: Policy,
-    /// The order of blocks.
+    /// Order of the visits to blocks.
     pub visits: AccessOrder,
-    /// Whether lines are prefetched at the distance that the walk is given.
+    /// True if the kernel prefetches lines, at the distance of the walk.
     pub prefetches: bool,
-    /// Who wrote the instructions.
+    /// Origin of the instructions.
     pub ruler: Ruler,
-    /// The question that it is one answer to.
+    /// Question that the kernel answers.
     pub family: Family,
     /// One line for help and lists.
     pub help: &'static str,
 }
 
-/// A table of contracts: the operations, what they promise, and a field for each in the rows of a
-/// set, so that a set that leaves one out does not compile.
+/// Defines the table of contracts: the operations, their contracts, and a field for each in the
+/// rows of a set. A set without a row for a contract does not compile.
 macro_rules! contracts {
     ($($variant:ident, $field:ident, $name:literal: $family:ident, $loads:literal loads,
         $stores:literal stores,
@@ -150,7 +150,7 @@ macro_rules! contracts {
             help: $help,
         },)*];
 
-        /// A row for every contract; a set that leaves one out does not compile.
+        /// A row for every contract. A set without one of them does not compile.
         #[derive(Debug)]
         pub(super) struct StreamRows {
             $(pub $field: Row,)*
@@ -297,8 +297,8 @@ contracts! {
 }
 
 impl Contract {
-    /// Streams of the operation: the working set is this many windows. `update` stores where it
-    /// loads.
+    /// Number of streams. The working set is divided into as many windows. `update` stores to the
+    /// stream that it loads.
     pub fn streams(&self) -> u32 {
         if self.does == Does::Update {
             1
@@ -307,15 +307,15 @@ impl Contract {
         }
     }
 
-    /// Bytes that the operation asks for per byte of window: a copy counts what it reads and what
-    /// it writes. `touch` counts whole lines, because whole lines are what moves.
+    /// Bytes that the operation requests per byte of a stream. A copy counts what it reads and what
+    /// it writes. `touch` counts whole lines, because they are what moves.
     pub fn payload_factor(&self) -> u64 {
         u64::from(self.loads + self.stores)
     }
 
-    /// Bytes that cross the memory bus per byte of window when nothing stays in a cache: an
-    /// ordinary store that misses reads its line before it writes it back. An estimate: some
-    /// processors detect whole-line writes.
+    /// Bytes on the memory bus per byte of a stream if nothing stays in a cache. An ordinary store
+    /// that misses reads its line before it is written back. This is an estimate, because some
+    /// processors detect stores of whole lines.
     pub fn bus_factor(&self) -> u64 {
         let reads_first = self.policy == Policy::Temporal && self.does != Does::Update;
         self.payload_factor()
@@ -326,12 +326,13 @@ impl Contract {
             }
     }
 
-    /// Whether the wrapping sum of all 64-bit words loaded is returned.
+    /// True if the kernel returns the wrapping sum of all loaded 64-bit words.
     pub fn sums(&self) -> bool {
         self.does == Does::Sum
     }
 
-    /// Bytes of each stream that an iteration of its loop covers: streams are multiples of it.
+    /// Bytes of each stream in an iteration of the loop. The length of streams is a multiple of
+    /// this.
     pub fn iteration_bytes(&self) -> u64 {
         match self.operation {
             Operation::ReadUnroll64 => 64,
@@ -341,9 +342,9 @@ impl Contract {
         }
     }
 
-    /// The contract that answers the same question for streams of `stream` bytes: itself where they
-    /// are whole iterations of its loop, else the same with the longest iterations of which they
-    /// are, if there is one.
+    /// The contract that answers the same question for streams of `stream` bytes. This is `self` if
+    /// they are whole iterations of its loop. Otherwise it is the contract with the longest fitting
+    /// iterations; `None` if none fits.
     pub fn for_streams(&'static self, stream: u64) -> Option<&'static Contract> {
         let fits = |c: &&Contract| {
             stream >= c.iteration_bytes() && stream.is_multiple_of(c.iteration_bytes())
@@ -356,8 +357,8 @@ impl Contract {
             .or_else(|| same.filter(fits).max_by_key(|c| c.iteration_bytes()))
     }
 
-    /// The contract that does the same to every byte and visits it in the order of `visits`, if
-    /// there is one.
+    /// The contract that does the same to every byte in the order of `visits`; `None` if there is
+    /// none.
     pub fn in_order(&'static self, visits: AccessOrder) -> Option<&'static Contract> {
         let same = || {
             CONTRACTS
@@ -369,7 +370,8 @@ impl Contract {
             .or_else(|| same().max_by_key(|c| c.iteration_bytes()))
     }
 
-    /// Whether both do the same to every byte: order of visits and length of iterations aside.
+    /// True if both do the same to every byte. The order of visits and the length of iterations may
+    /// differ.
     fn does_the_same(&self, other: &Contract) -> bool {
         let promise = |c: &Contract| {
             (
@@ -385,13 +387,13 @@ impl Contract {
         promise(self) == promise(other)
     }
 
-    /// Whether it works on doubles, which have to be numbers that are added and multiplied at full
-    /// speed.
+    /// True if the kernel calculates with doubles. Their values must be numbers that processors add
+    /// and multiply at full speed.
     pub fn on_doubles(&self) -> bool {
         matches!(self.does, Does::Scale | Does::Add | Does::Triad)
     }
 
-    /// Whether blocks are visited in the order of a table.
+    /// True if blocks are visited in the order of an index table.
     pub fn by_table(&self) -> bool {
         matches!(self.visits, AccessOrder::Lines | AccessOrder::Chunks)
     }
@@ -400,7 +402,7 @@ impl Contract {
 impl Operation {
     /// Contract of the operation.
     pub fn contract(self) -> &'static Contract {
-        // The table is in the order of the variants: one macro makes both.
+        // One macro makes the table and the variants, so their order is the same.
         &CONTRACTS[self as usize]
     }
 }
@@ -485,7 +487,7 @@ mod tests {
         for none in [0, 32, 100, 520] {
             assert_eq!(named(Operation::Read, none), None);
         }
-        // Another policy, order or number of streams is another question.
+        // Another policy, order or number of streams answers another question.
         for operation in [
             Operation::ReadNt,
             Operation::Read4,

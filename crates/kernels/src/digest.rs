@@ -1,17 +1,16 @@
 //! Digests of machine code: equal digests mean that the same instructions were timed.
 //!
-//! Every skeleton aligns its body to 64 bytes and ends it with [`END_MARK`], so the body can be
-//! found from the function's address: it starts at the next 64-byte boundary (what lies before is
-//! padding that depends on where the linker put the function) and ends before the mark. The code is
-//! free of relocations, so its bytes do not depend on the compiler's options, only on the
-//! instructions.
+//! Every skeleton aligns its body to 64 bytes and ends it with [`END_MARK`]. So the body can be
+//! found from the function's address. It starts at the next 64-byte boundary; the bytes before are
+//! padding, which depends on the linker. It ends before the mark. The code has no relocations. Its
+//! bytes depend on the instructions only, not on the compiler's options.
 
 use sha2::{Digest, Sha256};
 
-/// Ends every kernel's code; no instruction sequence of ours contains it.
+/// Mark after every kernel's code. No kernel contains this sequence.
 const END_MARK: &[u8; 16] = b"memgauge-row-end";
 
-/// No kernel is longer than this.
+/// Limit of the length of a kernel.
 const LONGEST_CODE: usize = 16 << 10;
 
 /// Code before the end mark; `None` if the mark is missing.
@@ -27,7 +26,7 @@ fn before_mark(code: impl Iterator<Item = u8>) -> Option<Vec<u8>> {
     None
 }
 
-/// The bytes of the body of the kernel at `code`, `None` where the end mark is missing.
+/// The body of the kernel at `code`; `None` if the end mark is missing.
 ///
 /// # Safety
 /// `code` is the address of a kernel of this program, whose skeleton ends with the mark.
@@ -47,7 +46,7 @@ fn digest(body: &[u8]) -> String {
         .collect()
 }
 
-/// Digest of the body of the kernel at `code`, `None` where the end mark is missing.
+/// Digest of the body of the kernel at `code`; `None` if the end mark is missing.
 ///
 /// # Safety
 /// `code` is the address of a kernel of this program, whose skeleton ends with the mark.
@@ -65,8 +64,8 @@ mod tests {
     };
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// Name and body of every kernel of this architecture, those included that cannot be executed
-    /// here.
+    /// Name and body of every kernel of this architecture, including kernels that this processor
+    /// cannot execute.
     fn bodies() -> Vec<(String, Vec<u8>)> {
         let rows = all_rows()
             .into_iter()
@@ -111,8 +110,8 @@ mod tests {
         }
     }
 
-    /// Which NOPs the assembler pads with depends on `-C target-cpu`. Elsewhere these bytes may be
-    /// part of anything.
+    /// The assembler's choice of padding NOPs depends on `-C target-cpu`. On other architectures
+    /// these bytes may be part of any instruction.
     #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
     #[test]
     fn no_body_holds_padding_of_the_assemblers_choice() {
@@ -135,8 +134,7 @@ mod tests {
                 digest.len() == 16 && digest.chars().all(|c| c.is_ascii_hexdigit()),
                 "{digest}"
             );
-            // A set may take over a row of a narrower one that is all it needs: then the operation
-            // is the same.
+            // A set may use a row of a narrower set. Then the operation is the same.
             let questions: BTreeSet<&str> = names
                 .iter()
                 .filter_map(|name| name.split('/').next())
@@ -195,7 +193,7 @@ mod tests {
         );
     }
 
-    /// Against the examples of FIPS 180-4.
+    /// Compares with the examples of FIPS 180-4.
     #[test]
     fn the_digest_is_sha_256_cut_short() {
         assert_eq!(digest(b""), "e3b0c44298fc1c14");

@@ -1,4 +1,4 @@
-//! A cache line handed to and fro between two threads: the kernels of core-to-core latency.
+//! A cache line handed back and forth between two threads: the kernels of core-to-core latency.
 
 use super::abi::kernel_fn;
 use super::locks::SharedLine;
@@ -11,44 +11,44 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicU64;
 use units::ParseError;
 
-/// Arguments and results of the assembly; the layout is part of every skeleton: words of the
+/// Arguments and results of the assembly. The layout is part of every skeleton. All words have the
 /// machine's own width.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct HandOffCall {
     /// Address of the word.
     pub word: usize,
-    /// Value to wait for first; it is answered with the next one, and the one after that is waited
-    /// for.
+    /// Value to wait for. The answer is the value plus 1, and the next value to wait for is this
+    /// plus 2.
     pub expected: usize,
-    /// Answers to give.
+    /// Number of answers.
     pub turns: usize,
-    /// Looks at the word at most while waiting for one value.
+    /// Most polls of the word while waiting for one value.
     pub patience: usize,
 }
 
-/// The machine code of one hand-off kernel: it leaves in `turns` how many answers it did not give,
-/// in `expected` what it would have waited for next.
+/// The machine code of one hand-off kernel. It leaves the number of missing answers in `turns`, and
+/// the next value to wait for in `expected`.
 pub(super) type HandOffCode = kernel_fn!(&mut HandOffCall);
 
-/// How a value is taken and answered.
+/// Instructions that take and answer a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HandOff {
-    /// Load until the value is there, then store the answer.
+    /// Loads until the value is there, then stores the answer.
     StoreLoad,
-    /// Compare and swap the value for the answer until that succeeds.
+    /// Compares and swaps the value for the answer until this succeeds.
     CompareAndSwap,
-    /// Load until the value is there, then exchange it for the answer.
+    /// Loads until the value is there, then exchanges it for the answer.
     Exchange,
 }
 
 impl HandOff {
-    /// Every one, in the order of lists and tables.
+    /// Every kind, in the order of lists and tables.
     pub const ALL: [HandOff; 3] = [Self::StoreLoad, Self::CompareAndSwap, Self::Exchange];
 
-    /// The name users type.
+    /// Name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::StoreLoad => "store-load",
@@ -74,29 +74,29 @@ impl HandOff {
         }
     }
 
-    /// The name in `memgauge list kernels`.
+    /// Name in `memgauge list kernels`.
     pub fn kernel_name(self) -> String {
         format!("hand-off/{self}")
     }
 
-    /// Its machine code.
+    /// The machine code.
     pub fn code(self) -> Option<Vec<u8>> {
         // SAFETY: the code is a kernel.
         unsafe { super::digest::body_of(self.assembly() as *const u8) }
     }
 
-    /// Digest of its machine code.
+    /// Digest of the machine code.
     pub fn digest(self) -> Option<String> {
         // SAFETY: the code is a kernel.
         unsafe { super::digest::digest_of(self.assembly() as *const u8) }
     }
 
     /// Waits for `expected` in the word of `line`, answers with `expected` + 1, waits for
-    /// `expected` + 2, and so on, until `turns` answers are given, or the value did not come within
-    /// `patience` looks. Returns the answers given.
+    /// `expected` + 2, and so on. Ends after `turns` answers, or if a value does not come within
+    /// `patience` polls. Returns the number of answers.
     ///
-    /// Two threads that call it with values one apart hand the line to and fro. The body of this
-    /// call is timed.
+    /// Two threads that call this with values one apart hand the line back and forth. The body of
+    /// this call is timed.
     pub fn run(self, line: &SharedLine, expected: usize, turns: usize, patience: usize) -> usize {
         let word = (&raw const line.word) as usize;
         let call = HandOffCall {
@@ -109,8 +109,8 @@ impl HandOff {
         unsafe { self.call(call) }
     }
 
-    /// The same with a word in mapped memory, the only word of its line that is used. On machines
-    /// with words below 8 bytes it is the first of them.
+    /// Like [`run`](Self::run), with a word in mapped memory. No other word of its line is used. On
+    /// machines with shorter words, it is the first one of the 8 bytes.
     pub fn run_on(self, word: &AtomicU64, expected: usize, turns: usize, patience: usize) -> usize {
         let word = word.as_ptr() as usize;
         let call = HandOffCall {
@@ -124,25 +124,25 @@ impl HandOff {
         unsafe { self.call(call) }
     }
 
-    /// Carries out `call`; the answers given.
+    /// Executes `call` and returns the number of answers.
     ///
     /// # Safety
-    /// The word that the call names must be aligned, alive and atomic to everybody else.
+    /// The word of the call must be aligned and alive, and all other accesses must be atomic.
     unsafe fn call(self, mut call: HandOffCall) -> usize {
         let turns = call.turns;
         if turns == 0 {
             return 0;
         }
         call.patience = call.patience.max(1);
-        // SAFETY: the code accesses the word, which the caller answers for, by atomic instructions
-        // or single aligned loads and stores; baseline instructions only; it ends when its patience
-        // does.
+        // SAFETY: the caller vouches for the word, which the code accesses by atomic instructions
+        // or single aligned loads and stores. The code uses baseline instructions only, and ends
+        // when its patience does.
         unsafe { (self.assembly())(&mut call) };
         turns - call.turns.min(turns)
     }
 }
 
-/// The rows of an architecture.
+/// The code of an architecture.
 #[derive(Debug)]
 pub(super) struct HandOffRows {
     pub store_load: HandOffCode,

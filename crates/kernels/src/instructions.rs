@@ -1,5 +1,5 @@
-//! Instructions timed on their own: how many a core does in a cycle, and how long one waits for
-//! another.
+//! Instructions timed alone: how many a core executes per cycle, and how long one takes until the
+//! next can use its result.
 
 use super::abi::kernel_fn;
 use super::native;
@@ -11,16 +11,16 @@ use std::fmt;
 use std::str::FromStr;
 use units::ParseError;
 
-/// Scratch memory that instruction kernels may load from, store to and push to, in bytes.
+/// Bytes of scratch memory for loads, stores and pushes of instruction kernels.
 const SCRATCH_BYTES: usize = 4096;
 
-/// Arguments of the assembly; the layout is part of every skeleton.
+/// Arguments of the assembly. The layout is part of every skeleton.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct InstructionCall {
-    /// Turns of the loop, at least 1.
+    /// Iterations of the loop, at least 1.
     pub turns: usize,
-    /// First of `SCRATCH_BYTES` bytes, aligned to 64.
+    /// Address of `SCRATCH_BYTES` bytes, aligned to 64.
     pub scratch: usize,
 }
 
@@ -32,9 +32,9 @@ pub(super) type InstructionCode = kernel_fn!(&mut InstructionCall);
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Timing {
-    /// Independent instructions, as many as the core can do.
+    /// Independent instructions, as many as the core can execute.
     Throughput,
-    /// Each needs the result of the one before it.
+    /// Each instruction needs the result of the previous one.
     Latency,
 }
 
@@ -67,10 +67,11 @@ impl FromStr for Timing {
 #[derive(Debug, Clone, Copy)]
 #[allow(dead_code, reason = "not every architecture has rows of every kind")]
 pub(super) enum InstructionRow {
-    /// Machine code, the instructions of this kind in one turn of its loop, and the instruction in
-    /// assembly.
+    /// Machine code, number of timed instructions in an iteration of its loop, and the instruction
+    /// in assembly.
     Code(InstructionCode, u32, &'static str),
-    /// The same, where the processor and the system have what is named.
+    /// Code as above, and features that the processor and the system must have: their check, and
+    /// their name.
     Needs(
         fn() -> bool,
         &'static str,
@@ -78,14 +79,15 @@ pub(super) enum InstructionRow {
         u32,
         &'static str,
     ),
-    /// There is none, and why.
+    /// There is no code; the reason.
     Unsupported(&'static str),
 }
 
-/// A table of instructions: their names, and a field for each in the rows of an architecture.
+/// Defines the table of instructions: their names, and a field for each in the rows of an
+/// architecture.
 macro_rules! instructions {
     ($($variant:ident, $field:ident, $name:literal, $group:literal, $help:literal;)*) => {
-        /// An instruction by what it does; what it is called differs between architectures.
+        /// An instruction by its effect. Its name differs between architectures.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         pub enum Instruction {
@@ -96,14 +98,14 @@ macro_rules! instructions {
             /// Every instruction, in the order of lists and tables.
             pub const ALL: [Instruction; [$($name),*].len()] = [$(Instruction::$variant),*];
 
-            /// The name users type.
+            /// Name that users type.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Instruction::$variant => $name,)*
                 }
             }
 
-            /// Group: `registers`, `vectors`, `stack`.
+            /// Group of the instruction, such as `registers`, `vectors`, `stack`.
             pub fn group(self) -> &'static str {
                 match self {
                     $(Instruction::$variant => $group,)*
@@ -118,7 +120,7 @@ macro_rules! instructions {
             }
         }
 
-        /// Throughput and latency of every instruction; an architecture that leaves one out does
+        /// Throughput and latency of every instruction. An architecture without one of them does
         /// not compile.
         #[derive(Debug)]
         pub(super) struct InstructionRows {
@@ -222,17 +224,17 @@ impl FromStr for Instruction {
     }
 }
 
-/// An instruction kernel as listed: it may not be executable here.
+/// An instruction kernel in a list. This processor may be unable to execute it.
 #[derive(Debug, Clone, Copy)]
 pub struct ListedInstruction {
     /// The instruction.
     pub instruction: Instruction,
-    /// How it is timed.
+    /// Timing of the instruction.
     pub timing: Timing,
     row: InstructionRow,
 }
 
-/// Every instruction of this architecture with both ways to time it.
+/// Every instruction of this architecture with both timings.
 pub fn all_instructions() -> Vec<ListedInstruction> {
     let rows = |instruction: Instruction| {
         let [throughput, latency] = native::INSTRUCTIONS.rows(instruction);
@@ -247,7 +249,7 @@ pub fn all_instructions() -> Vec<ListedInstruction> {
     Instruction::ALL.into_iter().flat_map(rows).collect()
 }
 
-/// The kernel for `instruction` timed by `timing`, or the reason why there is none here.
+/// The kernel for `instruction` with `timing`, or the reason why there is none here.
 pub fn instruction(instruction: Instruction, timing: Timing) -> Result<InstructionKernel, String> {
     let [throughput, latency] = native::INSTRUCTIONS.rows(instruction);
     let row = if timing == Timing::Throughput {
@@ -264,12 +266,12 @@ pub fn instruction(instruction: Instruction, timing: Timing) -> Result<Instructi
 }
 
 impl ListedInstruction {
-    /// `add/latency`
+    /// Name: `add/latency`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.instruction, self.timing)
     }
 
-    /// The instruction in this architecture's assembly, and what it needs beyond the baseline.
+    /// The instruction in this architecture's assembly; `None` for an unsupported row.
     pub fn assembly(&self) -> Option<&'static str> {
         match self.row {
             InstructionRow::Code(_, _, text) | InstructionRow::Needs(_, _, _, _, text) => {
@@ -288,7 +290,7 @@ impl ListedInstruction {
         }
     }
 
-    /// Why there is no such kernel, `None` where there is one.
+    /// Reason why there is no such kernel; `None` if there is one.
     pub fn unsupported(&self) -> Option<&'static str> {
         if let InstructionRow::Unsupported(reason) = self.row {
             Some(reason)
@@ -297,19 +299,19 @@ impl ListedInstruction {
         }
     }
 
-    /// Its machine code, `None` for an unsupported row.
+    /// The machine code; `None` for an unsupported row.
     pub fn code(&self) -> Option<Vec<u8>> {
         // SAFETY: a row's code is a kernel.
         unsafe { super::digest::body_of(self.address()?) }
     }
 
-    /// Digest of its machine code, `None` for an unsupported row.
+    /// Digest of the machine code; `None` for an unsupported row.
     pub fn digest(&self) -> Option<String> {
         // SAFETY: a row's code is a kernel.
         unsafe { super::digest::digest_of(self.address()?) }
     }
 
-    /// Address of its machine code; `None` for an unsupported row.
+    /// Address of the machine code; `None` for an unsupported row.
     pub(super) fn address(&self) -> Option<*const u8> {
         match self.row {
             InstructionRow::Code(code, ..) | InstructionRow::Needs(_, _, code, ..) => {
@@ -349,35 +351,35 @@ pub struct InstructionKernel {
     per_turn: u32,
 }
 
-/// Memory that instruction kernels work on.
+/// Memory for instruction kernels.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Scratch([u8; SCRATCH_BYTES]);
 
 impl Scratch {
-    /// Zeros.
+    /// Memory filled with zeros.
     pub fn new() -> Box<Self> {
         Box::new(Self([0; SCRATCH_BYTES]))
     }
 }
 
 impl InstructionKernel {
-    /// Instruction and timing.
+    /// Name: instruction and timing.
     pub fn name(&self) -> String {
         self.listed.name()
     }
 
-    /// Digest of its machine code.
+    /// Digest of the machine code.
     pub fn digest(&self) -> Option<String> {
         self.listed.digest()
     }
 
-    /// Instructions of the kind that is timed in one turn of the loop.
+    /// Number of timed instructions in one iteration of the loop.
     pub fn per_turn(&self) -> u64 {
         u64::from(self.per_turn)
     }
 
-    /// Does `turns` turns. The body of this call is timed.
+    /// Executes `turns` iterations. The body of this call is timed.
     pub fn run(&self, scratch: &mut Scratch, turns: u64) {
         let mut left = turns;
         while left > 0 {
@@ -386,9 +388,9 @@ impl InstructionKernel {
                 turns: part,
                 scratch: scratch.0.as_mut_ptr() as usize,
             };
-            // SAFETY: the code touches the scratch memory, which is borrowed and as large and
-            // aligned as it expects, and its own stack; its instructions were found executable in
-            // `kernel`; `turns` is at least 1.
+            // SAFETY: the code touches its own stack and the scratch memory, which is borrowed and
+            // has the expected size and alignment. `kernel` found that its instructions can be
+            // executed. `turns` is at least 1.
             unsafe { (self.code)(&mut call) };
             left -= part as u64;
         }

@@ -1,10 +1,11 @@
-//! The measured instructions: what each kernel promises, the rows that keep the promise on each
-//! instruction set, and the only safe ways to run them.
+//! The measured instructions: contracts of the kernels, rows of machine code for each instruction
+//! set, and the only safe ways to run them.
 //!
-//! A [`Contract`] says once, for all instruction sets, what a kernel does to memory. A [`Set`] is
-//! one register width of one instruction set; its rows are assembly in a skeleton shared by the
-//! set. `StreamRows` has a field for every contract, so the compiler refuses a set that leaves one
-//! out; what an instruction set cannot do is an explicit [`Row::Unsupported`] with its reason.
+//! A [`Contract`] defines once, for all instruction sets, what a kernel does to memory. A [`Set`]
+//! is one register width of one instruction set. Its rows are assembly in a skeleton shared by the
+//! set. `StreamRows` has a field for every contract, so a set without one of them does not compile.
+//! An operation that an instruction set cannot do is an explicit [`Row::Unsupported`] with its
+//! reason.
 
 mod abi;
 mod calibrate;

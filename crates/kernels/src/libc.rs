@@ -1,10 +1,11 @@
-//! The C library's memset and memcpy over a walk: comparators, labelled as such, not measured code.
+//! Reference kernels: the C library's memset and memcpy over a walk. They are labelled as such,
+//! because they are not this program's code.
 //!
-//! Whole runs up to the end of the window go to one call, as a program would make it.
+//! All bytes up to the end of the window are passed to one call, as a program would do.
 
 use super::stream_call::{BLOCK_BYTES, StreamCall};
 
-/// Calls `run(start, length)` for each run of bytes of the walk and moves it on.
+/// Calls `run(start, length)` for each run of successive bytes of the walk, and advances the walk.
 fn runs(call: &mut StreamCall, mut run: impl FnMut(usize, usize)) {
     let mut left = call.blocks;
     while left > 0 {
@@ -20,7 +21,7 @@ fn runs(call: &mut StreamCall, mut run: impl FnMut(usize, usize)) {
     }
 }
 
-/// Defines a comparator with the convention of kernels.
+/// Defines a reference kernel with the calling convention of kernels.
 macro_rules! comparator {
     ($(#[$doc:meta])* $name:ident, $call:ident, $start:ident, $length:ident, $body:expr) => {
         $(#[$doc])*
@@ -39,7 +40,7 @@ macro_rules! comparator {
 }
 
 comparator! {
-    /// memset with the low byte of the pattern.
+    /// The C library's memset with the low byte of the pattern.
     set, call, start, length,
     // SAFETY: the caller of a kernel vouches for the streams (see `StreamKernel::run`); this is the
     // C library's memset.
@@ -47,7 +48,7 @@ comparator! {
 }
 
 comparator! {
-    /// memcpy from the first stream to the second.
+    /// The C library's memcpy from the first stream to the second.
     copy, call, start, length,
     // SAFETY: as above; the streams do not overlap, so this is the C library's memcpy.
     unsafe { ((start + call.delta) as *mut u8).copy_from_nonoverlapping(start as *const u8, length) }

@@ -1,4 +1,4 @@
-//! Whole lines that are written without being read before: for chains larger than caches, never for
+//! Stores of whole lines that are not read first. They are for chains larger than caches, never for
 //! timed code.
 
 use host::memory::Window;
@@ -10,11 +10,11 @@ pub const LINE: usize = 64;
 /// Words of a line.
 const WORDS: usize = LINE / 8;
 
-/// The lines of a window, of which each is written whole: a word of the caller's and after it what
-/// [`Window::touch`](host::memory::Window::touch) had put there. Writing half a line makes the
-/// processor read it first, which doubles or triples the traffic.
+/// The lines of a window. Each line is written as a whole: first a word of the caller, then the
+/// content that [`Window::touch`](host::memory::Window::touch) had put there. If only half a line
+/// were written, the processor would read it first. This would double or triple the traffic.
 ///
-/// Writes are certain to be visible to others once this is dropped.
+/// Writes are only certain to be visible to other threads after this is dropped.
 #[derive(Debug)]
 pub struct Lines<'a> {
     words: &'a [[AtomicU64; WORDS]],
@@ -28,10 +28,10 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Writes line `line`, with `word` as its first.
+    /// Writes line `line`, with `word` as its first word.
     ///
     /// # Panics
-    /// There is no such line.
+    /// The window has no such line.
     #[inline(always)]
     pub fn write(&mut self, line: usize, word: u64) {
         store(&self.words[line], line, word);
@@ -56,12 +56,12 @@ fn store(place: &[AtomicU64; WORDS], line: usize, word: u64) {
     #[cfg(target_arch = "x86_64")]
     use std::arch::x86_64::*;
     let first = line * WORDS;
-    // SAFETY: the processor has SSE2, which the target asks for.
+    // SAFETY: the processor has SSE2, which the target requires.
     let pair = |low: u64, high: u64| unsafe { _mm_set_epi64x(high as i64, low as i64) };
     let to = place.as_ptr().cast_mut().cast::<__m128i>();
-    // SAFETY: the four vectors are the line, which may be written at any time, as its words are
-    // atomic, and begins at a multiple of its length, as windows do. `fence` comes before anybody
-    // else is told of them.
+    // SAFETY: the four vectors are the line. It may be written at any time, because its words are
+    // atomic, and it begins at a multiple of its length, as windows do. `fence` comes before any
+    // other thread learns of the writes.
     unsafe {
         _mm_stream_si128(to, pair(word, initial_word(first + 1)));
         for vector in 1..WORDS / 2 {
@@ -71,7 +71,7 @@ fn store(place: &[AtomicU64; WORDS], line: usize, word: u64) {
     }
 }
 
-/// Stores that pass the caches are not ordered with others.
+/// Orders the stores past the caches before later stores.
 #[cfg(any(
     target_arch = "x86_64",
     all(target_arch = "x86", target_feature = "sse2")
@@ -81,12 +81,12 @@ fn fence() {
     use std::arch::x86::_mm_sfence;
     #[cfg(target_arch = "x86_64")]
     use std::arch::x86_64::_mm_sfence;
-    // SAFETY: the processor has SSE, which the target asks for.
+    // SAFETY: the processor has SSE, which the target requires.
     unsafe { _mm_sfence() };
 }
 
-/// Elsewhere only the word: whether stores of a whole line make the processor read it is its own
-/// affair.
+/// On other processors, only the word is stored. The processor decides itself whether it reads the
+/// line first.
 #[cfg(not(any(
     target_arch = "x86_64",
     all(target_arch = "x86", target_feature = "sse2")

@@ -1,5 +1,5 @@
-//! Operations by which threads agree: atomic instructions on one word, a spin lock, a fence; and
-//! the standard library's mutex as a comparator.
+//! Operations for synchronisation: atomic instructions on one word, a spin lock and a fence. The
+//! standard library's mutex is a reference for comparison.
 
 use super::abi::kernel_fn;
 use super::native;
@@ -13,63 +13,63 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use units::ParseError;
 
-/// A word that threads share, alone on two cache lines: neighbours are fetched in pairs by some
-/// processors, and some have lines of 128 B.
+/// A word that threads share, alone on two cache lines. Some processors fetch neighbouring lines in
+/// pairs, and some have lines of 128 B.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct SharedLine {
-    /// The word: a counter, or a lock that is free at 0.
+    /// The shared word: a counter, or a lock that is free at 0.
     pub word: AtomicUsize,
-    /// The word that a spin lock guards.
+    /// Word that a spin lock guards.
     pub guarded: AtomicUsize,
     mutex: Mutex<usize>,
 }
 
-/// Arguments and results of the assembly; the layout is part of every skeleton: words of the
+/// Arguments and results of the assembly. The layout is part of every skeleton. All words have the
 /// machine's own width.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct LockCall {
-    /// Address of the word; for a spin lock, that of the guarded one is one word further.
+    /// Address of the word. The word that a spin lock guards comes right after it.
     pub word: usize,
-    /// Operations to do, at least 1.
+    /// Number of operations, at least 1.
     pub turns: usize,
-    /// Dependent additions inside (while a lock is held; for atomics and fences right after), 0 for
-    /// none.
+    /// Dependent additions inside the operation, 0 for none. They come while a lock is held, or
+    /// right after an atomic instruction or a fence.
     pub inside: usize,
-    /// Dependent additions between one operation and the next, 0 for none.
+    /// Dependent additions between two operations, 0 for none.
     pub between: usize,
-    /// Tries that another thread's success made vain: compare-and-swap that failed, lock found
-    /// taken.
+    /// Tries that failed because of another thread: a compare-and-swap that failed, or a lock that
+    /// was taken.
     pub vain: usize,
 }
 
 /// The machine code of one lock kernel.
 pub(super) type LockCode = kernel_fn!(&mut LockCall);
 
-/// Operation of the threads.
+/// Operation that threads repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LockOperation {
-    /// An atomic addition of 1 to the word.
+    /// Atomic addition of 1 to the word.
     AtomicAdd,
-    /// An atomic exchange with the word.
+    /// Atomic exchange with the word.
     Exchange,
-    /// Load, add 1, compare and swap until it succeeds.
+    /// Load, addition of 1, and compare-and-swap until it succeeds.
     CompareAndSwap,
-    /// Test-and-test-and-set: take the lock, add 1 to the guarded word, give it back.
+    /// Test and test-and-set: takes the lock, adds 1 to the guarded word, releases the lock.
     SpinLock,
-    /// The standard library's mutex around an addition: a comparator, not this program's
-    /// instructions.
+    /// The standard library's mutex around an addition. A reference for comparison, not this
+    /// program's instructions.
     Mutex,
-    /// An ordinary addition to the word, then a full fence. Additions of several threads to one
-    /// word may be lost.
+    /// Ordinary addition to the word, then a full fence. Additions of several threads to one word
+    /// may be lost.
     Fence,
 }
 
 impl LockOperation {
-    /// Every one, in the order of lists and tables.
+    /// Every operation, in the order of lists and tables.
     pub const ALL: [LockOperation; 6] = [
         Self::AtomicAdd,
         Self::Exchange,
@@ -79,7 +79,7 @@ impl LockOperation {
         Self::Fence,
     ];
 
-    /// The name users type.
+    /// Name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::AtomicAdd => "atomic-add",
@@ -122,14 +122,14 @@ impl FromStr for LockOperation {
     }
 }
 
-/// One way to do the operations: `lock` prefixes, `ll-sc` loops, `lse` instructions.
+/// One implementation of the operations: `lock` prefixes, `ll-sc` loops, `lse` instructions.
 #[derive(Debug)]
 pub(super) struct LockSet {
-    /// The name in kernel names.
+    /// Name in the names of kernels.
     pub name: &'static str,
     /// Features that the processor must support, in words.
     pub needs: &'static str,
-    /// Whether it does.
+    /// True if the processor supports them.
     pub present: fn() -> bool,
     pub atomic_add: LockCode,
     pub exchange: LockCode,
@@ -138,7 +138,7 @@ pub(super) struct LockSet {
     pub fence: LockCode,
 }
 
-/// A lock kernel as listed.
+/// A lock kernel in a list. This processor may be unable to execute it.
 #[derive(Debug, Clone, Copy)]
 pub struct ListedLock {
     /// Operation.
@@ -146,7 +146,8 @@ pub struct ListedLock {
     set: &'static LockSet,
 }
 
-/// Every lock kernel of this architecture. The mutex is listed once, with the last way.
+/// Every lock kernel of this architecture. The mutex is listed only once, with the last
+/// implementation.
 pub fn all_locks() -> Vec<ListedLock> {
     let rows = |operation: LockOperation| {
         native::LOCK_SETS
@@ -163,7 +164,8 @@ pub fn all_locks() -> Vec<ListedLock> {
         .collect()
 }
 
-/// The kernel for `operation`: of the ways that this processor has, the last in its table.
+/// The kernel for `operation`, from the last implementation in the table that this processor
+/// supports.
 pub fn lock(operation: LockOperation) -> Result<LockKernel, String> {
     let mut reason = "there are no atomic operations for this architecture".to_owned();
     for listed in all_locks()
@@ -180,7 +182,7 @@ pub fn lock(operation: LockOperation) -> Result<LockKernel, String> {
 }
 
 impl ListedLock {
-    /// `atomic-add/lse`; the mutex is `mutex/std`.
+    /// Name: `atomic-add/lse`; the mutex is `mutex/std`.
     pub fn name(&self) -> String {
         let set = if self.operation == LockOperation::Mutex {
             "std"
@@ -210,13 +212,13 @@ impl ListedLock {
         }
     }
 
-    /// Its machine code, `None` for the mutex.
+    /// The machine code; `None` for the mutex.
     pub fn code(&self) -> Option<Vec<u8>> {
         // SAFETY: the code is a kernel.
         unsafe { super::digest::body_of(self.assembly()? as *const u8) }
     }
 
-    /// Digest of its machine code, `None` for the mutex.
+    /// Digest of the machine code; `None` for the mutex.
     pub fn digest(&self) -> Option<String> {
         // SAFETY: the code is a kernel.
         unsafe { super::digest::digest_of(self.assembly()? as *const u8) }
@@ -238,18 +240,18 @@ pub struct LockKernel {
 }
 
 impl LockKernel {
-    /// Operation and way.
+    /// Name: operation and implementation.
     pub fn name(&self) -> String {
         self.listed.name()
     }
 
-    /// Digest of its machine code, `None` for the mutex.
+    /// Digest of the machine code; `None` for the mutex.
     pub fn digest(&self) -> Option<String> {
         self.listed.digest()
     }
 
-    /// Does the operation `turns` times on `line`, with `inside` and `between` dependent additions
-    /// (see [`LockOperation`]); returns the tries that other threads made vain, 0 for the mutex.
+    /// Executes the operation `turns` times on `line`, with `inside` and `between` dependent
+    /// additions. Returns the tries that failed because of other threads; 0 for the mutex.
     ///
     /// The body of this call is timed.
     pub fn run(&self, line: &SharedLine, turns: u64, inside: u32, between: u32) -> u64 {
@@ -268,9 +270,9 @@ impl LockKernel {
                 between: between as usize,
                 vain: 0,
             };
-            // SAFETY: the code accesses the two words of the line, which is borrowed and whose
-            // words are atomics, by atomic instructions or single aligned loads and stores; its
-            // instructions were found executable.
+            // SAFETY: the line is borrowed, and its two words are atomics. The code accesses them
+            // by atomic instructions or single aligned loads and stores. Its instructions were
+            // found to be executable.
             unsafe { code(&mut call) };
             vain += call.vain as u64;
             left -= part as u64;
@@ -279,8 +281,8 @@ impl LockKernel {
     }
 }
 
-/// The comparator: compiled code around the standard library's mutex; the work inside and between
-/// is measured code.
+/// The reference for comparison: compiled code around the standard library's mutex. The additions
+/// inside and between are the same code as in other kernels.
 fn mutex(line: &SharedLine, turns: u64, inside: u32, between: u32) -> u64 {
     for _ in 0..turns {
         {
@@ -296,10 +298,10 @@ fn mutex(line: &SharedLine, turns: u64, inside: u32, between: u32) -> u64 {
     0
 }
 
-/// `count` dependent additions, by the same instructions as in the other kernels.
+/// `count` dependent additions, by the instructions of the other kernels.
 fn add(count: u32) {
     if count > 0 {
-        // SAFETY: touches registers only and ends after `count` turns, at least one.
+        // SAFETY: the code touches registers only and ends after `count` iterations, at least one.
         unsafe { (native::WORK)(count as usize) }
     }
 }

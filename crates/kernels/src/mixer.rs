@@ -1,9 +1,9 @@
-//! A bijection of words in batches, with the widest vectors of this machine: for work beside the
-//! measurements, never for timed code.
+//! A bijection of words in batches, with the widest vectors of this machine. It is for work next to
+//! the measurements, never for timed code.
 //!
-//! The vector code is written out, since the program is compiled for a small size, and a compiler
-//! that is told so does not make vectors of loops. Chains of gigabytes are built at the speed of
-//! memory only with them.
+//! The vector code is written by hand. The program is compiled for small size, and then the
+//! compiler does not vectorise loops. Without vectors, chains of gigabytes could not be built at
+//! the speed of memory.
 
 /// The lower half of a word.
 const SHORT: u64 = u32::MAX as u64;
@@ -16,30 +16,31 @@ pub struct Mixer {
     pub mask: u64,
     /// Bits of its lower half.
     pub low_bits: u32,
-    /// Bits of its upper half, as many or one less: what is made of it must fit into the lower
-    /// half.
+    /// Bits of its upper half, as many as of the lower half or one less. The folded upper half must
+    /// fit into the lower half.
     pub high_bits: u32,
-    /// The factors of the rounds, all odd, in their order.
+    /// Factors of the rounds in their order, all odd.
     pub factors: Vec<u64>,
-    /// Their inverses modulo 2^64, the last one's first.
+    /// Inverses of the factors modulo 2^64, in reverse order.
     pub inverses: Vec<u64>,
 }
 
 impl Mixer {
-    /// Mixes each of `words`, which are states.
+    /// Mixes each of `words`. All of them must be states.
     pub fn mix(&self, words: &mut [u64]) {
         self.each(words, &self.factors, true);
     }
 
-    /// Undoes [`Mixer::mix`].
+    /// The inverse of [`Mixer::mix`].
     pub fn unmix(&self, words: &mut [u64]) {
         self.each(words, &self.inverses, false);
     }
 
-    /// Folds before each multiplication, or after it.
+    /// Applies all `factors` to each of `words`. Folds before each multiplication if `fold_first`,
+    /// otherwise after it.
     fn each(&self, words: &mut [u64], factors: &[u64], fold_first: bool) {
-        // Vectors multiply the lower halves of words only, and a few words are not worth asking for
-        // them.
+        // Vectors only multiply the lower halves of words. For a few words, the detection of
+        // vectors costs more than it saves.
         let done = if self.mask <= SHORT && words.len() >= 8 {
             self.by_vectors(words, factors, fold_first)
         } else {
@@ -54,16 +55,15 @@ impl Mixer {
         }
     }
 
-    /// Exclusive-ors the upper half of the square of the upper half to the lower half; twice is not
-    /// at all.
+    /// Combines the lower half with the upper half of the square of the upper half, by
+    /// exclusive-or. Folding twice gives `x` again.
     fn fold(&self, x: u64) -> u64 {
         let high = x >> self.low_bits;
-        // Half of a state of 64 bits is 32 of them: the square fits.
+        // Half of a state of at most 64 bits has at most 32 bits, so the square fits.
         x ^ (((high & SHORT) * (high & SHORT)) >> self.high_bits)
     }
 
-    /// Does as many of `words`, from the first on, as fill whole vectors, and says how many these
-    /// are.
+    /// Processes as many of the first `words` as fill whole vectors, and returns their number.
     #[cfg(target_arch = "x86_64")]
     fn by_vectors(&self, words: &mut [u64], factors: &[u64], fold_first: bool) -> usize {
         if is_x86_feature_detected!("avx512f") {
@@ -139,7 +139,7 @@ impl Mixer {
 mod tests {
     use super::*;
 
-    /// A mixer of `bits` bits whose factors are not random.
+    /// A mixer of `bits` bits with fixed factors.
     fn mixer(bits: u32, rounds: usize) -> Mixer {
         let factors: Vec<u64> = (0..rounds)
             .map(|i| 0x9E37_79B9_7F4A_7C15 ^ ((i as u64) << 7))
@@ -198,7 +198,7 @@ mod tests {
             let words: Vec<u64> = (0..1003).map(|i| (i * 0x1357) & mixer.mask).collect();
             let mut wide = words.clone();
             let mut narrow = words;
-            // SAFETY: asked for above.
+            // SAFETY: both features were detected above.
             let (a, b) = unsafe {
                 (
                     mixer.by_avx512(&mut wide, factors, first),

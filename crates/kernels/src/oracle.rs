@@ -1,12 +1,12 @@
-//! Effect of every contract, in plain Rust: the tests compare each kernel with it.
+//! Effect of every contract in plain Rust. The tests compare each kernel with it.
 
 use super::contract::Does;
 use super::{AccessOrder, Contract};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Does to `words` (all streams one after another) what one pass of `contract` does; returns the
-/// sum of words loaded where the contract adds them up, else 0. The order of blocks makes no
-/// difference to what a pass leaves.
+/// Does one pass of `contract` to `words`, which are all streams one after another. Returns the sum
+/// of the loaded words if the contract adds them up, otherwise 0. The order of blocks does not
+/// matter for the result of a pass.
 pub fn apply(contract: &Contract, words: &[AtomicU64], pattern: u64) -> u64 {
     let stream = words.len() / contract.streams() as usize;
     let mut sum = 0u64;
@@ -32,8 +32,8 @@ pub fn apply(contract: &Contract, words: &[AtomicU64], pattern: u64) -> u64 {
     sum
 }
 
-/// The 512-byte blocks of a stream of `blocks` blocks in the order in which `turns` turns from turn
-/// `first` on visit them. Orders by a table are the table's.
+/// Indices of the 512-byte blocks that `turns` iterations visit from iteration `first` on, in a
+/// stream of `blocks` blocks. Not for orders by an index table.
 pub fn visit(visits: AccessOrder, blocks: usize, first: usize, turns: usize) -> Vec<usize> {
     let turn = |turn: usize| match visits {
         AccessOrder::Backward => blocks - 1 - turn % blocks,

@@ -1,4 +1,4 @@
-//! The kernels of this architecture, and the requested one.
+//! All kernels of this architecture, and the choice of one of them.
 
 use super::contract::{CONTRACTS, Operation};
 use super::native;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 use units::ParseError;
 
-/// Every kernel of this architecture, by contract and rising width.
+/// Every streaming kernel of this architecture, by contract and rising width.
 pub fn all_rows() -> Vec<KernelRow> {
     let rows = |operation: Operation| {
         native::SETS.iter().map(move |set| KernelRow {
@@ -28,7 +28,7 @@ pub fn sets() -> &'static [Set] {
     &native::SETS
 }
 
-/// Which registers to use, as users ask for it.
+/// Registers that a user requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -37,9 +37,9 @@ pub enum Width {
     Bits(u32),
     /// Registers of this set.
     Set(SetId),
-    /// The widest that this machine has.
+    /// The widest registers of this machine.
     Widest,
-    /// Registers that prove fastest at the point in question.
+    /// The registers that kernel selection finds fastest at the point.
     Best,
 }
 
@@ -80,8 +80,8 @@ impl FromStr for Width {
     }
 }
 
-/// The kernel for `operation` at `width`, or the reason why there is none here. `best` is the
-/// widest here: which one is fastest only measuring tells.
+/// The kernel for `operation` at `width`, or the reason why there is none here. `best` means the
+/// widest here, because only measuring shows the fastest.
 pub fn select(operation: Operation, width: Width) -> Result<StreamKernel, String> {
     let rows = || {
         all_rows()

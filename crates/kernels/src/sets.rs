@@ -1,4 +1,4 @@
-//! Sets: one kind of registers of one instruction set each, with a row for every contract.
+//! Sets: each is one kind of registers of one instruction set, with a row for every contract.
 
 use super::contract::Operation;
 use super::contract::StreamRows;
@@ -7,10 +7,10 @@ use super::row::{Row, lacks};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A table of sets: the variants and their names, which are those in kernel names.
+/// Defines the table of sets: the variants, and their names as they appear in the names of kernels.
 macro_rules! set_ids {
     ($($variant:ident, $name:literal, $help:literal;)*) => {
-        /// Which set.
+        /// Identifies a set.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         pub enum SetId {
@@ -18,10 +18,10 @@ macro_rules! set_ids {
         }
 
         impl SetId {
-            /// All of them, of all architectures.
+            /// All sets of all architectures.
             pub const ALL: [SetId; [$($name),*].len()] = [$(SetId::$variant),*];
 
-            /// The name in kernel names.
+            /// Name in the names of kernels.
             pub fn name(self) -> &'static str {
                 match self {
                     $(SetId::$variant => $name,)*
@@ -42,7 +42,7 @@ set_ids! {
     Rvv, "rvv", "RISC-V V 1.0, as long as the processor's vectors are.";
 }
 
-/// How wide the registers are.
+/// Width of registers.
 #[derive(Debug, Clone, Copy)]
 #[allow(
     dead_code,
@@ -51,26 +51,26 @@ set_ids! {
 pub(super) enum Bits {
     /// This many bits.
     Fixed(u32),
-    /// Width that the processor reports, 0 if it does not have the set.
+    /// Function that returns the width on this processor, 0 without the set.
     Asked(fn() -> u32),
 }
 
 /// One kind of registers of one instruction set.
 #[derive(Debug)]
 pub struct Set {
-    /// Which one.
+    /// Identifies the set.
     pub id: SetId,
-    /// Register width.
+    /// Width of the registers.
     pub(super) bits: Bits,
     /// Features that the processor and the operating system must both support, in words.
     pub needs: &'static str,
-    /// Whether they do.
+    /// True if both support them.
     pub(super) present: fn() -> bool,
     pub(super) rows: StreamRows,
 }
 
 impl Set {
-    /// Whether its instructions may be executed here; the reason why not otherwise.
+    /// Checks that the instructions of the set can be executed here. Returns the reason if not.
     pub fn available(&self) -> Result<(), String> {
         if (self.present)() {
             Ok(())
@@ -79,8 +79,8 @@ impl Set {
         }
     }
 
-    /// Register width in bits; `None` where the length of vectors is the processor's choice and
-    /// this one has none.
+    /// Register width in bits. `None` if the processor chooses the length of vectors and this one
+    /// has none.
     pub fn bits(&self) -> Option<u32> {
         match self.bits {
             Bits::Fixed(bits) => Some(bits),
@@ -88,8 +88,8 @@ impl Set {
         }
     }
 
-    /// Register width in words: `256`, or `any` where the processor chooses it (its choice is not
-    /// part of the code).
+    /// Register width in words: `256`, or `any` if the processor chooses it. The processor's choice
+    /// is not part of the code.
     pub fn width(&self) -> String {
         match self.bits {
             Bits::Fixed(bits) => bits.to_string(),
@@ -98,19 +98,19 @@ impl Set {
     }
 }
 
-/// One streaming kernel as listed: it may not be executable here.
+/// One streaming kernel in a list. This processor may be unable to execute it.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelRow {
     /// Operation.
     pub operation: Operation,
-    /// With which registers.
+    /// Set of the registers.
     pub set: &'static Set,
     /// Its code.
     pub(super) row: Row,
 }
 
 impl KernelRow {
-    /// `read/avx512`
+    /// Name: `read/avx512`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.operation, self.set.id.name())
     }
@@ -123,7 +123,7 @@ impl KernelRow {
         }
     }
 
-    /// Why the instruction set has no such kernel, `None` where it has one.
+    /// Reason why the instruction set has no such kernel; `None` if it has one.
     pub fn unsupported(&self) -> Option<&'static str> {
         if let Row::Unsupported(reason) = self.row {
             Some(reason)
@@ -132,14 +132,14 @@ impl KernelRow {
         }
     }
 
-    /// Digest of the machine code, `None` for an unsupported row and for code that is not this
+    /// Digest of the machine code. `None` for an unsupported row, and for code that is not this
     /// program's.
     pub fn digest(&self) -> Option<String> {
         // SAFETY: a row's code is a kernel.
         unsafe { super::digest::digest_of(self.row.ruler()? as *const u8) }
     }
 
-    /// The machine code, `None` where [`KernelRow::digest`] is.
+    /// The machine code; `None` if [`KernelRow::digest`] is.
     pub fn code(&self) -> Option<Vec<u8>> {
         // SAFETY: a row's code is a kernel.
         unsafe { super::digest::body_of(self.row.ruler()? as *const u8) }

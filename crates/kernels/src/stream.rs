@@ -1,4 +1,4 @@
-//! Streaming kernels: the only safe way to run one.
+//! Streaming kernels, and the only safe way to run them.
 
 use super::contract::AccessOrder;
 use super::contract::Contract;
@@ -26,7 +26,7 @@ impl KernelRow {
 }
 
 impl StreamKernel {
-    /// The kernel of `row` if its instructions may be executed here; the reason why not otherwise.
+    /// The kernel of `row`, or the reason why it cannot run here.
     pub(super) fn new(row: KernelRow) -> std::result::Result<Self, String> {
         if let Row::Unsupported(reason) = row.row {
             return Err(reason.to_owned());
@@ -55,12 +55,12 @@ impl StreamKernel {
         self.row.operation.contract()
     }
 
-    /// The registers it uses.
+    /// The set of its registers.
     pub fn set(&self) -> SetId {
         self.row.set.id
     }
 
-    /// Goes on for `blocks` blocks from where `walk` stands, wrapping at the end of the window.
+    /// Continues `walk` for `blocks` blocks. The walk wraps around at the end of the window.
     ///
     /// The body of this call is timed. Non-temporal kernels end with a store fence.
     ///
@@ -74,19 +74,19 @@ impl StreamKernel {
         let mut left = blocks;
         let mut sum = 0u64;
         loop {
-            // One turn, except on 32-bit systems for counts that take minutes. Some codes count
-            // eighths of blocks.
+            // Only one iteration, except on 32-bit systems for counts that take minutes. Some codes
+            // count eighths of blocks.
             walk.call.blocks = usize::try_from(left)
                 .unwrap_or(usize::MAX)
                 .min(usize::MAX / 8);
-            // Zero blocks load nothing; the code then writes nothing back.
+            // A call with zero blocks writes nothing back.
             walk.call.checksum = 0;
             left -= walk.call.blocks as u64;
-            // SAFETY: `StreamWalk::new` checked that all streams lie inside the window that it
-            // borrows, that lengths are block multiples and addresses aligned, and the code keeps
-            // `offset` below `window`; a table names pieces of this very length of stream only and
-            // is borrowed too. The row's instructions were found executable in `new`. The memory is
-            // otherwise only accessed atomically (see `Window`).
+            // SAFETY: `StreamWalk::new` checked that all streams lie inside the window that the
+            // walk borrows, that lengths are multiples of iterations, and that addresses are
+            // aligned. The code keeps `offset` below `window`. An index table only names pieces of
+            // streams of this length, and is borrowed too. `new` found that the row's instructions
+            // can be executed. All other accesses to the memory are atomic (see `Window`).
             unsafe { (self.code)(&mut walk.call) };
             sum = sum.wrapping_add(walk.call.checksum);
             if left == 0 {
@@ -102,19 +102,19 @@ impl StreamKernel {
 pub struct StreamWalk<'w> {
     call: StreamCall,
     contract: &'static Contract,
-    /// Table bytes that one block uses; 0 where there is no table.
+    /// Table bytes of one block; 0 without an index table.
     per_block: usize,
     window: std::marker::PhantomData<&'w Window>,
 }
 
 impl<'w> StreamWalk<'w> {
-    /// A walk of `contract` over `part` (bytes relative to `window`), which holds all its streams
-    /// one after another.
+    /// A walk of `contract` over `part` of `window`, in bytes. The part consists of all streams one
+    /// after another.
     ///
     /// # Errors
-    /// The part is empty or leaves the window, starts on no 64-byte boundary, or its length is no
-    /// multiple of [`Contract::iteration_bytes`] times the streams. The contract visits its blocks
-    /// in the order of a table.
+    /// The part is empty or leaves the window, or does not start at a multiple of 64 bytes. Its
+    /// length is no multiple of [`Contract::iteration_bytes`] times the streams. The contract
+    /// visits its blocks in the order of an index table.
     pub fn new(
         contract: &'static Contract,
         window: &'w Window,
@@ -132,8 +132,8 @@ impl<'w> StreamWalk<'w> {
     /// A walk over `part` in the order of `table`.
     ///
     /// # Errors
-    /// As for [`StreamWalk::new`]; or the contract has an order of its own, or the table is for
-    /// other pieces or for streams of another length.
+    /// The errors of [`StreamWalk::new`], except the last. The contract does not use a table, or
+    /// the table is for other pieces or for streams of another length.
     pub fn by_table(
         contract: &'static Contract,
         window: &'w Window,
@@ -181,10 +181,10 @@ impl<'w> StreamWalk<'w> {
                 window.len()
             )));
         }
-        // The streams of a copy lie one after the other. Streams that are a multiple of 4 KiB long
-        // put a load as far as possible from the last store with the same low 12 address bits.
-        // Processors compare these first (4 KiB aliasing, Intel's optimization manual). The
-        // planner's own sizes are such multiples.
+        // The streams of a copy lie one after the other. Processors compare the low 12 address bits
+        // of loads and stores first (4 KiB aliasing, Intel's optimization manual). Streams with a
+        // length of a multiple of 4 KiB put a load as far as possible from the last store with
+        // equal low bits. The planner's own sizes are such multiples.
         let delta = if streams > 1 { stream } else { 0 };
         let call = StreamCall {
             lead,
@@ -210,12 +210,12 @@ impl<'w> StreamWalk<'w> {
         })
     }
 
-    /// Iterations of the kernel's loop in one pass over the window.
+    /// Number of iterations of the kernel's loop in one pass over the window.
     pub fn iterations_per_pass(&self) -> u64 {
         (self.call.window / self.step()) as u64
     }
 
-    /// Bytes of an iteration in the window or, for orders by a table, in the table.
+    /// Bytes of an iteration in the window, or in the index table if there is one.
     fn step(&self) -> usize {
         if self.per_block > 0 {
             self.per_block
@@ -224,40 +224,40 @@ impl<'w> StreamWalk<'w> {
         }
     }
 
-    /// Sum of the words loaded by the last run of a kernel that adds them up, else 0.
+    /// Sum of the words that the last run loaded, for kernels that add them up; otherwise 0.
     pub fn checksum(&self) -> u64 {
         self.call.checksum
     }
 
-    /// Stores, combines or multiplies with `pattern` from now on.
+    /// Sets the operand that is stored, combined or multiplied with.
     pub fn set_pattern(&mut self, pattern: u64) {
         self.call.pattern = pattern;
     }
 
-    /// Prefetches `distance` bytes ahead from now on, in kernels that prefetch.
+    /// Sets the prefetch distance in bytes, for kernels that prefetch.
     pub fn set_distance(&mut self, distance: u64) {
         self.call.distance = usize::try_from(distance).unwrap_or(usize::MAX / 2);
     }
 
-    /// How far the walk stands: for [`StreamWalk::resume_at`].
+    /// Position of the walk, for [`StreamWalk::resume_at`].
     pub fn offset(&self) -> usize {
         self.call.offset
     }
 
-    /// Goes on at `offset`, which an earlier walk of the same shape ended with; elsewhere it starts
-    /// at 0.
+    /// Continues at `offset`, which is the position of an earlier walk of the same shape. An
+    /// invalid offset starts at 0.
     pub fn resume_at(&mut self, offset: usize) {
         let valid = offset < self.call.window && offset.is_multiple_of(self.step());
         self.call.offset = if valid { offset } else { 0 };
     }
 
-    /// How far the walk stands in its pass over the window, from 0 to 1.
+    /// Share of the current pass that is done, from 0 to 1.
     pub fn share(&self) -> f64 {
         self.call.offset as f64 / self.call.window.max(1) as f64
     }
 
-    /// Goes on at the iteration that lies at `share` of a pass, from 0 to 1: where another walk of
-    /// the same memory, of whatever shape, has stopped.
+    /// Continues at `share` of a pass, from 0 to 1, rounded down to an iteration. The share may
+    /// come from a walk of another shape on the same memory.
     pub fn start_at(&mut self, share: f64) {
         let iterations = self.iterations_per_pass() as usize;
         let next = (share.clamp(0.0, 1.0) * iterations as f64) as usize;
@@ -265,8 +265,8 @@ impl<'w> StreamWalk<'w> {
     }
 }
 
-/// Default data of kernels: every byte differs, none is zero. As a double it is a normal number, so
-/// that kernels that calculate stay fast.
+/// Default operand of kernels. Every byte differs, and none is zero. As a double it is a normal
+/// number, so that kernels that calculate stay fast.
 const PATTERN: u64 = 0x1234_5678_9abc_def1;
 
 /// 3.0, STREAM's scalar.

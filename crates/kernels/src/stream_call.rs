@@ -1,43 +1,43 @@
-//! The call of a streaming kernel: what its machine code is given and gives back.
+//! The call of a streaming kernel: arguments and results of its machine code.
 
 use super::abi::kernel_fn;
 
-/// Bytes of each stream that work is counted in, on every instruction set; an iteration of most
-/// loops covers this many.
+/// Unit of work in bytes of each stream, on every instruction set. An iteration of most loops
+/// covers one block.
 pub const BLOCK_BYTES: u64 = 512;
 
-/// How far ahead kernels that prefetch do so unless told otherwise.
+/// Default prefetch distance in bytes, for kernels that prefetch.
 pub const PREFETCH_DISTANCE: u64 = 2048;
 
-/// Arguments and results of the assembly; the layout is part of every skeleton: eight words of the
+/// Arguments and results of the assembly. The layout is part of every skeleton: eight words of the
 /// machine's own width, then two of 64 bits.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StreamCall {
-    /// First byte of the first stream. The streams that are loaded come first.
+    /// Address of the first stream. Streams that are loaded come first.
     pub lead: usize,
-    /// Distance in bytes from a byte of one stream to the same byte of the next one.
+    /// Distance in bytes from one stream to the next.
     pub delta: usize,
-    /// Length of each stream in bytes, a multiple of what an iteration covers. For orders by a
-    /// table the length of the table in bytes, a multiple of what one turn uses: 32 where it names
-    /// lines, 4 where it names chunks.
+    /// Length of each stream in bytes, a multiple of an iteration. With an index table, the length
+    /// of the table in bytes. That is a multiple of 32 for lines and of 4 for chunks, which is what
+    /// one block uses.
     pub window: usize,
-    /// Distance in bytes from the start of the window to the next iteration in visiting order. For
-    /// `Backward` it is from its end to the end of that iteration; for orders by a table, from the
-    /// start of the table.
+    /// Distance in bytes from the start of the window to the next iteration. For `Backward`, from
+    /// the end of the window to the end of that iteration. With an index table, from the start of
+    /// the table.
     pub offset: usize,
-    /// Blocks to do.
+    /// Number of blocks to process.
     pub blocks: usize,
-    /// First entry of the table: where in the stream a piece starts, in units of 8 bytes, 32 bits
-    /// each.
+    /// Address of the index table. An entry has 32 bits: the start of a piece in the stream, in
+    /// units of 8 bytes.
     pub table: usize,
-    /// How far ahead to prefetch, in bytes.
+    /// Prefetch distance in bytes.
     pub distance: usize,
-    /// Keeps the words behind it in the same place on all 32-bit systems.
+    /// Padding. It keeps the following words at the same offset on all 32-bit systems.
     pub spare: usize,
     /// Operand that is stored, combined or multiplied with.
     pub pattern: u64,
-    /// Wrapping sum of the words loaded, for kernels that add them up.
+    /// Wrapping sum of the loaded words, for kernels that add them up.
     pub checksum: u64,
 }
 

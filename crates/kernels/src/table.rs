@@ -1,8 +1,8 @@
-//! Tables of the order in which a walk visits the pieces of its streams.
+//! Index tables: the order in which a walk visits the pieces of its streams.
 //!
-//! A table lies in memory of its own, 32 bits per piece, and is read once per pass beside the
-//! streams: 4 B per 64 B or per 512 B moved. It names every piece exactly once, which is proven
-//! when it is made, so that a kernel that follows it stays inside its streams.
+//! A table has memory of its own, with 32 bits per piece. Each pass reads it once, in addition to
+//! the streams: 4 B per 64 B or per 512 B moved. It names every piece exactly once. This is proven
+//! when it is built, so that a kernel that follows it stays inside its streams.
 
 use super::contract::AccessOrder;
 use super::stream_call::BLOCK_BYTES;
@@ -13,13 +13,14 @@ use units::error::{Error, Result};
 /// Bytes of a piece of [`AccessOrder::Lines`].
 pub const LINE_BYTES: u64 = 64;
 
-/// Unit of entries: the largest factor that an address takes without an instruction on x86 and Arm.
+/// Unit of entries. It is the largest factor that x86 and Arm apply to an address without another
+/// instruction.
 const UNIT: u64 = 8;
 
-/// The longest stream that a table can be of: entries have 32 bits.
+/// Longest stream of an index table: entries have 32 bits.
 pub const LONGEST_ORDERED: u64 = UNIT << 32;
 
-/// An order of the pieces of streams of one length.
+/// An order of the pieces of streams with the same length.
 #[derive(Debug)]
 pub struct IndexTable {
     window: Window,
@@ -28,18 +29,18 @@ pub struct IndexTable {
 }
 
 impl IndexTable {
-    /// Bytes of the memory that a table for streams of `stream` bytes takes.
+    /// Size of the memory for a table of streams of `stream` bytes.
     pub fn bytes_for(visits: AccessOrder, stream: u64) -> u64 {
         (stream / piece(visits) * 4).next_multiple_of(64)
     }
 
-    /// The table whose entry `i` is piece `order(i)`, in `window`. `stream` is the length of each
+    /// The table in `window` whose entry `i` is piece `order(i)`. `stream` is the length of each
     /// stream.
     ///
     /// # Errors
-    /// `visits` is no order by a table; the stream is no multiple of a block or longer than
-    /// [`LONGEST_ORDERED`]; the window is too small; the order names a piece that does not exist or
-    /// one twice.
+    /// `visits` does not use a table. The stream is no multiple of a block or longer than
+    /// [`LONGEST_ORDERED`]. The window is too small. The order names a piece that does not exist,
+    /// or a piece twice.
     pub fn new(
         window: Window,
         visits: AccessOrder,
@@ -100,12 +101,12 @@ impl IndexTable {
         })
     }
 
-    /// Which pieces it names.
+    /// Kind of pieces that the table names.
     pub fn visits(&self) -> AccessOrder {
         self.visits
     }
 
-    /// Length of each of the streams that it is for.
+    /// Length of each stream for which the table is made.
     pub fn stream_bytes(&self) -> u64 {
         self.stream
     }
@@ -115,7 +116,7 @@ impl IndexTable {
         self.window.address()
     }
 
-    /// Length in bytes, without what fills up the last line.
+    /// Length of the table in bytes, without the padding of the last line.
     pub(super) fn bytes(&self) -> usize {
         (self.stream / piece(self.visits) * 4) as usize
     }

@@ -70,7 +70,7 @@ pub struct RealMachine {
     prepared: Option<(Work, Prepared)>,
     /// Lines that pairs of CPUs hand back and forth between samples.
     lines: BTreeMap<[u32; 2], Arc<HandOffRun>>,
-    /// Share of its pass at which the last stream stopped that no cache could hold.
+    /// Share of its pass at which the last stream stopped that fits into no cache.
     reached: f64,
 }
 
@@ -598,8 +598,8 @@ impl Machine for RealMachine {
                 return runner.prepare(w, &means);
             }
         };
-        // A few samples stream less memory than a large cache holds. Samples that began at the
-        // start again would find there what earlier samples have left in the cache.
+        // A few samples stream less memory than the size of a large cache. Samples that began at
+        // the start again would find there what earlier samples have left in the cache.
         if !work.fits_last_level(&self.facts) {
             prepared.start_at(self.reached);
         }

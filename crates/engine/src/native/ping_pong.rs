@@ -45,7 +45,7 @@ const UNDER_WAY: usize = 0;
 const OVER: usize = 1;
 const GIVEN_UP: usize = 2;
 
-/// Two threads that hand lines to and fro.
+/// Two threads that hand lines back and forth.
 #[derive(Debug)]
 pub struct HandOffRun {
     kernel: HandOff,

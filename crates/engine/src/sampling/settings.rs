@@ -20,7 +20,7 @@ const MOST_ROUNDS: u32 = 100;
 pub struct Sampling {
     /// Length of one sample.
     pub length: Nanos,
-    /// Factor for the length of samples of a chain that no cache could hold, see [`IN_MEMORY`].
+    /// Factor for the length of samples of a chain that fits into no cache, see [`IN_MEMORY`].
     pub in_memory: f64,
     /// Samples of a round.
     pub per_round: u32,
@@ -34,9 +34,9 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Length of a sample of `work`; `could_hold` says whether a cache could hold its working set.
-    /// If most of the earlier `samples` were disturbed, this is the short length. Long samples are
-    /// disturbed more often.
+    /// Length of a sample of `work`; `could_hold` says whether its working set could fit into a
+    /// cache. If most of the earlier `samples` were disturbed, this is the short length. Long
+    /// samples are disturbed more often.
     pub(super) fn length_of(
         &self,
         work: &Work,

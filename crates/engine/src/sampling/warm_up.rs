@@ -24,8 +24,8 @@ const LARGEST_PREFILL: Bytes = Bytes::mib(512);
 /// than the samples.
 const LARGEST_REPEATED_PREFILL: Bytes = Bytes::mib(32);
 
-/// Longest time of a warm-up walk, through a working set that a cache could hold or through page
-/// tables.
+/// Longest time of a warm-up walk, through a working set that could fit into a cache or through
+/// page tables.
 pub const LONGEST_WALK: Nanos = Nanos(100e6);
 
 /// Shortest window of external work that is taken when the remaining time is less than the
@@ -61,9 +61,9 @@ pub(super) fn timely(
     machine.sample(work, length)
 }
 
-/// Takes samples that do not count. First, a working set that a cache could hold is walked once.
-/// For a larger working set, only the page tables behind it are walked, because caches do hold
-/// them. Then samples follow until two in a row agree or `most` were taken.
+/// Takes samples that do not count. First, a working set that could fit into a cache is walked
+/// once. For a larger working set, only its page tables are walked, because they do fit. Then
+/// samples follow until two in a row agree or `most` were taken.
 ///
 /// Page tables are counted in base pages, because huge pages of a virtual machine are base pages on
 /// many hosts.
@@ -120,8 +120,8 @@ pub(super) fn warm_caches(
     Ok(())
 }
 
-/// Number of prefills of `work` during `samples` in a row. A cache could hold `work`. `nearer` is
-/// the size of the cache before the last level, whose lines belong to this CPU alone.
+/// Number of prefills of `work` during `samples` in a row. `work` could fit into a cache. `nearer`
+/// is the size of the cache before the last level, whose lines belong to this CPU alone.
 pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
     if is_prefilled(work)
         && work.working_set() > nearer
@@ -139,9 +139,9 @@ fn is_prefilled(work: &Work) -> bool {
     matches!(work, Work::Chase(chase) if chase.touched() <= LARGEST_PREFILL)
 }
 
-/// Amount of the warm-up walk of a working set that a cache could hold. `nearer` is the size of the
-/// cache before the last level. The walk is one pass. A prefilled chain is walked as far as twice
-/// the nearer cache, which is then in its steady state.
+/// Amount of the warm-up walk of a working set that could fit into a cache. `nearer` is the size of
+/// the cache before the last level. The walk is one pass. A prefilled chain is walked as far as
+/// twice the nearer cache, which is then in its steady state.
 pub fn warm_up_walk(work: &Work, nearer: Bytes) -> u64 {
     match work {
         Work::Chase(chase) if is_prefilled(work) => chase

@@ -5,12 +5,12 @@ use crate::chase::{ChaseCall, ChaseCode};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeleton.
+// The offsets that the skeleton uses.
 const _: () =
     assert!(offset_of!(ChaseCall, blocks) == 256 && offset_of!(ChaseCall, payload) == 264);
 
-/// The hop of a walker in register `\r`, then of one whose position is `\place` in the call, with
-/// and without payload.
+/// One hop, with and without payload: of a walker in register `\r`, then of a walker whose position
+/// is at `\place` in the call.
 macro_rules! hop {
     (register) => {
         ".if {payload}\n ldr x30, [\\r, 8]\n ldr \\r, [\\r]\n add x2, x2, x30\n .else\n ldr \\r, [\\r]\n .endif"
@@ -21,7 +21,7 @@ macro_rules! hop {
     };
 }
 
-/// `$text` for every walker that has a register, `\r`.
+/// Repeats `$text` for every walker with a register of its own, `\r`.
 macro_rules! each_walker {
     ($text:expr) => {
         concat!(
@@ -38,14 +38,16 @@ macro_rules! each_walker {
 
 /// A pointer chase: `fn(&mut ChaseCall)`.
 ///
-/// In: `x0` = `ChaseCall`. Out: positions and payload in the call. Clobbers: x1 to x17, flags; x19
-/// to x28 and x30 are put back. Memory: reads 8 bytes at each node, with payload 8 more behind
-/// them; the positions of walkers from the 25th on lie in the call, which the store buffer forwards
-/// (about 5 cycles a hop more, far below a miss). Timed: the hops; those of one walker each need
-/// the one before.
+/// - In: `x0` = `ChaseCall`.
+/// - Out: positions and payload in the call.
+/// - Clobbers: x1 to x17, flags. Restored: x19 to x28, x30.
+/// - Memory: reads 8 bytes at each node, and with payload the next 8 bytes too.
+/// - Timed: the hops. Each hop of a walker needs the previous one.
 ///
-/// x1 counts, x2 adds up, x3 and x30 hold a position from the call and a payload; the others are
-/// walkers.
+/// x1 counts iterations, and x2 adds up the payload. The positions of the 25th and later walkers
+/// stay in the call. The store buffer forwards these positions. This costs about 5 cycles more per
+/// hop, which is far below a miss. x3 and x30 are for such a position and a payload. The other
+/// registers are walkers.
 #[unsafe(naked)]
 unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mut ChaseCall) {
     naked_asm!(
@@ -92,7 +94,7 @@ unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mu
     )
 }
 
-/// By number of walkers.
+/// The chases by number of walkers.
 pub(crate) static CHASES: [ChaseCode; MOST_WALKERS] = [
     chase::<1, 0>,
     chase::<2, 0>,
@@ -128,7 +130,7 @@ pub(crate) static CHASES: [ChaseCode; MOST_WALKERS] = [
     chase::<32, 0>,
 ];
 
-/// The same with payload.
+/// The chases with payload, by number of walkers.
 pub(crate) static CHASES_WITH_PAYLOAD: [ChaseCode; MOST_WALKERS] = [
     chase::<1, 1>,
     chase::<2, 1>,

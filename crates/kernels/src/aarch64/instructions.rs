@@ -1,22 +1,24 @@
-//! Instructions of AArch64 timed on their own.
+//! Instructions of AArch64, each timed alone.
 
 use crate::instructions::{InstructionCall, InstructionRow, InstructionRows};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeleton.
+// The offsets that the skeleton uses.
 const _: () =
     assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 8);
 
-/// An instruction kernel: `fn(&mut InstructionCall)`. A turn does `$each` with `\r` going through
-/// eight registers, or eight words of the scratch memory, four times over: 32 times in all.
+/// An instruction kernel: `fn(&mut InstructionCall)`. An iteration does `$each` 32 times. `\r` goes
+/// four times through eight registers, or through eight words of the scratch memory.
 ///
-/// In: `x0` = `InstructionCall`. Clobbers: x1 to x17, flags, v0 to v7, v16 to v31: all the caller's
-/// to save. Memory: the scratch memory at `x2`, and 512 bytes of stack below the caller's, where
-/// the row pushes or pops. Timed: the instructions; a count and a branch per turn.
+/// - In: `x0` = `InstructionCall`.
+/// - Clobbers: x1 to x17, flags, v0 to v7, v16 to v31.
+/// - Memory: the scratch memory at `x2`, and 512 bytes of stack below the caller's if the row
+///   pushes or pops.
+/// - Timed: the instructions, and a count and a branch per iteration.
 ///
-/// In a row `x2` is the scratch memory, x3 to x17 and the vector registers are free; `turn` is done
-/// once per turn.
+/// In a row, `x2` is the scratch memory; x3 to x17 and the vector registers are free. `turn` is
+/// done once per iteration.
 macro_rules! instruction {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, turn: $turn:expr, each: $each:expr, end: $end:expr $(,)? }) => {
         $(#[$doc])*
@@ -50,224 +52,225 @@ macro_rules! instruction {
     };
 }
 
-/// Times `$each` is done in a turn of [`instruction!`].
+/// Number of times that an iteration of [`instruction!`] does `$each`.
 const PER_TURN: u32 = 32;
 
-// Registers. Destinations `\r` stand for registers that no instruction of the kernel reads.
+// Registers. No instruction of a kernel reads its destinations `\r`.
 instruction! {
-    /// Alternating, since a register copied to itself is nothing to do for some cores.
+    /// Alternates between two registers, because some cores do nothing for a copy of a register to
+    /// itself.
     move_latency, "mov x3, x4\n mov x4, x3"
 }
 instruction! {
-    /// From a register that never changes.
+    /// Copies a register that never changes.
     move_throughput, "mov x1\\r, x3"
 }
 instruction! {
-    /// Register plus register.
+    /// Adds two registers that never change.
     add_throughput, "add x1\\r, x3, x4"
 }
 instruction! {
-    /// Each adds to the sum before.
+    /// Each addition needs the previous sum.
     add_latency { start: "mov x4, 3", turn: "", each: "add x3, x3, x4", end: "" }
 }
 instruction! {
-    /// Eight counters would be chains of their own; these all count up from the same.
+    /// All add to the same register. Eight counters would be eight chains.
     increment_throughput, "add x1\\r, x3, 1"
 }
 instruction! {
-    /// One counter.
+    /// Each instruction needs the previous value of the counter.
     increment_latency, "add x3, x3, 1"
 }
 instruction! {
-    /// 64 bits by 64 bits, the low half.
+    /// 64 bits by 64 bits; the result is the low half of the product.
     multiply_throughput, "mul x1\\r, x3, x4"
 }
 instruction! {
-    /// Each multiplies the product before.
+    /// Each multiplication needs the previous product.
     multiply_latency { start: "mov x3, 3\n mov x4, 5", turn: "", each: "mul x3, x3, x4", end: "" }
 }
 
 // Memory.
 instruction! {
-    /// From eight words.
+    /// Loads eight words.
     load_throughput, "ldr x1\\r, [x2, 8 * \\r]"
 }
 instruction! {
-    /// A word that holds its own address.
+    /// Each load reads its own address from the word.
     load_latency { start: "str x2, [x2]", turn: "", each: "ldr x2, [x2]", end: "" }
 }
 instruction! {
-    /// To eight words.
+    /// Stores to eight words.
     store_throughput, "str x3, [x2, 8 * \\r]"
 }
 instruction! {
-    /// Stored and loaded again.
+    /// Stores a word and loads it again.
     store_latency, "str x3, [x2]\n ldr x3, [x2]"
 }
 instruction! {
-    /// Eight words.
+    /// Increments eight words.
     increment_memory_throughput, "ldr x1\\r, [x2, 8 * \\r]\n add x1\\r, x1\\r, 1\n str x1\\r, [x2, 8 * \\r]"
 }
 instruction! {
-    /// One word.
+    /// Increments one word again and again.
     increment_memory_latency, "ldr x3, [x2]\n add x3, x3, 1\n str x3, [x2]"
 }
 
 // The stack pointer stays a multiple of 16, which the processor demands of every access through it.
 instruction! {
-    /// 32 of them; the stack pointer is put back once per turn.
+    /// 32 pushes. The stack pointer is restored once per iteration.
     push { start: "sub sp, sp, 512", turn: "add sp, sp, 512", each: "str x3, [sp, -16]!",
         end: "add sp, sp, 512" }
 }
 instruction! {
-    /// 32 of them, of stack that nobody wrote; the stack pointer is lowered once per turn.
+    /// 32 pops from unwritten stack. The stack pointer is lowered once per iteration.
     pop { start: "", turn: "sub sp, sp, 512", each: "ldr x1\\r, [sp], 16", end: "" }
 }
 instruction! {
-    /// The popped value is not needed.
+    /// Later instructions do not need the popped value.
     push_pop_throughput, "str x3, [sp, -16]!\n ldr x1\\r, [sp], 16"
 }
 instruction! {
-    /// The popped value is pushed next.
+    /// The next push needs the popped value.
     push_pop_latency, "str x3, [sp, -16]!\n ldr x3, [sp], 16"
 }
 
 // Between general and vector registers.
 instruction! {
-    /// The rest of the vector register becomes 0.
+    /// The instruction clears the rest of the vector register.
     to_vector_32, "fmov s2\\r, w3"
 }
 instruction! {
-    /// The rest of the vector register becomes 0.
+    /// The instruction clears the rest of the vector register.
     to_vector_64, "fmov d2\\r, x3"
 }
 instruction! {
-    /// The upper half of the general register becomes 0.
+    /// The instruction clears the upper half of the general register.
     from_vector_32, "fmov w1\\r, s0"
 }
 instruction! {
-    /// Of the low half.
+    /// Reads the low half of the vector register.
     from_vector_64, "fmov x1\\r, d0"
 }
 instruction! {
-    /// The returned value is not needed.
+    /// Later instructions do not need the returned value.
     to_and_back_throughput, "fmov d\\r, x3\n fmov x1\\r, d\\r"
 }
 instruction! {
-    /// The returned value goes next.
+    /// The next move needs the returned value.
     to_and_back_latency, "fmov d0, x3\n fmov x3, d0"
 }
 instruction! {
-    /// Into eight vectors.
+    /// Inserts into eight vectors.
     insert_8_throughput, "ins v2\\r\\().b[1], w3"
 }
 instruction! {
-    /// Into one vector, whose other elements it keeps.
+    /// Inserts into one vector and keeps its other elements, so each needs the previous result.
     insert_8_latency, "ins v0.b[1], w3"
 }
 instruction! {
-    /// Of the second element, so that it is no plain move.
+    /// Extracts the second element, because the first one would be a plain move.
     extract_8, "umov w1\\r, v0.b[1]"
 }
 instruction! {
-    /// Into eight vectors.
+    /// Inserts into eight vectors.
     insert_16_throughput, "ins v2\\r\\().h[1], w3"
 }
 instruction! {
-    /// Into one vector, whose other elements it keeps.
+    /// Inserts into one vector and keeps its other elements, so each needs the previous result.
     insert_16_latency, "ins v0.h[1], w3"
 }
 instruction! {
-    /// Of the second element, so that it is no plain move.
+    /// Extracts the second element, because the first one would be a plain move.
     extract_16, "umov w1\\r, v0.h[1]"
 }
 instruction! {
-    /// Into eight vectors.
+    /// Inserts into eight vectors.
     insert_32_throughput, "ins v2\\r\\().s[1], w3"
 }
 instruction! {
-    /// Into one vector, whose other elements it keeps.
+    /// Inserts into one vector and keeps its other elements, so each needs the previous result.
     insert_32_latency, "ins v0.s[1], w3"
 }
 instruction! {
-    /// Of the second element, so that it is no plain move.
+    /// Extracts the second element, because the first one would be a plain move.
     extract_32, "umov w1\\r, v0.s[1]"
 }
 instruction! {
-    /// Into eight vectors.
+    /// Inserts into eight vectors.
     insert_64_throughput, "ins v2\\r\\().d[1], x3"
 }
 instruction! {
-    /// Into one vector, whose other elements it keeps.
+    /// Inserts into one vector and keeps its other elements, so each needs the previous result.
     insert_64_latency, "ins v0.d[1], x3"
 }
 instruction! {
-    /// Of the second element, so that it is no plain move.
+    /// Extracts the second element, because the first one would be a plain move.
     extract_64, "umov x1\\r, v0.d[1]"
 }
 
 // Vectors.
 instruction! {
-    /// From a register that never changes; the upper half becomes 0.
+    /// Copies a register that never changes. The instruction clears the upper half.
     vector_move_64_throughput, "fmov d2\\r, d0"
 }
 instruction! {
-    /// Alternating, as for general registers.
+    /// Alternates between two registers, like the moves of general registers.
     vector_move_64_latency, "fmov d0, d1\n fmov d1, d0"
 }
 instruction! {
-    /// From a register that never changes.
+    /// Copies a register that never changes.
     vector_move_128_throughput, "mov v2\\r\\().16b, v0.16b"
 }
 instruction! {
-    /// Alternating.
+    /// Alternates between two registers.
     vector_move_128_latency, "mov v0.16b, v1.16b\n mov v1.16b, v0.16b"
 }
 instruction! {
-    /// From a register that never changes.
+    /// Copies a register that never changes.
     vector_move_any_throughput, "mov z2\\r\\().d, z0.d"
 }
 instruction! {
-    /// Alternating.
+    /// Alternates between two registers.
     vector_move_any_latency, "mov z0.d, z1.d\n mov z1.d, z0.d"
 }
 instruction! {
-    /// Two sums of 64 bits.
+    /// Adds two 64-bit elements.
     vector_add_128_throughput, "add v2\\r\\().2d, v0.2d, v1.2d"
 }
 instruction! {
-    /// Each adds to the sums before.
+    /// Each addition needs the previous sums.
     vector_add_128_latency, "add v0.2d, v0.2d, v1.2d"
 }
 instruction! {
-    /// Sums of 64 bits.
+    /// Adds 64-bit elements.
     vector_add_any_throughput, "add z2\\r\\().d, z0.d, z1.d"
 }
 instruction! {
-    /// Each adds to the sums before.
+    /// Each addition needs the previous sums.
     vector_add_any_latency, "add z0.d, z0.d, z1.d"
 }
 
 // Fences.
 instruction! {
-    /// With nothing to wait for but the one before.
+    /// The fence has nothing to order except the previous fence.
     fence_load, "dmb ishld"
 }
 instruction! {
-    /// With nothing to wait for but the one before.
+    /// The fence has nothing to order except the previous fence.
     fence_store, "dmb ishst"
 }
 instruction! {
-    /// With nothing to wait for but the one before.
+    /// The fence has nothing to order except the previous fence.
     fence_full, "dmb ish"
 }
 instruction! {
-    /// Adds 0 to a word of the stack; with acquire and release it orders what is before and what
-    /// comes after.
+    /// Adds 0 to a word of the stack. With acquire and release, the instruction orders earlier and
+    /// later accesses.
     fence_locked { start: "sub sp, sp, 16", turn: "", each: "ldaddal xzr, x3, [sp]", end: "add sp, sp, 16" }
 }
 
-/// Why there is no other latency.
+/// Reason why a move in one direction has no latency.
 const ONE_WAY: InstructionRow = InstructionRow::Unsupported(
     "a chain of them needs a way back to the other registers: see to-vector-and-back",
 );
@@ -282,17 +285,17 @@ const NOT_THIS_WIDE: [InstructionRow; 2] =
     [InstructionRow::Unsupported("vectors have 128 bits, or with SVE the processor's own length");
         2];
 
-/// Whether there is SVE.
+/// True if the processor and the system have SVE.
 fn sve() -> bool {
     std::arch::is_aarch64_feature_detected!("sve")
 }
 
-/// Whether there are atomic instructions.
+/// True if the processor has atomic instructions.
 fn lse() -> bool {
     std::arch::is_aarch64_feature_detected!("lse")
 }
 
-/// One instruction per `each`.
+/// Row of a kernel with one timed instruction per `each`.
 macro_rules! row {
     ($code:ident, $text:literal) => {
         InstructionRow::Code($code, PER_TURN, $text)

@@ -1,14 +1,14 @@
 //! Locks and hand-offs of AArch64.
 //!
-//! Atomic operations acquire and release, as those of x86 do and as the standard library's defaults
-//! would.
+//! Atomic operations acquire and release, like those of x86 and like the standard library's
+//! defaults.
 
 use crate::handoff::{HandOffCall, HandOffRows};
 use crate::locks::{LockCall, LockSet};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeletons.
+// The offsets that the skeletons use.
 const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, turns) == 8);
 const _: () = assert!(offset_of!(LockCall, inside) == 16 && offset_of!(LockCall, between) == 24);
 const _: () = assert!(offset_of!(LockCall, vain) == 32);
@@ -16,9 +16,11 @@ const _: () = assert!(offset_of!(HandOffCall, word) == 0 && offset_of!(HandOffCa
 const _: () =
     assert!(offset_of!(HandOffCall, turns) == 16 && offset_of!(HandOffCall, patience) == 24);
 
-/// `count` dependent additions, one a turn: `fn(count)`, at least 1.
+/// `count` dependent additions, one per iteration: `fn(count)`. `count` is at least 1.
 ///
-/// In: `x0`. Clobbers: x0, x1, flags. Memory: none.
+/// - In: `x0` = `count`.
+/// - Clobbers: x0, x1, flags.
+/// - Memory: none.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn work(count: usize) {
     naked_asm!(
@@ -35,7 +37,8 @@ pub(crate) unsafe extern "C" fn work(count: usize) {
     )
 }
 
-/// Further tries, counted, on a line of their own. `$try` jumps to 7 where it was vain.
+/// Further tries, which are counted. They start on a line of their own. `$try` jumps to 7 if it
+/// fails.
 macro_rules! again {
     ($try:expr) => {
         concat!(
@@ -48,16 +51,20 @@ macro_rules! again {
 
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
-/// In: `x0` = `LockCall`. Out: `vain` in the call. Clobbers: x1 to x15, flags. In a row `x2` is the
-/// word's address, `x9` counts vain tries, x11 to x15 are free. If the first try may be vain,
-/// `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the try. Timed: the
-/// operation, the additions inside and between, one compare and branch for each.
+/// - In: `x0` = `LockCall`.
+/// - Out: `vain` in the call.
+/// - Clobbers: x1 to x15, flags.
+/// - Timed: the operation, the additions inside and between, and one compare and branch for each.
 ///
-/// The loops of additions come first in the line that the loop starts on, and `again` starts on a
-/// line of its own: no short loop straddles two. The first operation enters at 2.
+/// In a row, `x2` is the word's address and `x9` counts failed tries; x11 to x15 are free. If the
+/// first try can fail, `take` jumps to 7 in `again`. That code ends with a jump back to 8, right
+/// after the first try.
 ///
-/// A vain try is followed by `isb`: it waits for tens of cycles, as `pause` does on x86, where
-/// `yield` does nothing on processors without hardware threads.
+/// The loops of additions come first in the line on which the loop starts, and `again` starts on a
+/// line of its own. So no short loop straddles two lines. The first operation enters at 2.
+///
+/// A failed try is followed by `isb`, which waits for tens of cycles, like `pause` on x86. `yield`
+/// does nothing on processors without hardware threads.
 macro_rules! lock_kernel {
     ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
@@ -104,7 +111,7 @@ macro_rules! lock_kernel {
 }
 
 lock_kernel! {
-    /// Load exclusive, add, store exclusive until it succeeds.
+    /// Load exclusive, addition and store exclusive until the store succeeds.
     add_exclusive,
     "ldaxr x11, [x2]\n add x11, x11, 1\n stlxr w12, x11, [x2]\n cbnz w12, 7f\n8:",
     "",
@@ -112,7 +119,7 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Load exclusive, store exclusive until it succeeds.
+    /// Load exclusive and store exclusive until the store succeeds.
     exchange_exclusive,
     "ldaxr x11, [x2]\n stlxr w12, x3, [x2]\n cbnz w12, 7f\n8:",
     "",
@@ -120,7 +127,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Load, add; load exclusive, compare, store exclusive: a failure has loaded the new value.
+    /// Load and addition, then load exclusive, comparison and store exclusive. A failure has
+    /// already loaded the new value.
     compare_and_swap_exclusive,
     concat!(
         "ldr x12, [x2]\n add x13, x12, 1\n",
@@ -134,8 +142,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Exchange 1 for the lock by load and store exclusive; while it is taken, look at it. Given
-    /// back by a store with release.
+    /// Takes the lock by an exchange with 1, by load and store exclusive. Polls the lock while it
+    /// is taken. Releases it by a store with release.
     spin_lock_exclusive,
     concat!(
         "mov x12, 1\n ldaxr x11, [x2]\n cbnz x11, 7f\n stxr w13, x12, [x2]\n cbnz w13, 7f\n8:\n",
@@ -149,17 +157,17 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// `ldaddal`
+    /// `ldaddal`.
     add_lse, "mov x11, 1\n ldaddal x11, x12, [x2]", "", ""
 }
 
 lock_kernel! {
-    /// `swpal`
+    /// `swpal`.
     exchange_lse, "swpal x3, x11, [x2]", "", ""
 }
 
 lock_kernel! {
-    /// Load, add, `casal`; a failure has loaded the new value.
+    /// Load, addition, `casal`. A failure has already loaded the new value.
     compare_and_swap_lse,
     "ldr x12, [x2]\n add x13, x12, 1\n mov x11, x12\n casal x11, x13, [x2]\n cmp x11, x12\n b.ne 7f\n8:",
     "",
@@ -167,8 +175,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Exchange 1 for the lock with acquire; while it is taken, look at it. Given back by a store
-    /// with release.
+    /// Takes the lock by an exchange with 1, with acquire. Polls the lock while it is taken.
+    /// Releases it by a store with release.
     spin_lock_lse,
     "mov x12, 1\n swpa x12, x11, [x2]\n cbnz x11, 7f\n\
      8:\n ldr x11, [x2, 8]\n add x11, x11, 1\n str x11, [x2, 8]",
@@ -177,11 +185,11 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// An ordinary addition, then `dmb ish`.
+    /// Ordinary addition, then `dmb ish`.
     fence, "ldr x11, [x2]\n add x11, x11, 1\n str x11, [x2]\n dmb ish", "", ""
 }
 
-/// The two ways of AArch64: load and store exclusive, and since Armv8.1 single instructions.
+/// The implementations of AArch64: load and store exclusive, and single instructions since Armv8.1.
 pub(crate) static LOCK_SETS: [LockSet; 2] = [
     LockSet {
         name: "ll-sc",
@@ -207,10 +215,13 @@ pub(crate) static LOCK_SETS: [LockSet; 2] = [
 
 /// A hand-off: `fn(&mut HandOffCall)`.
 ///
-/// In: `x0` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: x1 to x9, x11, x12,
-/// flags. In a row `x2` is the word's address, `x6` the value waited for, `x8` the answer, x11 and
-/// x12 are free. A row jumps to 3 when the value is not there yet. The store depends on the branch
-/// before it, and so cannot pass the load.
+/// - In: `x0` = `HandOffCall`.
+/// - Out: `expected` and `turns` in the call.
+/// - Clobbers: x1 to x9, x11, x12, flags.
+///
+/// In a row, `x2` is the word's address, `x6` the awaited value and `x8` the answer; x11 and x12
+/// are free. A row jumps to 3 if the value is not there yet. The store depends on the branch before
+/// it, and therefore cannot pass the load.
 macro_rules! handoff {
     ($(#[$doc:meta])* $name:ident, $body:expr) => {
         $(#[$doc])*
@@ -249,12 +260,12 @@ handoff! {
 }
 
 handoff! {
-    /// Load exclusive, compare and store exclusive until that succeeds.
+    /// Load exclusive, comparison and store exclusive until the store succeeds.
     swap_when_equal, "ldaxr x11, [x2]\n cmp x11, x6\n b.ne 3b\n stlxr w12, x8, [x2]\n cbnz w12, 3b"
 }
 
 handoff! {
-    /// Ordinary loads, then load exclusive and store exclusive until it succeeds.
+    /// Ordinary loads, then load exclusive and store exclusive until the store succeeds.
     exchange_when_equal,
     "ldr x11, [x2]\n cmp x11, x6\n b.ne 3b\n7: ldaxr x11, [x2]\n stlxr w12, x8, [x2]\n cbnz w12, 7b"
 }

@@ -24,10 +24,10 @@ use super::sets::{Bits, Set, SetId};
 
 /// `blocks` × `REFERENCE_INSTRUCTIONS_PER_BLOCK` dependent additions.
 pub(super) static ADD: kernel_fn!(usize) = skeleton::add;
-/// See `skeleton::issue`.
+/// Independent instructions, see `skeleton::issue`.
 pub(super) static ISSUE: kernel_fn!(usize) = skeleton::issue;
 
-/// As many dependent additions as told, one a turn.
+/// The given number of dependent additions, one per iteration.
 pub(super) static WORK: kernel_fn!(usize) = locks::work;
 
 const NO_STRING: Row =
@@ -36,8 +36,9 @@ const CHOSEN_BY_THE_LIBRARY: Row =
     Row::Unsupported("the C library chooses its registers itself: see the scalar set");
 const NO_REGISTERS: Row = Row::Unsupported("dc zva uses no vector registers: see the scalar set");
 
-/// By rising width. The system's part is in what `is_aarch64_feature_detected!` finds. One word of
-/// each line is one load of a general register in all sets: wider ones would load more than that.
+/// The sets by rising width. `is_aarch64_feature_detected!` also checks the system's support. In
+/// all sets, `touch` loads general registers, because wider loads would load more than one word of
+/// each line.
 pub(super) static SETS: [Set; 3] = [
     Set {
         id: SetId::Scalar,

@@ -1,7 +1,7 @@
 //! The streaming rows of AArch64 in the 128-bit registers of Advanced SIMD.
 //!
-//! Loads that are not used may all go to one pair of registers: each renames it, none waits for
-//! another. Copies use two pairs per group, so that loads run ahead of the stores.
+//! Loads whose values are not used all go to one pair of registers. Each load renames the pair, so
+//! none waits for another. Copies use two pairs per group, so that loads run ahead of the stores.
 
 use super::skeleton::{enter, leave, step, stream, turn};
 
@@ -115,7 +115,7 @@ stream! {
 }
 
 stream! {
-    /// 128-bit loads in pairs, a line a turn.
+    /// 128-bit loads in pairs, one line per iteration.
     read_unroll_64_neon(unrolled_64) {
         start: "",
         turn: "",
@@ -126,7 +126,7 @@ stream! {
 }
 
 stream! {
-    /// 128-bit loads in pairs, two lines a turn.
+    /// 128-bit loads in pairs, two lines per iteration.
     read_unroll_128_neon(unrolled_128) {
         start: "",
         turn: "",
@@ -137,7 +137,7 @@ stream! {
 }
 
 stream! {
-    /// 128-bit loads in pairs, four lines a turn.
+    /// 128-bit loads in pairs, four lines per iteration.
     read_unroll_256_neon(unrolled_256) {
         start: "",
         turn: "",
@@ -170,7 +170,7 @@ stream! {
 }
 
 stream! {
-    /// 128-bit stores in pairs, two lines a turn.
+    /// 128-bit stores in pairs, two lines per iteration.
     write_unroll_128_neon(unrolled_128) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
         turn: "",
@@ -181,7 +181,7 @@ stream! {
 }
 
 stream! {
-    /// 128-bit loads and stores in pairs, exclusive or between.
+    /// 128-bit loads and stores in pairs, with exclusive or in between.
     update_neon(forward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
         turn: "",
@@ -219,7 +219,7 @@ stream! {
 }
 
 stream! {
-    /// 128-bit loads and stores in pairs, two lines a turn.
+    /// 128-bit loads and stores in pairs, two lines per iteration.
     copy_unroll_128_neon(unrolled_128) {
         start: "",
         turn: "add x6, x4, x5",
@@ -231,7 +231,7 @@ stream! {
 }
 
 stream! {
-    /// Vectors of doubles in pairs, multiplied.
+    /// Multiplies pairs of vectors of doubles.
     scale_neon(forward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
         turn: "add x6, x4, x5",
@@ -245,7 +245,7 @@ stream! {
 }
 
 stream! {
-    /// Vectors of doubles in pairs, added.
+    /// Adds pairs of vectors of doubles.
     add_neon(forward) {
         start: "",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
@@ -260,7 +260,7 @@ stream! {
 }
 
 stream! {
-    /// Vectors of doubles in pairs, multiplied and added: two instructions, two roundings.
+    /// Multiplies and adds pairs of vectors of doubles: two instructions, two roundings.
     triad_neon(forward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
@@ -277,7 +277,7 @@ stream! {
 }
 
 stream! {
-    /// Vectors of doubles in pairs, multiplied. Non-temporal stores.
+    /// Multiplies pairs of vectors of doubles. Non-temporal stores.
     scale_nt_neon(forward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
         turn: "add x6, x4, x5",
@@ -291,7 +291,7 @@ stream! {
 }
 
 stream! {
-    /// Vectors of doubles in pairs, added. Non-temporal stores.
+    /// Adds pairs of vectors of doubles. Non-temporal stores.
     add_nt_neon(forward) {
         start: "",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
@@ -306,7 +306,7 @@ stream! {
 }
 
 stream! {
-    /// Vectors of doubles in pairs, multiplied and added: two instructions, two roundings.
+    /// Multiplies and adds pairs of vectors of doubles: two instructions, two roundings.
     /// Non-temporal stores.
     triad_nt_neon(forward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),

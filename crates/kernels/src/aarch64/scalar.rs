@@ -1,8 +1,8 @@
 //! The streaming rows of AArch64 in general registers; doubles in the scalar floating-point
 //! registers.
 //!
-//! Loads that are not used may all go to one pair of registers: each renames it, none waits for
-//! another. Copies use two pairs per group, so that loads run ahead of the stores.
+//! Loads whose values are not used all go to one pair of registers. Each load renames the pair, so
+//! none waits for another. Copies use two pairs per group, so that loads run ahead of the stores.
 
 use super::skeleton::{enter, leave, step, stream, turn};
 
@@ -124,7 +124,7 @@ stream! {
 }
 
 stream! {
-    /// 64-bit loads in pairs, a line a turn.
+    /// 64-bit loads in pairs, one line per iteration.
     read_unroll_64_scalar(unrolled_64) {
         start: "",
         turn: "",
@@ -135,7 +135,7 @@ stream! {
 }
 
 stream! {
-    /// 64-bit loads in pairs, two lines a turn.
+    /// 64-bit loads in pairs, two lines per iteration.
     read_unroll_128_scalar(unrolled_128) {
         start: "",
         turn: "",
@@ -146,7 +146,7 @@ stream! {
 }
 
 stream! {
-    /// 64-bit loads in pairs, four lines a turn.
+    /// 64-bit loads in pairs, four lines per iteration.
     read_unroll_256_scalar(unrolled_256) {
         start: "",
         turn: "",
@@ -201,7 +201,7 @@ stream! {
 }
 
 stream! {
-    /// 64-bit stores in pairs, two lines a turn.
+    /// 64-bit stores in pairs, two lines per iteration.
     write_unroll_128_scalar(unrolled_128) {
         start: "ldr x12, [x0, 64]",
         turn: "",
@@ -212,7 +212,7 @@ stream! {
 }
 
 stream! {
-    /// 64-bit loads and stores in pairs, exclusive or between.
+    /// 64-bit loads and stores in pairs, with exclusive or in between.
     update_scalar(forward) {
         start: "ldr x12, [x0, 64]",
         turn: "",
@@ -249,7 +249,7 @@ stream! {
 }
 
 stream! {
-    /// 64-bit loads and stores in pairs, two lines a turn.
+    /// 64-bit loads and stores in pairs, two lines per iteration.
     copy_unroll_128_scalar(unrolled_128) {
         start: "",
         turn: "add x6, x4, x5",
@@ -261,7 +261,7 @@ stream! {
 }
 
 stream! {
-    /// Doubles in pairs, multiplied.
+    /// Multiplies doubles in pairs.
     scale_scalar(forward) {
         start: "ldr d31, [x0, 64]",
         turn: "add x6, x4, x5",
@@ -274,7 +274,7 @@ stream! {
 }
 
 stream! {
-    /// Doubles in pairs, added.
+    /// Adds doubles in pairs.
     add_scalar(forward) {
         start: "",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
@@ -288,7 +288,7 @@ stream! {
 }
 
 stream! {
-    /// Doubles in pairs, multiplied and added: two instructions, two roundings.
+    /// Multiplies and adds doubles in pairs: two instructions, two roundings.
     triad_scalar(forward) {
         start: "ldr d31, [x0, 64]",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
@@ -303,7 +303,7 @@ stream! {
 }
 
 stream! {
-    /// Doubles in pairs, multiplied. Non-temporal stores.
+    /// Multiplies doubles in pairs. Non-temporal stores.
     scale_nt_scalar(forward) {
         start: "ldr d31, [x0, 64]",
         turn: "add x6, x4, x5",
@@ -316,7 +316,7 @@ stream! {
 }
 
 stream! {
-    /// Doubles in pairs, added. Non-temporal stores.
+    /// Adds doubles in pairs. Non-temporal stores.
     add_nt_scalar(forward) {
         start: "",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
@@ -330,8 +330,7 @@ stream! {
 }
 
 stream! {
-    /// Doubles in pairs, multiplied and added: two instructions, two roundings. Non-temporal
-    /// stores.
+    /// Multiplies and adds doubles in pairs: two instructions, two roundings. Non-temporal stores.
     triad_nt_scalar(forward) {
         start: "ldr d31, [x0, 64]",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
@@ -550,9 +549,8 @@ stream! {
 }
 
 stream! {
-    /// `dc zva` of blocks as long as the processor says: 64 B, or 32 or 16 B, for which a turn goes
-    /// on where the branches, which always go the same way, leave it for longer ones. See
-    /// [`zeroes_blocks`].
+    /// `dc zva` of blocks of 64, 32 or 16 B, as long as the processor says. Longer blocks leave the
+    /// body early, by branches that always go the same way. See [`zeroes_blocks`].
     write_zero_scalar(forward) {
         start: concat!("mrs x12, dczid_el0\n", "and x12, x12, 15\n", "mov x14, 4\n", "lsl x12, x14, x12\n"),
         turn: concat!(
@@ -570,18 +568,20 @@ stream! {
     }
 }
 
-/// DCZID_EL0: whether `dc zva` is allowed, and bytes of a block as a power of two of words (Arm
-/// ARM, D17.2).
+/// Reads DCZID_EL0: whether `dc zva` is allowed, and the size of its block as a power of two of
+/// words (Arm ARM, D17.2). Any program may read it.
 ///
-/// In: nothing. Out: `x0` = the register. Clobbers: nothing else. Memory: none. Any program may
-/// read it.
+/// - In: nothing.
+/// - Out: `x0` = the register.
+/// - Clobbers: nothing else.
+/// - Memory: none.
 #[unsafe(naked)]
 unsafe extern "C" fn zero_block() -> usize {
     core::arch::naked_asm!("mrs x0, dczid_el0", "ret")
 }
 
-/// Whether `dc zva` is allowed and zeroes 16 to 64 B: streams start on 64 B, so that a longer block
-/// might begin before its stream.
+/// True if `dc zva` is allowed and zeroes 16 to 64 B. Streams start at multiples of 64 B, so a
+/// longer block might begin before its stream.
 pub(crate) fn zeroes_blocks() -> bool {
     // SAFETY: reads an identification register that every program may read.
     let found = unsafe { zero_block() };

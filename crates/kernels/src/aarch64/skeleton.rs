@@ -1,13 +1,14 @@
-//! The loops that all rows of AArch64 share. A row names its instructions, the skeleton walks.
+//! The loops that all rows of AArch64 share. A row gives its instructions, and the skeleton
+//! advances the position.
 //!
-//! Every loop starts on a line of the instruction cache. The gap before it is jumped over and its
-//! filling named here, so that the digest does not depend on an assembler's padding.
+//! Every loop starts on a line of the instruction cache. The code jumps over the gap before it,
+//! which is filled with fixed bytes. So the digest does not depend on an assembler's padding.
 
 use crate::stream_call::StreamCall;
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeletons and rows.
+// The offsets that the skeletons and rows use.
 const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 8);
 const _: () = assert!(offset_of!(StreamCall, window) == 16 && offset_of!(StreamCall, offset) == 24);
 const _: () = assert!(offset_of!(StreamCall, blocks) == 32 && offset_of!(StreamCall, table) == 40);
@@ -15,11 +16,13 @@ const _: () =
     assert!(offset_of!(StreamCall, distance) == 48 && offset_of!(StreamCall, pattern) == 64);
 const _: () = assert!(offset_of!(StreamCall, checksum) == 72);
 
-/// Loads the fields of the call: `x1` = lead, `x3` = blocks (skips to the end at 0), `x5` = delta.
-///
-/// Forward: `x4` = position, `x2` = end of the window. Unrolled to fewer bytes a turn: the same,
-/// but `x2` = place of the last turn, and `x3` counts those turns. Backward: `x4` = end of the
-/// block that is next. By a table: `x7` = place in the table, `x13` = its start, `x2` = its end.
+/// Loads the fields of the call: `x1` = lead, `x3` = blocks, `x5` = delta. Skips to the end for 0
+/// blocks. Other registers depend on the order:
+/// - forward: `x4` = position, `x2` = end of the window;
+/// - unrolled to shorter iterations: `x4` = position, `x2` = position of the last iteration, and
+///   `x3` counts iterations;
+/// - backward: `x4` = end of the next block;
+/// - by an index table: `x7` = position in the table, `x13` = its start, `x2` = its end.
 macro_rules! enter {
     (forward) => {
         concat!(enter!(fields), "add x2, x2, x1\n", "add x4, x4, x1\n")
@@ -77,9 +80,9 @@ macro_rules! enter {
 }
 pub(super) use enter;
 
-/// Goes on to the next block; at the end of the window (or table) to the first, without a branch:
-/// that at the end of a nested loop would be mispredicted once per pass, which costs several per
-/// cent of an L1-sized pass.
+/// Advances to the next block, and from the end of the window (or table) to the first one. There is
+/// no branch, because the branch at the end of a nested loop would be mispredicted once per pass.
+/// That costs several percent of an L1-sized pass.
 macro_rules! step {
     (forward) => {
         "add x4, x4, 512\n cmp x4, x2\n csel x4, x1, x4, eq\n"
@@ -105,7 +108,7 @@ macro_rules! step {
 }
 pub(super) use step;
 
-/// Stores where to go on.
+/// Stores the offset of the next block.
 macro_rules! leave {
     (forward) => {
         "sub x4, x4, x1\n str x4, [x0, 24]\n"
@@ -131,7 +134,7 @@ macro_rules! leave {
 }
 pub(super) use leave;
 
-/// One turn: `$turn` once per piece, then `$each` at every offset of `$at` from `x4`.
+/// One iteration: `$turn` once per piece, then `$each` at every offset of `$at` from `x4`.
 macro_rules! turn {
     (forward, $turn:expr, $each:expr, $at:expr) => {
         concat!($turn, "\n", ".irp d, ", $at, "\n", $each, "\n", ".endr\n")
@@ -170,21 +173,23 @@ macro_rules! turn {
 }
 pub(super) use turn;
 
-/// A streaming kernel: `fn(&mut StreamCall)`, called as C does (AAPCS64).
+/// A streaming kernel: `fn(&mut StreamCall)`, with the C convention (AAPCS64).
 ///
-/// In: `x0` = `StreamCall` (see its fields for the offsets used here). Out: `offset` (and
-/// `checksum` where the row has one) in the call. Clobbers: x1 to x17, flags, v0 to v7, v16 to v31:
-/// all the caller's to save. x18 is the platform's. Memory: only what the contract says, between
-/// the loads of the call's fields and the stores to them; entries of the table where there is one.
-/// No fence in the loop. Timed: the loop; entry and exit cost about as much as one mispredicted
-/// branch and happen once per call.
+/// - In: `x0` = `StreamCall` (see its fields for the offsets used here).
+/// - Out: `offset` in the call, and `checksum` if the row has one.
+/// - Clobbers: x1 to x17, flags, v0 to v7, v16 to v31. Not x18, which belongs to the platform.
+/// - Memory: only what the contract says, and the index table if there is one. All of it is
+///   accessed between the loads of the call's fields and the stores to them. There is no fence in
+///   the loop.
+/// - Timed: the loop. Entry and exit cost about as much as one mispredicted branch, once per call.
 ///
-/// In a row, `\d` is the offset within the piece and `x4` the piece's place in the leading stream
-/// (backward: its end, and the offsets are negative). Rows by a table leave x7 to x11 and x13
-/// alone; x12 and x14 to x17 are free in all.
+/// In a row, `\d` is the offset within the piece, and `x4` the start of the piece in the first
+/// stream. Backward, `x4` is the end of the piece, and the offsets are negative. Rows by an index
+/// table must not change x7 to x11 and x13. x12 and x14 to x17 are free in all rows.
 ///
-/// One turn is 512 bytes, but for unrolled ones. The dependency from one position to the next is
-/// three cycles, below the five that two 128-bit pairs a cycle need for the loads of a block.
+/// One iteration is 512 bytes, except in unrolled orders. The dependency from one position to the
+/// next is three cycles. That is below the five cycles for the loads of a block with two 128-bit
+/// pairs per cycle.
 macro_rules! stream {
     ($(#[$doc:meta])* $name:ident($visits:ident) {
         start: $start:expr, turn: $turn:expr, each: $each:expr, at: $at:expr, end: $end:expr $(,)?
@@ -213,11 +218,13 @@ macro_rules! stream {
 }
 pub(super) use stream;
 
-/// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into four registers in
-/// turn for cores that do not rename.
+/// Independent additions: `fn(blocks)`, 128 in each block. They go to four registers in turn, for
+/// cores that do not rename.
 ///
-/// In: `x0` = blocks, at least 1. Clobbers: x0 to x4, flags. Memory: none. Timed: as many per cycle
-/// as the core can begin.
+/// - In: `x0` = blocks, at least 1.
+/// - Clobbers: x0 to x4, flags.
+/// - Memory: none.
+/// - Timed: as many additions per cycle as the core can issue.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn issue(blocks: usize) {
     naked_asm!(
@@ -238,10 +245,12 @@ pub(crate) unsafe extern "C" fn issue(blocks: usize) {
     )
 }
 
-/// Dependent additions: `fn(blocks)`, 128 to a block.
+/// Dependent additions: `fn(blocks)`, 128 in each block.
 ///
-/// In: `x0` = blocks, at least 1. Clobbers: x0 to x2, flags. Memory: none. Timed: one addition per
-/// cycle.
+/// - In: `x0` = blocks, at least 1.
+/// - Clobbers: x0 to x2, flags.
+/// - Memory: none.
+/// - Timed: one addition per cycle.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn add(blocks: usize) {
     naked_asm!(

@@ -1,22 +1,26 @@
-//! The string instructions of AArch64 (FEAT_MOPS, Armv8.8), each a prologue, a main part and an
-//! epilogue.
+//! The string instructions of AArch64 (FEAT_MOPS, Armv8.8). Each operation has a prologue, a main
+//! part and an epilogue.
 
 use host::cpu;
 
-/// Whether programs may use them: HWCAP2_MOPS (Documentation/arch/arm64/elf_hwcaps.rst).
+/// True if programs may use these instructions: HWCAP2_MOPS
+/// (Documentation/arch/arm64/elf_hwcaps.rst).
 pub(super) fn present() -> bool {
     cpu::more_capabilities() >> 43 & 1 == 1
 }
 
-/// String instructions for each run of blocks up to the end of the window: a program would not cut
-/// it into pieces.
+/// String instructions for each run of blocks up to the end of the window. A program would not cut
+/// a run into pieces.
 ///
-/// In: `x0` = `StreamCall`. Out: `offset` in the call. Clobbers: x1 to x12, flags. Memory: the
-/// runs, between the loads of the call's fields and the store to one. Timed: the string
-/// instructions; the walk around them is a few cycles.
+/// - In: `x0` = `StreamCall`.
+/// - Out: `offset` in the call.
+/// - Clobbers: x1 to x12, flags.
+/// - Memory: the runs, between the loads of the call's fields and the store to one of them.
+/// - Timed: the string instructions. The code around them takes a few cycles.
 ///
-/// In `run`, `x4` is where the run starts in the leading stream, `x6` its bytes, `x5` the distance
-/// to the next stream; `x9` to `x11` are free, `x12` is the row's from its `start` on.
+/// In `run`, `x4` is the start of the run in the first stream, and `x6` its length in bytes. `x5`
+/// is the distance to the next stream. `x9` to `x11` are free. `x12` belongs to the row, from its
+/// `start` on.
 macro_rules! strings {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, run: $run:expr $(,)? }) => {
         $(#[$doc])*

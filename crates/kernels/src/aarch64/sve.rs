@@ -1,14 +1,18 @@
-//! The streaming rows of AArch64 in SVE registers, as long as the processor's are: 16 to 256 B.
+//! The streaming rows of AArch64 in SVE registers. They are as long as the processor's: 16 to 256
+//! B.
 //!
-//! Loads that are not used may all go to one pair of registers: each renames it, none waits for
-//! another.
+//! Loads whose values are not used all go to one pair of registers. Each load renames the pair, so
+//! none waits for another.
 
 use super::skeleton::{enter, leave, step};
 use super::sve_skeleton::{advance, bases, pairs, sve_stream, sve_turn};
 
-/// Bytes of a vector: `fn() -> bytes`, only where SVE is present.
+/// Bytes of a vector: `fn() -> bytes`. Only call it if SVE is present.
 ///
-/// In: nothing. Out: `x0`. Clobbers: nothing else. Memory: none.
+/// - In: nothing.
+/// - Out: `x0`.
+/// - Clobbers: nothing else.
+/// - Memory: none.
 #[unsafe(naked)]
 unsafe extern "C" fn vector_bytes() -> usize {
     core::arch::naked_asm!(
@@ -19,7 +23,7 @@ unsafe extern "C" fn vector_bytes() -> usize {
     )
 }
 
-/// Bits of a vector, 0 where there are none.
+/// Bits of a vector; 0 without SVE.
 pub(crate) fn bits() -> u32 {
     if !std::arch::is_aarch64_feature_detected!("sve") {
         return 0;
@@ -29,8 +33,8 @@ pub(crate) fn bits() -> u32 {
     u32::try_from(bytes * 8).unwrap_or(0)
 }
 
-/// Whether there is SVE with vectors that fill a block. Early processors were allowed lengths that
-/// are no powers of two; none is known to have made use of it.
+/// True if there is SVE with vectors that divide a block. Early processors were allowed lengths
+/// that are no powers of two, but none is known to have used one.
 pub(crate) fn present() -> bool {
     bits().is_power_of_two() && bits() <= 2048
 }
@@ -47,7 +51,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Loads, added up in four registers.
+    /// Loads that are added up in four registers.
     read_sum(forward, 1) {
         start: concat!("mov z16.d, 0\n", "mov z17.d, 0\n", "mov z18.d, 0\n", "mov z19.d, 0\n"),
         turn: "",
@@ -119,7 +123,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Loads, a line a turn.
+    /// Loads of one line per iteration.
     read_unroll_64(unrolled_64, 1) {
         start: "",
         turn: "",
@@ -129,7 +133,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Loads, two lines a turn.
+    /// Loads of two lines per iteration.
     read_unroll_128(unrolled_128, 1) {
         start: "",
         turn: "",
@@ -139,7 +143,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Loads, four lines a turn.
+    /// Loads of four lines per iteration.
     read_unroll_256(unrolled_256, 1) {
         start: "",
         turn: "",
@@ -171,7 +175,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Stores, two lines a turn.
+    /// Stores of two lines per iteration.
     write_unroll_128(unrolled_128, 1) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
@@ -181,7 +185,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Loads and stores, exclusive or between.
+    /// Loads, exclusive or, and stores.
     update(forward, 1) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
@@ -207,7 +211,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Loads and stores, two lines a turn.
+    /// Loads and stores of two lines per iteration.
     copy_unroll_128(unrolled_128, 2) {
         start: "",
         turn: "",
@@ -217,7 +221,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Doubles, multiplied.
+    /// Multiplies doubles.
     scale(forward, 2) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
@@ -230,7 +234,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Doubles, added.
+    /// Adds doubles.
     add(forward, 3) {
         start: "",
         turn: "",
@@ -245,7 +249,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Doubles, multiplied and added: two instructions, two roundings.
+    /// Multiplies and adds doubles: two instructions, two roundings.
     triad(forward, 3) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
@@ -274,7 +278,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Doubles, multiplied. Non-temporal stores.
+    /// Multiplies doubles. Non-temporal stores.
     scale_nt(forward, 2) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
@@ -287,7 +291,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Doubles, added. Non-temporal stores.
+    /// Adds doubles. Non-temporal stores.
     add_nt(forward, 3) {
         start: "",
         turn: "",
@@ -302,7 +306,7 @@ sve_stream! {
 }
 
 sve_stream! {
-    /// Doubles, multiplied and added: two instructions, two roundings. Non-temporal stores.
+    /// Multiplies and adds doubles: two instructions, two roundings. Non-temporal stores.
     triad_nt(forward, 3) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",

@@ -1,8 +1,8 @@
-//! The loops that the rows of SVE share, for all lengths of its vectors.
+//! The loops of the rows of SVE, for all lengths of vectors.
 //!
-//! One turn is 512 bytes at every length, without a nested loop: its body is unrolled for the
-//! shortest vectors, and longer ones leave it early, by branches that go the same way in every
-//! turn. Orders of lines and turns of fewer bytes have a loop for each number of vectors in one.
+//! One iteration is 512 bytes at every length, without a nested loop. Its body is unrolled for the
+//! shortest vectors. Longer vectors leave it early, by branches that always go the same way. Orders
+//! of lines and shorter iterations have a loop for each number of vectors in one.
 
 /// Registers that the vectors of each stream are counted from: x12, x14, x15, x16.
 macro_rules! bases {
@@ -21,7 +21,8 @@ macro_rules! bases {
 }
 pub(super) use bases;
 
-/// Moves them by `$by` vectors: instructions reach eight down and seven up.
+/// Moves the bases by `$by` vectors, because instructions reach only eight vectors down and seven
+/// up.
 macro_rules! advance {
     (1, $by:literal) => {
         concat!("addvl x12, x12, ", $by, "\n")
@@ -46,8 +47,8 @@ macro_rules! pairs {
 }
 pub(super) use pairs;
 
-/// One turn: `$turn` once, then `$each` for every pair of vectors of 512 bytes, or for every vector
-/// of eight lines or of a turn of fewer bytes. `x10` is the length of a vector.
+/// One iteration: `$turn` once, then `$each`. Each `$each` is a pair of vectors of the 512 bytes.
+/// For eight lines or in a shorter iteration, it is one vector. `x10` is the length of a vector.
 macro_rules! sve_turn {
     (forward, $streams:tt, $turn:expr, $each:expr) => {
         concat!(
@@ -122,13 +123,14 @@ macro_rules! sve_turn {
 }
 pub(super) use sve_turn;
 
-/// A streaming kernel of SVE: as the `stream!` of the other sets, with these differences.
+/// A streaming kernel of SVE, like the `stream!` of the other sets with these differences.
 ///
-/// Clobbers also: p0 and what of the vector registers lies beyond their low 64 bits, except v8 to
-/// v15's low halves; all the caller's to save. In a row `\i` is the first of two vectors, counted
-/// from the streams' bases x12, x14, x15, x16 (a row by lines or of fewer bytes a turn: the one
-/// vector), and p0 tells which elements of 64 bits are worked on: all, or those of a line or turn
-/// where a vector is longer.
+/// - Clobbers also: p0, and the bits of all vector registers beyond the low 64 bits. Only the low
+///   halves of v8 to v15 are kept.
+/// - `\i` in a row is the first of two vectors, counted from the bases of the streams: x12, x14,
+///   x15, x16. By lines and in shorter iterations, it is the only vector.
+/// - p0 selects the 64-bit elements to process: all, or those of a line or an iteration if a vector
+///   is longer.
 macro_rules! sve_stream {
     ($(#[$doc:meta])* $name:ident(lines, $streams:tt) {
         start: $start:expr, turn: $turn:expr, each: $each:expr, end: $end:expr $(,)?

@@ -5,12 +5,12 @@ use crate::chase::{ChaseCall, ChaseCode};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeleton.
+// The offsets that the skeleton uses.
 const _: () =
     assert!(offset_of!(ChaseCall, blocks) == 128 && offset_of!(ChaseCall, payload) == 132);
 
-/// The hop of a walker in register `\r`, then of one whose position is `\place` in the call, with
-/// and without payload.
+/// One hop, with and without payload: of a walker in register `\r`, then of a walker whose position
+/// is at `\place` in the call.
 macro_rules! hop {
     (register) => {
         ".if {payload}\n ldr r14, [\\r, #8]\n ldr \\r, [\\r]\n add r2, r2, r14\n .else\n ldr \\r, [\\r]\n .endif"
@@ -21,7 +21,7 @@ macro_rules! hop {
     };
 }
 
-/// `$text` for every walker that has a register, `\r`.
+/// Repeats `$text` for every walker with a register of its own, `\r`.
 macro_rules! each_walker {
     ($text:expr) => {
         concat!(
@@ -38,14 +38,16 @@ macro_rules! each_walker {
 
 /// A pointer chase: `fn(&mut ChaseCall)`.
 ///
-/// In: `r0` = `ChaseCall`. Out: positions and payload in the call. Clobbers: r0 to r3, r12, flags;
-/// r4 to r11 and lr are put back. Memory: reads 4 bytes at each node, with payload 4 more, 8 bytes
-/// behind them; the positions of walkers from the tenth on lie in the call, which the store buffer
-/// forwards (a few cycles a hop more, far below a miss). Timed: the hops; those of one walker each
-/// need the one before.
+/// - In: `r0` = `ChaseCall`.
+/// - Out: positions and payload in the call.
+/// - Clobbers: r0 to r3, r12, flags. Restored: r4 to r11, lr.
+/// - Memory: reads 4 bytes at each node, and with payload 4 bytes at offset 8 of the node.
+/// - Timed: the hops. Each hop of a walker needs the previous one.
 ///
-/// r1 counts, r2 adds up, r3 and r14 hold a position from the call and a payload; the others are
-/// walkers.
+/// r1 counts iterations, and r2 adds up the payload. The positions of the tenth and later walkers
+/// stay in the call. The store buffer forwards these positions. This costs a few cycles more per
+/// hop, which is far below a miss. r3 and r14 are for such a position and a payload. The other
+/// registers are walkers.
 #[unsafe(naked)]
 unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mut ChaseCall) {
     naked_asm!(
@@ -81,7 +83,7 @@ unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mu
     )
 }
 
-/// By number of walkers.
+/// The chases by number of walkers.
 pub(crate) static CHASES: [ChaseCode; MOST_WALKERS] = [
     chase::<1, 0>,
     chase::<2, 0>,
@@ -117,7 +119,7 @@ pub(crate) static CHASES: [ChaseCode; MOST_WALKERS] = [
     chase::<32, 0>,
 ];
 
-/// The same with payload.
+/// The chases with payload, by number of walkers.
 pub(crate) static CHASES_WITH_PAYLOAD: [ChaseCode; MOST_WALKERS] = [
     chase::<1, 1>,
     chase::<2, 1>,

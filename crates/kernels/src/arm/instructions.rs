@@ -1,11 +1,11 @@
-//! Instructions of Armv7 timed on their own.
+//! Instructions of Armv7, each timed alone.
 
 use crate::instructions::{InstructionCall, InstructionRow, InstructionRows};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 use host::cpu;
 
-// The offsets in the skeleton.
+// The offsets that the skeleton uses.
 const _: () =
     assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 4);
 
@@ -28,15 +28,17 @@ macro_rules! doubles {
     };
 }
 
-/// An instruction kernel: `fn(&mut InstructionCall)`. A turn does `$each` with `\r` going through
-/// the eight numbers of `$at`, four times over: 32 times in all.
+/// An instruction kernel: `fn(&mut InstructionCall)`. An iteration does `$each` 32 times. `\r` goes
+/// four times through the eight numbers of `$at`.
 ///
-/// In: `r0` = `InstructionCall`. Clobbers: r0 to r3, r12, flags, d0 to d7, d16 to d31; r4 to r11
-/// and lr are put back. Memory: the scratch memory at `r2`, and 128 bytes of stack below the
-/// caller's, where the row pushes or pops. Timed: the instructions; a count and a branch per turn.
+/// - In: `r0` = `InstructionCall`.
+/// - Clobbers: r0 to r3, r12, flags, d0 to d7, d16 to d31. Restored: r4 to r11, lr.
+/// - Memory: the scratch memory at `r2`, and 128 bytes of stack below the caller's if the row
+///   pushes or pops.
+/// - Timed: the instructions, and a count and a branch per iteration.
 ///
-/// In a row `r2` is the scratch memory, r3 to r12 and the vector registers are free; `turn` is done
-/// once per turn.
+/// In a row, `r2` is the scratch memory; r3 to r12 and the vector registers are free. `turn` is
+/// done once per iteration.
 macro_rules! instruction {
     ($(#[$doc:meta])* $name:ident($at:ident) {
         start: $start:expr, turn: $turn:expr, each: $each:expr, end: $end:expr $(,)?
@@ -74,179 +76,180 @@ macro_rules! instruction {
     };
 }
 
-/// Times `$each` is done in a turn of [`instruction!`].
+/// Number of times that an iteration of [`instruction!`] does `$each`.
 const PER_TURN: u32 = 32;
 
-// Registers. Destinations `\r` stand for registers that no instruction of the kernel reads.
+// Registers. No instruction of a kernel reads its destinations `\r`.
 instruction! {
-    /// From a register that never changes.
+    /// Copies a register that never changes.
     move_throughput(general), "mov r\\r, r3"
 }
 instruction! {
-    /// Alternating, since a register copied to itself is nothing to do for some cores.
+    /// Alternates between two registers, because some cores do nothing for a copy of a register to
+    /// itself.
     move_latency(general), "mov r3, r12\n mov r12, r3"
 }
 instruction! {
-    /// Register plus register.
+    /// Adds two registers that never change.
     add_throughput(general), "add r\\r, r3, r12"
 }
 instruction! {
-    /// Each adds to the sum before.
+    /// Each addition needs the previous sum.
     add_latency(general) { start: "mov r12, #3", turn: "", each: "add r3, r3, r12", end: "" }
 }
 instruction! {
-    /// Eight counters would be chains of their own; these all count up from the same.
+    /// All add to the same register. Eight counters would be eight chains.
     increment_throughput(general), "add r\\r, r3, #1"
 }
 instruction! {
-    /// One counter.
+    /// Each instruction needs the previous value of the counter.
     increment_latency(general), "add r3, r3, #1"
 }
 instruction! {
-    /// 32 bits by 32 bits, the low half.
+    /// 32 bits by 32 bits; the result is the low half of the product.
     multiply_throughput(general), "mul r\\r, r3, r12"
 }
 instruction! {
-    /// Each multiplies the product before.
+    /// Each multiplication needs the previous product.
     multiply_latency(general) { start: "mov r3, #3\n mov r12, #5", turn: "",
         each: "mul r3, r3, r12", end: "" }
 }
 
 // Memory.
 instruction! {
-    /// From eight words.
+    /// Loads eight words.
     load_throughput(general), "ldr r\\r, [r2, #4 * \\r]"
 }
 instruction! {
-    /// A word that holds its own address.
+    /// Each load reads its own address from the word.
     load_latency(general) { start: "str r2, [r2]", turn: "", each: "ldr r2, [r2]", end: "" }
 }
 instruction! {
-    /// To eight words.
+    /// Stores to eight words.
     store_throughput(general), "str r3, [r2, #4 * \\r]"
 }
 instruction! {
-    /// Stored and loaded again.
+    /// Stores a word and loads it again.
     store_latency(general), "str r3, [r2]\n ldr r3, [r2]"
 }
 instruction! {
-    /// Eight words.
+    /// Increments eight words.
     increment_memory_throughput(general),
         "ldr r\\r, [r2, #4 * \\r]\n add r\\r, r\\r, #1\n str r\\r, [r2, #4 * \\r]"
 }
 instruction! {
-    /// One word.
+    /// Increments one word again and again.
     increment_memory_latency(general), "ldr r3, [r2]\n add r3, r3, #1\n str r3, [r2]"
 }
 instruction! {
-    /// 32 of them; the stack pointer is put back once per turn.
+    /// 32 pushes. The stack pointer is restored once per iteration.
     push(general) { start: "sub sp, sp, #128", turn: "add sp, sp, #128", each: "push {{r3}}",
         end: "add sp, sp, #128" }
 }
 instruction! {
-    /// 32 of them, of stack that nobody wrote; the stack pointer is lowered once per turn.
+    /// 32 pops from unwritten stack. The stack pointer is lowered once per iteration.
     pop(general) { start: "", turn: "sub sp, sp, #128", each: "pop {{r\\r}}", end: "" }
 }
 instruction! {
-    /// The popped value is not needed.
+    /// Later instructions do not need the popped value.
     push_pop_throughput(general), "push {{r3}}\n pop {{r\\r}}"
 }
 instruction! {
-    /// The popped value is pushed next.
+    /// The next push needs the popped value.
     push_pop_latency(general), "push {{r3}}\n pop {{r3}}"
 }
 
 // Between general and vector registers.
 instruction! {
-    /// A quarter of a vector register.
+    /// Moves to a quarter of a vector register.
     to_vector_32(doubles), "vmov s\\r, r3"
 }
 instruction! {
-    /// From a register that never changes.
+    /// Copies a register that never changes.
     from_vector_32(general), "vmov r\\r, s0"
 }
 instruction! {
-    /// The returned value is not needed.
+    /// Later instructions do not need the returned value.
     to_and_back_throughput(general), "vmov s\\r, r3\n vmov r\\r, s\\r"
 }
 instruction! {
-    /// The returned value goes next.
+    /// The next move needs the returned value.
     to_and_back_latency(general), "vmov s0, r3\n vmov r3, s0"
 }
 instruction! {
-    /// Into seven vectors.
+    /// Inserts into seven vectors.
     insert_8_throughput(doubles), "vmov.8 d\\r[1], r3"
 }
 instruction! {
-    /// Into one vector, whose other elements it keeps.
+    /// Inserts into one vector and keeps its other elements, so each needs the previous result.
     insert_8_latency(general), "vmov.8 d0[1], r3"
 }
 instruction! {
-    /// Of the second element.
+    /// Extracts the second element.
     extract_8(general), "vmov.u8 r\\r, d0[1]"
 }
 instruction! {
-    /// Into seven vectors.
+    /// Inserts into seven vectors.
     insert_16_throughput(doubles), "vmov.16 d\\r[1], r3"
 }
 instruction! {
-    /// Into one vector, whose other elements it keeps.
+    /// Inserts into one vector and keeps its other elements, so each needs the previous result.
     insert_16_latency(general), "vmov.16 d0[1], r3"
 }
 instruction! {
-    /// Of the second element.
+    /// Extracts the second element.
     extract_16(general), "vmov.u16 r\\r, d0[1]"
 }
 instruction! {
-    /// Into seven vectors.
+    /// Inserts into seven vectors.
     insert_32_throughput(doubles), "vmov.32 d\\r[1], r3"
 }
 instruction! {
-    /// Into one vector, whose other elements it keeps.
+    /// Inserts into one vector and keeps its other elements, so each needs the previous result.
     insert_32_latency(general), "vmov.32 d0[1], r3"
 }
 instruction! {
-    /// Of the second element.
+    /// Extracts the second element.
     extract_32(general), "vmov.32 r\\r, d0[1]"
 }
 
 // Vectors.
 instruction! {
-    /// From a register that never changes.
+    /// Copies a register that never changes.
     vector_move_64_throughput(doubles), "vmov.f64 d\\r, d0"
 }
 instruction! {
-    /// Alternating, as for general registers.
+    /// Alternates between two registers, like the moves of general registers.
     vector_move_64_latency(general), "vmov.f64 d0, d1\n vmov.f64 d1, d0"
 }
 instruction! {
-    /// From a register that never changes.
+    /// Copies a register that never changes.
     vector_move_128_throughput(vectors), "vmov q\\r, q0"
 }
 instruction! {
-    /// Alternating.
+    /// Alternates between two registers.
     vector_move_128_latency(general), "vmov q0, q1\n vmov q1, q0"
 }
 instruction! {
-    /// Two sums of 64 bits.
+    /// Adds two 64-bit elements.
     vector_add_128_throughput(vectors), "vadd.i64 q\\r, q0, q1"
 }
 instruction! {
-    /// Each adds to the sums before.
+    /// Each addition needs the previous sums.
     vector_add_128_latency(general), "vadd.i64 q0, q0, q1"
 }
 
 // Fences.
 instruction! {
-    /// With nothing to wait for but the one before.
+    /// The fence has nothing to order except the previous fence.
     fence_store(general), "dmb ishst"
 }
 instruction! {
-    /// With nothing to wait for but the one before.
+    /// The fence has nothing to order except the previous fence.
     fence_full(general), "dmb ish"
 }
 
-/// Why there is no other latency.
+/// Reason why a move in one direction has no latency.
 const ONE_WAY: InstructionRow = InstructionRow::Unsupported(
     "a chain of them needs a way back to the other registers: see to-vector-and-back",
 );
@@ -267,20 +270,20 @@ const NO_LOCKED_FENCE: [InstructionRow; 2] = [InstructionRow::Unsupported(
     "atomic operations of Armv7 order nothing by themselves: see fence-full",
 ); 2];
 
-/// Whether there is Advanced SIMD: bit 12 of what the kernel tells every program (Linux,
-/// arch/arm/include/uapi/asm/hwcap.h).
+/// True if the processor has Advanced SIMD: bit 12 of the hardware capabilities that the kernel
+/// gives every program (Linux, arch/arm/include/uapi/asm/hwcap.h).
 pub(crate) fn neon() -> bool {
     cpu::capabilities() >> 12 & 1 == 1
 }
 
-/// One instruction per `each`.
+/// Row of a kernel with one timed instruction per `each`.
 macro_rules! row {
     ($code:ident, $text:literal) => {
         InstructionRow::Code($code, PER_TURN, $text)
     };
 }
 
-/// One or two instructions per `each`, where there is Advanced SIMD.
+/// Row of a kernel with one or two timed instructions per `each`. It needs Advanced SIMD.
 macro_rules! neon_row {
     ($code:ident, $text:literal) => {
         InstructionRow::Needs(neon, "NEON", $code, PER_TURN, $text)

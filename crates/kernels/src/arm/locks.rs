@@ -1,14 +1,14 @@
 //! Locks and hand-offs of Armv7.
 //!
-//! Atomic operations acquire and release, by `dmb ish` before and after them, as compilers write
-//! them for the standard library's defaults.
+//! Atomic operations acquire and release, with `dmb ish` before and after them. Compilers do the
+//! same for the standard library's defaults.
 
 use crate::handoff::{HandOffCall, HandOffRows};
 use crate::locks::{LockCall, LockSet};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeletons.
+// The offsets that the skeletons use.
 const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, turns) == 4);
 const _: () = assert!(offset_of!(LockCall, inside) == 8 && offset_of!(LockCall, between) == 12);
 const _: () = assert!(offset_of!(LockCall, vain) == 16);
@@ -16,9 +16,11 @@ const _: () = assert!(offset_of!(HandOffCall, word) == 0 && offset_of!(HandOffCa
 const _: () =
     assert!(offset_of!(HandOffCall, turns) == 8 && offset_of!(HandOffCall, patience) == 12);
 
-/// `count` dependent additions, one a turn: `fn(count)`, at least 1.
+/// `count` dependent additions, one per iteration: `fn(count)`. `count` is at least 1.
 ///
-/// In: `r0`. Clobbers: r0, r1, flags. Memory: none.
+/// - In: `r0` = `count`.
+/// - Clobbers: r0, r1, flags.
+/// - Memory: none.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn work(count: usize) {
     naked_asm!(
@@ -35,7 +37,8 @@ pub(crate) unsafe extern "C" fn work(count: usize) {
     )
 }
 
-/// Further tries, counted, on a line of their own. `$try` jumps to 7 where it was vain.
+/// Further tries, which are counted. They start on a line of their own. `$try` jumps to 7 if it
+/// fails.
 macro_rules! again {
     ($try:expr) => {
         concat!(
@@ -48,17 +51,20 @@ macro_rules! again {
 
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
-/// In: `r0` = `LockCall`. Out: `vain` in the call. Clobbers: r1 to r3, r12, flags; r4 to r11 are
-/// put back. In a row `r2` is the word's address, `r9` counts vain tries, r7, r8, r11, r12 and lr
-/// are free. If the first try may be vain, `take` jumps to 7 in `again`, which ends by a jump back
-/// to 8, behind the try. Timed: the operation, the additions inside and between, one compare and
-/// branch for each.
+/// - In: `r0` = `LockCall`.
+/// - Out: `vain` in the call.
+/// - Clobbers: r1 to r3, r12, flags. Restored: r4 to r11.
+/// - Timed: the operation, the additions inside and between, and one compare and branch for each.
 ///
-/// The loops of additions come first in the line that the loop starts on, and `again` starts on a
-/// line of its own: no short loop straddles two. The first operation enters at 2.
+/// In a row, `r2` is the word's address and `r9` counts failed tries; r7, r8, r11, r12 and lr are
+/// free. If the first try can fail, `take` jumps to 7 in `again`. That code ends with a jump back
+/// to 8, right after the first try.
 ///
-/// A vain try is followed by `isb`: it waits for tens of cycles, as `pause` does on x86, where
-/// `yield` does nothing on processors without hardware threads.
+/// The loops of additions come first in the line on which the loop starts, and `again` starts on a
+/// line of its own. So no short loop straddles two lines. The first operation enters at 2.
+///
+/// A failed try is followed by `isb`, which waits for tens of cycles, like `pause` on x86. `yield`
+/// does nothing on processors without hardware threads.
 macro_rules! lock_kernel {
     ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
@@ -106,7 +112,7 @@ macro_rules! lock_kernel {
 }
 
 lock_kernel! {
-    /// Load exclusive, add, store exclusive until it succeeds.
+    /// Load exclusive, addition and store exclusive until the store succeeds.
     atomic_add,
     "dmb ish\n ldrex r11, [r2]\n add r11, r11, #1\n strex r12, r11, [r2]\n cmp r12, #0\n bne 7f\n8: dmb ish",
     "",
@@ -114,7 +120,7 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Load exclusive, store exclusive until it succeeds.
+    /// Load exclusive and store exclusive until the store succeeds.
     exchange,
     "dmb ish\n ldrex r11, [r2]\n strex r12, r3, [r2]\n cmp r12, #0\n bne 7f\n8: dmb ish",
     "",
@@ -122,7 +128,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Load, add; load exclusive, compare, store exclusive: a failure has loaded the new value.
+    /// Load and addition, then load exclusive, comparison and store exclusive. A failure has
+    /// already loaded the new value.
     compare_and_swap,
     concat!(
         "ldr r12, [r2]\n dmb ish\n add r8, r12, #1\n",
@@ -136,8 +143,9 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Exchange 1 for the lock by load and store exclusive; while it is taken, look at it. The
-    /// fence after taking it and that before giving it back keep the guarded accesses between them.
+    /// Takes the lock by an exchange with 1, by load and store exclusive. Polls the lock while it
+    /// is taken. A fence after taking the lock and one before its release keep the guarded accesses
+    /// in between.
     spin_lock,
     concat!(
         "mov r12, #1\n ldrex r11, [r2]\n cmp r11, #0\n bne 7f\n strex r8, r12, [r2]\n cmp r8, #0\n bne 7f\n",
@@ -151,11 +159,11 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// An ordinary addition, then `dmb ish`.
+    /// Ordinary addition, then `dmb ish`.
     fence, "ldr r11, [r2]\n add r11, r11, #1\n str r11, [r2]\n dmb ish", "", ""
 }
 
-/// The one way of Armv7.
+/// The only implementation of Armv7.
 pub(crate) static LOCK_SETS: [LockSet; 1] = [LockSet {
     name: "ll-sc",
     needs: "Armv7",
@@ -169,11 +177,14 @@ pub(crate) static LOCK_SETS: [LockSet; 1] = [LockSet {
 
 /// A hand-off: `fn(&mut HandOffCall)`.
 ///
-/// In: `r0` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: r1 to r3, r12,
-/// flags; r4 to r11 are put back. In a row `r2` is the word's address, `r6` the value waited for,
-/// `r8` the answer, r11 and r12 are free. A row jumps to 3 when the value is not there yet. The
-/// store depends on the branch before it, and so cannot pass the load: no fence is needed, since
-/// the word is all that is handed over.
+/// - In: `r0` = `HandOffCall`.
+/// - Out: `expected` and `turns` in the call.
+/// - Clobbers: r1 to r3, r12, flags. Restored: r4 to r11.
+///
+/// In a row, `r2` is the word's address, `r6` the awaited value and `r8` the answer; r11 and r12
+/// are free. A row jumps to 3 if the value is not there yet. The store depends on the branch before
+/// it, and therefore cannot pass the load. No fence is needed, because only the word is handed
+/// over.
 macro_rules! handoff {
     ($(#[$doc:meta])* $name:ident, $body:expr) => {
         $(#[$doc])*
@@ -216,12 +227,12 @@ handoff! {
 }
 
 handoff! {
-    /// Load exclusive, compare and store exclusive until that succeeds.
+    /// Load exclusive, comparison and store exclusive until the store succeeds.
     swap_when_equal, "ldrex r11, [r2]\n cmp r11, r6\n bne 3b\n strex r12, r8, [r2]\n cmp r12, #0\n bne 3b"
 }
 
 handoff! {
-    /// Ordinary loads, then load exclusive and store exclusive until it succeeds.
+    /// Ordinary loads, then load exclusive and store exclusive until the store succeeds.
     exchange_when_equal,
     "ldr r11, [r2]\n cmp r11, r6\n bne 3b\n7: ldrex r11, [r2]\n strex r12, r8, [r2]\n cmp r12, #0\n bne 7b"
 }

@@ -21,10 +21,10 @@ use super::sets::{Bits, Set, SetId};
 
 /// `blocks` × `REFERENCE_INSTRUCTIONS_PER_BLOCK` dependent additions.
 pub(super) static ADD: kernel_fn!(usize) = skeleton::add;
-/// See `skeleton::issue`.
+/// Independent instructions, see `skeleton::issue`.
 pub(super) static ISSUE: kernel_fn!(usize) = skeleton::issue;
 
-/// As many dependent additions as told, one a turn.
+/// The given number of dependent additions, one per iteration.
 pub(super) static WORK: kernel_fn!(usize) = locks::work;
 
 const NO_NON_TEMPORAL: Row = Row::Unsupported("Armv7 has no non-temporal loads and stores");
@@ -34,8 +34,8 @@ const NO_ZEROING: Row = Row::Unsupported("Armv7 has no instruction that zeroes a
 const CHOSEN_BY_THE_LIBRARY: Row =
     Row::Unsupported("the C library chooses its registers itself: see the scalar set");
 
-/// By rising width. One word of each line is one load of a general register in both: a wider one
-/// would load more.
+/// The sets by rising width. In both, `touch` loads general registers, because wider loads would
+/// load more than one word of each line.
 pub(super) static SETS: [Set; 2] = [
     Set {
         id: SetId::Scalar,

@@ -1,21 +1,21 @@
-//! The streaming rows of Armv7 in the 128-bit registers of Advanced SIMD (NEON), two to an
+//! The streaming rows of Armv7 in the 128-bit registers of Advanced SIMD (NEON), two in each
 //! instruction.
 
 use super::skeleton::{enter, leave, step, stream, turn};
 
-/// Twice: 32 B each make a line.
+/// Indices of two accesses: 32 B each make a line.
 macro_rules! times_2 {
     () => {
         "0,1"
     };
 }
-/// Eight times: 64 B each make a block.
+/// Indices of eight accesses: 64 B each make a block.
 macro_rules! times_8 {
     () => {
         "0,1,2,3,4,5,6,7"
     };
 }
-/// Sixteen times: 32 B each make a block.
+/// Indices of sixteen accesses: 32 B each make a block.
 macro_rules! times_16 {
     () => {
         "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"
@@ -78,7 +78,7 @@ stream! {
 }
 
 stream! {
-    /// Loads of two registers, a line a turn.
+    /// Loads of two registers, one line per iteration.
     read_unroll_64(unrolled_64) {
         start: "",
         turn: "",
@@ -89,7 +89,7 @@ stream! {
 }
 
 stream! {
-    /// Loads of two registers, two lines a turn.
+    /// Loads of two registers, two lines per iteration.
     read_unroll_128(unrolled_128) {
         start: "",
         turn: "",
@@ -100,7 +100,7 @@ stream! {
 }
 
 stream! {
-    /// Loads of two registers, four lines a turn.
+    /// Loads of two registers, four lines per iteration.
     read_unroll_256(unrolled_256) {
         start: "",
         turn: "",
@@ -122,7 +122,7 @@ stream! {
 }
 
 stream! {
-    /// Stores of two registers, two lines a turn.
+    /// Stores of two registers, two lines per iteration.
     write_unroll_128(unrolled_128) {
         start: concat!("vldr d0, [r10, #32]\n", "vmov d1, d0\n", "vmov q1, q0\n"),
         turn: "",
@@ -133,7 +133,7 @@ stream! {
 }
 
 stream! {
-    /// Loads and stores of two registers, exclusive or between.
+    /// Loads and stores of two registers, with exclusive or in between.
     update(forward) {
         start: concat!("vldr d16, [r10, #32]\n", "vmov d17, d16\n"),
         turn: "",
@@ -157,7 +157,7 @@ stream! {
 }
 
 stream! {
-    /// Loads and stores of two registers, two lines a turn.
+    /// Loads and stores of two registers, two lines per iteration.
     copy_unroll_128(unrolled_128) {
         start: "",
         turn: "add r12, r0, r14",

@@ -1,21 +1,21 @@
-//! The streaming rows of Armv7 in general registers, several to an instruction; doubles in the
-//! scalar floating-point registers.
+//! The streaming rows of Armv7 in general registers, several in each instruction. Doubles are in
+//! the scalar floating-point registers.
 
 use super::skeleton::{enter, leave, step, stream, turn};
 
-/// Four times: 16 B each make a line, 32 B each two.
+/// Indices of four accesses: 16 B each make one line, 32 B each make two.
 macro_rules! times_4 {
     () => {
         "0,1,2,3"
     };
 }
-/// Sixteen times: 32 B each make a block.
+/// Indices of sixteen accesses: 32 B each make a block.
 macro_rules! times_16 {
     () => {
         "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"
     };
 }
-/// Thirty-two times: 16 B each make a block.
+/// Indices of 32 accesses: 16 B each make a block.
 macro_rules! times_32 {
     () => {
         "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31"
@@ -75,7 +75,7 @@ stream! {
 }
 
 stream! {
-    /// Loads of eight registers, a line a turn.
+    /// Loads of eight registers, one line per iteration.
     read_unroll_64(unrolled_64) {
         start: "",
         turn: "",
@@ -86,7 +86,7 @@ stream! {
 }
 
 stream! {
-    /// Loads of eight registers, two lines a turn.
+    /// Loads of eight registers, two lines per iteration.
     read_unroll_128(unrolled_128) {
         start: "",
         turn: "",
@@ -97,7 +97,7 @@ stream! {
 }
 
 stream! {
-    /// Loads of eight registers, four lines a turn.
+    /// Loads of eight registers, four lines per iteration.
     read_unroll_256(unrolled_256) {
         start: "",
         turn: "",
@@ -142,7 +142,7 @@ stream! {
 }
 
 stream! {
-    /// Stores of eight registers, two lines a turn.
+    /// Stores of eight registers, two lines per iteration.
     write_unroll_128(unrolled_128) {
         start: concat!("ldr r4, [r10, #32]\n", "ldr r5, [r10, #36]\n", "mov r6, r4\n",
             "mov r7, r5\n", "mov r8, r4\n", "mov r9, r5\n", "mov r10, r4\n", "mov r11, r5\n"),
@@ -154,7 +154,7 @@ stream! {
 }
 
 stream! {
-    /// Loads and stores of eight registers, exclusive or between.
+    /// Loads and stores of eight registers, with exclusive or in between.
     update(forward) {
         start: concat!("ldr r12, [r10, #32]\n", "ldr r14, [r10, #36]\n"),
         turn: "",
@@ -178,7 +178,7 @@ stream! {
 }
 
 stream! {
-    /// Loads and stores of eight registers, two lines a turn.
+    /// Loads and stores of eight registers, two lines per iteration.
     copy_unroll_128(unrolled_128) {
         start: "",
         turn: "add r12, r0, r14",
@@ -189,7 +189,7 @@ stream! {
 }
 
 stream! {
-    /// Doubles, multiplied.
+    /// Multiplies doubles.
     scale(forward) {
         start: "vldr d7, [r10, #32]",
         turn: "add r12, r0, r14",
@@ -201,7 +201,7 @@ stream! {
 }
 
 stream! {
-    /// Doubles, added.
+    /// Adds doubles.
     add(forward) {
         start: "",
         turn: concat!("add r12, r0, r14\n", "add r11, r12, r14\n"),
@@ -214,7 +214,7 @@ stream! {
 }
 
 stream! {
-    /// Doubles, multiplied and added: two instructions, two roundings.
+    /// Multiplies and adds doubles: two instructions, two roundings.
     triad(forward) {
         start: "vldr d7, [r10, #32]",
         turn: concat!("add r12, r0, r14\n", "add r11, r12, r14\n"),

@@ -1,14 +1,15 @@
-//! The loops that all rows of Armv7 (A32) share. A row names its instructions, the skeleton walks.
+//! The loops that all rows of Armv7 (A32) share. A row gives its instructions, and the skeleton
+//! advances the position.
 //!
-//! Every loop starts on a line of the instruction cache. The gap before it is jumped over and its
-//! filling named here, so that the digest does not depend on an assembler's padding. The
-//! instructions are those of A32: there are no rows for targets that compile to Thumb.
+//! Every loop starts on a line of the instruction cache. The code jumps over the gap before it,
+//! which is filled with fixed bytes. So the digest does not depend on an assembler's padding. The
+//! instructions are those of A32. There are no rows for targets that compile to Thumb.
 
 use crate::stream_call::StreamCall;
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeletons and rows.
+// The offsets that the skeletons and rows use.
 const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 4);
 const _: () = assert!(offset_of!(StreamCall, window) == 8 && offset_of!(StreamCall, offset) == 12);
 const _: () = assert!(offset_of!(StreamCall, blocks) == 16 && offset_of!(StreamCall, table) == 20);
@@ -16,12 +17,12 @@ const _: () =
     assert!(offset_of!(StreamCall, distance) == 24 && offset_of!(StreamCall, pattern) == 32);
 const _: () = assert!(offset_of!(StreamCall, checksum) == 40);
 
-/// Loads the fields of the call: `r1` = lead, `r3` = blocks (skips to the end at 0), `r14` = delta;
-/// `r10` = the call, until the row's start is over.
-///
-/// Forward: `r0` = position, `r2` = end of the window. Unrolled to fewer bytes a turn: the same,
-/// but `r3` counts those turns. Backward: `r0` = end of the block that is next. By a table: `r8` =
-/// place in the table, `r9` = its start, `r2` = its end.
+/// Loads the fields of the call: `r1` = lead, `r3` = blocks, `r14` = delta. Skips to the end for 0
+/// blocks. `r10` is the call until the row's `start` is over. Other registers depend on the order:
+/// - forward: `r0` = position, `r2` = end of the window;
+/// - unrolled to shorter iterations: like forward, but `r3` counts iterations;
+/// - backward: `r0` = end of the next block;
+/// - by an index table: `r8` = position in the table, `r9` = its start, `r2` = its end.
 macro_rules! enter {
     (forward) => {
         concat!(enter!(fields), "add r2, r2, r1\n", "add r0, r0, r1\n")
@@ -66,9 +67,10 @@ macro_rules! enter {
 }
 pub(super) use enter;
 
-/// Goes on to the next block; at the end of the window (or table) to the first, without a branch:
-/// that at the end of a nested loop would be mispredicted once per pass, which costs several per
-/// cent of an L1-sized pass. The accesses of a row have moved the position.
+/// Advances to the next block, and from the end of the window (or table) to the first one. The
+/// accesses of a row have already moved the position. There is no branch, because the branch at the
+/// end of a nested loop would be mispredicted once per pass. That costs several percent of an
+/// L1-sized pass.
 macro_rules! step {
     (forward) => {
         "cmp r0, r2\n moveq r0, r1\n"
@@ -94,7 +96,7 @@ macro_rules! step {
 }
 pub(super) use step;
 
-/// Stores where to go on. The call is in `r3` from here on.
+/// Stores the offset of the next block. `r3` is the call from here on.
 macro_rules! leave {
     (forward) => {
         "ldr r3, [sp]\n sub r0, r0, r1\n str r0, [r3, #12]\n"
@@ -120,7 +122,7 @@ macro_rules! leave {
 }
 pub(super) use leave;
 
-/// One turn: `$turn` once per piece, then `$each` for every `\d` of `$at`.
+/// One iteration: `$turn` once per piece, then `$each` for every `\d` of `$at`.
 macro_rules! turn {
     (forward, $turn:expr, $each:expr, $at:expr) => {
         concat!($turn, "\n", ".irp d, ", $at, "\n", $each, "\n", ".endr\n")
@@ -159,21 +161,23 @@ macro_rules! turn {
 }
 pub(super) use turn;
 
-/// A streaming kernel: `fn(&mut StreamCall)`, called as C does (AAPCS).
+/// A streaming kernel: `fn(&mut StreamCall)`, with the C convention (AAPCS).
 ///
-/// In: `r0` = `StreamCall` (see its fields for the offsets used here). Out: `offset` (and
-/// `checksum` where the row has one) in the call. Clobbers: r0 to r3, r12, flags, d0 to d7, d16 to
-/// d31; r4 to r11 and lr are put back. Memory: only what the contract says, between the loads of
-/// the call's fields and the stores to them; entries of the table where there is one; the saved
-/// registers. No fence in the loop. Timed: the loop; entry and exit cost about as much as one
-/// mispredicted branch and happen once per call.
+/// - In: `r0` = `StreamCall` (see its fields for the offsets used here).
+/// - Out: `offset` in the call, and `checksum` if the row has one.
+/// - Clobbers: r0 to r3, r12, flags, d0 to d7, d16 to d31. Restored: r4 to r11, lr.
+/// - Memory: only what the contract says, the index table if there is one, and the saved registers.
+///   Streams and table are accessed between the loads of the call's fields and the stores to them.
+///   There is no fence in the loop.
+/// - Timed: the loop. Entry and exit cost about as much as one mispredicted branch, once per call.
 ///
-/// In a row `r0` is the position in the leading stream, which the row's own accesses move on, `r14`
-/// the distance to the next stream. Rows by a table leave r8 to r11 alone; r12 and r4 to r7 are
-/// free in all, r8 to r11 and r14 in the others. `start` finds the call in r10, `end` in r3.
+/// In a row, `r0` is the position in the first stream, which the row's own accesses advance. `r14`
+/// is the distance to the next stream. r12 and r4 to r7 are free in all rows. Rows by an index
+/// table must not change r8 to r11 and r14. In the other rows these are free too. The call is in
+/// r10 for `start`, and in r3 for `end`.
 ///
-/// One turn is 512 bytes, but for unrolled ones; the moves of the position, one cycle each, keep
-/// ahead of the loads.
+/// One iteration is 512 bytes, except in unrolled orders. Each move of the position takes one
+/// cycle, so the moves stay ahead of the loads.
 macro_rules! stream {
     ($(#[$doc:meta])* $name:ident($visits:ident) {
         start: $start:expr, turn: $turn:expr, each: $each:expr, at: $at:expr, end: $end:expr $(,)?
@@ -204,11 +208,13 @@ macro_rules! stream {
 }
 pub(super) use stream;
 
-/// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into two registers in
-/// turn for cores that do not rename.
+/// Independent additions: `fn(blocks)`, 128 in each block. They go to two registers in turn, for
+/// cores that do not rename.
 ///
-/// In: `r0` = blocks, at least 1. Clobbers: r0 to r2, flags. Memory: none. Timed: as many per cycle
-/// as the core can begin.
+/// - In: `r0` = blocks, at least 1.
+/// - Clobbers: r0 to r2, flags.
+/// - Memory: none.
+/// - Timed: as many additions per cycle as the core can issue.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn issue(blocks: usize) {
     naked_asm!(
@@ -227,10 +233,12 @@ pub(crate) unsafe extern "C" fn issue(blocks: usize) {
     )
 }
 
-/// Dependent additions: `fn(blocks)`, 128 to a block.
+/// Dependent additions: `fn(blocks)`, 128 in each block.
 ///
-/// In: `r0` = blocks, at least 1. Clobbers: r0 to r2, flags. Memory: none. Timed: one addition per
-/// cycle.
+/// - In: `r0` = blocks, at least 1.
+/// - Clobbers: r0 to r2, flags.
+/// - Memory: none.
+/// - Timed: one addition per cycle.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn add(blocks: usize) {
     naked_asm!(

@@ -6,12 +6,12 @@ use crate::chase::{ChaseCall, ChaseCode};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeleton.
+// The offsets that the skeleton uses.
 const _: () =
     assert!(offset_of!(ChaseCall, blocks) == 256 && offset_of!(ChaseCall, payload) == 264);
 
-/// Repeats `$each` for the walkers that there are and that have a register `\r` of their own;
-/// `place` is the walker.
+/// Repeats `$each` for every walker with a register `\r` of its own. `place` is the number of the
+/// walker.
 macro_rules! in_registers {
     ($each:expr) => {
         concat!(
@@ -26,7 +26,7 @@ macro_rules! in_registers {
     };
 }
 
-/// Repeats `$each` for the walkers that have none.
+/// Repeats `$each` for every walker without a register of its own.
 macro_rules! in_memory {
     ($each:expr) => {
         concat!(
@@ -41,8 +41,8 @@ macro_rules! in_memory {
     };
 }
 
-/// Repeats `$each` with `\r` each register that is the caller's, and `saved` its place on the
-/// stack.
+/// Repeats `$each` for each register `\r` that the kernel has to restore. `saved` is its offset on
+/// the stack.
 macro_rules! saved {
     ($each:expr) => {
         concat!(
@@ -57,13 +57,16 @@ macro_rules! saved {
 
 /// A pointer chase: `fn(&mut ChaseCall)`.
 ///
-/// In: `a0` = `ChaseCall`. Out: positions and payload in the call. Clobbers: a1 to a7, t0 to t6; ra
-/// and s0 to s11 are put back. Memory: reads 8 bytes at each node, with payload 8 more behind them;
-/// the positions of walkers from the twenty-fourth on lie in the call, which the store buffer
-/// forwards (a few cycles a hop more, far below a miss). Timed: the hops; those of one walker each
-/// need the one before.
+/// - In: `a0` = `ChaseCall`.
+/// - Out: positions and payload in the call.
+/// - Clobbers: a1 to a7, t0 to t6. Restored: ra, s0 to s11.
+/// - Memory: reads 8 bytes at each node, and with payload the next 8 bytes too.
+/// - Timed: the hops. Each hop of a walker needs the previous one.
 ///
-/// t3 counts, t4 adds up; t5 and t6 are for the payload and for walkers without a register.
+/// t3 counts iterations, and t4 adds up the payload. The positions of the 24th and later walkers
+/// stay in the call. The store buffer forwards these positions. This costs a few cycles more per
+/// hop, which is far below a miss. t5 and t6 are for the payload and for walkers without a
+/// register.
 #[unsafe(naked)]
 unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mut ChaseCall) {
     naked_asm!(
@@ -101,7 +104,7 @@ unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mu
     )
 }
 
-/// By number of walkers.
+/// The chases by number of walkers.
 pub(crate) static CHASES: [ChaseCode; MOST_WALKERS] = [
     chase::<1, 0>,
     chase::<2, 0>,
@@ -137,7 +140,7 @@ pub(crate) static CHASES: [ChaseCode; MOST_WALKERS] = [
     chase::<32, 0>,
 ];
 
-/// The same with payload.
+/// The chases with payload, by number of walkers.
 pub(crate) static CHASES_WITH_PAYLOAD: [ChaseCode; MOST_WALKERS] = [
     chase::<1, 1>,
     chase::<2, 1>,

@@ -1,4 +1,4 @@
-//! Instructions of 64-bit RISC-V, each timed on its own.
+//! Instructions of 64-bit RISC-V, each timed alone.
 
 use super::has_vectors;
 use super::skeleton::{align_loop, begin, fill_line, finish, mark};
@@ -7,16 +7,19 @@ use crate::instructions::{InstructionCall, InstructionRow, InstructionRows};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeleton.
+// The offsets that the skeleton uses.
 const _: () =
     assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 8);
 
 /// An instruction kernel: `fn(&mut InstructionCall)`.
 ///
-/// In: `a0` = `InstructionCall`. Clobbers: a1 to a7, t0 to t6, vector registers, vl and vtype. In a
-/// row `a1` is the scratch memory, `t0` the turns left; all other registers named above are the
-/// row's. Memory: the scratch memory, and the stack below its pointer, which is put back. Timed:
-/// the instructions, and an addition and a branch per turn.
+/// - In: `a0` = `InstructionCall`.
+/// - Clobbers: a1 to a7, t0 to t6, vector registers, vl and vtype.
+/// - Memory: the scratch memory, and the stack below the stack pointer, which is restored.
+/// - Timed: the instructions, and an addition and a branch per iteration.
+///
+/// In a row, `a1` is the scratch memory and `t0` the number of iterations left. All other registers
+/// in the list belong to the row.
 macro_rules! instruction {
     ($name:ident [$($extension:literal)?] $start:expr, $body:expr, $end:expr) => {
         #[unsafe(naked)]
@@ -38,7 +41,7 @@ macro_rules! instruction {
     };
 }
 
-/// `$each` 64 times, eight times with each of eight registers `\r`.
+/// Repeats `$each` 64 times, eight times with each of eight registers `\r`.
 macro_rules! on_registers {
     ($each:expr) => {
         concat!(
@@ -49,7 +52,7 @@ macro_rules! on_registers {
     };
 }
 
-/// `$each` 64 times, eight times with each of eight vector registers `v\r`.
+/// Repeats `$each` 64 times, eight times with each of eight vector registers `v\r`.
 macro_rules! on_vectors {
     ($each:expr) => {
         concat!(
@@ -60,14 +63,14 @@ macro_rules! on_vectors {
     };
 }
 
-/// `$each` 64 times.
+/// Repeats `$each` 64 times.
 macro_rules! in_a_row {
     ($each:expr) => {
         concat!(".rept 64\n", $each, "\n.endr")
     };
 }
 
-/// `$each` 32 times with `\d` in steps of 64 bytes, so that each has a line of its own.
+/// Repeats `$each` 32 times with `\d` in steps of 64 bytes, so that each has a line of its own.
 macro_rules! on_lines {
     ($each:expr) => {
         concat!(
@@ -79,14 +82,14 @@ macro_rules! on_lines {
     };
 }
 
-/// One vector register of 64-bit elements.
+/// Sets vector operations to single registers of 64-bit elements.
 macro_rules! vectors {
     () => {
         "vsetvli a2, zero, e64, m1, ta, ma"
     };
 }
 
-/// The same of 32-bit elements.
+/// Sets vector operations to single registers of 32-bit elements.
 macro_rules! vectors_32 {
     () => {
         "vsetvli a2, zero, e32, m1, ta, ma"
@@ -143,10 +146,10 @@ instruction! {
     "addi sp, sp, 16"
 }
 
-/// Feature of the vector kernels.
+/// Feature that the vector kernels need.
 const VECTORS: &str = "RVV 1.0";
 
-/// Why an instruction has no latency of its own.
+/// Reason why an instruction has no latency of its own.
 const NO_RESULT: InstructionRow =
     Unsupported("it gives no result that the next one could wait for");
 const ONE_WAY: InstructionRow = Unsupported("timed together with the way back: to-vector-and-back");
@@ -159,7 +162,7 @@ const ANY_LENGTH: [InstructionRow; 2] = [Unsupported(
     "RISC-V's vectors are as long as the processor's: see the instruction for any length",
 ); 2];
 
-/// Every instruction.
+/// The rows of every instruction.
 pub(crate) static INSTRUCTIONS: InstructionRows = InstructionRows {
     move_register: [
         Code(move_throughput, 64, "mv"),

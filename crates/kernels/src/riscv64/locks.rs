@@ -6,7 +6,7 @@ use crate::locks::{LockCall, LockSet};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeletons.
+// The offsets that the skeletons use.
 const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, turns) == 8);
 const _: () = assert!(offset_of!(LockCall, inside) == 16 && offset_of!(LockCall, between) == 24);
 const _: () = assert!(offset_of!(LockCall, vain) == 32);
@@ -21,7 +21,8 @@ macro_rules! pause {
     };
 }
 
-/// Further tries, counted, on a line of their own. `$try` jumps to 7 where it was vain.
+/// Further tries, which are counted. They start on a line of their own. `$try` jumps to 7 if it
+/// fails.
 macro_rules! again {
     ($try:expr) => {
         concat!(
@@ -36,13 +37,17 @@ macro_rules! again {
 
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
-/// In: `a0` = `LockCall`. Out: `vain` in the call. Clobbers: a1 to a6, t0 to t4. In a row `a1` is
-/// the word's address, `a2` the turns left, `a5` counts vain tries, t1 to t4 are free. If the first
-/// try may be vain, `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
-/// Timed: the operation, the additions inside and between, one branch for each.
+/// - In: `a0` = `LockCall`.
+/// - Out: `vain` in the call.
+/// - Clobbers: a1 to a6, t0 to t4.
+/// - Timed: the operation, the additions inside and between, and one branch for each.
 ///
-/// The loops of additions come first in the line that the loop starts on, and `again` starts on a
-/// line of its own: no short loop straddles two. The first operation enters at 2.
+/// In a row, `a1` is the word's address, `a2` the number of operations left, and `a5` counts failed
+/// tries; t1 to t4 are free. If the first try can fail, `take` jumps to 7 in `again`. That code
+/// ends with a jump back to 8, right after the first try.
+///
+/// The loops of additions come first in the line on which the loop starts, and `again` starts on a
+/// line of its own. So no short loop straddles two lines. The first operation enters at 2.
 macro_rules! lock_kernel {
     ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
@@ -89,18 +94,19 @@ macro_rules! lock_kernel {
 }
 
 lock_kernel! {
-    /// `amoadd.d.aqrl`
+    /// `amoadd.d.aqrl`.
     atomic_add, "li t1, 1\namoadd.d.aqrl t2, t1, (a1)", "", ""
 }
 
 lock_kernel! {
-    /// `amoswap.d.aqrl`
+    /// `amoswap.d.aqrl`.
     exchange, "amoswap.d.aqrl t2, a2, (a1)", "", ""
 }
 
 lock_kernel! {
-    /// Load, add, then compare and swap by `lr.d` and `sc.d`. A store that fails without the word
-    /// having changed is tried again and not counted: no other thread made it vain.
+    /// Load and addition, then compare and swap by `lr.d` and `sc.d`. If the store fails although
+    /// the word has not changed, it is tried again and not counted. No other thread caused that
+    /// failure.
     compare_and_swap,
     concat!(
         "ld t1, 0(a1)\naddi t2, t1, 1\n",
@@ -114,8 +120,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Exchange 1 for the lock; while it is taken, look at it with `pause`. Given back by a store
-    /// behind a release fence.
+    /// Takes the lock by an exchange with 1. Polls the lock with `pause` while it is taken.
+    /// Releases it by a store after a release fence.
     spin_lock,
     concat!(
         "li t1, 1\namoswap.d.aq t2, t1, (a1)\nbnez t2, 7f\n",
@@ -126,11 +132,11 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// An ordinary addition, then `fence rw, rw`.
+    /// Ordinary addition, then `fence rw, rw`.
     fence, "ld t1, 0(a1)\naddi t1, t1, 1\nsd t1, 0(a1)\nfence rw, rw", "", ""
 }
 
-/// The one way of RISC-V: the A extension has both AMOs and LR/SC.
+/// The only implementation of RISC-V. The A extension has both AMOs and LR/SC.
 pub(crate) static LOCK_SETS: [LockSet; 1] = [LockSet {
     name: "amo",
     needs: "RV64GC",
@@ -144,9 +150,12 @@ pub(crate) static LOCK_SETS: [LockSet; 1] = [LockSet {
 
 /// A hand-off: `fn(&mut HandOffCall)`.
 ///
-/// In: `a0` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: a1 to a5, t1, t2.
-/// In a row `a1` is the word's address, `a2` the value waited for, `a4` the answer. A row jumps to
-/// 3 when the value is not there yet.
+/// - In: `a0` = `HandOffCall`.
+/// - Out: `expected` and `turns` in the call.
+/// - Clobbers: a1 to a5, t1, t2.
+///
+/// In a row, `a1` is the word's address, `a2` the awaited value and `a4` the answer. A row jumps to
+/// 3 if the value is not there yet.
 macro_rules! handoff {
     ($(#[$doc:meta])* $name:ident, $body:expr) => {
         $(#[$doc])*
@@ -179,7 +188,8 @@ macro_rules! handoff {
 }
 
 handoff! {
-    /// Ordinary loads and an ordinary store: one word is all that is handed over.
+    /// Ordinary loads and an ordinary store. No fence is needed, because only one word is handed
+    /// over.
     store_load, "ld t1, 0(a1)\nbne t1, a2, 3b\nsd a4, 0(a1)"
 }
 

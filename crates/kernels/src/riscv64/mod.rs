@@ -22,28 +22,28 @@ use host::cpu;
 
 /// `blocks` × `REFERENCE_INSTRUCTIONS_PER_BLOCK` dependent additions.
 pub(super) static ADD: kernel_fn!(usize) = skeleton::add;
-/// See `skeleton::issue`.
+/// Independent instructions, see `skeleton::issue`.
 pub(super) static ISSUE: kernel_fn!(usize) = skeleton::issue;
 
-/// As many dependent additions as told, one a turn.
+/// The given number of dependent additions, one per iteration.
 pub(super) static WORK: kernel_fn!(usize) = skeleton::work;
 
-/// Whether programs may use the vector extension, version 1.0: the kernel's bit is for nothing
-/// older.
+/// True if programs may use version 1.0 of the vector extension. The kernel does not set its bit
+/// for older versions.
 fn has_vectors() -> bool {
     cpu::capabilities() >> (b'V' - b'A') & 1 == 1
 }
 
-/// Length of the vector registers in bits.
+/// Length of the vector registers in bits; 0 without the vector extension.
 fn vector_bits() -> u32 {
     if !has_vectors() {
         return 0;
     }
-    // SAFETY: reads a register that is there.
+    // SAFETY: the vector extension is present.
     u32::try_from(unsafe { vector::register_bits() }).unwrap_or(0)
 }
 
-/// Whether `cbo.zero` may be used and sets as much to zero as its row expects.
+/// True if `cbo.zero` may be used and zeroes as many bytes as its row expects.
 fn zeroes_lines() -> bool {
     cpu::zeroed_block() == Some(64)
 }
@@ -60,7 +60,7 @@ const WRITE_ZERO: Row = Row::Needs(
     scalar::write_zero,
 );
 
-/// By rising width.
+/// The sets by rising width.
 pub(super) static SETS: [Set; 2] = [
     Set {
         id: SetId::Scalar,

@@ -1,7 +1,7 @@
 //! The streaming rows of general registers, and of the scalar floating-point registers for doubles.
 //!
-//! Loads that are not used may all go to one register. Copies and sums use four registers per
-//! group, so that loads run ahead of what uses them also on cores that execute in order.
+//! Loads whose values are not used all go to one register. Copies and sums use four registers per
+//! group. So loads run ahead of their uses even on cores that execute in order.
 
 use super::skeleton::{advance, align_loop, begin, enter, fill_line, finish, mark, place, stream};
 
@@ -54,7 +54,8 @@ macro_rules! two_lines_8 {
     };
 }
 
-/// Repeats `$each` for the eight lines of a turn: `\e` is the entry's place, `a1` the line.
+/// Repeats `$each` for the eight lines of an iteration. `\e` is the offset of the entry, and `a1`
+/// the line.
 macro_rules! every_line {
     ($each:expr) => {
         concat!(
@@ -90,8 +91,8 @@ stream! {
 }
 
 stream! {
-    /// 64-bit loads, each line prefetched by the hint of Zicbop: `prefetch.r` is an ORI to x0,
-    /// which processors without it execute without effect.
+    /// 64-bit loads. Each line is prefetched by the hint of Zicbop. `prefetch.r` is an ORI to x0,
+    /// which processors without Zicbop execute without effect.
     read_prefetch forward [] {
         start: "ld a5, 48(a0)",
         body: concat!(
@@ -119,7 +120,7 @@ stream! {
 }
 
 stream! {
-    /// 64-bit loads, a line a turn.
+    /// 64-bit loads, one line per iteration.
     read_unroll_64 unrolled_64 [] {
         start: "",
         body: line_8!("ld a4, \\d(t6)"),
@@ -128,7 +129,7 @@ stream! {
 }
 
 stream! {
-    /// 64-bit loads, two lines a turn.
+    /// 64-bit loads, two lines per iteration.
     read_unroll_128 unrolled_128 [] {
         start: "",
         body: two_lines_8!("ld a4, \\d(t6)"),
@@ -137,7 +138,7 @@ stream! {
 }
 
 stream! {
-    /// 64-bit loads, four lines a turn.
+    /// 64-bit loads, four lines per iteration.
     read_unroll_256 unrolled_256 [] {
         start: "",
         body: concat!(two_lines_8!("ld a4, \\d(t6)"), "\n", two_lines_8!("ld a4, \\d + 128(t6)")),
@@ -155,7 +156,7 @@ stream! {
 }
 
 stream! {
-    /// One 64-bit load per line, each prefetched by `prefetch.r`.
+    /// One 64-bit load per line. Each line is prefetched by `prefetch.r`.
     touch_prefetch forward [] {
         start: "ld a5, 48(a0)",
         body: concat!("add a2, t6, a5\n", every_64!("ori zero, a2, \\d+1\nld a4, \\d(t6)")),
@@ -173,7 +174,7 @@ stream! {
 }
 
 stream! {
-    /// 64-bit stores, two lines a turn.
+    /// 64-bit stores, two lines per iteration.
     write_unroll_128 unrolled_128 [] {
         start: "ld a4, 64(a0)",
         body: two_lines_8!("sd a4, \\d(t6)"),
@@ -221,7 +222,7 @@ stream! {
 }
 
 stream! {
-    /// 64-bit loads and stores, two lines a turn.
+    /// 64-bit loads and stores, two lines per iteration.
     copy_unroll_128 unrolled_128 [] {
         start: "",
         body: concat!("add a1, t6, t4\n.irp d,0,32,64,96\n", copy_32!(), "\n.endr"),

@@ -1,16 +1,16 @@
-//! The loops that all rows of 64-bit RISC-V share. A row names its instructions, the skeleton
-//! walks.
+//! The loops that all rows of 64-bit RISC-V share. A row gives its instructions, and the skeleton
+//! advances the position.
 //!
 //! Every instruction takes four bytes (`norvc`) and no branch is rewritten (`norelax`), whatever
-//! the target's defaults are. So neither the place of an instruction nor the digest depends on
-//! them. Every loop starts on a line of the instruction cache; the gap before it is jumped over and
-//! its filling named here.
+//! the target's defaults are. So neither the offset of an instruction nor the digest depends on
+//! them. Every loop starts on a line of the instruction cache. The code jumps over the gap before
+//! it, which is filled with fixed bytes.
 
 use crate::stream_call::StreamCall;
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeletons and rows.
+// The offsets that the skeletons and rows use.
 const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 8);
 const _: () = assert!(offset_of!(StreamCall, window) == 16 && offset_of!(StreamCall, offset) == 24);
 const _: () = assert!(offset_of!(StreamCall, blocks) == 32 && offset_of!(StreamCall, table) == 40);
@@ -18,47 +18,47 @@ const _: () =
     assert!(offset_of!(StreamCall, distance) == 48 && offset_of!(StreamCall, pattern) == 64);
 const _: () = assert!(offset_of!(StreamCall, checksum) == 72);
 
-/// Before the first instruction of every kernel. The extensions of RV64G are named because the
-/// assembler forgets those of the target when it links with optimization (LTO).
+/// Start of every kernel. The extensions of RV64G are named explicitly, because the assembler
+/// forgets those of the target during link-time optimization (LTO).
 macro_rules! begin {
     () => {
         ".option push\n.option norvc\n.option norelax\n.option arch, +m, +a, +f, +d\n.p2align 6\n"
     };
 }
 
-/// Behind the last one.
+/// End of every kernel: the end mark.
 macro_rules! mark {
     () => {
         ".ascii \"memgauge-row-end\"\n.option pop\n"
     };
 }
 
-/// The return, and what comes behind it.
+/// The return and the end of the kernel.
 macro_rules! finish {
     () => {
         concat!("ret\n", mark!())
     };
 }
 
-/// Up to the next line of the instruction cache, where no instruction leads.
+/// Fills the gap up to the next line of the instruction cache. The gap is never executed.
 macro_rules! fill_line {
     () => {
         ".p2align 6, 0xff\n"
     };
 }
 
-/// Up to the first instruction of a loop, which is at label 2.
+/// Jumps over the gap to the first instruction of a loop, which is at label 2.
 macro_rules! align_loop {
     () => {
         concat!("j 2f\n", fill_line!(), "2:\n")
     };
 }
 
-/// Set-up of an order before the loop: `t2` becomes the last offset of the window.
+/// Sets up an order before the loop. `t2` becomes the last offset of the window.
 ///
-/// Orders unrolled to fewer bytes a turn count those turns in `t0`. The vector orders set the
-/// vector length once: as many 64-bit elements as a group of registers holds, 512 B at most. All
-/// lengths are powers of two, so groups divide blocks; `a7` is the group's length in bytes.
+/// Orders that are unrolled to shorter iterations count iterations in `t0`. The vector orders set
+/// the vector length once: all 64-bit elements of a group of registers, at most 512 B. All lengths
+/// are powers of two, so a block is a multiple of a group. `a7` is the length of a group in bytes.
 macro_rules! enter {
     (forward) => {
         "addi t2, t5, -512\n"
@@ -110,8 +110,9 @@ macro_rules! enter {
     };
 }
 
-/// Puts the place of this turn into `t6`: of the block or group in the first stream (its end where
-/// the order descends), of the eight entries in the table for orders of lines.
+/// Computes the place of this iteration in `t6`. This is the start of the block or group in the
+/// first stream, or its end in descending orders. In orders of lines, it is the position of the
+/// eight entries in the table.
 macro_rules! place {
     (forward) => {
         "add t6, t3, t1\n"
@@ -160,7 +161,7 @@ macro_rules! place {
     };
 }
 
-/// Moves the offset on; `a3` becomes 0 where it has to start again, else 1.
+/// Advances the offset. `a3` becomes 0 if the offset has to wrap, otherwise 1.
 macro_rules! advance {
     (forward) => {
         "sltu a3, t1, t2\naddi t1, t1, 512\n"
@@ -204,7 +205,7 @@ macro_rules! advance {
     (groups_backward) => {
         "sltu a3, t1, t2\nadd t1, t1, a6\n"
     };
-    // `a6` is the place within the chunk: the next entry's turn comes when it is 0 again.
+    // `a6` is the offset within the chunk. When it is 0 again, the next entry of the table follows.
     (group_chunks) => {
         "add a6, a6, a7\nandi a6, a6, 511\nsltu a3, t1, t2\nsnez a4, a6\nor a3, a3, a4\nxori a4, a4, 1\n\
          slli a4, a4, 2\nadd t1, t1, a4\n"
@@ -213,20 +214,23 @@ macro_rules! advance {
 
 /// A streaming kernel: `fn(&mut StreamCall)`.
 ///
-/// In: `a0` = `StreamCall` (see its fields for the offsets used here). Out: `offset` (and
-/// `checksum` where the row has one) in the call. Clobbers: a1 to a7, t0 to t6, ft0 to ft11, fa0 to
-/// fa7, fflags, all vector registers, vl and vtype: all the caller's to save. Memory: only what the
-/// contract says, and the table of orders that have one, between the loads of the call's fields and
-/// the stores to them. No fence in the loop. Timed: the loop; entry and exit cost about as much as
-/// one mispredicted branch and happen once per call.
+/// - In: `a0` = `StreamCall` (see its fields for the offsets used here).
+/// - Out: `offset` in the call, and `checksum` if the row has one.
+/// - Clobbers: a1 to a7, t0 to t6, ft0 to ft11, fa0 to fa7, fflags, all vector registers, vl and
+///   vtype.
+/// - Memory: only what the contract says, and the index table if there is one. All of it is
+///   accessed between the loads of the call's fields and the stores to them. There is no fence in
+///   the loop.
+/// - Timed: the loop. Entry and exit cost about as much as one mispredicted branch, once per call.
 ///
-/// In a row `t6` is the place (see `place`), `t3` the first stream, `t4` the distance to the next
-/// one, `t5` the table where there is one; a1, a2, a4, a5 and the vector and floating-point
-/// registers are the row's, in orders without vectors also a6 and a7.
+/// In a row, `t6` is the place (see `place`), `t3` the first stream, `t4` the distance to the next
+/// one, and `t5` the index table. a1, a2, a4, a5 and the vector and floating-point registers belong
+/// to the row. In orders without vectors, so do a6 and a7.
 ///
-/// One turn is 512 bytes (unrolled ones: 64, 128 or 256), with vectors one group of registers. The
-/// wrap at the end of the window is a comparison and a mask: the branch at the end of a nested loop
-/// would be mispredicted once per pass. The dependency from one offset to the next is three cycles.
+/// One iteration is 512 bytes, or 64, 128 or 256 in unrolled orders, or one group of registers with
+/// vectors. The wrap at the end of the window is a comparison and a mask. The branch at the end of
+/// a nested loop would be mispredicted once per pass. The dependency from one offset to the next is
+/// three cycles.
 macro_rules! stream {
     ($(#[$doc:meta])* $name:ident $order:ident [$($extension:literal)?] {
         start: $start:expr, body: $body:expr, end: $end:expr $(,)?
@@ -263,11 +267,13 @@ macro_rules! stream {
 }
 pub(super) use {advance, align_loop, begin, enter, fill_line, finish, mark, place, stream};
 
-/// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into four registers in
-/// turn for cores that do not rename.
+/// Independent additions: `fn(blocks)`, 128 in each block. They go to four registers in turn, for
+/// cores that do not rename.
 ///
-/// In: `a0` = blocks, at least 1. Clobbers: a0 to a4. Memory: none. Timed: as many per cycle as the
-/// core can begin.
+/// - In: `a0` = blocks, at least 1.
+/// - Clobbers: a0 to a4.
+/// - Memory: none.
+/// - Timed: as many additions per cycle as the core can issue.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn issue(blocks: usize) {
     naked_asm!(concat!(
@@ -285,9 +291,12 @@ pub(crate) unsafe extern "C" fn issue(blocks: usize) {
     ))
 }
 
-/// Dependent additions: `fn(blocks)`, 128 to a block.
+/// Dependent additions: `fn(blocks)`, 128 in each block.
 ///
-/// In: `a0` = blocks, at least 1. Clobbers: a0 to a2. Memory: none. Timed: one addition per cycle.
+/// - In: `a0` = blocks, at least 1.
+/// - Clobbers: a0 to a2.
+/// - Memory: none.
+/// - Timed: one addition per cycle.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn add(blocks: usize) {
     naked_asm!(concat!(
@@ -304,9 +313,11 @@ pub(crate) unsafe extern "C" fn add(blocks: usize) {
     ))
 }
 
-/// `count` dependent additions, one a turn: `fn(count)`, at least 1.
+/// `count` dependent additions, one per iteration: `fn(count)`. `count` is at least 1.
 ///
-/// In: `a0`. Clobbers: a0, a1. Memory: none.
+/// - In: `a0` = `count`.
+/// - Clobbers: a0, a1.
+/// - Memory: none.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn work(count: usize) {
     naked_asm!(concat!(

@@ -1,5 +1,5 @@
-//! The streaming rows of the vector extension (RVV 1.0), the same code for every vector length from
-//! 128 bits on.
+//! The streaming rows of the vector extension (RVV 1.0). The code is the same for every vector
+//! length from 128 bits on.
 
 use super::skeleton::{advance, align_loop, begin, enter, fill_line, finish, mark, place, stream};
 
@@ -10,8 +10,8 @@ macro_rules! every_64 {
     };
 }
 
-/// Repeats `$each` for the eight lines of a turn, each with vector registers `\v` of its own: `a1`
-/// is the line.
+/// Repeats `$each` for the eight lines of an iteration, with separate vector registers `\v` for
+/// each. `a1` is the line.
 macro_rules! every_line {
     ($each:expr) => {
         concat!(
@@ -44,7 +44,8 @@ stream! {
 }
 
 stream! {
-    /// Loads of lines, each prefetched by the hint of Zicbop (see the row of general registers).
+    /// Loads of lines. Each line is prefetched by the hint of Zicbop, see the row of general
+    /// registers.
     read_prefetch vectors_of_8 ["+v"] {
         start: "ld a5, 48(a0)",
         body: concat!(
@@ -66,7 +67,7 @@ stream! {
 }
 
 stream! {
-    /// One load of a line, a line a turn.
+    /// One load of a line, one line per iteration.
     read_unroll_64 vectors_unrolled_64 ["+v"] {
         start: "",
         body: "vle64.v v0, (t6)",
@@ -75,7 +76,7 @@ stream! {
 }
 
 stream! {
-    /// One load of two lines, two lines a turn.
+    /// One load of two lines, two lines per iteration.
     read_unroll_128 vectors_unrolled_128 ["+v"] {
         start: "",
         body: "vle64.v v0, (t6)",
@@ -84,7 +85,7 @@ stream! {
 }
 
 stream! {
-    /// Two loads of two lines each, four lines a turn.
+    /// Two loads of two lines each, four lines per iteration.
     read_unroll_256 vectors_unrolled_256 ["+v"] {
         start: "",
         body: "vle64.v v0, (t6)\naddi a1, t6, 128\nvle64.v v8, (a1)",
@@ -120,7 +121,7 @@ stream! {
 }
 
 stream! {
-    /// One store of two lines, two lines a turn.
+    /// One store of two lines, two lines per iteration.
     write_unroll_128 vectors_unrolled_128 ["+v"] {
         start: "ld a4, 64(a0)\nvmv.v.x v0, a4",
         body: "vse64.v v0, (t6)",
@@ -147,7 +148,7 @@ stream! {
 }
 
 stream! {
-    /// One load and one store of two lines, two lines a turn.
+    /// One load and one store of two lines, two lines per iteration.
     copy_unroll_128 vectors_unrolled_128 ["+v"] {
         start: "",
         body: "add a1, t6, t4\nvle64.v v0, (t6)\nvse64.v v0, (a1)",
@@ -185,7 +186,7 @@ stream! {
 }
 
 stream! {
-    /// Loads of one vector register, downwards, four to a turn.
+    /// Loads of one vector register, downwards, four per iteration.
     read_reverse groups_backward ["+v"] {
         start: "",
         body: ".irp v,0,1,2,3\nsub t6, t6, a7\nvle64.v v\\v, (t6)\n.endr",
@@ -194,7 +195,7 @@ stream! {
 }
 
 stream! {
-    /// Stores of one vector register, downwards, four to a turn.
+    /// Stores of one vector register, downwards, four per iteration.
     write_reverse groups_backward ["+v"] {
         start: "ld a4, 64(a0)\nvmv.v.x v0, a4",
         body: ".rept 4\nsub t6, t6, a7\nvse64.v v0, (t6)\n.endr",
@@ -203,7 +204,7 @@ stream! {
 }
 
 stream! {
-    /// Loads and stores of one vector register, downwards, four to a turn.
+    /// Loads and stores of one vector register, downwards, four per iteration.
     copy_reverse groups_backward ["+v"] {
         start: "",
         body: "add a1, t6, t4\n.irp v,0,1,2,3\nsub t6, t6, a7\nvle64.v v\\v, (t6)\n.endr\n.irp v,0,1,2,3\n\
@@ -268,7 +269,9 @@ stream! {
 
 /// Bits of a vector register. Needs the vector extension.
 ///
-/// Out: `a0`. Clobbers: nothing else. Memory: none.
+/// - Out: `a0`.
+/// - Clobbers: nothing else.
+/// - Memory: none.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn register_bits() -> usize {
     core::arch::naked_asm!(

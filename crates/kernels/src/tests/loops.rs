@@ -1,7 +1,7 @@
-//! Every short loop of every kernel lies in one line of the instruction cache.
+//! Checks that every short loop of every kernel lies in one line of the instruction cache.
 //!
-//! A loop that straddles two lines may take a cycle more in each iteration: a delay loop that did
-//! took twice its time.
+//! A loop that straddles two lines may take a cycle more in each iteration. A delay loop once took
+//! twice its time.
 
 use super::native::tests::step;
 use super::{
@@ -13,14 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Bytes of a line of the instruction cache.
 const LINE: usize = 64;
 
-/// An instruction as the flow of control sees it.
+/// An instruction, reduced to its control flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
-    /// Its length.
+    /// Length in bytes.
     pub bytes: usize,
-    /// Target of a jump, in bytes from its own start.
+    /// Target of a jump, relative to the start of the instruction in bytes.
     pub jump: Option<isize>,
-    /// Whether the instruction behind it may be the next one.
+    /// True if execution can continue with the following instruction.
     pub goes_on: bool,
 }
 
@@ -35,12 +35,12 @@ impl Step {
     }
 }
 
-/// The instructions that `code` can reach from its start, by offset, with the offsets of those that
-/// may come next.
+/// The instructions that can be reached from the start of `code`, by offset. Each has the offsets
+/// of its possible successors.
 type Flow = BTreeMap<usize, (Step, Vec<usize>)>;
 
-/// The flow of `code`, or why it is not understood. `step` gives the instruction at the start of
-/// some code.
+/// The flow of `code`, or the reason why it is not understood. `step` decodes the instruction at
+/// the start of some code.
 fn flow(code: &[u8], step: impl Fn(&[u8]) -> Option<Step>) -> Result<Flow, String> {
     let mut flow = Flow::new();
     let mut open = vec![0];
@@ -80,7 +80,7 @@ fn flow(code: &[u8], step: impl Fn(&[u8]) -> Option<Step>) -> Result<Flow, Strin
     }
 }
 
-/// Places that can be reached from `start` along `next` without passing `barrier`.
+/// All offsets that can be reached from `start` along `next` without passing `barrier`.
 fn reach(start: usize, barrier: usize, next: impl Fn(usize) -> Vec<usize>) -> BTreeSet<usize> {
     let mut reached = BTreeSet::new();
     let mut open = vec![start];
@@ -92,8 +92,9 @@ fn reach(start: usize, barrier: usize, next: impl Fn(usize) -> Vec<usize>) -> BT
     reached
 }
 
-/// The instructions of every loop: for each jump back to an instruction that no way to the jump
-/// avoids, that one and all from which the jump can be reached without it.
+/// The instructions of every loop. A loop is a jump back to an instruction that dominates the jump.
+/// It consists of that instruction and of all from which the jump can be reached without passing
+/// it.
 fn loops(flow: &Flow) -> Vec<BTreeSet<usize>> {
     let mut before: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, (_, next)) in flow {
@@ -101,7 +102,7 @@ fn loops(flow: &Flow) -> Vec<BTreeSet<usize>> {
             .for_each(|to| before.entry(*to).or_default().push(*at));
     }
     let mut loops = Vec::new();
-    // Two ways lead to the first instruction of a loop: that into it and that back.
+    // At least two ways lead to the first instruction of a loop: into the loop, and back.
     for (&head, ways) in before
         .iter()
         .filter(|(head, ways)| ways.len() > 1 || **head == 0)
@@ -118,7 +119,8 @@ fn loops(flow: &Flow) -> Vec<BTreeSet<usize>> {
     loops
 }
 
-/// Loops, first byte and end, that would fit into one line and do not lie in one.
+/// Loops that would fit into one line but do not lie in one. Each has the offsets of its first byte
+/// and of its end.
 fn straddling(flow: &Flow) -> Vec<[usize; 2]> {
     let place = |body: &BTreeSet<usize>| -> Option<[usize; 2]> {
         let bytes: usize = body.iter().map(|at| flow[at].0.bytes).sum();
@@ -130,8 +132,8 @@ fn straddling(flow: &Flow) -> Vec<[usize; 2]> {
     loops(flow).iter().filter_map(place).collect()
 }
 
-/// Name, address and code of every kernel of this architecture, whether it can be executed here or
-/// not.
+/// Name, address and code of every kernel of this architecture, including kernels that this
+/// processor cannot execute.
 fn kernels() -> Vec<(String, usize, Vec<u8>)> {
     let rows = all_rows()
         .into_iter()
@@ -198,8 +200,8 @@ fn no_short_loop_straddles_a_line() {
     );
 }
 
-/// Offsets in the code are places in lines only where the code starts on one: then no program's
-/// layout moves a loop.
+/// Offsets in the code are only offsets in lines if the code starts on a line. Then the layout of a
+/// program cannot move a loop.
 #[test]
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 fn every_kernel_starts_on_a_line() {
@@ -211,8 +213,8 @@ fn every_kernel_starts_on_a_line() {
     }
 }
 
-/// A machine whose instructions are one byte long: 0 does something, 1 returns, others jump to
-/// themselves less 128, odd ones if a condition holds.
+/// A machine with instructions of one byte. 0 does something, and 1 returns. Other values jump by the
+/// value minus 128 bytes, odd ones conditionally.
 fn toy(code: &[u8]) -> Option<Step> {
     Some(match code[0] {
         0 => Step::plain(1),
@@ -229,7 +231,7 @@ fn toy(code: &[u8]) -> Option<Step> {
     })
 }
 
-/// `code` of [`toy`] of which these bytes are no plain instructions.
+/// Code of [`toy`] that only consists of plain instructions, except at the offsets in `others`.
 fn toy_code(length: usize, others: &[(usize, u8)]) -> Vec<u8> {
     let mut code = vec![0; length];
     others.iter().for_each(|&(at, byte)| code[at] = byte);
@@ -242,17 +244,19 @@ fn a_loop_over_the_end_of_a_line_is_found() {
     let found = |length, others: &[(usize, u8)]| {
         flow(&toy_code(length, others), toy).map(|flow| straddling(&flow))
     };
-    // From 60 to 67, inside one line, and as long as one.
+    // A loop from 60 to 67 straddles two lines. One inside a line does not, and neither does one as
+    // long as a line.
     assert_eq!(found(70, &[(67, back(7)), (69, 1)]), Ok(vec![[60, 68]]));
     assert_eq!(found(70, &[(63, back(7)), (69, 1)]), Ok(vec![]));
     assert_eq!(found(140, &[(127, back(63)), (139, 1)]), Ok(vec![]));
-    // Code that a jump leaves out is not the loop's: one of 10 bytes on two lines, and one of 70.
+    // Code that a jump skips does not belong to the loop: a loop of 10 bytes on two lines, and one
+    // of 70.
     assert_eq!(
         found(90, &[(55, 128 + 20), (83, back(33)), (89, 1)]),
         Ok(vec![[50, 84]])
     );
     assert_eq!(found(90, &[(83, back(73)), (89, 1)]), Ok(vec![]));
-    // A jump back into a loop from outside of its code is no loop of its own.
+    // A jump back into a loop from outside of its code is no loop.
     assert_eq!(
         found(
             140,

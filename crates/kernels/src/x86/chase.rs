@@ -5,20 +5,22 @@ use crate::chase::{ChaseCall, ChaseCode};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeleton.
+// The offsets that the skeleton uses.
 const _: () =
     assert!(offset_of!(ChaseCall, blocks) == 128 && offset_of!(ChaseCall, payload) == 132);
 
-/// A pointer chase: `fn(&mut ChaseCall)`, called as C does.
+/// A pointer chase: `fn(&mut ChaseCall)`, with the C convention.
 ///
-/// In: `[esp + 4]` = `ChaseCall`. Out: positions and payload in the call. Clobbers: eax, ecx, edx,
-/// flags; ebx, esi, edi, ebp are put back. Memory: reads 4 bytes at each node, with payload 4 more
-/// at 8 bytes behind its start; the turns are counted in the call, and where there are more walkers
-/// than registers, the positions of the fifth and those behind it stay there too. Timed: the hops;
-/// those of one walker each need the one before.
+/// - In: `[esp + 4]` = `ChaseCall`.
+/// - Out: positions and payload in the call.
+/// - Clobbers: eax, ecx, edx, flags. Restored: ebx, esi, edi, ebp.
+/// - Memory: reads 4 bytes at each node, and with payload 4 bytes at offset 8 of the node. The
+///   iterations are counted in the call.
+/// - Timed: the hops. Each hop of a walker needs the previous one.
 ///
-/// The walkers' registers in order: eax, ecx, edx, esi, ebx; with more than five walkers ebx takes
-/// turns for the rest. ebp is the call, edi adds up.
+/// The walkers' registers in order are eax, ecx, edx, esi, ebx. With more than five walkers, the
+/// fifth and later ones keep their positions in the call and use ebx in turn. ebp is the call, and
+/// edi adds up the payload.
 #[unsafe(naked)]
 unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mut ChaseCall) {
     naked_asm!(
@@ -82,7 +84,7 @@ unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mu
     )
 }
 
-/// By number of walkers.
+/// The chases by number of walkers.
 pub(crate) static CHASES: [ChaseCode; MOST_WALKERS] = [
     chase::<1, 0>,
     chase::<2, 0>,
@@ -118,7 +120,7 @@ pub(crate) static CHASES: [ChaseCode; MOST_WALKERS] = [
     chase::<32, 0>,
 ];
 
-/// The same with payload.
+/// The chases with payload, by number of walkers.
 pub(crate) static CHASES_WITH_PAYLOAD: [ChaseCode; MOST_WALKERS] = [
     chase::<1, 1>,
     chase::<2, 1>,

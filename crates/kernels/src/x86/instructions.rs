@@ -1,19 +1,20 @@
-//! The loop around instructions of x86 that are timed on their own, and what it takes 64 bits to
-//! have.
+//! The loop around single timed instructions of 32-bit x86, and the reasons why it lacks those that
+//! need 64 bits.
 
 use crate::instructions::{InstructionCall, InstructionRow};
 use core::mem::offset_of;
 
-// The offsets in the skeleton.
+// The offsets that the skeleton uses.
 const _: () =
     assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 4);
 
-/// An instruction kernel: `fn(&mut InstructionCall)`, called as C does.
+/// An instruction kernel: `fn(&mut InstructionCall)`, with the C convention.
 ///
-/// In: `[esp + 4]` = `InstructionCall`. Clobbers: eax, ecx, edx, flags, vector registers 0 to 7;
-/// ebx, esi, edi, ebp are put back. Memory: the scratch memory at `esi` and the kernel's own stack.
-/// Timed: the instructions in `turn`, and two more for the loop (three for string loads, push and
-/// pop).
+/// - In: `[esp + 4]` = `InstructionCall`.
+/// - Clobbers: eax, ecx, edx, flags, vector registers 0 to 7. Restored: ebx, esi, edi, ebp.
+/// - Memory: the scratch memory at `esi` and the kernel's own stack.
+/// - Timed: the instructions in `turn`, and two more for the loop (three for string loads, push and
+///   pop).
 macro_rules! timed {
     ($name:ident { start: $start:expr, turn: $turn:expr, end: $end:expr $(,)? }) => {
         #[unsafe(naked)]
@@ -50,8 +51,8 @@ macro_rules! timed {
 }
 pub(crate) use timed;
 
-/// Names of registers of the machine's own width. The `general` ones are all free ones but `dx`,
-/// which is added, and the counter of turns.
+/// Names of registers of the machine's own width. `general` are all free registers except `dx`,
+/// which is the operand of additions, and the loop counter.
 macro_rules! word {
     (ax) => {
         "eax"

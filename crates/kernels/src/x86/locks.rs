@@ -5,7 +5,7 @@ use crate::locks::{LockCall, LockSet};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeletons.
+// The offsets that the skeletons use.
 const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, turns) == 4);
 const _: () = assert!(offset_of!(LockCall, inside) == 8 && offset_of!(LockCall, between) == 12);
 const _: () = assert!(offset_of!(LockCall, vain) == 16);
@@ -13,9 +13,11 @@ const _: () = assert!(offset_of!(HandOffCall, word) == 0 && offset_of!(HandOffCa
 const _: () =
     assert!(offset_of!(HandOffCall, turns) == 8 && offset_of!(HandOffCall, patience) == 12);
 
-/// `count` dependent additions, one a turn: `fn(count)`, at least 1.
+/// `count` dependent additions, one per iteration: `fn(count)`. `count` is at least 1.
 ///
-/// In: `[esp + 4]`. Clobbers: eax, ecx, flags. Memory: none.
+/// - In: `[esp + 4]` = `count`.
+/// - Clobbers: eax, ecx, flags.
+/// - Memory: none.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn work(count: usize) {
     naked_asm!(
@@ -33,17 +35,20 @@ pub(crate) unsafe extern "C" fn work(count: usize) {
     )
 }
 
-/// A lock kernel: `fn(&mut LockCall)`, called as C does.
+/// A lock kernel: `fn(&mut LockCall)`, with the C convention.
 ///
-/// In: `[esp + 4]` = `LockCall`. Out: `vain` in the call. Clobbers: eax, ecx, edx, flags; ebx, esi,
-/// edi, ebp are put back. In a row `edx` is the word's address, `ebx` counts vain tries, eax and
-/// ebp are free. If the first try may be vain, `take` jumps to 7 in `again`, which ends by a jump
-/// back to 8, behind the try. Timed: the operation, the additions inside and between, one compare
-/// and branch for each.
+/// - In: `[esp + 4]` = `LockCall`.
+/// - Out: `vain` in the call.
+/// - Clobbers: eax, ecx, edx, flags. Restored: ebx, esi, edi, ebp.
+/// - Timed: the operation, the additions inside and between, and one compare and branch for each.
 ///
-/// The loops of additions come first in the line that the loop starts on, and `again` follows the
-/// loop: on the same line where all of it fits, else on a line of its own. No short loop straddles
-/// two. The first operation enters at 2.
+/// In a row, `edx` is the word's address and `ebx` counts failed tries; eax and ebp are free. If
+/// the first try can fail, `take` jumps to 7 in `again`. That code ends with a jump back to 8,
+/// right after the first try.
+///
+/// The loops of additions come first in the line on which the loop starts. `again` follows the
+/// loop, on the same line if all of it fits, otherwise on a line of its own. So no short loop
+/// straddles two lines. The first operation enters at 2.
 macro_rules! lock_kernel {
     ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
@@ -103,17 +108,17 @@ macro_rules! lock_kernel {
 }
 
 lock_kernel! {
-    /// `lock xadd`
+    /// `lock xadd`.
     atomic_add, "mov eax, 1\nlock xadd [edx], eax", "", ""
 }
 
 lock_kernel! {
-    /// `xchg` with memory, which locks by itself.
+    /// `xchg` with memory, which is always atomic.
     exchange, "mov eax, ecx\nxchg [edx], eax", "", ""
 }
 
 lock_kernel! {
-    /// Load, add, `lock cmpxchg`; a failure has loaded the new value.
+    /// Load, addition, `lock cmpxchg`. A failure has already loaded the new value.
     compare_and_swap,
     "mov eax, [edx]\nlea ebp, [eax + 1]\nlock cmpxchg [edx], ebp\njnz 7f\n8:",
     "",
@@ -121,8 +126,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Exchange 1 for the lock; while it is taken, look at it with `pause`. Given back by an
-    /// ordinary store, which no earlier access passes on x86.
+    /// Takes the lock by an exchange with 1. Polls the lock with `pause` while it is taken.
+    /// Releases it by an ordinary store, which no earlier access passes on x86.
     spin_lock,
     "mov eax, 1\nxchg [edx], eax\ntest eax, eax\njnz 7f\n8: inc dword ptr [edx + 4]",
     "mov dword ptr [edx], 0",
@@ -133,11 +138,11 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// An ordinary addition, then `mfence`.
+    /// Ordinary addition, then `mfence`.
     fence, "inc dword ptr [edx]\nmfence", "", ""
 }
 
-/// The one way of x86.
+/// The only implementation of x86.
 pub(crate) static LOCK_SETS: [LockSet; 1] = [LockSet {
     name: "lock",
     needs: "SSE2",
@@ -149,11 +154,14 @@ pub(crate) static LOCK_SETS: [LockSet; 1] = [LockSet {
     fence,
 }];
 
-/// A hand-off: `fn(&mut HandOffCall)`, called as C does.
+/// A hand-off: `fn(&mut HandOffCall)`, with the C convention.
 ///
-/// In: `[esp + 4]` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: eax, ecx,
-/// edx, flags; ebx, esi, edi, ebp are put back. In a row `edx` is the word's address, `esi` the
-/// value waited for, `edi` the answer. A row jumps to 3 when the value is not there yet.
+/// - In: `[esp + 4]` = `HandOffCall`.
+/// - Out: `expected` and `turns` in the call.
+/// - Clobbers: eax, ecx, edx, flags. Restored: ebx, esi, edi, ebp.
+///
+/// In a row, `edx` is the word's address, `esi` the awaited value and `edi` the answer. A row jumps
+/// to 3 if the value is not there yet.
 macro_rules! handoff {
     ($(#[$doc:meta])* $name:ident, $body:expr) => {
         $(#[$doc])*

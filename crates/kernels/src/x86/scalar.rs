@@ -40,7 +40,7 @@ forward! {
     }
 }
 forward! {
-    /// Loads, each line prefetched.
+    /// Loads; each line is prefetched.
     read_prefetch {
         start: x86!(get distance),
         turn: "",
@@ -50,7 +50,7 @@ forward! {
     }
 }
 forward! {
-    /// Loads from four streams by turns.
+    /// Loads from four streams in turn.
     read_4 {
         start: "",
         turn: x86!(get second),
@@ -63,24 +63,24 @@ forward! {
     }
 }
 unrolled! { 64,
-    /// Loads, a line a turn.
+    /// Loads of one line per iteration.
     read_unroll_64 { start: "", turn: "", each: words!("mov ebx, [eax + \\i]"), at: "0", end: "" }
 }
 unrolled! { 128,
-    /// Loads, two lines a turn.
+    /// Loads of two lines per iteration.
     read_unroll_128 { start: "", turn: "", each: words!("mov ebx, [eax + \\d + \\i]"), at: "0,64", end: "" }
 }
 unrolled! { 256,
-    /// Loads, four lines a turn.
+    /// Loads of four lines per iteration.
     read_unroll_256 { start: "", turn: "", each: words!("mov ebx, [eax + \\d + \\i]"),
         at: "0,64,128,192", end: "" }
 }
 forward! {
-    /// A load from each line.
+    /// One load from each line.
     touch { start: "", turn: "", each: "mov ebx, [eax + \\d]", at: every_64!(), end: "" }
 }
 forward! {
-    /// A load from each line, which is prefetched.
+    /// One load from each line, and lines are prefetched.
     touch_prefetch {
         start: x86!(get distance),
         turn: "",
@@ -110,7 +110,7 @@ forward! {
     }
 }
 unrolled! { 128,
-    /// Stores, two lines a turn.
+    /// Stores of two lines per iteration.
     write_unroll_128 {
         start: "mov ebx, [ebp + 32]\nmov ebp, [ebp + 36]",
         turn: "",
@@ -135,7 +135,7 @@ forward! {
     }
 }
 forward! {
-    /// Loads, exclusive or, stores.
+    /// Loads, exclusive or, and stores.
     update {
         start: "mov ebx, [ebp + 32]\nmov ebp, [ebp + 36]",
         turn: "",
@@ -168,7 +168,7 @@ forward! {
     }
 }
 unrolled! { 128,
-    /// Loads and stores, two lines a turn.
+    /// Loads and stores of two lines per iteration.
     copy_unroll_128 {
         start: "",
         turn: x86!(get second),
@@ -313,16 +313,16 @@ double_rows! {
     } "movsd qword ptr ", ", xmm\\i"
 }
 
-/// Why no general register is loaded past the caches.
+/// Reason why there are no non-temporal loads.
 const NO_LOADS: Row = Row::Unsupported("x86 has no non-temporal loads to general registers");
-/// Why no double is stored past the caches.
+/// Reason why there are no non-temporal stores of doubles.
 const NO_DOUBLES: Row = Row::Unsupported("32-bit x86 has no non-temporal store of one double");
 
 fn sse2() -> bool {
     is_x86_feature_detected!("sse2")
 }
 
-/// Whether the processor has `clzero` (AMD APM vol. 3, CPUID 8000_0008 EBX bit 0).
+/// True if the processor has `clzero` (AMD APM vol. 3, CPUID 8000_0008 EBX bit 0).
 fn clzero() -> bool {
     raw_cpuid::CpuId::new()
         .get_processor_capacity_feature_info()

@@ -1,14 +1,15 @@
-//! The loops that all rows of x86 share. A row names its instructions, the skeleton walks.
+//! The loops that all rows of x86 share. A row gives its instructions, and the skeleton advances
+//! the position.
 //!
-//! Every loop starts on a line of the instruction cache. The gap before it is jumped over and its
-//! filling named here. The assembler's own padding differs with the target processor, and with it
-//! the digest would.
+//! Every loop starts on a line of the instruction cache. The code jumps over the gap before it,
+//! which is filled with fixed bytes. The assembler's own padding would depend on the target
+//! processor, and so would the digest.
 
 use crate::stream_call::StreamCall;
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeletons and rows.
+// The offsets that the skeletons and rows use.
 const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 4);
 const _: () = assert!(offset_of!(StreamCall, window) == 8 && offset_of!(StreamCall, offset) == 12);
 const _: () = assert!(offset_of!(StreamCall, blocks) == 16 && offset_of!(StreamCall, table) == 20);
@@ -16,8 +17,8 @@ const _: () =
     assert!(offset_of!(StreamCall, distance) == 24 && offset_of!(StreamCall, pattern) == 32);
 const _: () = assert!(offset_of!(StreamCall, checksum) == 40);
 
-/// The registers and fields that rows of both x86 architectures name; see the skeletons for who
-/// holds what when.
+/// Names of registers and fields for the rows of both x86 architectures. The skeletons document the
+/// use of each register.
 macro_rules! x86 {
     (position) => {
         "eax"
@@ -73,22 +74,25 @@ macro_rules! x86 {
 }
 pub(crate) use x86;
 
-/// A streaming kernel: `fn(&mut StreamCall)`, called as C does.
+/// A streaming kernel: `fn(&mut StreamCall)`, with the C convention.
 ///
-/// In: `[esp + 4]` = `StreamCall` (see its fields for the offsets used here). Out: `offset` (and
-/// `checksum` where the row has one) in the call. Clobbers: eax, ecx, edx, flags, vector registers
-/// 0 to 7; ebx, esi, edi, ebp are put back. Memory: only what the contract says and the table that
-/// gives the order, between the loads of the call's fields and the stores to them; orders by a
-/// table also load one word of the stack per turn. No fence in the loop. Timed: the loop; entry and
-/// exit cost about as much as one mispredicted branch and happen once per call.
+/// - In: `[esp + 4]` = `StreamCall` (see its fields for the offsets used here).
+/// - Out: `offset` in the call, and `checksum` if the row has one.
+/// - Clobbers: eax, ecx, edx, flags, vector registers 0 to 7. Restored: ebx, esi, edi, ebp.
+/// - Memory: only what the contract says, and the index table. All of it is accessed between the
+///   loads of the call's fields and the stores to them. With a table, each iteration also loads one
+///   word of the stack. There is no fence in the loop.
+/// - Timed: the loop. Entry and exit cost about as much as one mispredicted branch, once per call.
 ///
-/// Parts of an order: `enter` turns `eax` = offset and `edx` = length into the state of its turns,
-/// `find` finds the block, `step` moves on and wraps, `leave` leaves the offset in `eax`. In a row,
-/// `\d` is what `at` lists. `start`, `turn`, `each` and `end` are the row's; in `start` and
-/// `end`, `ebp` is the call. `ecx` counts blocks, `esi` is the first stream's start, `edi` the
-/// distance between streams.
+/// Parts of an order: `enter` turns `eax` = offset and `edx` = length into the state of its
+/// iterations. `find` finds the block, `step` advances and wraps, and `leave` leaves the offset in
+/// `eax`.
 ///
-/// The wrap is branch-free as on x86-64.
+/// Parts of a row: `start`, `turn`, `each` and `end`. `\d` is each item of the list `at`. In
+/// `start` and `end`, `ebp` is the call. `ecx` counts blocks, `esi` is the start of the first
+/// stream, and `edi` the distance between streams.
+///
+/// The wrap has no branch, as on x86-64.
 macro_rules! walk {
     ($(#[$doc:meta])* $name:ident {
         start: $start:expr, turn: $turn:expr, each: $each:expr, at: $at:expr, end: $end:expr $(,)?
@@ -140,8 +144,8 @@ macro_rules! walk {
 }
 pub(crate) use walk;
 
-/// From low to high addresses: `eax` is the position in the leading stream, `edx` its end. A row
-/// may use ebx and ebp, for the positions in the streams behind it.
+/// From low to high addresses: `eax` is the position in the first stream, `edx` its end. A row may
+/// use ebx and ebp for the positions in the following streams.
 macro_rules! forward {
     ($($row:tt)*) => {
         $crate::native::skeleton::walk! { $($row)*
@@ -154,8 +158,8 @@ macro_rules! forward {
 }
 pub(crate) use forward;
 
-/// As `forward`, but a turn is this many bytes, a divisor of a block, and `ecx` counts those. `edx`
-/// is the last turn's place.
+/// Like `forward`, but an iteration is this many bytes, a divisor of a block, and `ecx` counts
+/// iterations. `edx` is the position of the last iteration.
 macro_rules! unrolled {
     ($bytes:literal, $($row:tt)*) => {
         $crate::native::skeleton::walk! { $($row)*
@@ -183,9 +187,10 @@ macro_rules! backward {
 }
 pub(crate) use backward;
 
-/// Blocks in the order of a table: `eax` is the position in the leading stream as in `forward`;
-/// `ebx` is the place in the table, whose start and end are on the stack, because a row has to have
-/// two registers: edx, ebp, and edi if it has one stream. `ebp` is the call in `start`.
+/// Blocks in the order of an index table. `eax` is the position in the first stream, as in
+/// `forward`. `ebx` is the position in the table. The start and the end of the table are on the
+/// stack, because a row needs free registers: edx and ebp, and edi with one stream. In `start`,
+/// `ebp` is the call.
 macro_rules! chunks {
     ($($row:tt)*) => {
         $crate::native::skeleton::walk! { $($row)*
@@ -198,11 +203,13 @@ macro_rules! chunks {
 }
 pub(crate) use chunks;
 
-/// Lines in the order of a table, eight a turn: `eax` is the place in the table, whose start and
-/// end are on the stack. Within `each`, `\l` (ebx) is the line's entry, which counts in units of 8
-/// B, so that an address can take it as it is: `x86!(line)`, and for copies `x86!(second line)`
-/// from where a row sets `edx`. ebp is free, edx where it is not that, and edi if there is one
-/// stream. `ebp` is the call in `start`. Stores have an instruction for each address as on x86-64.
+/// Lines in the order of an index table, eight per iteration. `eax` is the position in the table.
+/// The start and the end of the table are on the stack.
+///
+/// Within `each`, `\l` (ebx) is the entry of the line. An entry counts in units of 8 B, so that an
+/// address can use it directly: `x86!(line)`. Copies use `x86!(second line)` with `edx`, which the
+/// row sets. ebp is free, edx in other rows, and edi with one stream. In `start`, `ebp` is the
+/// call. Stores first compute the address of each line, as on x86-64.
 macro_rules! lines {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, each: $each:expr, end: $end:expr $(,)? }) => {
         $crate::native::skeleton::walk! { $(#[$doc])* $name {
@@ -219,18 +226,20 @@ macro_rules! lines {
         }
     };
 }
-// A general register holds no two entries.
+// A general register has no room for two entries.
 pub(crate) use {lines, lines as line_pairs};
 
-/// A string instruction for each run of blocks up to the end of the window: a program would not cut
-/// it into pieces, and its start costs tens of cycles.
+/// One string instruction for each run of blocks up to the end of the window. A program would not
+/// cut a run into pieces, and the start of the instruction costs tens of cycles.
 ///
-/// In: `[esp + 4]` = `StreamCall`. Out: `offset` in the call. Clobbers: eax, ecx, edx, flags; ebx,
-/// esi, edi, ebp are put back. The direction flag is clear, as the convention has it. Timed: the
-/// string instructions; the walk around one is a few cycles.
+/// - In: `[esp + 4]` = `StreamCall`.
+/// - Out: `offset` in the call.
+/// - Clobbers: eax, ecx, edx, flags. Restored: ebx, esi, edi, ebp. The convention guarantees a
+///   clear direction flag.
+/// - Timed: the string instructions. The code around one takes a few cycles.
 ///
-/// `edi` is the position in the leading stream, `edx` its start, `ebp` its end, `ebx` the blocks
-/// left; in `start`, `esi` is the call; `run` moves `edi` on by `ecx` bytes.
+/// `edi` is the position in the first stream, `edx` its start, `ebp` its end. `ebx` is the number
+/// of blocks left. In `start`, `esi` is the call. `run` advances `edi` by `ecx` bytes.
 macro_rules! strings {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, run: $run:expr $(,)? }) => {
         $(#[$doc])*
@@ -283,12 +292,13 @@ macro_rules! strings {
 }
 pub(crate) use strings;
 
-/// Instructions that need nothing of each other: `fn(blocks)`, 128 to a block. Tests of a register
-/// write flags only, so that there are neither results to keep apart nor any that could be known at
-/// rename.
+/// Independent instructions: `fn(blocks)`, 128 in each block. Tests of a register only write flags.
+/// So no results have to be kept apart, and no core can resolve them at rename.
 ///
-/// In: `[esp + 4]` = blocks, at least 1. Clobbers: edx, flags. Memory: none. Timed: as many per
-/// cycle as the core can begin.
+/// - In: `[esp + 4]` = blocks, at least 1.
+/// - Clobbers: edx, flags.
+/// - Memory: none.
+/// - Timed: as many instructions per cycle as the core can issue.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn issue(blocks: usize) {
     naked_asm!(
@@ -307,10 +317,12 @@ pub(crate) unsafe extern "C" fn issue(blocks: usize) {
     )
 }
 
-/// Dependent additions: `fn(blocks)`, 128 to a block.
+/// Dependent additions: `fn(blocks)`, 128 in each block.
 ///
-/// In: `[esp + 4]` = blocks, at least 1. Clobbers: eax, ecx, edx, flags. Memory: none. Timed: one
-/// addition per cycle.
+/// - In: `[esp + 4]` = blocks, at least 1.
+/// - Clobbers: eax, ecx, edx, flags.
+/// - Memory: none.
+/// - Timed: one addition per cycle.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn add(blocks: usize) {
     naked_asm!(

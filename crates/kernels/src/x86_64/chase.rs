@@ -5,20 +5,22 @@ use crate::chase::{ChaseCall, ChaseCode};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeleton.
+// The offsets that the skeleton uses.
 const _: () =
     assert!(offset_of!(ChaseCall, blocks) == 256 && offset_of!(ChaseCall, payload) == 264);
 
 /// A pointer chase: `fn(&mut ChaseCall)`.
 ///
-/// In: `rdi` = `ChaseCall`. Out: positions and payload in the call. Clobbers: rax, rcx, rdx, rsi,
-/// r8 to r11, flags; rbx, rbp, r12 to r15 are put back. Memory: reads 8 bytes at each node, with
-/// payload 8 more behind them. Of more walkers than registers, the twelfth and later ones keep
-/// their positions in the call. The store buffer forwards them, about 4 cycles a hop more, far
-/// below a miss. Timed: the hops; those of one walker each need the one before.
+/// - In: `rdi` = `ChaseCall`.
+/// - Out: positions and payload in the call.
+/// - Clobbers: rax, rcx, rdx, rsi, r8 to r11, flags. Restored: rbx, rbp, r12 to r15.
+/// - Memory: reads 8 bytes at each node, and with payload the next 8 bytes too.
+/// - Timed: the hops. Each hop of a walker needs the previous one.
 ///
-/// The walkers' registers in order: rax, rcx, rdx, rsi, r8, r9, r10, rbx, rbp, r12, r13, r14; with
-/// more than twelve walkers r14 takes turns for the rest. r15 counts, r11 adds up.
+/// The walkers' registers in order are rax, rcx, rdx, rsi, r8, r9, r10, rbx, rbp, r12, r13, r14.
+/// With more than twelve walkers, the twelfth and later ones keep their positions in the call and
+/// use r14 in turn. The store buffer forwards these positions. This costs about 4 cycles more per
+/// hop, which is far below a miss. r15 counts iterations, and r11 adds up the payload.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mut ChaseCall) {
     naked_asm!(
@@ -82,7 +84,7 @@ unsafe extern "sysv64" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call
     )
 }
 
-/// By number of walkers.
+/// The chases by number of walkers.
 pub(crate) static CHASES: [ChaseCode; MOST_WALKERS] = [
     chase::<1, 0>,
     chase::<2, 0>,
@@ -118,7 +120,7 @@ pub(crate) static CHASES: [ChaseCode; MOST_WALKERS] = [
     chase::<32, 0>,
 ];
 
-/// The same with payload.
+/// The chases with payload, by number of walkers.
 pub(crate) static CHASES_WITH_PAYLOAD: [ChaseCode; MOST_WALKERS] = [
     chase::<1, 1>,
     chase::<2, 1>,

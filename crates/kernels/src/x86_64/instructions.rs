@@ -1,4 +1,4 @@
-//! The loop around instructions of x86-64 that are timed on their own, and those with 64 bits.
+//! The loop around single timed instructions of x86-64, and the instructions that need 64 bits.
 
 use crate::instructions::{InstructionCall, InstructionRow};
 use crate::x86_shared::instructions::{
@@ -6,16 +6,17 @@ use crate::x86_shared::instructions::{
 };
 use core::mem::offset_of;
 
-// The offsets in the skeleton.
+// The offsets that the skeleton uses.
 const _: () =
     assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 8);
 
 /// An instruction kernel: `fn(&mut InstructionCall)`.
 ///
-/// In: `rdi` = `InstructionCall`. Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11, flags, vector
-/// registers 0 to 15; rbx is put back. Memory: the scratch memory at `rsi` and the kernel's own
-/// stack. Timed: the instructions in `turn`, and two more for the loop (three for string loads,
-/// push and pop).
+/// - In: `rdi` = `InstructionCall`.
+/// - Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11, flags, vector registers 0 to 15. Restored: rbx.
+/// - Memory: the scratch memory at `rsi` and the kernel's own stack.
+/// - Timed: the instructions in `turn`, and two more for the loop (three for string loads, push and
+///   pop).
 macro_rules! timed {
     ($name:ident { start: $start:expr, turn: $turn:expr, end: $end:expr $(,)? }) => {
         #[unsafe(naked)]
@@ -47,8 +48,8 @@ macro_rules! timed {
 }
 pub(crate) use timed;
 
-/// Names of registers of the machine's own width. The `general` ones are all free ones but `dx`,
-/// which is added, and the counter of turns.
+/// Names of registers of the machine's own width. `general` are all free registers except `dx`,
+/// which is the operand of additions, and the loop counter.
 macro_rules! word {
     (ax) => {
         "rax"

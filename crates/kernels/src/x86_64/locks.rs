@@ -5,7 +5,7 @@ use crate::locks::{LockCall, LockSet};
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeletons.
+// The offsets that the skeletons use.
 const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, turns) == 8);
 const _: () = assert!(offset_of!(LockCall, inside) == 16 && offset_of!(LockCall, between) == 24);
 const _: () = assert!(offset_of!(LockCall, vain) == 32);
@@ -13,9 +13,11 @@ const _: () = assert!(offset_of!(HandOffCall, word) == 0 && offset_of!(HandOffCa
 const _: () =
     assert!(offset_of!(HandOffCall, turns) == 16 && offset_of!(HandOffCall, patience) == 24);
 
-/// `count` dependent additions, one a turn: `fn(count)`, at least 1.
+/// `count` dependent additions, one per iteration: `fn(count)`. `count` is at least 1.
 ///
-/// In: `rdi`. Clobbers: rax, rdi, flags. Memory: none.
+/// - In: `rdi` = `count`.
+/// - Clobbers: rax, rdi, flags.
+/// - Memory: none.
 #[unsafe(naked)]
 pub(crate) unsafe extern "sysv64" fn work(count: usize) {
     naked_asm!(
@@ -34,13 +36,17 @@ pub(crate) unsafe extern "sysv64" fn work(count: usize) {
 
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
-/// In: `rdi` = `LockCall`. Out: `vain` in the call. Clobbers: rax, rcx, rdx, rsi, r8 to r11, flags.
-/// In a row `rdx` is the word's address, `r9` counts vain tries, rax and r11 are free. If the first
-/// try may be vain, `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
-/// Timed: the operation, the additions inside and between, one compare and branch for each.
+/// - In: `rdi` = `LockCall`.
+/// - Out: `vain` in the call.
+/// - Clobbers: rax, rcx, rdx, rsi, r8 to r11, flags.
+/// - Timed: the operation, the additions inside and between, and one compare and branch for each.
 ///
-/// The loops of additions come first in the line that the loop starts on, and `again` starts on a
-/// line of its own: no short loop straddles two. The first operation enters at 2.
+/// In a row, `rdx` is the word's address and `r9` counts failed tries; rax and r11 are free. If the
+/// first try can fail, `take` jumps to 7 in `again`. That code ends with a jump back to 8, right
+/// after the first try.
+///
+/// The loops of additions come first in the line on which the loop starts, and `again` starts on a
+/// line of its own. So no short loop straddles two lines. The first operation enters at 2.
 macro_rules! lock_kernel {
     ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
@@ -89,17 +95,17 @@ macro_rules! lock_kernel {
 }
 
 lock_kernel! {
-    /// `lock xadd`
+    /// `lock xadd`.
     atomic_add, "mov eax, 1\nlock xadd [rdx], rax", "", ""
 }
 
 lock_kernel! {
-    /// `xchg` with memory, which locks by itself.
+    /// `xchg` with memory, which is always atomic.
     exchange, "mov rax, rcx\nxchg [rdx], rax", "", ""
 }
 
 lock_kernel! {
-    /// Load, add, `lock cmpxchg`; a failure has loaded the new value.
+    /// Load, addition, `lock cmpxchg`. A failure has already loaded the new value.
     compare_and_swap,
     "mov rax, [rdx]\nlea r11, [rax + 1]\nlock cmpxchg [rdx], r11\njnz 7f\n8:",
     "",
@@ -107,8 +113,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Exchange 1 for the lock; while it is taken, look at it with `pause`. Given back by an
-    /// ordinary store, which no earlier access passes on x86.
+    /// Takes the lock by an exchange with 1. Polls the lock with `pause` while it is taken.
+    /// Releases it by an ordinary store, which no earlier access passes on x86.
     spin_lock,
     "mov eax, 1\nxchg [rdx], rax\ntest rax, rax\njnz 7f\n8: inc qword ptr [rdx + 8]",
     "mov qword ptr [rdx], 0",
@@ -119,11 +125,11 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// An ordinary addition, then `mfence`.
+    /// Ordinary addition, then `mfence`.
     fence, "inc qword ptr [rdx]\nmfence", "", ""
 }
 
-/// The one way of x86-64.
+/// The only implementation of x86-64.
 pub(crate) static LOCK_SETS: [LockSet; 1] = [LockSet {
     name: "lock",
     needs: "x86-64",
@@ -137,9 +143,12 @@ pub(crate) static LOCK_SETS: [LockSet; 1] = [LockSet {
 
 /// A hand-off: `fn(&mut HandOffCall)`.
 ///
-/// In: `rdi` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: rax, rcx, rdx,
-/// rsi, r8, r9, flags. In a row `rdx` is the word's address, `rsi` the value waited for, `r8` the
-/// answer. A row jumps to 3 when the value is not there yet.
+/// - In: `rdi` = `HandOffCall`.
+/// - Out: `expected` and `turns` in the call.
+/// - Clobbers: rax, rcx, rdx, rsi, r8, r9, flags.
+///
+/// In a row, `rdx` is the word's address, `rsi` the awaited value and `r8` the answer. A row jumps
+/// to 3 if the value is not there yet.
 macro_rules! handoff {
     ($(#[$doc:meta])* $name:ident, $body:expr) => {
         $(#[$doc])*

@@ -18,17 +18,17 @@ use super::x86_shared::vectors;
 
 /// `blocks` × `REFERENCE_INSTRUCTIONS_PER_BLOCK` dependent additions.
 pub(super) static ADD: kernel_fn!(usize) = skeleton::add;
-/// See `skeleton::issue`.
+/// Independent instructions, see `skeleton::issue`.
 pub(super) static ISSUE: kernel_fn!(usize) = skeleton::issue;
 
-/// As many dependent additions as told, one a turn.
+/// The given number of dependent additions, one per iteration.
 pub(super) static WORK: kernel_fn!(usize) = locks::work;
 
-/// Every instruction.
+/// The rows of every instruction.
 pub(super) static INSTRUCTIONS: InstructionRows = super::x86_shared::instructions::ROWS;
 
-/// By rising width. `is_x86_feature_detected!` includes the operating system's part (XGETBV), so a
-/// set that is present cannot raise an illegal instruction.
+/// The sets by rising width. `is_x86_feature_detected!` also checks the operating system's support
+/// (XGETBV). So a set that is present cannot raise an illegal instruction.
 pub(super) static SETS: [Set; 5] = [
     Set {
         id: SetId::Scalar,

@@ -33,7 +33,7 @@ forward! {
     read { start: "", turn: "", each: "mov r8, [rax + \\d]", at: every_8!(), end: "" }
 }
 forward! {
-    /// Loads, added up in four registers.
+    /// Loads that are added up in four registers.
     read_sum {
         start: "xor r8d, r8d\nxor r9d, r9d\nxor r10d, r10d\nxor r11d, r11d",
         turn: "",
@@ -44,7 +44,7 @@ forward! {
     }
 }
 forward! {
-    /// Loads, each line prefetched.
+    /// Loads; each line is prefetched.
     read_prefetch {
         start: x86!(get distance),
         turn: "",
@@ -54,7 +54,7 @@ forward! {
     }
 }
 forward! {
-    /// Loads from four streams by turns.
+    /// Loads from four streams in turn.
     read_4 {
         start: "",
         turn: x86!(get second),
@@ -65,11 +65,11 @@ forward! {
     }
 }
 unrolled! { 64,
-    /// Loads, a line a turn.
+    /// Loads of one line per iteration.
     read_unroll_64 { start: "", turn: "", each: "mov r8, [rax + \\d]", at: "0,8,16,24,32,40,48,56", end: "" }
 }
 unrolled! { 128,
-    /// Loads, two lines a turn.
+    /// Loads of two lines per iteration.
     read_unroll_128 {
         start: "",
         turn: "",
@@ -79,7 +79,7 @@ unrolled! { 128,
     }
 }
 unrolled! { 256,
-    /// Loads, four lines a turn.
+    /// Loads of four lines per iteration.
     read_unroll_256 {
         start: "",
         turn: "",
@@ -89,11 +89,11 @@ unrolled! { 256,
     }
 }
 forward! {
-    /// A load from each line.
+    /// One load from each line.
     touch { start: "", turn: "", each: "mov r8, [rax + \\d]", at: every_64!(), end: "" }
 }
 forward! {
-    /// A load from each line, which is prefetched.
+    /// One load from each line, and lines are prefetched.
     touch_prefetch {
         start: x86!(get distance),
         turn: "",
@@ -112,7 +112,7 @@ forward! {
         at: every_8!(), end: "sfence" }
 }
 unrolled! { 128,
-    /// Stores, two lines a turn.
+    /// Stores of two lines per iteration.
     write_unroll_128 {
         start: "mov r8, [rdi + 64]",
         turn: "",
@@ -137,7 +137,7 @@ forward! {
     }
 }
 forward! {
-    /// Loads, exclusive or, stores.
+    /// Loads, exclusive or, and stores.
     update {
         start: "mov r8, [rdi + 64]",
         turn: "",
@@ -165,7 +165,7 @@ forward! {
     }
 }
 unrolled! { 128,
-    /// Loads and stores, two lines a turn.
+    /// Loads and stores of two lines per iteration.
     copy_unroll_128 {
         start: "",
         turn: x86!(get second),
@@ -308,10 +308,10 @@ double_rows! {
     nt: ("movq r11, xmm\\i\nmovnti ", ", r11"), leave: "",
 }
 
-/// Why no general register is loaded past the caches.
+/// Reason why there are no non-temporal loads.
 const NO_LOADS: Row = Row::Unsupported("x86 has no non-temporal loads to general registers");
 
-/// Whether the processor has `clzero` (AMD APM vol. 3, CPUID 8000_0008 EBX bit 0).
+/// True if the processor has `clzero` (AMD APM vol. 3, CPUID 8000_0008 EBX bit 0).
 fn clzero() -> bool {
     raw_cpuid::CpuId::new()
         .get_processor_capacity_feature_info()

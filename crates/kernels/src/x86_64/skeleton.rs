@@ -1,14 +1,15 @@
-//! The loops that all rows of x86-64 share. A row names its instructions, the skeleton walks.
+//! The loops that all rows of x86-64 share. A row gives its instructions, and the skeleton advances
+//! the position.
 //!
-//! Every loop starts on a line of the instruction cache. The gap before it is jumped over and its
-//! filling named here. The assembler's own padding differs with the target processor, and with it
-//! the digest would.
+//! Every loop starts on a line of the instruction cache. The code jumps over the gap before it,
+//! which is filled with fixed bytes. The assembler's own padding would depend on the target
+//! processor, and so would the digest.
 
 use crate::stream_call::StreamCall;
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-// The offsets in the skeletons and rows.
+// The offsets that the skeletons and rows use.
 const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 8);
 const _: () = assert!(offset_of!(StreamCall, window) == 16 && offset_of!(StreamCall, offset) == 24);
 const _: () = assert!(offset_of!(StreamCall, blocks) == 32 && offset_of!(StreamCall, table) == 40);
@@ -16,8 +17,8 @@ const _: () =
     assert!(offset_of!(StreamCall, distance) == 48 && offset_of!(StreamCall, pattern) == 64);
 const _: () = assert!(offset_of!(StreamCall, checksum) == 72);
 
-/// The registers and fields that rows of both x86 architectures name; see the skeletons for who
-/// holds what when.
+/// Names of registers and fields for the rows of both x86 architectures. The skeletons document the
+/// use of each register.
 macro_rules! x86 {
     (position) => {
         "rax"
@@ -73,24 +74,26 @@ macro_rules! x86 {
 }
 pub(crate) use x86;
 
-/// A streaming kernel: `fn(&mut StreamCall)`, System V register convention on every system.
+/// A streaming kernel: `fn(&mut StreamCall)`. It uses the System V convention on every system.
 ///
-/// In: `rdi` = `StreamCall` (see its fields for the offsets used here). Out: `offset` (and
-/// `checksum` where the row has one) in the call. Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11,
-/// flags, vector registers 0 to 7: all the caller's to save; rbx and rbp, where an order has to use
-/// them, are put back. Memory: only what the contract says and the table that gives the order,
-/// between the loads of the call's fields and the stores to them. No fence in the loop. Timed: the
-/// loop; entry and exit cost about as much as one mispredicted branch and happen once per call.
+/// - In: `rdi` = `StreamCall` (see its fields for the offsets used here).
+/// - Out: `offset` in the call, and `checksum` if the row has one.
+/// - Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11, flags, vector registers 0 to 7. Restored, if an
+///   order uses them: rbx, rbp.
+/// - Memory: only what the contract says, and the index table. All of it is accessed between the
+///   loads of the call's fields and the stores to them. There is no fence in the loop.
+/// - Timed: the loop. Entry and exit cost about as much as one mispredicted branch, once per call.
 ///
-/// Parts of an order: `enter` turns `rax` = offset and `rdx` = length into the state of its turns,
-/// `find` finds the block, `step` moves on and wraps, `leave` stores the offset. In a row,
-/// `\d` is what `at` lists. `start`, `turn`, `each` and `end` are the row's; `rcx` counts blocks,
-/// `rsi` is the first stream's start, `r10` the distance between streams.
+/// Parts of an order: `enter` turns `rax` = offset and `rdx` = length into the state of its
+/// iterations. `find` finds the block, `step` advances and wraps, and `leave` stores the offset.
 ///
-/// One turn is 512 bytes, but for `unrolled`. The wrap at the end of the window is a compare and a
-/// conditional move: the branch at the end of a nested loop would be mispredicted once per pass,
-/// which costs 8% of an L1-sized pass. The dependency from one position to the next is three
-/// cycles, below the four that the widest core needs for the loads of a block.
+/// Parts of a row: `start`, `turn`, `each` and `end`. `\d` is each item of the list `at`. `rcx`
+/// counts blocks, `rsi` is the start of the first stream, and `r10` the distance between streams.
+///
+/// One iteration is 512 bytes, except in `unrolled`. The wrap at the end of the window is a compare
+/// and a conditional move. The branch at the end of a nested loop would be mispredicted once per
+/// pass, which costs 8% of an L1-sized pass. The dependency from one position to the next is three
+/// cycles. That is below the four that the widest core needs for the loads of a block.
 macro_rules! walk {
     ($(#[$doc:meta])* $name:ident {
         start: $start:expr, turn: $turn:expr, each: $each:expr, at: $at:expr, end: $end:expr $(,)?
@@ -131,8 +134,8 @@ macro_rules! walk {
 }
 pub(crate) use walk;
 
-/// From low to high addresses: `rax` is the position in the leading stream, `rdx` its end. A row
-/// may set `r9` and `r8` to the positions in the streams behind it.
+/// From low to high addresses: `rax` is the position in the first stream, `rdx` its end. A row may
+/// set `r9` and `r8` to the positions in the following streams.
 macro_rules! forward {
     ($($row:tt)*) => {
         $crate::native::skeleton::walk! { $($row)*
@@ -145,8 +148,9 @@ macro_rules! forward {
 }
 pub(crate) use forward;
 
-/// As `forward`, but a turn is this many bytes, a divisor of a block, and `rcx` counts those. `rdx`
-/// is the last turn's place: the position waits two cycles for the one before it.
+/// Like `forward`, but an iteration is this many bytes, a divisor of a block, and `rcx` counts
+/// iterations. `rdx` is the position of the last iteration, so that a position only waits two
+/// cycles for the previous one.
 macro_rules! unrolled {
     ($bytes:literal, $($row:tt)*) => {
         $crate::native::skeleton::walk! { $($row)*
@@ -174,9 +178,9 @@ macro_rules! backward {
 }
 pub(crate) use backward;
 
-/// Blocks in the order of a table: `rax` is the position in the leading stream as in `forward`;
-/// `rbx` is the place in the table, `rbp` its start, `rdx` its end. The next entry does not wait
-/// for the block.
+/// Blocks in the order of an index table. `rax` is the position in the first stream, as in
+/// `forward`. `rbx` is the position in the table, `rbp` its start, `rdx` its end. The next entry
+/// does not wait for the block.
 macro_rules! chunks {
     ($($row:tt)*) => {
         $crate::native::skeleton::walk! { $($row)*
@@ -189,12 +193,13 @@ macro_rules! chunks {
 }
 pub(crate) use chunks;
 
-/// Lines in the order of a table, eight a turn: `rax` is the place in the table, `rbx` its start,
-/// `rdx` its end. Within `each`, `\l` is the register with the line's entry, which counts in units
-/// of 8 B, so that an address can take it as it is: `x86!(line)`, and for copies `x86!(second
-/// line)` from where a row sets `r9`. r11 is free, and r9 where it is not that. Stores have an
-/// instruction for the address of each line (`x86!(get line)`): with `rsi` in it, Zen 5 stores a
-/// fifth less.
+/// Lines in the order of an index table, eight per iteration. `rax` is the position in the table,
+/// `rbx` its start, `rdx` its end.
+///
+/// Within `each`, `\l` is the register with the entry of the line. An entry counts in units of 8 B,
+/// so that an address can use it directly: `x86!(line)`. Copies use `x86!(second line)` with `r9`,
+/// which the row sets. r11 is free, and so is r9 in other rows. Stores first compute the address of
+/// each line (`x86!(get line)`). With `rsi` in each address, Zen 5 stores a fifth less.
 macro_rules! lines {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, each: $each:expr, end: $end:expr $(,)? }) => {
         $crate::native::skeleton::by_lines! { $(#[$doc])* $name {
@@ -207,8 +212,8 @@ macro_rules! lines {
 }
 pub(crate) use lines;
 
-/// The same for kernels that only load: two entries in one load, because it is loads that a core
-/// has too few of. r9 is not free.
+/// Like `lines`, for kernels that only load. One load reads two entries, because loads limit these
+/// kernels. r9 is not free.
 macro_rules! line_pairs {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, each: $each:expr, end: $end:expr $(,)? }) => {
         $crate::native::skeleton::by_lines! { $(#[$doc])* $name {
@@ -239,15 +244,17 @@ macro_rules! by_lines {
 }
 pub(crate) use by_lines;
 
-/// A string instruction for each run of blocks up to the end of the window: a program would not cut
-/// it into pieces, and its start costs tens of cycles.
+/// One string instruction for each run of blocks up to the end of the window. A program would not
+/// cut a run into pieces, and the start of the instruction costs tens of cycles.
 ///
-/// In: `rdi` = `StreamCall`. Out: `offset` in the call. Clobbers: rax, rcx, rdx, rsi, rdi, r8 to
-/// r11, flags. The direction flag is clear, as the convention has it. Timed: the string
-/// instructions; the walk around one is a few cycles.
+/// - In: `rdi` = `StreamCall`.
+/// - Out: `offset` in the call.
+/// - Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11, flags. The convention guarantees a clear
+///   direction flag.
+/// - Timed: the string instructions. The code around one takes a few cycles.
 ///
-/// `rdi` is the position in the leading stream, `r10` its start, `r11` its end, `r9` the blocks
-/// left, `r8` the call; `run` moves `rdi` on by `rcx` bytes.
+/// `rdi` is the position in the first stream, `r10` its start, `r11` its end. `r9` is the number of
+/// blocks left, and `r8` the call. `run` advances `rdi` by `rcx` bytes.
 macro_rules! strings {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, run: $run:expr $(,)? }) => {
         $(#[$doc])*
@@ -291,12 +298,13 @@ macro_rules! strings {
 }
 pub(crate) use strings;
 
-/// Instructions that need nothing of each other: `fn(blocks)`, 128 to a block. Tests of a register
-/// write flags only, so that there are neither results to keep apart nor any that could be known at
-/// rename.
+/// Independent instructions: `fn(blocks)`, 128 in each block. Tests of a register only write flags.
+/// So no results have to be kept apart, and no core can resolve them at rename.
 ///
-/// In: `rdi` = blocks, at least 1. Clobbers: rdi, flags. Memory: none. Timed: as many per cycle as
-/// the core can begin.
+/// - In: `rdi` = blocks, at least 1.
+/// - Clobbers: rdi, flags.
+/// - Memory: none.
+/// - Timed: as many instructions per cycle as the core can issue.
 #[unsafe(naked)]
 pub(crate) unsafe extern "sysv64" fn issue(blocks: usize) {
     naked_asm!(
@@ -314,10 +322,12 @@ pub(crate) unsafe extern "sysv64" fn issue(blocks: usize) {
     )
 }
 
-/// Dependent additions: `fn(blocks)`, 128 to a block.
+/// Dependent additions: `fn(blocks)`, 128 in each block.
 ///
-/// In: `rdi` = blocks, at least 1. Clobbers: rax, rcx, rdi, flags. Memory: none. Timed: one
-/// addition per cycle.
+/// - In: `rdi` = blocks, at least 1.
+/// - Clobbers: rax, rcx, rdi, flags.
+/// - Memory: none.
+/// - Timed: one addition per cycle.
 #[unsafe(naked)]
 pub(crate) unsafe extern "sysv64" fn add(blocks: usize) {
     naked_asm!(

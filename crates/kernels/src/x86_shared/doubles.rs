@@ -1,10 +1,10 @@
-//! STREAM's kernels on doubles: multiply, then add, each rounded. The first register holds the
-//! scalar, four more the data, so that loads run ahead of the stores.
+//! STREAM's kernels on doubles: multiply, then add, with a rounding after each. The first register
+//! is the scalar. Four more registers are for data, so that loads run ahead of the stores.
 
-/// The six rows on doubles of one kind of registers.
+/// Defines the six rows on doubles of one kind of registers.
 ///
-/// `mul` and `nt` have two parts, between which the address stands; `mul` leaves scalar times
-/// memory in register `\i`, `add` adds memory to it, `store` and `nt` store it.
+/// `mul` and `nt` have two parts, and the address comes between them. `mul` puts scalar times
+/// memory into register `\i`, `add` adds memory to the register, and `store` and `nt` store it.
 macro_rules! double_rows {
     (
         width: $width:literal, groups: $groups:expr, pattern: $pattern:expr,
@@ -74,8 +74,8 @@ macro_rules! double_rows {
 }
 pub(crate) use double_rows;
 
-/// An instruction with memory for each of the registers 1 to 4: those of `$width` bytes from
-/// `$base` + `\d` on.
+/// An instruction with memory for each of the registers 1 to 4. Their memory lies one after the
+/// other from `$base` + `\d` on, `$width` bytes each.
 macro_rules! four {
     ($before:literal, $base:expr, $width:literal, $after:literal) => {
         concat!(

@@ -1,9 +1,9 @@
-//! Instructions of x86 and x86-64 on their own.
+//! Single instructions of x86 and x86-64.
 //!
-//! Throughput uses all registers in turn, so that no instruction waits for another. With eight
-//! chains of one cycle each, six additions a cycle are possible; with the five registers of x86
-//! five are. Latency is one chain. An instruction that is timed together with the way back counts
-//! as one with it.
+//! Throughput kernels use all registers in turn, so that no instruction waits for another. Eight
+//! chains of one cycle each are enough for six additions per cycle. The five registers of 32-bit
+//! x86 are enough for five. Latency kernels are one chain. An instruction that is timed together
+//! with the way back counts as one instruction with it.
 
 use super::offsets::every_8;
 use crate::instructions::{InstructionRow, InstructionRows};
@@ -13,7 +13,7 @@ use crate::native::instructions::{
 
 use InstructionRow::{Code, Needs, Unsupported};
 
-/// `$text`, with `\r` from the list, until there are `$count` rounds of it.
+/// Repeats `$text` for each `\r` of the list, `$count` times over.
 macro_rules! rounds {
     ($count:expr, $list:expr, $text:expr) => {
         concat!(
@@ -28,21 +28,21 @@ macro_rules! rounds {
     };
 }
 
-/// 64 times the same.
+/// Repeats `$text` 64 times.
 macro_rules! chain {
     ($text:expr) => {
         concat!(".rept 64\n", $text, "\n.endr")
     };
 }
 
-/// An instruction on each of the general registers in turn.
+/// Kernel of an instruction on each general register in turn.
 macro_rules! on_general {
     ($name:ident, $text:expr) => {
         timed! { $name { start: "", turn: rounds!(word!(general rounds), word!(general), $text), end: "" } }
     };
 }
 
-/// An instruction to each of the general registers in turn, as 32-bit registers.
+/// Kernel of an instruction on each general register in turn, as 32-bit registers.
 macro_rules! on_general_32 {
     ($name:ident, $text:expr) => {
         timed! { $name { start: "", turn: rounds!(word!(general rounds), word!(general 32), $text),
@@ -50,21 +50,21 @@ macro_rules! on_general_32 {
     };
 }
 
-/// An instruction on each of the vector registers in turn.
+/// Kernel of an instruction on each vector register in turn.
 macro_rules! on_vectors {
     ($name:ident, $text:expr, $end:expr) => {
         timed! { $name { start: "", turn: rounds!(word!(vector rounds), word!(vectors), $text), end: $end } }
     };
 }
 
-/// 64 words of the scratch memory in turn.
+/// Kernel of an instruction on 64 words of the scratch memory in turn.
 macro_rules! on_memory {
     ($name:ident, $text:expr) => {
         timed! { $name { start: "", turn: concat!(".irp d, ", every_8!(), "\n", $text, "\n.endr"), end: "" } }
     };
 }
 
-/// One chain of 64.
+/// Kernel of one chain of 64 instructions.
 macro_rules! chained {
     ($name:ident, $text:expr) => {
         timed! { $name { start: "", turn: chain!($text), end: "" } }
@@ -110,7 +110,7 @@ timed! {
 chained! { push_pops, concat!("push ", word!(ax), "\npop ", word!(dx)) }
 chained! { push_pop_chain, concat!("push ", word!(ax), "\npop ", word!(ax)) }
 
-/// String loads from the start of the scratch memory on in each turn.
+/// Kernel of string loads. Each iteration starts at the start of the scratch memory.
 macro_rules! string_loads {
     ($name:ident, $instruction:literal) => {
         timed! {
@@ -170,10 +170,10 @@ chained! { store_fences, "sfence" }
 chained! { full_fences, "mfence" }
 chained! { locked_fences, concat!("lock or dword ptr [", word!(sp), " - 8], 0") }
 
-/// How many instructions on general registers there are in a turn.
+/// Number of timed instructions on general registers in an iteration.
 const GENERAL: u32 = word!(general count);
 
-/// Feature that inserts and extracts of most widths need.
+/// True if the processor has SSE4.1, which inserts and extracts of most widths need.
 pub(crate) fn sse41() -> bool {
     is_x86_feature_detected!("sse4.1")
 }
@@ -198,14 +198,14 @@ const STRING: InstructionRow = Unsupported(
 const NO_RESULT: InstructionRow = Unsupported("a fence has no result that another could wait for");
 const FIXED: InstructionRow = Unsupported("vectors of x86 have fixed lengths");
 
-/// Names of general registers of the machine's own width in the text of a row.
+/// Text of a row, with the name of a general register of the machine's own width after each part.
 macro_rules! text {
     ($before:literal $(, $more:literal)*) => {
         concat!($before, word!(r) $(, $more, word!(r))*)
     };
 }
 
-/// Every instruction.
+/// The rows of every instruction.
 pub(crate) const ROWS: InstructionRows = InstructionRows {
     move_register: [Code(moves, GENERAL, text!("mov ", ", ")), ELIMINATED],
     add: [

@@ -1,5 +1,5 @@
-//! Vector rows of x86 and x86-64. Their registers are named alike (only the first eight are used);
-//! addresses come from each architecture's `x86!`, loops from its skeletons.
+//! Vector rows of x86 and x86-64. Both have the same names of registers, and only the first eight
+//! are used. Addresses come from each architecture's `x86!`, and loops from its skeletons.
 
 pub(crate) mod doubles;
 pub(crate) mod instructions;
@@ -11,18 +11,18 @@ pub(crate) mod vectors;
 
 use super::row::Row;
 
-/// No set but the scalar one has these.
+/// Reason why only the scalar set has string instructions.
 pub(crate) const STRINGS: Row = Row::Unsupported(
     "string instructions use no vector registers; see write-rep/scalar and copy-rep/scalar",
 );
-/// No vector set has it.
+/// Reason why only the scalar set zeroes cache lines.
 pub(crate) const ZERO: Row = Row::Unsupported(
     "the instruction that zeroes cache lines uses no vector registers; see write-zero/scalar",
 );
-/// The scalar set has it.
+/// Reason why the C library is not listed with vector sets.
 pub(crate) const LIBC: Row =
     Row::Unsupported("the C library chooses its own registers; it is listed with the scalar set");
-/// The same instructions would answer two questions.
+/// Otherwise two operations would have the same instructions.
 pub(crate) const WHOLE_LINES: Row = Row::Unsupported(
     "a 512-bit load is a whole line: this would be the code of read and read-prefetch",
 );

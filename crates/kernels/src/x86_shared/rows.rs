@@ -1,9 +1,10 @@
-//! The vector rows of x86 and x86-64 that differ between kinds of registers by names only. The
-//! loops (`forward!` and the other orders) and registers (`x86!`) are those of where they are used.
+//! The vector rows of x86 and x86-64 that only differ in names between kinds of registers. The
+//! loops (`forward!` and the other orders) and registers (`x86!`) are those of the module that uses
+//! these macros.
 //!
-//! Loads that are not used may all go to one register: each renames it, none waits for another.
-//! Sums and copies use four registers per group, so that no addition waits for the one before it
-//! and loads run ahead of the stores.
+//! Loads whose values are not used all go to one register. Each load renames it, so none waits for
+//! another. Sums and copies use four registers per group. So no addition waits for the previous
+//! one, and loads run ahead of the stores.
 
 /// `\d` bytes and `\i` registers of `$width` bytes above `$base`.
 macro_rules! up {
@@ -13,7 +14,7 @@ macro_rules! up {
 }
 pub(crate) use up;
 
-/// The same below `$base`.
+/// `\d` bytes and `\i` registers of `$width` bytes below `$base`.
 macro_rules! down {
     ($base:expr, $width:literal) => {
         concat!("[", $base, " - \\d - ", $width, " * \\i - ", $width, "]")
@@ -29,7 +30,7 @@ macro_rules! within {
 }
 pub(crate) use within;
 
-/// An instruction for each `\i` of a list.
+/// Repeats an instruction for each `\i` of a list.
 macro_rules! each {
     ($list:expr, $($text:expr),*) => {
         concat!(".irp i, ", $list, "\n", $($text,)* "\n.endr\n")
@@ -48,7 +49,7 @@ macro_rules! moves {
 }
 pub(crate) use moves;
 
-/// The rows that differ between kinds of registers by names only.
+/// Defines the rows that only differ in names between kinds of registers.
 macro_rules! vector_rows {
     (
         width: $width:literal, register: $r:literal, accesses: $accesses:expr, groups: $groups:expr,
@@ -61,7 +62,7 @@ macro_rules! vector_rows {
         copy_rows! { $width, $r, $groups, $line, $load, $store, $nt, $leave }
         unrolled_rows! { $width, $r, $line, $lines, $load, $store, $pattern, $leave }
         forward! {
-            /// Loads, exclusive or, stores, four at a time.
+            /// Loads, exclusive or, and stores, in groups of four.
             update {
                 start: $pattern,
                 turn: "",
@@ -79,7 +80,7 @@ macro_rules! vector_rows {
 }
 pub(crate) use vector_rows;
 
-/// Loops that do less in a turn: one line (`$line` registers) or two (`$lines`).
+/// Rows with shorter iterations: one line (`$line` registers) or two lines (`$lines`).
 macro_rules! unrolled_rows {
     (
         $width:literal, $r:literal, $line:literal, $lines:literal, $load:literal, $store:literal,
@@ -87,7 +88,7 @@ macro_rules! unrolled_rows {
         $leave:literal
     ) => {
         unrolled! { 64,
-            /// Loads, a line a turn.
+            /// Loads of one line per iteration.
             read_unroll_64 {
                 start: "",
                 turn: "",
@@ -97,7 +98,7 @@ macro_rules! unrolled_rows {
             }
         }
         unrolled! { 128,
-            /// Loads, two lines a turn.
+            /// Loads of two lines per iteration.
             read_unroll_128 {
                 start: "",
                 turn: "",
@@ -107,7 +108,7 @@ macro_rules! unrolled_rows {
             }
         }
         unrolled! { 256,
-            /// Loads, four lines a turn.
+            /// Loads of four lines per iteration.
             read_unroll_256 {
                 start: "",
                 turn: "",
@@ -117,7 +118,7 @@ macro_rules! unrolled_rows {
             }
         }
         unrolled! { 128,
-            /// Stores, two lines a turn.
+            /// Stores of two lines per iteration.
             write_unroll_128 {
                 start: $pattern,
                 turn: "",
@@ -127,7 +128,7 @@ macro_rules! unrolled_rows {
             }
         }
         unrolled! { 128,
-            /// Loads and stores, two lines a turn.
+            /// Loads and stores of two lines per iteration.
             copy_unroll_128 {
                 start: "",
                 turn: x86!(get second),
@@ -154,7 +155,7 @@ macro_rules! load_rows {
             }
         }
         forward! {
-            /// Loads, each line prefetched.
+            /// Loads; each line is prefetched.
             read_prefetch {
                 start: x86!(get distance),
                 turn: "",
@@ -167,7 +168,7 @@ macro_rules! load_rows {
             }
         }
         forward! {
-            /// Loads from four streams by turns.
+            /// Loads from four streams in turn.
             read_4 {
                 start: "",
                 turn: x86!(get second),
@@ -396,8 +397,8 @@ macro_rules! copy_rows {
 }
 pub(crate) use copy_rows;
 
-/// Loads that are non-temporal where memory is not cached; to write-back memory they are ordinary
-/// ones (Intel SDM vol. 1, 12.10.3).
+/// Defines rows of non-temporal loads. They are only non-temporal if memory is not cached. On
+/// write-back memory they are ordinary loads (Intel SDM vol. 1, 12.10.3).
 macro_rules! non_temporal_loads {
     ($width:literal, $r:literal, $accesses:expr, $line:literal, $load:literal, $leave:literal) => {
         forward! {
@@ -455,11 +456,11 @@ macro_rules! non_temporal_loads {
 }
 pub(crate) use non_temporal_loads;
 
-/// One load per line, of the register's width.
+/// Defines the rows with one load per line, of the register's width.
 macro_rules! touches {
     ($r:literal, $load:literal, $leave:literal) => {
         forward! {
-            /// Loads from each line.
+            /// One load from each line.
             touch {
                 start: "",
                 turn: "",
@@ -469,7 +470,7 @@ macro_rules! touches {
             }
         }
         forward! {
-            /// Loads from each line, which are prefetched.
+            /// One load from each line, and lines are prefetched.
             touch_prefetch {
                 start: x86!(get distance),
                 turn: "",
@@ -485,11 +486,11 @@ macro_rules! touches {
 }
 pub(crate) use touches;
 
-/// Additions from memory in four registers, brought together by `$total`.
+/// Defines the row that adds from memory to four registers. `$total` combines the four sums.
 macro_rules! sums {
     ($width:literal, $groups:expr, $clear:literal, $add:literal, $total:expr) => {
         forward! {
-            /// Loads, added up in four registers.
+            /// Loads that are added up in four registers.
             read_sum {
                 start: each!("0,1,2,3", $clear),
                 turn: "",

@@ -11,7 +11,7 @@ use crate::contract::StreamRows;
 use crate::native::skeleton::{backward, chunks, forward, line_pairs, lines, unrolled, x86};
 use crate::row::Row;
 
-/// All rows of a module of them. The parts that differ between sets are arguments.
+/// Defines all rows of a module. The rows that differ between sets are arguments.
 macro_rules! rows {
     ($($field:ident: $row:expr),* $(,)?) => {
         /// A row for every contract.
@@ -60,10 +60,10 @@ macro_rules! rows {
     };
 }
 
-/// Why there is no non-temporal load in AVX.
+/// Reason why AVX has no non-temporal loads.
 const NEEDS_AVX2: &str = "256-bit non-temporal loads need AVX2";
 
-/// 128 bits.
+/// SSE2: 128 bits.
 pub(crate) mod sse2 {
     use super::*;
 
@@ -102,7 +102,7 @@ pub(crate) mod sse2 {
     }
 }
 
-/// 256 bits, floating-point instructions only.
+/// AVX: 256 bits, floating-point instructions only.
 pub(crate) mod avx {
     use super::*;
 
@@ -131,7 +131,7 @@ pub(crate) mod avx {
     }
 }
 
-/// 256 bits.
+/// AVX2: 256 bits.
 pub(crate) mod avx2 {
     use super::avx::{add, add_nt, scale, scale_nt, triad, triad_nt};
     use super::*;
@@ -163,7 +163,7 @@ pub(crate) mod avx2 {
     }
 }
 
-/// 512 bits: a register is a line.
+/// AVX-512F: 512 bits, so that a register is a line.
 pub(crate) mod avx512 {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Pointer chains: what is walked, and what is refused.
+//! Tests of pointer chains: the walked nodes, and invalid chains.
 
 use super::fenced;
 use host::memory::{Mapping, PageMode, Window};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use units::Bytes;
 
-/// Exactly `bytes` at the end of a mapping: what lies behind is a guard.
+/// A window of exactly `bytes` at the end of a mapping, right before its guard.
 fn flush(bytes: usize) -> Window {
     let mapping = Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).expect("memory");
     mapping
@@ -20,7 +20,7 @@ fn flush(bytes: usize) -> Window {
         .expect("a part of a new mapping")
 }
 
-/// A chain over all of `window`, in which every node points to the one `step` further on.
+/// A chain over all of `window`, in which every node points to the node `step` further on.
 fn ring(window: Window, stride: usize, step: u64) -> UnverifiedChain {
     let chain = UnverifiedChain::new(window, stride).expect("a chain");
     let nodes = chain.nodes();
@@ -28,7 +28,7 @@ fn ring(window: Window, stride: usize, step: u64) -> UnverifiedChain {
     chain
 }
 
-/// A walk on the chain after its whole proof.
+/// A walk on the chain, after the proof of all of it.
 fn closed(chain: UnverifiedChain) -> Walk {
     let proof = chain.check(0..chain.nodes()).expect("a closed chain");
     Walk::new(Arc::new(chain.finish(vec![proof]).expect("all is covered")))
@@ -36,8 +36,8 @@ fn closed(chain: UnverifiedChain) -> Walk {
 
 #[test]
 fn a_walk_makes_64_hops_a_block_and_goes_on_where_it_stopped() {
-    // Strides of a line, of words, of no power of two, of more than a page; the last node ends at
-    // the guard or before.
+    // Strides of a line, of words, of no power of two, and of more than a page. The last node ends
+    // at the guard or before.
     for (bytes, stride) in [
         (64, 64),
         (64, 8),
@@ -133,7 +133,7 @@ fn a_link_from_behind_the_last_node_is_not_written() {
 
 #[test]
 fn memory_that_is_no_chain_is_refused() {
-    // A window of zeros, and one of other data.
+    // Windows that are not linked: one of zeros, and one of other data.
     assert!(
         UnverifiedChain::new(flush(4096), 64)
             .expect("a chain")
@@ -144,7 +144,7 @@ fn memory_that_is_no_chain_is_refused() {
     window.touch(0..4096);
     let chain = UnverifiedChain::new(window, 64).expect("a chain");
     assert!(chain.check(0..64).is_none());
-    // Only those that are left out are still wrong.
+    // Only the nodes that are not linked yet are still wrong.
     (0..63).for_each(|node| chain.link(node, node + 1));
     assert!(
         chain.check(0..63).is_some()
@@ -202,7 +202,7 @@ fn proofs_of_another_chain_are_worth_nothing() {
     let other = ring(flush(4096), 64, 1);
     let proof = other.check(0..64).expect("all is linked");
     assert!(one.finish(vec![proof]).is_err());
-    // Nor together with half a proof of one's own.
+    // Half a proof of the chain's own does not help either.
     let one = ring(flush(4096), 64, 1);
     let halves = vec![
         one.check(0..32).expect("linked"),
@@ -211,8 +211,8 @@ fn proofs_of_another_chain_are_worth_nothing() {
     assert!(one.finish(halves).is_err());
 }
 
-/// A chain of `nodes` nodes of `stride` bytes in which node i points to node `next[i]`, and the
-/// words behind the pointers.
+/// A chain of nodes of `stride` bytes in which node i points to node `next[i]`, and its payload
+/// words.
 fn with_payload(next: &[u64], stride: usize) -> (Walk, Vec<usize>) {
     let window = flush(next.len() * stride);
     let mut random = SplitMix64::new(stride as u64);
@@ -224,7 +224,7 @@ fn with_payload(next: &[u64], stride: usize) -> (Walk, Vec<usize>) {
     for (from, to) in next.iter().enumerate() {
         chain.link(from as u64, *to);
     }
-    // The payload is a word of the machine's own width at 8 bytes behind the pointer's start.
+    // The payload is a word of the machine's own width, at offset 8 of the node.
     let loaded = |word: u64| {
         if cfg!(target_endian = "big") {
             (word >> (64 - usize::BITS)) as usize
@@ -235,7 +235,7 @@ fn with_payload(next: &[u64], stride: usize) -> (Walk, Vec<usize>) {
     (closed(chain), payload.into_iter().map(loaded).collect())
 }
 
-/// Node after `hops` hops from `node`, and the sum of the payload of the nodes that are left.
+/// Node after `hops` hops from `node`, and the sum of the payload of the nodes on the way.
 fn hop(next: &[u64], payload: &[usize], node: u64, hops: u64) -> (u64, usize) {
     (0..hops).fold((node, 0), |(at, sum), _| {
         (next[at as usize], sum.wrapping_add(payload[at as usize]))
@@ -246,7 +246,7 @@ fn hop(next: &[u64], payload: &[usize], node: u64, hops: u64) -> (u64, usize) {
 fn several_walkers_end_where_each_would_alone() {
     const NODES: usize = 104; // whole lines with any stride
     let mut random = SplitMix64::new(17);
-    // Any map of nodes to nodes: walkers may meet, which makes no difference to where they go.
+    // Any map of nodes to nodes. Walkers may meet, which makes no difference to their way.
     let next: Vec<u64> = (0..NODES)
         .map(|_| random.next_u64() % NODES as u64)
         .collect();

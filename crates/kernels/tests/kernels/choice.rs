@@ -1,4 +1,4 @@
-//! Which kernels there are, and how one is chosen.
+//! Tests of the list of kernels and of the choice of one.
 
 use memgauge_kernels::{CONTRACTS, Operation, Ruler, SetId, Width, all_rows, select, sets};
 use std::collections::BTreeSet;

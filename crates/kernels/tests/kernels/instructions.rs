@@ -1,4 +1,4 @@
-//! Instructions timed on their own: they run, they end, and what is not there says why.
+//! Tests of instruction kernels: they run, they end, and missing ones give a reason.
 
 use memgauge_kernels::{Instruction, Scratch, Timing, all_instructions, instruction};
 use std::collections::BTreeSet;

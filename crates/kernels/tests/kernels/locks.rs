@@ -1,10 +1,12 @@
-//! Atomics, locks and hand-offs: no addition is lost, no wait lasts longer than its patience.
+//! Tests of atomics, locks and hand-offs: no addition is lost, and no wait lasts longer than its
+//! patience.
 
 use memgauge_kernels::{HandOff, LockKernel, LockOperation, SharedLine, all_locks, lock};
 use std::sync::Barrier;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// More looks than a descheduled partner needs, fewer than a test may last; fits 32 bits.
+/// More polls than a descheduled partner needs, and fewer than a test may last. The number fits
+/// into 32 bits.
 const PATIENCE: usize = 1 << 31;
 
 /// Every lock kernel that can be executed here.
@@ -15,12 +17,12 @@ fn kernels(operation: LockOperation) -> Vec<LockKernel> {
     kernels
 }
 
-/// The word and the guarded word.
+/// Values of the word and of the guarded word.
 fn words(line: &SharedLine) -> (usize, usize) {
     (line.word.load(SeqCst), line.guarded.load(SeqCst))
 }
 
-/// State after `threads` threads did `turns` turns each on one line.
+/// Values of both words after `threads` threads did `turns` operations each on one line.
 fn contended(kernel: LockKernel, threads: usize, turns: u64) -> (usize, usize) {
     let line = SharedLine::default();
     let start = Barrier::new(threads);
@@ -30,7 +32,7 @@ fn contended(kernel: LockKernel, threads: usize, turns: u64) -> (usize, usize) {
             let start = &start;
             scope.spawn(move || {
                 start.wait();
-                // Different work, so that they meet in every order.
+                // Different work for each thread, so that they meet in every order.
                 kernel.run(line, turns, number % 2 * 5, number % 3 * 7)
             });
         }
@@ -187,7 +189,7 @@ fn impatience_ends_a_hand_off() {
     for handoff in HandOff::ALL {
         for patience in [0, 1, 2, 1000] {
             let line = SharedLine::default();
-            // Nobody answers: the value that it waits for does not come, or comes once.
+            // There is no partner, so the awaited value never comes, or only once.
             assert_eq!(handoff.run(&line, 1, 5, patience), 0, "{handoff}");
             assert_eq!(words(&line), (0, 0), "{handoff}");
             assert_eq!(handoff.run(&line, 0, 5, patience), 1, "{handoff}");

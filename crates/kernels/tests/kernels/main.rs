@@ -1,6 +1,6 @@
-//! The kernels against the oracle, at sizes around every boundary, flush against the guards; and
-//! requests that the safe ways to run them refuse. Errors that only assembly can have (registers,
-//! single accesses) are tested in `src`.
+//! Tests of the kernels against the oracle, at sizes around every boundary and right at the guards.
+//! Requests that the safe wrappers must refuse are tested too. Errors that only assembly can have
+//! (registers, single accesses) are tested in `src`.
 
 mod chains;
 mod choice;
@@ -12,7 +12,7 @@ use host::memory::{Mapping, PageMode, Window};
 use std::sync::atomic::Ordering::Relaxed;
 use units::Bytes;
 
-/// All of a mapping of at least `bytes`: it starts and ends flush against an inaccessible guard.
+/// All of a mapping of at least `bytes`. It starts and ends right at an inaccessible guard.
 fn fenced(bytes: usize) -> Window {
     let mapping = Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).expect("memory");
     assert!(mapping.guard() > 0, "this system has no guards");
@@ -21,7 +21,7 @@ fn fenced(bytes: usize) -> Window {
         .expect("all of a new mapping")
 }
 
-/// The words of `window` as they are.
+/// The current words of `window`.
 fn contents(window: &Window) -> Vec<u64> {
     window
         .words()

@@ -1,4 +1,4 @@
-//! Streaming kernels leave in memory what the oracle leaves, and touch nothing else.
+//! Tests that streaming kernels leave in memory what the oracle leaves, and touch nothing else.
 
 use super::{contents, fenced};
 use host::memory::{Mapping, PageMode, Window};
@@ -15,9 +15,9 @@ const BLOCK: usize = BLOCK_BYTES as usize;
 const WORDS: usize = BLOCK / 8;
 const PATTERN: u64 = 0xfeed_face_0123_4567;
 
-/// Blocks in a stream: around the powers of two, and whole pages (8 blocks are one). Emulators, in
-/// which other instruction sets are tested, take a hundred times as long: there it is the small
-/// ones and one of each kind of the larger ones.
+/// Blocks in a stream: near powers of two, and whole pages (8 blocks). Other instruction sets are
+/// tested in emulators, which take a hundred times as long. There the sizes are the small ones and
+/// one of each kind of the larger ones.
 const SIZES: &[usize] = if cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
     &[1, 2, 3, 7, 8, 9, 16, 63, 64, 65, 127, 128]
 } else {
@@ -46,10 +46,10 @@ fn pattern(contract: &Contract) -> u64 {
     }
 }
 
-/// A walk of `contract` over streams of `pass` blocks, and where its turns lead.
+/// A walk of `contract` over streams of `pass` blocks, and the pieces that its iterations visit.
 struct Route {
     contract: &'static Contract,
-    /// Pieces of the stream in visiting order, for orders by a table.
+    /// Pieces of the stream in visiting order, for orders by an index table.
     order: Vec<u64>,
     table: Option<IndexTable>,
     pass: usize,
@@ -71,7 +71,7 @@ impl Route {
             let bytes = IndexTable::bytes_for(contract.visits, (pass * BLOCK) as u64) as usize;
             let mapping =
                 Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).expect("memory");
-            // The last entry lies right before the guard, where nothing fills up the line.
+            // The last entry lies right before the guard, without padding.
             let memory = mapping
                 .take(mapping.len() - bytes..mapping.len())
                 .expect("a part of it");
@@ -98,7 +98,7 @@ impl Route {
         walk
     }
 
-    /// Value of `StreamWalk::offset` after `turns` turns from the start.
+    /// Value of `StreamWalk::offset` after `turns` iterations from the start.
     fn offset(&self, turns: usize) -> usize {
         let step = match self.contract.visits {
             AccessOrder::Forward | AccessOrder::Backward => BLOCK,
@@ -108,7 +108,7 @@ impl Route {
         turns % self.pass * step
     }
 
-    /// The words of a stream that turn `turn` visits.
+    /// The words of a stream that iteration `turn` visits.
     fn words(&self, turn: usize) -> Vec<usize> {
         let at = turn % self.pass;
         let whole = |block: usize| block * WORDS..(block + 1) * WORDS;
@@ -126,9 +126,8 @@ impl Route {
         }
     }
 
-    /// Does to `words` (all streams one after another) what `turns` turns from turn `start` on do,
-    /// one after the other by the oracle; returns the sum of the words loaded where the contract
-    /// adds them up.
+    /// Does `turns` iterations from iteration `start` on to `words` (all streams one after
+    /// another), by the oracle. Returns the sum of the loaded words if the contract adds them up.
     fn expect(&self, words: &mut [u64], start: usize, turns: usize) -> u64 {
         let stream = words.len() / self.contract.streams() as usize;
         let mut sum = 0u64;
@@ -148,8 +147,8 @@ impl Route {
     }
 }
 
-/// A window with random words in it, and the words: numbers for contracts on doubles, with all bits
-/// of their fractions.
+/// A window with random words, and the words. For contracts on doubles, they are normal numbers
+/// with random fractions.
 fn random_window(contract: &Contract, bytes: usize, seed: u64) -> (Window, Vec<u64>) {
     let window = fenced(bytes);
     let mut random = SplitMix64::new(seed);
@@ -167,14 +166,14 @@ fn fill(window: &Window, words: &[u64]) {
     }
 }
 
-/// Places in `window` where a part of `length` bytes is tried: flush against each guard, and amid
-/// watched memory, with a page boundary that is no boundary of a block.
+/// Ranges in `window` where a part of `length` bytes is tried: at each guard, and in the middle
+/// with a page boundary inside a block.
 fn places(window: &Window, length: usize) -> [Range<usize>; 3] {
     [0, 4096 - 64, window.len() - length].map(|start| start..start + length)
 }
 
-/// Runs `kernel` over `part` for `turns` turns from turn `start` on and compares all of the window
-/// with what was to be expected.
+/// Runs `kernel` over `part` for `turns` iterations from iteration `start` on, and compares the
+/// whole window with the expected content.
 fn assert_as_expected(
     (kernel, route): (&StreamKernel, &Route),
     window: &Window,
@@ -226,7 +225,8 @@ fn every_kernel_does_what_the_oracle_does() {
             let length = pass * BLOCK * contract.streams() as usize;
             let (window, words) = random_window(contract, length + 2 * 4096, pass as u64);
             for part in places(&window, length) {
-                // Less than a pass, exactly one, two and a half; then from every kind of place on.
+                // Less than a pass, exactly one, and two and a half. Then walks from every kind of
+                // offset.
                 for walk in [
                     (0, pass.div_ceil(2)),
                     (0, pass),
@@ -259,7 +259,7 @@ fn parts_may_fill_a_mapping_from_guard_to_guard() {
     }
 }
 
-/// Streams that are no whole blocks: a block of work wraps within itself.
+/// Streams that are no whole blocks. A block of work then wraps within itself.
 #[test]
 fn streams_of_any_whole_iterations_are_walked_as_the_oracle_does() {
     let short: Vec<StreamKernel> = kernels()
@@ -331,7 +331,7 @@ fn one_pass_by_blocks_is_the_pass_of_the_oracle() {
             contents(&window),
         );
         assert_eq!(got, (sum, by_blocks), "{contract:?}");
-        // The contract by hand, so that the oracle is held to something too.
+        // Computes the contract by hand, so that the oracle is tested too.
         let parts: Vec<&[u64]> = words
             .chunks(words.len() / contract.streams() as usize)
             .collect();
@@ -504,7 +504,7 @@ fn a_walk_of_another_contract_is_not_run() {
     copy_reverse.expect("a copy").run(&mut walk, 1);
 }
 
-/// Memory for a table.
+/// Memory for an index table.
 fn table_memory(bytes: u64) -> Window {
     let mapping = Mapping::new(Bytes(bytes), PageMode::Base, Bytes(0)).expect("memory");
     mapping.take(0..bytes as usize).expect("a part of it")

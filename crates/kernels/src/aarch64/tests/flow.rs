@@ -3,7 +3,7 @@
 
 use crate::loop_tests::Step;
 
-/// The instruction at the start of `code`, `None` where the code ends within it.
+/// The instruction at the start of `code`; `None` if the code ends within it.
 pub(crate) fn step(code: &[u8]) -> Option<Step> {
     let word = u32::from_le_bytes(*code.first_chunk()?);
     let jump = |lowest: u32, bits: u32| {

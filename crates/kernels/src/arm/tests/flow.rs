@@ -3,13 +3,13 @@
 
 use crate::loop_tests::Step;
 
-/// The instruction at the start of `code`, `None` where the code ends within it.
+/// The instruction at the start of `code`; `None` if the code ends within it.
 pub(crate) fn step(code: &[u8]) -> Option<Step> {
     let word = u32::from_le_bytes(*code.first_chunk()?);
     let always = word >> 28 == 0xe;
     let conditional = word >> 28 < 0xf;
     let (jump, goes_on) = match word & 0x0fff_ffff {
-        // b: counted from two instructions further on
+        // b: the distance counts from two instructions further on.
         w if conditional && w & 0x0f00_0000 == 0x0a00_0000 => {
             (Some(((w << 8) as i32 >> 6) as isize + 8), !always)
         }

@@ -1,4 +1,4 @@
-//! Kernels leave the caller's registers alone (AAPCS32, 6.1.1 and 6.1.2).
+//! Tests that kernels preserve the caller's registers (AAPCS32, 6.1.1 and 6.1.2).
 
 use super::memory;
 use crate::chase::ChaseCall;
@@ -15,7 +15,7 @@ use core::arch::naked_asm;
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The state before and after a call; `probe` knows the offsets.
+/// The state before and after a call. `probe` depends on the offsets.
 #[repr(C)]
 #[derive(Debug, Default)]
 struct Seen {
@@ -24,8 +24,8 @@ struct Seen {
     after: [u64; 13],
 }
 
-/// Calls `code(argument)` with known values in everything that a callee has to preserve but FPSCR,
-/// whose modes it looks at only.
+/// Calls `code(argument)` with known values in all registers that a callee must preserve. The modes
+/// of FPSCR are only read.
 #[unsafe(naked)]
 unsafe extern "C" fn probe(code: usize, argument: usize, seen: &mut Seen) {
     naked_asm!(
@@ -65,13 +65,14 @@ unsafe extern "C" fn probe(code: usize, argument: usize, seen: &mut Seen) {
     )
 }
 
-/// Calls `code(argument)` and complains in the name of `name` about everything that changed.
+/// Calls `code(argument)` and asserts that all preserved state is unchanged. Messages contain
+/// `name`.
 ///
 /// # Safety
 /// The call must be sound.
 unsafe fn assert_preserved(name: &str, code: usize, argument: usize) {
     let mut seen = Seen::default();
-    // SAFETY: the caller vouches for the call; `probe` itself writes to `seen` only.
+    // SAFETY: the caller vouches for the call, and `probe` itself writes to `seen` only.
     unsafe { probe(code, argument, &mut seen) };
     assert_eq!(seen.before[7], 0xfeed_2d0f_feed_2d0f, "the probe itself");
     assert_eq!(seen.before[8], 0xbeef_1b05_beef_1b04, "the probe itself");
@@ -81,8 +82,8 @@ unsafe fn assert_preserved(name: &str, code: usize, argument: usize) {
     );
 }
 
-/// A call for `operation` in memory of three blocks a stream, that wraps once. By a table it visits
-/// the first pieces.
+/// A call for `operation` that wraps once, in streams of three blocks each. With an index table, it
+/// visits the first pieces.
 fn call(operation: Operation, address: usize, table: usize) -> StreamCall {
     let contract = operation.contract();
     let stream = 3 * BLOCK_BYTES as usize;
@@ -133,8 +134,8 @@ fn streaming_kernels_preserve_the_registers_of_the_caller() {
         for blocks in [0, 4] {
             let start = call(row.operation, window.address(), table.address());
             let mut call = StreamCall { blocks, ..start };
-            // SAFETY: the kernel can be executed here, and all streams lie in the window; the table
-            // names line 0 only.
+            // SAFETY: the kernel can be executed here, and all streams lie in the window. The index
+            // table only names line 0.
             unsafe { assert_preserved(&row.name(), code as usize, &raw mut call as usize) };
             let offset = if blocks == 0 {
                 start.offset
@@ -160,7 +161,7 @@ fn chases_and_additions_preserve_the_registers_of_the_caller() {
         unsafe { assert_preserved(&format!("chase {i}"), code as usize, &raw mut call as usize) };
     }
     for code in [ADD, ISSUE, WORK] {
-        // SAFETY: takes at least one turn and uses registers only.
+        // SAFETY: the code takes at least one block and uses registers only.
         unsafe { assert_preserved("additions", code as usize, 2) };
     }
 }
@@ -177,7 +178,7 @@ fn instructions_preserve_the_registers_of_the_caller() {
             turns: 3,
             scratch: (&raw mut *scratch) as usize,
         };
-        // SAFETY: the kernel can be executed here; the scratch memory is borrowed.
+        // SAFETY: the kernel can be executed here, and the scratch memory is borrowed.
         unsafe { assert_preserved(&listed.name(), code, &raw mut call as usize) };
     }
 }
@@ -202,7 +203,8 @@ fn locks_and_handoffs_preserve_the_registers_of_the_caller() {
                 between: 2,
                 vain: 0,
             };
-            // SAFETY: the word is an atomic that nobody else uses, and the instructions are there.
+            // SAFETY: the word is an atomic that no other thread uses, and the instructions can be
+            // executed here.
             unsafe { assert_preserved(set.name, code as usize, &raw mut call as usize) };
         }
     }

@@ -3,11 +3,12 @@
 
 use crate::loop_tests::Step;
 
-/// The instruction at the start of `code`, `None` where the code ends within it or where it is none
-/// of four bytes.
+/// The instruction at the start of `code`; `None` if the code ends within it or if it has not four
+/// bytes.
 pub(crate) fn step(code: &[u8]) -> Option<Step> {
     let word = u32::from_le_bytes(*code.first_chunk()?);
-    // The sign, which is the highest bit of the word, and pieces of the distance where they belong.
+    // The sign, which is the highest bit of the word, and the pieces of the distance at their
+    // places.
     let sign = |bits: u32| ((word as i32) >> 31 << bits) as isize;
     let piece = |lowest: u32, bits: u32, place: u32| {
         ((word >> lowest & ((1 << bits) - 1)) << place) as isize

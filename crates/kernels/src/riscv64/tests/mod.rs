@@ -1,4 +1,4 @@
-//! Tests of machine code alone: the caller's registers, and the effect of a single row on memory.
+//! Tests of machine code: the caller's registers, and the effect of a single row on memory.
 
 mod flow;
 mod registers;
@@ -11,7 +11,7 @@ use units::Bytes;
 
 pub(crate) use flow::step;
 
-/// At least `bytes` of base pages between guards.
+/// Base pages between guards, at least `bytes` in all.
 fn memory(bytes: usize) -> Window {
     let mapping = Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).unwrap();
     mapping.take(0..mapping.len()).unwrap()

@@ -1,5 +1,5 @@
-//! Kernels leave the caller's registers alone (RISC-V ELF psABI, "Integer register convention" and
-//! "Floating-point register convention").
+//! Tests that kernels preserve the caller's registers (RISC-V ELF psABI, "Integer register
+//! convention" and "Floating-point register convention").
 
 use super::{executable, memory};
 use crate::chase::ChaseCall;
@@ -14,20 +14,20 @@ use host::memory::Window;
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The state before and after a call; `probe` knows the offsets.
+/// The state before and after a call. `probe` depends on the offsets.
 #[repr(C)]
 #[derive(Debug, Default)]
 struct Seen {
-    /// s0 to s11 after the call; before it `probe` puts 1 to 12 into them.
+    /// s0 to s11 after the call. Before the call, `probe` sets them to 1 to 12.
     saved: [u64; 12],
-    /// fs0 to fs11, as 64 bits; before the call the numbers 101 to 112.
+    /// fs0 to fs11 after the call, as 64 bits. Before the call, they are the numbers 101 to 112.
     floating: [u64; 12],
-    /// sp, gp, tp and frm before and after.
+    /// sp, gp, tp and frm before and after the call.
     before: [u64; 4],
     after: [u64; 4],
 }
 
-/// Calls `code(argument)` with known values in everything that a callee has to preserve.
+/// Calls `code(argument)` with known values in all registers that a callee must preserve.
 #[unsafe(naked)]
 unsafe extern "C" fn probe(code: usize, argument: usize, seen: &mut Seen) {
     naked_asm!(concat!(
@@ -83,13 +83,14 @@ fn the_layout_is_what_the_probe_expects() {
     );
 }
 
-/// Calls `code(argument)` and complains in the name of `name` about everything that changed.
+/// Calls `code(argument)` and asserts that all preserved state is unchanged. Messages contain
+/// `name`.
 ///
 /// # Safety
 /// The call must be sound.
 unsafe fn assert_preserved(name: &str, code: usize, argument: usize) {
     let mut seen = Seen::default();
-    // SAFETY: the caller vouches for the call; `probe` itself writes to `seen` only.
+    // SAFETY: the caller vouches for the call, and `probe` itself writes to `seen` only.
     unsafe { probe(code, argument, &mut seen) };
     assert_eq!(
         seen.saved,
@@ -105,13 +106,13 @@ unsafe fn assert_preserved(name: &str, code: usize, argument: usize) {
     assert_eq!(seen.before[3], 1, "the probe itself");
 }
 
-/// A call for `operation` in memory of three blocks a stream from `window` on, that wraps once; a
-/// table lies behind.
+/// A call for `operation` that wraps once, in streams of three blocks each at the start of
+/// `window`. An index table follows them.
 fn call(operation: Operation, window: &Window) -> StreamCall {
     let bytes = 3 * BLOCK_BYTES as usize;
     let contract = operation.contract();
     let table = window.address() + 8192;
-    // The pieces in their own order, in units of 8 B: lines 0 to 23, or every eighth.
+    // The pieces in rising order, in units of 8 B: lines 0 to 23, or every eighth line.
     let step = if contract.visits == AccessOrder::Lines {
         8
     } else {

@@ -1,5 +1,5 @@
-//! Each row against its contract on short windows, from every block on; and which bytes the scalar
-//! rows name.
+//! Tests each row against its contract on short windows, from every block on. Also tests which
+//! bytes the scalar rows access.
 
 use super::{executable, memory};
 use crate::{
@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const WORDS: usize = BLOCK_BYTES as usize / 8;
 const PATTERN: u64 = 0x4008_1234_5678_9abc;
 
-/// `words` after `blocks` blocks from block `first` on, and the sum. Orders by a table count in its
-/// entries.
+/// `words` after `blocks` blocks from block `first` on, and the sum. With an index table, blocks
+/// are counted in its order.
 fn expected(
     contract: &Contract,
     words: &mut [u64],
@@ -42,7 +42,8 @@ fn expected(
     sum
 }
 
-/// The pieces of a stream of `blocks` blocks in the order of `contract`; a table's is shuffled.
+/// The pieces of a stream of `blocks` blocks in the order of `contract`. The order of an index
+/// table is shuffled.
 fn order_of(contract: &Contract, blocks: usize, random: &mut SplitMix64) -> Vec<usize> {
     let pieces = if contract.visits == AccessOrder::Lines {
         8 * blocks
@@ -68,7 +69,7 @@ fn check(kernel: &StreamKernel, blocks: usize, run: (usize, usize)) {
     let order = order_of(contract, blocks, &mut random);
     let length = blocks * BLOCK_BYTES as usize * contract.streams() as usize;
     let window = memory(length + 64);
-    // Flush against the guard.
+    // The part ends right at the guard.
     let start = window.len() - length;
     let end = window.len();
     let mut words: Vec<u64> = window
@@ -139,7 +140,7 @@ fn both_sets_are_complete_where_they_are_present() {
     }
 }
 
-/// The offsets of all 64-bit loads (or stores) of general registers at `t6` in `body`.
+/// Offsets of all 64-bit loads (or stores) of general registers at `t6` in `body`.
 fn offsets(body: &[u8], stores: bool) -> Vec<i32> {
     const T6: u32 = 31;
     let words = body
@@ -155,7 +156,8 @@ fn offsets(body: &[u8], stores: bool) -> Vec<i32> {
     found.collect()
 }
 
-/// Loads leave nothing out and load nothing twice, in the order of addresses; no result shows that.
+/// Loads leave nothing out and load nothing twice, in the order of addresses. Results cannot show
+/// this.
 #[test]
 fn the_loads_of_a_block_are_all_of_it_once_and_in_order() {
     let up: Vec<i32> = (0..64).map(|i| 8 * i).collect();
@@ -168,8 +170,8 @@ fn the_loads_of_a_block_are_all_of_it_once_and_in_order() {
     {
         let contract = row.operation.contract();
         let body = row.code().unwrap();
-        // Of those that turn within a block one turn: their offset, which is checked elsewhere,
-        // says that they make them all.
+        // Kernels with several iterations in a block: one iteration is checked here. Their offset
+        // shows that they do them all, and is checked elsewhere.
         let all = match (row.operation, contract.visits, contract.does) {
             (Operation::ReadUnroll64, ..) => &up[..8],
             (Operation::ReadUnroll256, ..) => &up[..32],

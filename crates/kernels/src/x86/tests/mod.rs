@@ -1,4 +1,5 @@
-//! Tests of the caller's registers. The effect of instructions on memory is tested in `x86_shared`.
+//! Tests that kernels preserve registers. The effect of instructions on memory is tested in
+//! `x86_shared`.
 
 mod registers;
 

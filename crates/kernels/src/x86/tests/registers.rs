@@ -1,4 +1,5 @@
-//! Kernels leave the caller's registers alone (System V ABI, Intel386 supplement, 3-9 to 3-12).
+//! Tests that kernels preserve the caller's registers (System V ABI, Intel386 supplement, 3-9 to
+//! 3-12).
 
 use crate::x86_shared::tests::calls::{self, STREAMS, call};
 use crate::x86_shared::tests::{executable, memory};
@@ -7,17 +8,17 @@ use core::arch::naked_asm;
 /// Values that `probe` puts into ebx, esi, edi and ebp.
 const GIVEN: [u32; 4] = [0x1b1b_0001, 0x1b1b_0002, 0x1b1b_0003, 0x1b1b_0004];
 
-/// The state after a call; `probe` knows the offsets.
+/// The state after a call. `probe` depends on the offsets.
 #[repr(C)]
 #[derive(Debug, Default)]
 struct Seen {
     saved: [u32; 4],
-    /// Before and after.
+    /// Stack pointer before and after the call.
     stack: [u32; 2],
     flags: u32,
 }
 
-/// Calls `code(argument)` with known values in everything that a callee has to preserve.
+/// Calls `code(argument)` with known values in all registers that a callee must preserve.
 #[unsafe(naked)]
 unsafe extern "C" fn probe(code: usize, argument: usize, seen: &mut Seen) {
     naked_asm!(
@@ -52,8 +53,8 @@ unsafe extern "C" fn probe(code: usize, argument: usize, seen: &mut Seen) {
     )
 }
 
-/// Calls `code(call)` with all bits set in the upper halves of ymm0 to ymm7, and stores what is
-/// left of them. Needs AVX2.
+/// Calls `code(call)` with all bits set in the upper halves of ymm0 to ymm7. Stores the upper
+/// halves after the call to `left`. Needs AVX2.
 #[unsafe(naked)]
 unsafe extern "C" fn upper_halves(code: usize, call: usize, left: &mut [[u64; 2]; 8]) {
     naked_asm!(
@@ -73,13 +74,14 @@ unsafe extern "C" fn upper_halves(code: usize, call: usize, left: &mut [[u64; 2]
     )
 }
 
-/// Calls `code(argument)` and complains in the name of `name` about everything that changed.
+/// Calls `code(argument)` and asserts that all preserved state is unchanged. Messages contain
+/// `name`.
 ///
 /// # Safety
 /// The call must be sound.
 unsafe fn assert_preserved(name: &str, code: usize, argument: usize) {
     let mut seen = Seen::default();
-    // SAFETY: the caller vouches for the call; `probe` itself writes to `seen` only.
+    // SAFETY: the caller vouches for the call, and `probe` itself writes to `seen` only.
     unsafe { probe(code, argument, &mut seen) };
     assert_eq!(seen.saved, GIVEN, "{name}: ebx, esi, edi, ebp");
     assert_eq!(seen.stack[0], seen.stack[1], "{name}: the stack pointer");
@@ -106,8 +108,8 @@ fn locks_and_hand_offs_preserve_the_registers_of_the_caller() {
     calls::locks(assert_preserved);
 }
 
-/// A disturbed upper half slows down all SSE code that follows (Intel Optimization Manual, "Mixing
-/// AVX code with SSE code").
+/// Dirty upper halves slow down all SSE code that follows (Intel Optimization Manual, "Mixing AVX
+/// code with SSE code").
 #[test]
 fn wide_kernels_leave_no_upper_halves_behind() {
     if !is_x86_feature_detected!("avx2") {
@@ -117,10 +119,11 @@ fn wide_kernels_leave_no_upper_halves_behind() {
     for (row, code) in executable() {
         let (mut call, _) = call(row.operation, window.address());
         let mut left = [[1; 2]; 8];
-        // SAFETY: the kernel can be executed here, all streams lie in the window, and AVX2 is
-        // there.
+        // SAFETY: the kernel can be executed here, all streams lie in the window, and the processor
+        // has AVX2.
         unsafe { upper_halves(code as usize, &raw mut call as usize, &mut left) };
-        // The narrow ones do not touch them, which shows that the probe sees a missing VZEROUPPER.
+        // Narrow kernels do not touch the upper halves. This shows that the probe would see a
+        // missing VZEROUPPER.
         let expected = if row.set.bits() > Some(128) {
             0
         } else {

@@ -1,4 +1,5 @@
-//! Kernels leave the caller's registers alone (System V ABI, AMD64 supplement, 3.2.1 and 3.2.3).
+//! Tests that kernels preserve the caller's registers (System V ABI, AMD64 supplement, 3.2.1 and
+//! 3.2.3).
 
 use crate::instructions::InstructionCall;
 use crate::x86_shared::tests::calls::{self, STREAMS, call};
@@ -16,13 +17,14 @@ const GIVEN: [u64; 6] = [
     0x1b1b_0006,
 ];
 
-/// Neither the reset value nor Rust's: flush to zero, round towards zero, all exceptions masked.
+/// Flush to zero, round towards zero, all exceptions masked. This is neither the reset value nor
+/// Rust's.
 const GIVEN_MXCSR: u32 = 0xff80;
 
 /// Round towards zero, double precision, all exceptions masked.
 const GIVEN_CONTROL: u16 = 0x0e7f;
 
-/// The state before and after a call; `probe` knows the offsets.
+/// The state before and after a call. `probe` depends on the offsets.
 #[repr(C)]
 #[derive(Debug, Default)]
 struct Seen {
@@ -31,15 +33,15 @@ struct Seen {
     flags: u64,
     own_mxcsr: u32,
     mxcsr: u32,
-    /// The x87 environments of the caller, before the call, and after it (FNSTENV: control, status
-    /// and tag word, ...).
+    /// The x87 environments of the caller, before the call, and after the call (FNSTENV: control,
+    /// status and tag word, ...).
     own_x87: [u32; 7],
     x87: [[u32; 7]; 2],
     given_mxcsr: u32,
     given_control: u16,
 }
 
-/// Calls `code(argument)` with known values in everything that a callee has to preserve.
+/// Calls `code(argument)` with known values in all registers that a callee must preserve.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn probe(code: usize, argument: usize, seen: &mut Seen) {
     naked_asm!(
@@ -93,8 +95,8 @@ unsafe extern "sysv64" fn probe(code: usize, argument: usize, seen: &mut Seen) {
     )
 }
 
-/// Calls `code(call)` with all bits set in the upper halves of ymm0 to ymm15, and stores what is
-/// left of them. Needs AVX2.
+/// Calls `code(call)` with all bits set in the upper halves of ymm0 to ymm15. Stores the upper
+/// halves after the call to `left`. Needs AVX2.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn upper_halves(code: usize, call: usize, left: &mut [[u64; 2]; 16]) {
     naked_asm!(
@@ -115,7 +117,8 @@ unsafe extern "sysv64" fn upper_halves(code: usize, call: usize, left: &mut [[u6
     )
 }
 
-/// Calls `code(argument)` and complains in the name of `name` about everything that changed.
+/// Calls `code(argument)` and asserts that all preserved state is unchanged. Messages contain
+/// `name`.
 ///
 /// # Safety
 /// The call must be sound.
@@ -125,18 +128,18 @@ unsafe fn assert_preserved(name: &str, code: usize, argument: usize) {
         given_control: GIVEN_CONTROL,
         ..Seen::default()
     };
-    // SAFETY: the caller vouches for the call; `probe` itself writes to `seen` only.
+    // SAFETY: the caller vouches for the call, and `probe` itself writes to `seen` only.
     unsafe { probe(code, argument, &mut seen) };
     assert_eq!(seen.saved, GIVEN, "{name}: rbx, rbp, r12 to r15");
     assert_eq!(seen.stack[0], seen.stack[1], "{name}: the stack pointer");
     assert_eq!(seen.flags & 1 << 10, 0, "{name}: the direction flag");
-    // The six exception flags are the callee's to raise (3.2.1: "the control bits of the MXCSR
-    // register are callee-saved").
+    // A callee may raise the six exception flags (3.2.1: "the control bits of the MXCSR register
+    // are callee-saved").
     assert_eq!(seen.mxcsr & !0x3f, GIVEN_MXCSR, "{name}: MXCSR");
     let control = seen.x87[0].first().map(|word| word & 0xffff);
     assert_eq!(control, Some(u32::from(GIVEN_CONTROL)), "the probe itself");
-    // The last four words are where the last x87 instruction was: the caller's, and not kept by
-    // every processor.
+    // The last four words describe the last x87 instruction, which was the caller's. Some
+    // processors do not keep them.
     assert_eq!(
         seen.x87[0][..3],
         seen.x87[1][..3],
@@ -185,8 +188,8 @@ fn locks_and_hand_offs_preserve_the_registers_of_the_caller() {
     calls::locks(assert_preserved);
 }
 
-/// A disturbed upper half slows down all SSE code that follows (Intel Optimization Manual, "Mixing
-/// AVX code with SSE code").
+/// Dirty upper halves slow down all SSE code that follows (Intel Optimization Manual, "Mixing AVX
+/// code with SSE code").
 #[test]
 fn wide_kernels_leave_no_upper_halves_behind() {
     if !is_x86_feature_detected!("avx2") {
@@ -196,9 +199,10 @@ fn wide_kernels_leave_no_upper_halves_behind() {
     for (row, code) in executable() {
         let (mut call, _) = call(row.operation, window.address());
         let mut left = [[1; 2]; 16];
-        // SAFETY: as above, and AVX2 is there.
+        // SAFETY: as above, and the processor has AVX2.
         unsafe { upper_halves(code as usize, &raw mut call as usize, &mut left) };
-        // The narrow ones do not touch them, which shows that the probe sees a missing VZEROUPPER.
+        // Narrow kernels do not touch the upper halves. This shows that the probe would see a
+        // missing VZEROUPPER.
         let expected = if row.set.bits() > Some(128) {
             0
         } else {

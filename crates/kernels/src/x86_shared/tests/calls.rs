@@ -1,4 +1,4 @@
-//! A call of every kernel, for tests that look at what it does to the caller.
+//! Calls of every kernel, for tests of the caller's state.
 
 use super::{executable, memory};
 use crate::chase::{ChaseCall, ChaseCode};
@@ -12,22 +12,22 @@ use crate::{
 };
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Calls the code at an address with one argument and complains in the name of a kernel. The call
-/// must be sound.
+/// Calls the code at an address with one argument and checks the effect. The first argument is the
+/// name of the kernel. The call must be sound.
 pub type Check = unsafe fn(&str, usize, usize);
 
-/// Orders of three blocks by lines and by chunks, in units of 8 B.
+/// Index tables for three blocks, by lines and by chunks, in units of 8 B.
 static LINES: [u32; 24] = [
     72, 24, 0, 184, 64, 128, 8, 16, 32, 40, 48, 56, 80, 88, 96, 104, 112, 120, 136, 144, 152, 160,
     168, 176,
 ];
 static CHUNKS: [u32; 3] = [128, 0, 64];
 
-/// Bytes that the streams of a call take at most.
+/// Size of the memory for the streams of any call, in bytes.
 pub const STREAMS: usize = 4 * 3 * BLOCK_BYTES as usize;
 
-/// A call for `operation` in memory of three blocks a stream, that wraps once; and the offset that
-/// it ends with.
+/// A call for `operation` that wraps once, in streams of three blocks each, and the offset at its
+/// end.
 pub fn call(operation: Operation, address: usize) -> (StreamCall, usize) {
     let stream = 3 * BLOCK_BYTES as usize;
     let contract = operation.contract();
@@ -51,7 +51,7 @@ pub fn call(operation: Operation, address: usize) -> (StreamCall, usize) {
     (call, window / 3 * 2)
 }
 
-/// Every streaming kernel, for no blocks and for some.
+/// Checks every streaming kernel, with no blocks and with some.
 pub fn streaming(check: Check) {
     let window = memory(STREAMS);
     for (row, code) in executable() {
@@ -66,7 +66,7 @@ pub fn streaming(check: Check) {
     }
 }
 
-/// Every chase, and the additions.
+/// Checks every chase, and the reference measurements of the core.
 pub fn chases(check: Check) {
     let window = memory(4096);
     window.words()[0].store(window.address() as u64, Relaxed);
@@ -86,7 +86,7 @@ pub fn chases(check: Check) {
     }
 }
 
-/// Every instruction.
+/// Checks every instruction kernel.
 pub fn instructions(check: Check) {
     for listed in all_instructions() {
         let (Ok(_), Some(code)) = (listed.kernel(), listed.address()) else {
@@ -102,7 +102,7 @@ pub fn instructions(check: Check) {
     }
 }
 
-/// Every lock and hand-off, and the work between.
+/// Checks every lock and hand-off, and the additions between operations.
 pub fn locks(check: Check) {
     let line = SharedLine::default();
     let word = (&raw const line.word) as usize;
@@ -138,7 +138,7 @@ pub fn locks(check: Check) {
             turns: 2,
             patience: 3,
         };
-        // SAFETY: the word is an atomic; the second answer is waited for in vain.
+        // SAFETY: the word is an atomic. The second awaited value never comes.
         unsafe { check("hand-off", code as usize, &raw mut call as usize) };
         assert_eq!(
             (line.word.load(Relaxed), call.expected, call.turns),

@@ -1,8 +1,8 @@
-//! Effect of the kernels' instructions on memory (Intel SDM vol. 2, chapter 2: prefixes; chapters 3
-//! to 5: opcodes).
+//! Effect of the kernels' instructions on memory (Intel SDM vol. 2: chapter 2 for prefixes,
+//! chapters 3 to 5 for opcodes).
 
-/// Bytes that the instruction at the start of `code` accesses, and whether it does so past the
-/// caches. Knows what the kernels use.
+/// Bytes that the instruction at the start of `code` accesses, and whether the access bypasses the
+/// caches. `None` for instructions that no kernel uses.
 pub fn decode(code: &[u8]) -> Option<(usize, bool)> {
     match *code {
         [0x0f, 0x01, 0xfc, ..] => Some((64, true)),  // clzero
@@ -35,8 +35,8 @@ pub fn decode(code: &[u8]) -> Option<(usize, bool)> {
     }
 }
 
-/// Whether `op` is one of the instructions on general registers: add, adc, xor, mov to memory, mov
-/// from memory.
+/// True if `op` is one of these instructions on general registers: add, adc, xor, mov to memory,
+/// mov from memory.
 fn general(op: u8) -> bool {
     matches!(op, 0x03 | 0x13 | 0x33 | 0x89 | 0x8b)
 }
@@ -48,8 +48,8 @@ fn vex_encoded(vex: u8, map: u8, op: u8) -> Option<(usize, bool)> {
     Some((if vex & 4 == 0 { 16 } else { 32 }, vector(map, op)?))
 }
 
-/// Whether the vector instruction `op` of opcode map 1 (0F) or 2 (0F38) goes past the caches;
-/// `None` for unknown ones.
+/// Whether the vector instruction `op` of opcode map 1 (0F) or 2 (0F38) bypasses the caches; `None`
+/// for unknown ones.
 fn vector(map: u8, op: u8) -> Option<bool> {
     match (map, op) {
         // movap load and store, xorps, add, mul, movdqa load and store, paddq, pxor

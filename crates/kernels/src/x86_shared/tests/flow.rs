@@ -3,11 +3,11 @@
 
 use crate::loop_tests::Step;
 
-/// Whether this is a processor of 64 bits.
+/// True on x86-64.
 const WIDE: bool = cfg!(target_arch = "x86_64");
 
-/// The instruction at the start of `code`. `None` where the code ends within it, or where it is
-/// none that kernels use.
+/// The instruction at the start of `code`. `None` if the code ends within it, or if no kernel uses
+/// it.
 pub(crate) fn step(code: &[u8]) -> Option<Step> {
     let is_prefix = |byte: &u8| {
         matches!(byte, 0x66 | 0xf0 | 0xf2 | 0xf3) || WIDE && (0x40..0x50).contains(byte)
@@ -15,8 +15,8 @@ pub(crate) fn step(code: &[u8]) -> Option<Step> {
     let start = code.iter().take_while(|byte| is_prefix(byte)).count();
     let wide_word = WIDE && code[..start].iter().any(|byte| byte & 0xf8 == 0x48);
     let rest = &code[start..];
-    // VEX and EVEX replace prefixes and escape bytes; on x86 their first bytes are theirs only
-    // before these second ones.
+    // VEX and EVEX replace prefixes and escape bytes. On 32-bit x86, their first bytes only mean
+    // VEX or EVEX before such second bytes.
     let theirs = WIDE || rest.get(1).is_some_and(|byte| *byte >= 0xc0);
     let (before, map) = match *rest {
         [0xc5, _, ..] if theirs => (2, 1),
@@ -73,8 +73,8 @@ pub(crate) fn step(code: &[u8]) -> Option<Step> {
     })
 }
 
-/// Whether the instruction `op` of the first opcode map has a ModRM byte, whose middle field is
-/// `field`, and how many bytes of a constant.
+/// For the instruction `op` of the first opcode map: whether it has a ModRM byte, and the size of
+/// its constant in bytes. `field` is the middle field of the ModRM byte.
 fn one_byte(op: u8, field: u8, wide_word: bool) -> Option<(bool, usize)> {
     Some(match op {
         0x00..0x40 if op & 7 < 4 => (true, 0), // arithmetic with memory or registers
@@ -99,7 +99,7 @@ fn one_byte(op: u8, field: u8, wide_word: bool) -> Option<(bool, usize)> {
     })
 }
 
-/// The same of the maps behind escape bytes: 0F (1), 0F38 (2), 0F3A (3).
+/// Like `one_byte`, for the maps behind escape bytes: 0F (1), 0F38 (2), 0F3A (3).
 fn escaped(map: u8, op: u8) -> Option<(bool, usize)> {
     Some(match (map, op) {
         (1, 0x80..0x90) => (false, 4),               // jumps
@@ -112,8 +112,7 @@ fn escaped(map: u8, op: u8) -> Option<(bool, usize)> {
     })
 }
 
-/// Bytes of the ModRM byte at the start of `code` with what belongs to it: SIB byte and
-/// displacement.
+/// Length of the ModRM byte at the start of `code` with its SIB byte and displacement, in bytes.
 fn memory_operand(code: &[u8]) -> Option<usize> {
     let modrm = *code.first()?;
     let has_sib = modrm & 7 == 4 && modrm < 0xc0;

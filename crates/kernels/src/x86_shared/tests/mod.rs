@@ -1,4 +1,4 @@
-//! Tests of machine code alone: every single access to memory, every single instruction.
+//! Tests of machine code: every access to memory, and every executed instruction.
 
 pub(crate) mod calls;
 #[cfg(target_os = "linux")]
@@ -14,7 +14,7 @@ use crate::{KernelRow, all_rows};
 use host::memory::{Mapping, PageMode, Window};
 use units::Bytes;
 
-/// At least `bytes` of base pages between guards.
+/// Base pages between guards, at least `bytes` in all.
 pub(crate) fn memory(bytes: usize) -> Window {
     let mapping = Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).unwrap();
     mapping.take(0..mapping.len()).unwrap()

@@ -1,5 +1,5 @@
-//! How many instructions a turn executes: the processor stops behind each (trap flag), and they are
-//! counted.
+//! Counts the instructions that an iteration executes. The trap flag stops the processor after each
+//! of them.
 
 use super::trace::passes_alone;
 use crate::instructions::InstructionCall;
@@ -9,7 +9,7 @@ use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Start and end of the code that is watched, and the instructions executed in it so far.
+/// Start and end of the watched code, and the number of instructions executed in it so far.
 static WATCHED: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
 #[cfg(target_arch = "x86_64")]
@@ -55,7 +55,7 @@ unsafe extern "C" fn stepped(code: usize, call: &mut InstructionCall) {
 }
 
 extern "C" fn on_step(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
-    // SAFETY: the system hands it over for a signal with SA_SIGINFO.
+    // SAFETY: the system passes a valid context to a handler with SA_SIGINFO.
     let at =
         unsafe { (*context.cast::<ucontext_t>()).uc_mcontext.gregs[POINTER as usize] as usize };
     if (WATCHED[0].load(Relaxed)..WATCHED[1].load(Relaxed)).contains(&at) {
@@ -63,7 +63,7 @@ extern "C" fn on_step(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
     }
 }
 
-/// Instructions that `turns` turns of the kernel at `code` execute.
+/// Number of instructions that `turns` iterations of the kernel at `code` execute.
 fn count(code: &Range<usize>, turns: usize) -> usize {
     let mut scratch = Scratch::new();
     let mut call = InstructionCall {
@@ -73,7 +73,8 @@ fn count(code: &Range<usize>, turns: usize) -> usize {
     for (place, value) in WATCHED.iter().zip([code.start, code.end, 0]) {
         place.store(value, Relaxed);
     }
-    // SAFETY: the kernel can be executed here, and the scratch memory is what it expects.
+    // SAFETY: the kernel can be executed here, and the scratch memory has the expected size and
+    // alignment.
     unsafe { stepped(code.start, &mut call) };
     WATCHED[2].load(Relaxed)
 }
@@ -97,8 +98,8 @@ fn child_that_steps() {
         };
         let code = code as usize..code as usize + 64 + listed.code().unwrap().len();
         let in_one = 1 + text.matches(';').count();
-        // A counter and a branch; the stack pointer or the string's start is put back where the
-        // instruction moves it.
+        // A counter and a branch, and one more instruction to restore the stack pointer or the
+        // start of the string.
         let moves = text.starts_with("lods")
             || (in_one == 1 && (text.starts_with("push ") || text.starts_with("pop ")));
         let own = if moves { 3 } else { 2 };

@@ -1,6 +1,6 @@
-//! Every access that a kernel makes, one by one: the memory is locked, so each access faults, is
-//! written down, and let through for this one instruction (the trap flag stops the processor behind
-//! it).
+//! Records every access of a kernel. The memory is locked, so each access faults. The handler
+//! records it and allows it for this one instruction. The trap flag stops the processor after the
+//! instruction.
 
 use super::decode::decode;
 use super::{executable, memory};
@@ -14,14 +14,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// More than any test here causes.
+/// Most accesses that are recorded. No test here causes more.
 const MOST: usize = 8192;
 
 /// The trap flag in the flags register.
 const TRAP: libc::greg_t = 1 << 8;
 
-/// Places of the flags, the page fault error code, the instruction pointer, the source and the
-/// destination of string instructions in the context.
+/// Indices of registers in the context: flags, page fault error code, instruction pointer, source
+/// and destination of string instructions.
 #[cfg(target_arch = "x86_64")]
 const PLACES: [c_int; 5] = [
     libc::REG_EFL,
@@ -39,11 +39,11 @@ const PLACES: [c_int; 5] = [
     libc::REG_EDI,
 ];
 
-/// Start and length of the memory that is watched, and the number of accesses so far.
+/// Start and length of the watched memory, and the number of accesses so far.
 static WATCHED: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
-/// Address, page fault error code, address of the instruction, source and destination registers, of
-/// each.
+/// Recorded accesses: address, page fault error code, address of the instruction, source and
+/// destination registers.
 static ACCESSES: [[AtomicUsize; 5]; MOST] = [const { [const { AtomicUsize::new(0) }; 5] }; MOST];
 
 /// One access to memory.
@@ -55,15 +55,15 @@ struct Access {
     non_temporal: bool,
 }
 
-/// Makes `range` (whole pages) accessible or not.
+/// Makes `range` inaccessible or accessible. It must be whole pages.
 fn lock(range: &Range<usize>, locked: bool) -> bool {
     let access = if locked {
         libc::PROT_NONE
     } else {
         libc::PROT_READ | libc::PROT_WRITE
     };
-    // SAFETY: the range is a window of the test that is running, touched by kernels only while it
-    // is locked.
+    // SAFETY: the range is a window of the running test, and only kernels touch it while it is
+    // locked.
     unsafe { libc::mprotect(range.start as *mut c_void, range.len(), access) == 0 }
 }
 
@@ -73,7 +73,7 @@ fn watched() -> Range<usize> {
 }
 
 extern "C" fn on_fault(_: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    // SAFETY: the system hands over both for a signal with SA_SIGINFO.
+    // SAFETY: the system passes valid pointers to a handler with SA_SIGINFO.
     let (address, registers) = unsafe {
         (
             (*info).si_addr() as usize,
@@ -83,7 +83,7 @@ extern "C" fn on_fault(_: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let range = watched();
     let index = WATCHED[2].load(Relaxed);
     if !range.contains(&address) || index >= MOST || !lock(&range, false) {
-        // SAFETY: what faulted will fault again, and end the process this time.
+        // SAFETY: the access will fault again, and end the process this time.
         unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) };
         return;
     }
@@ -104,7 +104,7 @@ extern "C" fn on_step(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
     lock(&watched(), true);
 }
 
-/// Everything that `call` does to `range` (whole pages of the caller's).
+/// All accesses of `call` to `range`, which must be whole pages of the caller.
 fn record(range: &Range<usize>, call: impl FnOnce()) -> Vec<Access> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock().unwrap();
@@ -131,10 +131,12 @@ fn record(range: &Range<usize>, call: impl FnOnce()) -> Vec<Access> {
         .collect()
 }
 
-/// Accesses of one instruction: one, or the two of a `movsb`, of which only the first faulted.
+/// Accesses of one instruction: one access, or both accesses of a `movsb`, of which only the first
+/// one faulted.
 fn accesses([address, error, instruction, source, destination]: [usize; 5]) -> Vec<Access> {
     const STORE: usize = 2; // of the page fault error code (Intel SDM vol. 3A, 4.7)
-    // SAFETY: it is an instruction of a kernel, and 16 bytes of end mark follow the last one.
+    // SAFETY: the address is that of an instruction of a kernel, and 16 bytes of end mark follow
+    // the last one.
     let code = unsafe { &*(instruction as *const [u8; 16]) };
     let (bytes, non_temporal) =
         decode(code).unwrap_or_else(|| panic!("what instruction is this? {code:02x?}"));
@@ -172,8 +174,8 @@ pub fn passes_alone(module: &str, name: &str) {
     );
 }
 
-/// The bytes of one access of `row`, where its contract or its instruction says otherwise than the
-/// set.
+/// Bytes of one access of `row`. This is the width of the set, unless the contract or the
+/// instruction differs.
 fn width(row: &KernelRow) -> usize {
     match row.operation {
         Operation::WriteRep | Operation::CopyRep => 1,
@@ -185,8 +187,8 @@ fn width(row: &KernelRow) -> usize {
     }
 }
 
-/// One walk: over streams of `pass` iterations from byte `start` of the window on, `turns` blocks
-/// from iteration `first` on.
+/// A walk over streams of `pass` iterations, from byte `start` of the window on. It does `turns`
+/// iterations from iteration `first` on.
 #[derive(Debug, Clone, Copy)]
 struct Route {
     pass: usize,
@@ -196,21 +198,21 @@ struct Route {
 }
 
 impl Route {
-    /// Piece of the stream at each place of a table: a permutation that is neither sorted nor its
-    /// own inverse.
+    /// Piece of the stream at each position of an index table. The permutation is neither sorted
+    /// nor its own inverse.
     fn order(&self, visits: AccessOrder) -> Vec<usize> {
         let pieces = if visits == AccessOrder::Lines {
             self.pass * 8
         } else {
             self.pass
         };
-        // 5 has no common divisor with the numbers of pieces tried, but for five pieces.
+        // 5 has no common divisor with the tried numbers of pieces, except with five pieces.
         let step = if pieces.is_multiple_of(5) { 3 } else { 5 };
         (0..pieces).map(|i| (i * step + 1) % pieces).collect()
     }
 
-    /// Places in each stream at which accesses of `width` bytes start, in the order that the
-    /// contract promises.
+    /// Offsets in each stream at which accesses of `width` bytes start, in the order of the
+    /// contract.
     fn places(&self, contract: &Contract, width: usize) -> Vec<usize> {
         let block = contract.iteration_bytes() as usize;
         let step = if contract.does == Does::Touch {
@@ -242,7 +244,7 @@ impl Route {
     }
 }
 
-/// Runs one kernel over a part of `window` and holds it to its contract, access by access.
+/// Runs one kernel over a part of `window` and checks it against its contract, access by access.
 fn trace_stream(row: &KernelRow, window: &Window, route: Route) {
     let name = row.name();
     let contract = row.operation.contract();
@@ -341,8 +343,8 @@ fn child_that_traces_streams() {
     }
 }
 
-/// Exact coverage: every byte is loaded and stored as often as the contract says, none twice, none
-/// beside the part, by accesses of the width and the kind that the row names.
+/// Checks exact coverage. Every byte is loaded and stored as often as the contract says, and no
+/// byte outside of the part. All accesses have the width and the kind of the row.
 #[test]
 fn every_byte_is_accessed_exactly_as_often_as_promised() {
     passes_alone(module_path!(), "child_that_traces_streams");
