@@ -4,7 +4,7 @@
 //! A [`Contract`] defines once, for all instruction sets, what a kernel does to memory. A [`Set`]
 //! is one register width of one instruction set. Its rows are assembly in a skeleton shared by the
 //! set. `StreamRows` has a field for every contract, so a set without one of them does not compile.
-//! An operation that an instruction set cannot do is an explicit [`Row::Unsupported`] with its
+//! An operation that an instruction set cannot do is an explicit `Row::Unsupported` with its
 //! reason.
 
 mod abi;

@@ -105,7 +105,7 @@ pub struct KernelRow {
     pub operation: Operation,
     /// Set of the registers.
     pub set: &'static Set,
-    /// Its code.
+    /// Code of the kernel, or the reason why there is none.
     pub(super) row: Row,
 }
 

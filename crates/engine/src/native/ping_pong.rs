@@ -73,8 +73,8 @@ pub fn map_half(lines: u32, index: usize) -> Result<Window> {
 }
 
 impl HandOffRun {
-    /// For `work` on the lines in `halves`, one half from each thread. A thread gives up waiting
-    /// after `patience` ticks, or when `stop` is set.
+    /// Prepares `work` on the lines in `halves`, one half from each thread. A thread gives up
+    /// waiting after `patience` ticks, or when `stop` is set.
     pub fn new(work: &HandOffWork, halves: Vec<Window>, stop: StopFlag, patience: u64) -> Self {
         let visits = SharedLine::default();
         let state = SharedLine::default();

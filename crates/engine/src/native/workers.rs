@@ -184,7 +184,7 @@ pub struct StartBarrier {
 }
 
 impl StartBarrier {
-    /// For `size` threads.
+    /// Barrier for `size` threads.
     pub fn new(size: usize) -> Self {
         Self {
             size,

@@ -1,4 +1,4 @@
-//! How a point is sampled.
+//! Settings for the samples of a point.
 
 use super::disturbance::disturbances;
 use super::recorded::RecordedSample;

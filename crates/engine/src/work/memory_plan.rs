@@ -58,7 +58,7 @@ pub fn traffic_memory(work: &LoadedWork, facts: &HostFacts) -> BTreeMap<MemoryKe
 }
 
 /// Streams of these sizes are sampled at several places of their mapping
-/// ([`Machine::shift_placement`]). Memory for at least `PLACES` of them is mapped, if it takes at
+/// (`Machine::shift_placement`). Memory for at least `PLACES` of them is mapped, if it takes at
 /// most 1/`PART` of the usable memory.
 const SMALL: RangeInclusive<Bytes> = Bytes::kib(128)..=Bytes::mib(2);
 const PLACES: u64 = 16;
