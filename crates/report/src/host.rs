@@ -3,7 +3,7 @@
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use units::{Bytes, BytesPerSecond, CpuList, Hertz};
 
 /// A fact and its source. If the fact is unknown, `value` is `null` and `source` is the reason.
@@ -224,23 +224,28 @@ impl Topology {
 
     /// Total size of all last-level caches that the CPUs in `cpus` use.
     pub fn last_level_total(&self, cpus: &[u32]) -> Bytes {
-        let used: BTreeSet<u32> = cpus.iter().copied().collect();
+        let mut used = cpus.to_vec();
+        used.sort_unstable();
+        used.dedup();
         // One pass over the caches: machines with a thousand CPUs have thousands of caches.
-        let mut last: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut last: Vec<Option<usize>> = vec![None; used.len()];
         for (index, cache) in self
             .caches
             .iter()
             .enumerate()
             .filter(|(_, c)| c.kind != CacheKind::Instruction)
         {
-            for cpu in cache.cpus.0.iter().filter(|cpu| used.contains(cpu)) {
-                let known = last.entry(*cpu).or_insert(index);
-                if cache.level >= self.caches[*known].level {
-                    *known = index;
+            for cpu in &cache.cpus.0 {
+                let Ok(position) = used.binary_search(cpu) else {
+                    continue;
+                };
+                let known = &mut last[position];
+                if known.is_none_or(|known| cache.level >= self.caches[known].level) {
+                    *known = Some(index);
                 }
             }
         }
-        let instances: BTreeSet<usize> = last.into_values().collect();
+        let instances: BTreeSet<usize> = last.into_iter().flatten().collect();
         instances
             .into_iter()
             .map(|index| self.caches[index].size)

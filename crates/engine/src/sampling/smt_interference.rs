@@ -34,6 +34,9 @@ pub(super) fn baseline(usual: Option<f64>, integer_width: Option<u32>) -> Option
 
 /// True if no two threads of `work` share a core, according to the topology.
 pub(super) fn apart(work: &Work, facts: &HostFacts) -> bool {
+    if work.cpus().len() < 2 {
+        return true;
+    }
     let places = Places::new(&facts.topology);
     let same = |pair: &[u32]| {
         pair[0] == pair[1] || places.relation(pair[0], pair[1]) == Relation::SameCore

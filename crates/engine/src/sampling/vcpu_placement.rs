@@ -151,6 +151,9 @@ fn pairs(work: &Work, facts: &HostFacts, round: usize) -> Vec<[u32; 2]> {
     }
     let cpus: BTreeSet<u32> = work.cpus().iter().copied().collect();
     let cpus: Vec<u32> = cpus.into_iter().collect();
+    if cpus.len() < 2 {
+        return Vec::new();
+    }
     let places = Places::new(&facts.topology);
     let apart = |pair: &[u32; 2]| places.relation(pair[0], pair[1]) != Relation::SameCore;
     // With many CPUs, only pairs with neighbouring numbers. The host moves CPUs one by one, and all

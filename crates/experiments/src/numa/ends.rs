@@ -9,7 +9,7 @@ use crate::series::unique;
 use engine::share_of;
 use host::memory::Place;
 use report::Outcome;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use units::error::Result;
 use units::{Bytes, CpuList, ThreadCount};
 
@@ -57,11 +57,12 @@ impl Ends {
         let topology = &scope.facts().topology;
         let memory = with_memory(scope);
         let named = settings.cpu_nodes.is_some() || settings.memory_nodes.is_some();
-        let one = topology.nodes.len() < 2 || memory.len() < 2 && cpu_node_ids(scope).len() < 2;
+        let mut cpus = cpus_by_node(scope);
+        let with_cpus: Vec<u32> = cpus.keys().copied().collect();
+        let one = topology.nodes.len() < 2 || memory.len() < 2 && with_cpus.len() < 2;
         if one && !named && detail.is_some() && !is_all_that_is_asked(scope) {
             return Ok(None);
         }
-        let with_cpus = cpu_node_ids(scope);
         let cpu_ids = settings
             .cpu_nodes
             .as_ref()
@@ -85,7 +86,7 @@ impl Ends {
         let count = settings.threads()?;
         let cpu_nodes: Vec<CpuNode> = unique(cpu_ids)
             .into_iter()
-            .map(|id| cpu_node(scope, id, count))
+            .map(|id| cpu_node(scope, id, cpus.remove(&id).unwrap_or_default(), count))
             .collect();
         let memory_ids = unique(memory_ids);
         let every = |cpus: usize| memory_ids.iter().map(move |&memory| (cpus, memory));
@@ -143,53 +144,50 @@ impl Ends {
     }
 }
 
-/// The nodes on which CPUs of the run lie, rising.
-fn cpu_node_ids(scope: &Scope<'_>) -> Vec<u32> {
-    let ids: BTreeSet<u32> = scope
-        .cpus
-        .iter()
-        .filter_map(|&cpu| node_of(scope, cpu))
-        .collect();
-    ids.into_iter().collect()
-}
-
-/// The node of `cpu`; the only one there is where the system tells of no more.
-fn node_of(scope: &Scope<'_>, cpu: u32) -> Option<u32> {
+/// CPUs of the session by NUMA node. A system that reports at most one node has all CPUs on it.
+fn cpus_by_node(scope: &Scope<'_>) -> BTreeMap<u32, Vec<u32>> {
     let topology = &scope.facts().topology;
-    let only =
-        || (topology.nodes.len() < 2).then(|| topology.nodes.first().map_or(0, |node| node.id));
-    topology.node_of(cpu).or_else(only)
-}
-
-/// Node `id` with its CPUs of the run and `count` threads, one on each physical core without.
-fn cpu_node(scope: &Scope<'_>, id: u32, count: Option<ThreadCount>) -> CpuNode {
-    let topology = &scope.facts().topology;
-    let cpus: Vec<u32> = scope
-        .cpus
-        .iter()
-        .copied()
-        .filter(|&cpu| node_of(scope, cpu) == Some(id))
-        .collect();
-    let core = |cpu: u32| {
-        let known = topology.cpus.iter().find(|c| c.id == cpu);
-        known
-            .and_then(|c| c.siblings.iter().copied().min())
-            .unwrap_or(cpu)
+    let only = match &topology.nodes[..] {
+        [] => Some(0),
+        [node] => Some(node.id),
+        _ => None,
     };
+    let known: BTreeMap<u32, u32> = topology
+        .cpus
+        .iter()
+        .filter_map(|cpu| Some((cpu.id, cpu.node?)))
+        .collect();
+    let mut nodes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for &cpu in scope.cpus {
+        if let Some(node) = known.get(&cpu).copied().or(only) {
+            nodes.entry(node).or_default().push(cpu);
+        }
+    }
+    nodes
+}
+
+/// Node `id` with its CPUs of the session and `count` threads. Without a count, one thread runs on
+/// each physical core.
+fn cpu_node(scope: &Scope<'_>, id: u32, cpus: Vec<u32>, count: Option<ThreadCount>) -> CpuNode {
+    let topology = &scope.facts().topology;
+    let cores: BTreeMap<u32, u32> = topology
+        .cpus
+        .iter()
+        .filter_map(|cpu| Some((cpu.id, cpu.siblings.iter().copied().min()?)))
+        .collect();
     // The first thread of every core before the second of any.
+    let mut threads_of_core: BTreeMap<u32, usize> = BTreeMap::new();
     let mut turns: Vec<(usize, u32)> = Vec::new();
     for &cpu in &cpus {
-        let before = turns
-            .iter()
-            .filter(|(_, other)| core(*other) == core(cpu))
-            .count();
-        turns.push((before, cpu));
+        let core = cores.get(&cpu).copied().unwrap_or(cpu);
+        let before = threads_of_core.entry(core).or_default();
+        turns.push((*before, cpu));
+        *before += 1;
     }
     turns.sort_by_key(|(turn, _)| *turn);
-    let cores = turns.iter().filter(|(turn, _)| *turn == 0).count();
     let wanted = count
         .and_then(|count| count.resolve(cpus.len()))
-        .unwrap_or(cores);
+        .unwrap_or(threads_of_core.len());
     let threads = turns
         .into_iter()
         .map(|(_, cpu)| cpu)
@@ -302,11 +300,12 @@ pub fn adjustments(settings: &Settings, detail: Option<Detail>, scope: &Scope<'_
     let Ok(Some(ends)) = Ends::new(settings, detail, scope) else {
         return Vec::new();
     };
+    let at_home: BTreeSet<u32> = cpus_by_node(scope).into_values().flatten().collect();
     let homeless: Vec<u32> = scope
         .cpus
         .iter()
         .copied()
-        .filter(|&cpu| node_of(scope, cpu).is_none())
+        .filter(|cpu| !at_home.contains(cpu))
         .collect();
     let mut said = Vec::new();
     if !homeless.is_empty() {

@@ -14,7 +14,7 @@ const SHORT: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 
 
 /// A run of minutes whose first points are finished at once.
 const LONG: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --repeat 30 \
-     --cooldown 40ms --budget 1h";
+     --cooldown 15ms --budget 1h";
 
 fn ends_with(code: i32, run: &Finished) {
     assert!(
@@ -394,7 +394,7 @@ fn a_recording_of_a_run_that_is_continued_gets_a_name_of_its_own() {
     let folder = folder();
     let at = folder.path();
     put(at, "data", &[7; 1 << 20]);
-    let words = "io data --buffered --time 500ms --repeat 20 --budget 1h --trace t.csv";
+    let words = "io data --buffered --time 150ms --repeat 16 --budget 1h --trace t.csv";
     killed(
         &format!("{words} -o r.json"),
         at,

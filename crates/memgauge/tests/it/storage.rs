@@ -298,8 +298,7 @@ fn holes_are_told() {
 fn a_killed_run_leaves_no_file_and_the_windows_that_it_finished() {
     let folder = folder();
     let mut command = program(folder.path());
-    let words =
-        "io new --create 4MiB --ops write --time 1h --window 50ms --budget 2h --buffered -o r.json";
+    let words = "io new --create 4MiB --ops write --time 2min --window 50ms --budget 1h --buffered -o r.json";
     command.args(words.split_whitespace());
     let mut running = Running::start(command);
     let journal = folder.path().join("r.json.journal.jsonl");

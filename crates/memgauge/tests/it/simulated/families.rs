@@ -72,7 +72,7 @@ fn the_fastest_kernel_is_chosen_and_the_others_are_kept() {
     assert_eq!(kernels, ["read/simulated-avx2", "copy/simulated-avx2"]);
     let told = |line: &String| line.contains("copy/simulated-avx2") && line.contains("candidates");
     assert!(
-        ran.notes.journal.iter().any(told),
+        ran.notes.journal().iter().any(told),
         "the journal says which kernel won"
     );
 }

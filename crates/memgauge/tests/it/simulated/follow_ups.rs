@@ -185,7 +185,7 @@ fn a_run_that_ends_early_has_no_points_that_nobody_asked_for() {
         );
         counts.insert(sizes(&ran).len());
         // The journal, cut off before its last line, knows as much.
-        let journal = ran.notes.journal[..ran.notes.journal.len() - 1].join("\n");
+        let journal = ran.notes.journal()[..ran.notes.journal().len() - 1].join("\n");
         let read = read_journal(journal.as_bytes()).expect("a journal");
         assert!(
             read.notes.iter().all(|note| !note.contains("not planned")),
@@ -214,7 +214,7 @@ fn a_continued_run_replays_the_phases_that_were_drafted() {
     let on = machines::plain();
     for rebuilds in [false, true] {
         let whole = run(&on, asked(&on, rebuilds));
-        let lines = &whole.notes.journal;
+        let lines = &whole.notes.journal();
         let count = lines.len() - 1;
         for killed in (1..=count).filter(|line| line % 7 == 0 || *line == count) {
             let before = read_journal(lines[..killed].join("\n").as_bytes()).expect("a journal");
@@ -233,7 +233,7 @@ fn a_continued_run_replays_the_phases_that_were_drafted() {
             assert_eq!(report.plan.phases[..drafted], before.report.plan.phases[..]);
             assert_eq!(report.plan.phases.len(), 2, "{killed}");
             // The continuation is killed at once.
-            let half = &notes.journal[..notes.journal.len() / 2];
+            let half = &notes.journal()[..notes.journal().len() / 2];
             let again = lab::continued(&on, asked(&on, rebuilds), half).report;
             assert_eq!(again.status, RunStatus::Complete, "{killed}");
             assert_eq!(again.plan.phases[..drafted], before.report.plan.phases[..]);

@@ -129,7 +129,7 @@ fn nothing_is_mapped_after_the_end() {
 fn journal(ran: &Ran) -> Vec<(bool, Point)> {
     let mut lines: Vec<JournalLine> = ran
         .notes
-        .journal
+        .journal()
         .iter()
         .map(|l| serde_json::from_str(l).expect("a line of a journal"))
         .collect();
@@ -186,7 +186,7 @@ fn a_journal_read_back_is_the_report() {
     let on = machine();
     for ran in interrupted(&on).chain([complete(&on)]) {
         let read = |lines: &[String]| read_journal(lines.join("\n").as_bytes()).expect("a journal");
-        let mut journal = read(&ran.notes.journal);
+        let mut journal = read(&ran.notes.journal());
         assert!(
             journal.ended && journal.notes.is_empty(),
             "{:?}",
@@ -194,7 +194,7 @@ fn a_journal_read_back_is_the_report() {
         );
         assert_eq!(journal.report, ran.report);
         // Killed before the last line.
-        journal = read(&ran.notes.journal[..ran.notes.journal.len() - 1]);
+        journal = read(&ran.notes.journal()[..ran.notes.journal().len() - 1]);
         assert_eq!(
             (journal.ended, journal.report.status),
             (false, RunStatus::Interrupted)
@@ -210,7 +210,7 @@ fn a_journal_of_half_rounds_says_so() {
     let ran = complete(&on);
     // All points have a line for their first round, and none for their last.
     let half = read_journal(
-        ran.notes.journal[..=ran.plan.phases[0].batches[0].points.len()]
+        ran.notes.journal()[..=ran.plan.phases[0].batches[0].points.len()]
             .join("\n")
             .as_bytes(),
     );
@@ -244,7 +244,7 @@ fn a_journal_cut_anywhere_holds_the_rounds_done_until_then() {
             continue;
         }
         // The first line is that of the run.
-        let text = ran.notes.journal[..=at + 1].join("\n");
+        let text = ran.notes.journal()[..=at + 1].join("\n");
         let read = read_journal(text.as_bytes()).expect("a journal").report;
         let here = read.datasets.iter().flat_map(|d| &d.points);
         for ((here, whole), &rounds) in here.zip(ran.points()).zip(&rounds) {
@@ -275,7 +275,7 @@ fn journal_bytes(rounds: u32) -> usize {
     let samples = lab::measured(points[0]).samples.len();
     assert_eq!((points.len(), samples), (1, 5 * rounds as usize));
     // A line of the run, one for each round, one at the end of the point.
-    let lines = &ran.notes.journal[..rounds as usize + 2];
+    let lines = &ran.notes.journal()[..rounds as usize + 2];
     let killed = |lines: &[String]| read_journal(lines.join("\n").as_bytes()).expect("a journal");
     assert_eq!(killed(lines).report.datasets, ran.report.datasets);
     // Killed before its end was written, the point has the same samples and figures.
@@ -316,14 +316,10 @@ fn points_that_need_no_measuring_are_journaled_first() {
 fn a_journal_that_cannot_be_written_is_a_finding() {
     let on = machine();
     let whole = complete(&on);
-    let notes = Notes {
-        disk_full: true,
-        ..Notes::default()
-    };
-    let mut ran = run_with(&on, request(&on), notes, None);
+    let mut ran = run_with(&on, request(&on), Notes::of_full_disk(), None);
     let but_end = |ran: &Ran| {
         ran.notes
-            .journal
+            .journal()
             .split_last()
             .expect("a last line")
             .1
@@ -423,8 +419,8 @@ fn a_continued_run_has_the_outcomes_of_both_parts() {
         places(&whole)
     );
     // Killed at once or not, nothing of the first part is lost.
-    for lines in [known.len() + 1, notes.journal.len()] {
-        let read = read_journal(notes.journal[..lines].join("\n").as_bytes())
+    for lines in [known.len() + 1, notes.journal().len()] {
+        let read = read_journal(notes.journal()[..lines].join("\n").as_bytes())
             .expect("a journal")
             .report;
         assert!(

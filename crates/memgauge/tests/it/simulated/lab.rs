@@ -137,10 +137,27 @@ pub fn parse<T: Args + FromArgMatches>(options: &str) -> T {
 /// Everything that a run says while it is under way.
 #[derive(Default)]
 pub struct Notes {
-    pub journal: Vec<String>,
+    lines: Vec<JournalLine>,
     pub progress: Vec<(f64, Nanos)>,
     /// Fails every line.
-    pub disk_full: bool,
+    disk_full: bool,
+}
+
+impl Notes {
+    /// Notes that refuse every line of the journal.
+    pub fn of_full_disk() -> Self {
+        Self {
+            disk_full: true,
+            ..Self::default()
+        }
+    }
+
+    /// Lines of the journal. They become text only here: few tests read them, and most of the time
+    /// of a simulated run would go into the text.
+    pub fn journal(&self) -> Vec<String> {
+        let text = |line| serde_json::to_string(line).expect("a line that can be written");
+        self.lines.iter().map(text).collect()
+    }
 }
 
 impl Observer for Notes {
@@ -153,8 +170,7 @@ impl Observer for Notes {
     }
 
     fn journal(&mut self, line: &JournalLine) -> std::result::Result<(), String> {
-        self.journal
-            .push(serde_json::to_string(line).expect("a line that can be written"));
+        self.lines.push(line.clone());
         if self.disk_full {
             Err("no space left on device".to_owned())
         } else {

@@ -700,7 +700,7 @@ fn a_run_on_every_machine_ends_and_its_journal_is_read_back() {
             on.name,
             ran.report.datasets
         );
-        let read = read_journal(ran.notes.journal.join("\n").as_bytes()).expect("a journal");
+        let read = read_journal(ran.notes.journal().join("\n").as_bytes()).expect("a journal");
         assert_eq!(
             read.report.datasets[0].points, ran.report.datasets[0].points,
             "{}",

@@ -162,7 +162,7 @@ fn a_report_as_lines_has_the_points_of_the_journal() {
     };
     assert_eq!(
         points(&String::from_utf8(lines).unwrap()),
-        points(&ran.notes.journal.join("\n"))
+        points(&ran.notes.journal().join("\n"))
     );
 }
 

@@ -567,12 +567,12 @@ fn the_best_number_of_threads_wins_the_race_and_the_others_are_kept() {
     );
     assert!(
         ran.notes
-            .journal
+            .journal()
             .iter()
             .any(|line| line.contains("\"asked_threads\":\"best\""))
     );
     // A run that is killed loses none of them.
-    let killed = ran.notes.journal[..ran.notes.journal.len() - 1].join("\n");
+    let killed = ran.notes.journal()[..ran.notes.journal().len() - 1].join("\n");
     let read = read_journal(killed.as_bytes()).expect("a journal");
     assert!(
         read.notes.iter().all(|note| !note.contains("not planned")),

@@ -71,7 +71,7 @@ fn order(ran: &Ran) -> Vec<&'static str> {
     };
     let mut order: Vec<&str> = ran
         .notes
-        .journal
+        .journal()
         .iter()
         .skip(1)
         .filter_map(experiment_of)
@@ -125,7 +125,7 @@ fn memory_is_larger_where_timing_shows_a_larger_cache_than_the_system_reports() 
     }
     assert!(memory(&before).iter().all(|&size| size == 256 << 20) && told(&before).is_empty());
     // The journal, cut off before its last line, knows as much.
-    let journal = ran.notes.journal[..ran.notes.journal.len() - 1].join("\n");
+    let journal = ran.notes.journal()[..ran.notes.journal().len() - 1].join("\n");
     let read = read_journal(journal.as_bytes()).expect("a journal");
     assert_eq!(read.report.datasets, ran.notes_datasets());
 }
@@ -329,14 +329,14 @@ fn a_run_that_ended_after_memory_was_sized_goes_on_with_the_same_sizes() {
     for part in [0.2, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97] {
         let first = lab::run_with(&on, asked(&on), Notes::default(), Some(took * part));
         assert_eq!(first.report.status, RunStatus::Interrupted, "{part}");
-        let journal = first.notes.journal[..first.notes.journal.len() - 1].join("\n");
+        let journal = first.notes.journal()[..first.notes.journal().len() - 1].join("\n");
         let read = read_journal(journal.as_bytes()).expect("a journal");
         assert!(
             read.notes.iter().all(|note| !note.contains("not planned")),
             "{:?}",
             read.notes
         );
-        let lines = &first.notes.journal[..first.notes.journal.len() - 1];
+        let lines = &first.notes.journal()[..first.notes.journal().len() - 1];
         let Ran { plan, report, .. } = lab::continued(&on, asked(&on), lines);
         moved += usize::from(plan.timed_last_level().is_some());
         assert_eq!(report.status, RunStatus::Complete, "{part}");

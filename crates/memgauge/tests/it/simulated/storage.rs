@@ -413,7 +413,7 @@ fn lists_multiply_and_windows_are_in_the_journal() {
     assert!(ran.points().all(|p| p.outcome.measured().is_some()));
     assert!(
         ran.notes
-            .journal
+            .journal()
             .iter()
             .any(|line| line.contains("\"finished\":false") && line.contains("latency_p99"))
     );
