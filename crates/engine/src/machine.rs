@@ -262,12 +262,12 @@ pub trait Machine {
     /// fixes both, it is the only variant.
     fn candidates(&self, work: &Work) -> Vec<Work>;
 
-    /// Maps and touches the memory of `plan`, and releases the previous mapping. With `beside`, the
+    /// Maps and touches the memory of `plan`, and releases the previous mapping. With `keep_old`, the
     /// previous mapping is released only afterwards. Then the system cannot return the same pages.
     ///
     /// # Errors
     /// [`Failure::OutOfTime`] if the memory was not usable at the time `until` of [`Machine::now`].
-    fn map(&mut self, plan: &MemoryPlan, beside: bool, until: Nanos) -> Result<(), Failure>;
+    fn map(&mut self, plan: &MemoryPlan, keep_old: bool, until: Nanos) -> Result<(), Failure>;
 
     /// Prepares sampling of `work`: assigns its memory and builds its chain.
     fn prepare(&mut self, work: &Work) -> Result<(), Failure>;

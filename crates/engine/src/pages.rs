@@ -35,7 +35,7 @@ pub fn evidence(
         sums
     });
     let evidence = PageEvidence {
-        asked_bytes: work.pages().map(|mode| page_bytes(mode, facts).0),
+        requested_bytes: work.pages().map(|mode| page_bytes(mode, facts).0),
         granted_share: worst(|r| r.granted_share),
         granted_bytes: readings
             .iter()
@@ -51,7 +51,7 @@ pub fn evidence(
             .as_ref()
             .map(|pages| pages.keys().copied().collect()),
         pages_by_node: pages_by_node.map(listed),
-        asked_place: work.place().map(|place| place.to_string()),
+        requested_placement: work.place().map(|place| place.to_string()),
         expected_nodes: Some(work.memory_nodes(facts)),
         non_zero: readings
             .iter()
@@ -113,7 +113,7 @@ pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Opt
             .unwrap_or(1),
     };
     // Pages are counted as base pages, but interleaving takes turns in pages of the requested size.
-    let at_a_time = evidence.asked_bytes.unwrap_or(0) as f64 / facts.pages.base.0.max(1) as f64;
+    let at_a_time = evidence.requested_bytes.unwrap_or(0) as f64 / facts.pages.base.0.max(1) as f64;
     let allowed = UNEVEN * all as f64 + f64::from(heaviest + 1) * at_a_time.max(1.0);
     asked.iter().find_map(|&node| {
         let here = pages.iter().find(|p| p.node == node).map_or(0, |p| p.pages);

@@ -18,7 +18,7 @@ use crate::streams::{FittedStream, check_sizes, draft_point, fitted, rounded_siz
 use engine::StreamWork;
 use host::memory::{PageMode, Place};
 use kernels::{Operation, PREFETCH_DISTANCE, Policy, Width};
-use report::{ASKED_THREADS, Axis, Dataset, Finding, Point, Quantity};
+use report::{Axis, Dataset, Finding, Point, Quantity, REQUESTED_THREADS};
 use std::collections::BTreeMap;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, SizeList, ThreadCount, ThreadList, significant};
@@ -82,7 +82,7 @@ impl CommandSettings for Settings {
 }
 
 /// Most candidates for the best number of threads.
-const MOST_RACED: usize = 12;
+const MAX_CANDIDATES: usize = 12;
 
 /// The experiment.
 #[derive(Debug, Clone)]
@@ -219,7 +219,7 @@ impl Bandwidth {
                     if best {
                         draft
                             .coordinates
-                            .insert(ASKED_THREADS.to_owned(), name("best"));
+                            .insert(REQUESTED_THREADS.to_owned(), name("best"));
                     }
                     drafts.push(draft);
                 }
@@ -240,7 +240,7 @@ impl Bandwidth {
         level: &str,
     ) -> Result<Vec<(usize, Bytes)>> {
         let mut counts = Vec::new();
-        for count in Placing::new(&scope.facts().topology, scope.cpus).few_counts(MOST_RACED) {
+        for count in Placing::new(&scope.facts().topology, scope.cpus).few_counts(MAX_CANDIDATES) {
             let levels = Levels::new(scope.facts(), &scope.cpus[..count], scope.last_level());
             let grows = self.settings.sizes.is_none() && level == MEMORY;
             let bytes = if grows {

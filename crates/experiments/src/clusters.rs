@@ -18,7 +18,7 @@ const ASYMMETRIC: f64 = 1.1;
 const ONE_CORE: &str = "same-core-by-timing";
 
 /// Groups that are named one by one.
-const MOST_NAMED: usize = 16;
+const MAX_NAMED: usize = 16;
 
 /// Round trips of a pair of CPUs, both directions together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -259,10 +259,10 @@ fn described(division: &Division, pairs: &[MeasuredPair<'_>], operation: &str) -
         .collect();
     let named: Vec<String> = groups
         .iter()
-        .take(MOST_NAMED)
+        .take(MAX_NAMED)
         .map(|g| CpuList((*g).clone()).to_string())
         .collect();
-    let more = groups.len().saturating_sub(MOST_NAMED);
+    let more = groups.len().saturating_sub(MAX_NAMED);
     let more = if more > 0 {
         format!(" and {}", counted(more, "more group"))
     } else {

@@ -19,7 +19,7 @@ pub enum Detail {
 }
 
 /// Points that are drafted at most to tell how many there would be.
-const MOST_COUNTED: usize = 20_000;
+const MAX_COUNTED: usize = 20_000;
 
 /// Machine and limits that an experiment plans for.
 pub struct Scope<'a> {
@@ -43,7 +43,7 @@ impl Scope<'_> {
     /// drafted: lists that multiply make more of them than memory holds. The plan refuses what is
     /// only a little more, since it knows the sum.
     pub fn room_for(&self, count: usize) -> Result<()> {
-        let most = self.most_points.max(MOST_COUNTED);
+        let most = self.most_points.max(MAX_COUNTED);
         if count <= most {
             return Ok(());
         }

@@ -18,7 +18,7 @@ use crate::steps::rises;
 use crate::windows::{self, WindowSettings};
 use engine::{ChainShape, ChaseWork, Windows, Work};
 use host::memory::PageMode;
-use kernels::{MOST_WALKERS, chase_name, hops_per_block};
+use kernels::{MAX_WALKERS, chase_name, hops_per_block};
 use report::{Axis, Dataset, Finding, Outcome, Point, Quantity};
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, Nanos, SizeList, ThreadCount, ThreadList, significant};
@@ -143,7 +143,7 @@ pub struct Latency {
 }
 
 /// Working sets in packed order that the default profile measures at most: they take time to build.
-const MOST_PACKED: Bytes = Bytes(1 << 30);
+const MAX_PACKED: Bytes = Bytes(1 << 30);
 
 /// Threads that walk at once, and whose chains they follow.
 #[derive(Debug, Clone)]
@@ -190,7 +190,7 @@ impl Latency {
         };
         let packed = match detail {
             Detail::Brief => None,
-            Detail::Levels => Some(MOST_PACKED),
+            Detail::Levels => Some(MAX_PACKED),
             Detail::Sweep => Some(Bytes(u64::MAX)),
         };
         let settings = Settings {
@@ -483,11 +483,11 @@ impl Latency {
         let counts: Vec<u32> = self.settings.chains.0.iter().map(|count| count.0).collect();
         if let Some(bad) = counts
             .iter()
-            .find(|&&count| count == 0 || count as usize > MOST_WALKERS)
+            .find(|&&count| count == 0 || count as usize > MAX_WALKERS)
         {
             return Err(Error::usage(format!(
-                "chains not possible: {bad}; one thread follows 1 to {MOST_WALKERS} at once; type \
-                 --chains 1,{MOST_WALKERS}"
+                "chains not possible: {bad}; one thread follows 1 to {MAX_WALKERS} at once; type \
+                 --chains 1,{MAX_WALKERS}"
             )));
         }
         if self.settings.payload && stride.0 < 16 {
@@ -791,7 +791,7 @@ fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
             .unwrap_or_default()
     };
     // The base page is what the system says it is, whatever the option is called.
-    let base = Bytes(pages(small).asked_bytes.unwrap_or(4096));
+    let base = Bytes(pages(small).requested_bytes.unwrap_or(4096));
     let least = packed_window(base).0;
     let near = |p: &Point| {
         p.number("window_bytes")

@@ -3,8 +3,8 @@
 use crate::experiment::Scope;
 use host::memory::PageMode;
 use kernels::{
-    CONTRACTS, Contract, Family, HandOff, Instruction, LockOperation, Operation, Ruler, Timing,
-    Width,
+    CONTRACTS, CodeOrigin, Contract, Family, HandOff, Instruction, LockOperation, Operation,
+    Timing, Width,
 };
 use report::HostFacts;
 use std::fmt;
@@ -280,7 +280,7 @@ impl FromStr for OperationSpec {
 
 /// Whether an operation is a comparator rather than one of this program's kernels.
 pub fn is_reference_kernel(operation: Operation) -> bool {
-    operation.contract().ruler == Ruler::CLibrary
+    operation.contract().origin == CodeOrigin::CLibrary
 }
 
 /// Defines an enum of names.

@@ -28,7 +28,7 @@ const FEWEST_ACCESSES: u64 = 16;
 const LARGEST_BLOCK: u64 = 4096;
 
 /// Working sets in memory that a profile measures: tables of the order take time to make.
-const MOST_IN_MEMORY: Bytes = Bytes(256 << 20);
+const MAX_IN_MEMORY: Bytes = Bytes(256 << 20);
 
 /// Operations that have every order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -292,7 +292,7 @@ impl Patterns {
         let Some(sizes) = &self.settings.sizes else {
             let mut targets = levels.targets();
             for target in &mut targets {
-                target.size = target.size.min(MOST_IN_MEMORY);
+                target.size = target.size.min(MAX_IN_MEMORY);
             }
             return Ok(targets);
         };

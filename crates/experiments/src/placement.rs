@@ -20,9 +20,8 @@ pub struct Placing {
 }
 
 impl Placing {
-    /// `cpus` on a machine with this topology. A position that the system does not report is taken
-    /// to be the
-    /// same for all, but that each CPU is a core of its own.
+    /// `cpus` on a machine with this topology. Unknown packages, nodes and clusters count
+    /// as one for all CPUs; a CPU whose core is unknown counts as a core of its own.
     pub fn new(topology: &Topology, cpus: &[u32]) -> Self {
         let places = Places::new(topology);
         let known: BTreeMap<u32, &report::Cpu> =
@@ -31,8 +30,8 @@ impl Placing {
             let cpu = known.get(&id);
             let cluster = places
                 .group(id)
-                .and_then(|(_, cache)| cache)
-                .map_or(0, |(_, first)| first);
+                .and_then(|group| group.last_level)
+                .map_or(0, |cache| cache.first_cpu);
             let core = cpu
                 .and_then(|cpu| cpu.siblings.iter().min().copied())
                 .unwrap_or(id);
@@ -54,14 +53,14 @@ impl Placing {
                 ids(cpus)
             }
             Placement::Spread => {
-                let mut turns: BTreeMap<usize, Vec<(u32, Position)>> = BTreeMap::new();
+                let mut rounds: BTreeMap<usize, Vec<(u32, Position)>> = BTreeMap::new();
                 let mut in_core: BTreeMap<Position, usize> = BTreeMap::new();
                 for &(id, position) in &self.cpus {
-                    let turn = in_core.entry(position).or_default();
-                    turns.entry(*turn).or_default().push((id, position));
-                    *turn += 1;
+                    let round = in_core.entry(position).or_default();
+                    rounds.entry(*round).or_default().push((id, position));
+                    *round += 1;
                 }
-                ids(turns
+                ids(rounds
                     .into_values()
                     .flat_map(|cpus| dealt(cpus, 0))
                     .collect())
@@ -142,7 +141,7 @@ impl Placing {
     }
 }
 
-/// One of each group in turn, groups by `depth`, and inside each group the same for the next depth.
+/// One CPU of each group per round, groups by `depth`, and inside each group the same for the next depth.
 fn dealt(cpus: Vec<(u32, Position)>, depth: usize) -> Vec<(u32, Position)> {
     if depth == 3 {
         return cpus;
@@ -153,10 +152,10 @@ fn dealt(cpus: Vec<(u32, Position)>, depth: usize) -> Vec<(u32, Position)> {
         .collect();
     let longest = groups.iter().map(Vec::len).max().unwrap_or(0);
     (0..longest)
-        .flat_map(|turn| {
+        .flat_map(|round| {
             groups
                 .iter()
-                .filter_map(move |group| group.get(turn).copied())
+                .filter_map(move |group| group.get(round).copied())
         })
         .collect()
 }

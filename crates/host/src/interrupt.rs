@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::error::{Error, Result};
 
 /// Signals within this time, in ns, count as one stop request.
-const ONE_WISH: u64 = 200_000_000;
+const ONE_REQUEST_NS: u64 = 200_000_000;
 
 /// Flag that is set once the session should end; all clones share it.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ impl StopFlag {
                 let now = os::monotonic_ns().max(1);
                 match first.compare_exchange(0, now, Ordering::SeqCst, Ordering::SeqCst) {
                     Ok(_) => flag.set(),
-                    Err(before) if now.saturating_sub(before) < ONE_WISH => {}
+                    Err(before) if now.saturating_sub(before) < ONE_REQUEST_NS => {}
                     Err(_) => signal_hook::low_level::exit(128 + signal),
                 }
             };
@@ -101,7 +101,7 @@ mod tests {
         assert!(flag.is_set());
         // A signal right after the first one belongs to the same stop request.
         signal_hook::low_level::raise(signal_hook::consts::SIGHUP).unwrap();
-        std::thread::sleep(std::time::Duration::from_nanos(ONE_WISH + 50_000_000));
+        std::thread::sleep(std::time::Duration::from_nanos(ONE_REQUEST_NS + 50_000_000));
         signal_hook::low_level::raise(signal_hook::consts::SIGTERM).unwrap();
         unreachable!("the second signal ends the process");
     }

@@ -1,13 +1,13 @@
 //! Every kernel of this build for lists: name, needs, digest, machine code.
 
 use super::calibrate::CoreReference;
-use super::chase::{MOST_WALKERS, chase_code, chase_digest, chase_name};
+use super::chase::{MAX_WALKERS, chase_code, chase_digest, chase_name};
 use super::handoff::HandOff;
 use super::instructions::{ListedInstruction, all_instructions};
 use super::locks::{ListedLock, LockOperation, all_locks};
 use super::select::all_rows;
 use super::sets::KernelRow;
-use super::{Ruler, Timing};
+use super::{CodeOrigin, Timing};
 
 /// A kernel in a list.
 #[derive(Debug, Clone)]
@@ -37,14 +37,14 @@ pub struct Listing {
 /// Every kernel of this build.
 pub fn catalogue() -> Vec<Listing> {
     let streams = all_rows().into_iter().map(stream);
-    let walkers = (1..=MOST_WALKERS).flat_map(|n| [(n, false), (n, true)]);
+    let walkers = (1..=MAX_WALKERS).flat_map(|n| [(n, false), (n, true)]);
     let instructions = all_instructions().into_iter().map(instruction);
     let all = streams
         .chain(walkers.map(chase))
         .chain(instructions)
         .chain(all_locks().into_iter().map(lock));
     all.chain(HandOff::ALL.map(handoff))
-        .chain(CoreReference::ALL.map(ruler))
+        .chain(CoreReference::ALL.map(core_reference))
         .collect()
 }
 
@@ -56,7 +56,7 @@ fn own_bits() -> String {
 fn stream(row: KernelRow) -> Listing {
     let contract = row.operation.contract();
     Listing {
-        family: if contract.ruler == Ruler::Own {
+        family: if contract.origin == CodeOrigin::Own {
             "streaming"
         } else {
             "comparator"
@@ -162,8 +162,8 @@ fn handoff(handoff: HandOff) -> Listing {
     }
 }
 
-fn ruler(ruler: CoreReference) -> Listing {
-    let does = match ruler {
+fn core_reference(reference: CoreReference) -> Listing {
+    let does = match reference {
         CoreReference::DependentAdds => "dependent register additions: the core clock",
         CoreReference::Independent => {
             "independent register instructions: whether another thread begins some on the same core"
@@ -171,15 +171,15 @@ fn ruler(ruler: CoreReference) -> Listing {
     };
     Listing {
         family: "calibration",
-        name: ruler.name().to_owned(),
-        operation: ruler.name().to_owned(),
+        name: reference.name().to_owned(),
+        operation: reference.name().to_owned(),
         does: does.to_owned(),
         bits: own_bits(),
         needs: "any processor".to_owned(),
         unavailable: None,
         unsupported: false,
-        digest: ruler.digest(),
-        code: ruler.code(),
+        digest: reference.digest(),
+        code: reference.code(),
     }
 }
 

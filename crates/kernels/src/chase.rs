@@ -17,14 +17,14 @@ pub const HOPS_PER_BLOCK: u64 = 64;
 const HOPS_OF_EACH: u64 = 8;
 
 /// Most walkers of a thread.
-pub const MOST_WALKERS: usize = 32;
+pub const MAX_WALKERS: usize = 32;
 
 /// Arguments and results of the assembly. The layout is part of every skeleton.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct ChaseCall {
     /// Position of each walker. The code only uses the positions of its own number of walkers.
-    pub positions: [usize; MOST_WALKERS],
+    pub positions: [usize; MAX_WALKERS],
     /// Iterations of the loop.
     pub blocks: usize,
     /// Wrapping sum of the words after the pointers, for code with payload.
@@ -53,14 +53,14 @@ pub fn chase_name(walkers: usize, payload: bool) -> String {
     if payload { name + "-payload" } else { name }
 }
 
-/// The code for `walkers`, clamped to 1..=[`MOST_WALKERS`].
+/// The code for `walkers`, clamped to 1..=[`MAX_WALKERS`].
 fn code_for(walkers: usize, payload: bool) -> ChaseCode {
     let codes = if payload {
         &native::CHASES_WITH_PAYLOAD
     } else {
         &native::CHASES
     };
-    codes[walkers.clamp(1, MOST_WALKERS) - 1]
+    codes[walkers.clamp(1, MAX_WALKERS) - 1]
 }
 
 /// Digest of the machine code for `walkers`.
@@ -531,17 +531,17 @@ impl Walk {
     /// word.
     ///
     /// # Errors
-    /// There is no node, or more than [`MOST_WALKERS`]. A node is not in the chain. A payload is
+    /// There is no node, or more than [`MAX_WALKERS`]. A node is not in the chain. A payload is
     /// requested and nodes have no room for it.
     pub fn start(&mut self, nodes: &[u64], payload: bool) -> Result<()> {
         let room = !payload || self.chain.built.node_bytes >= 2 * size_of::<u64>();
         if nodes.is_empty()
-            || nodes.len() > MOST_WALKERS
+            || nodes.len() > MAX_WALKERS
             || nodes.iter().any(|&n| n >= self.chain.built.nodes)
             || !room
         {
             return Err(Error::failure(format!(
-                "cannot walk {} nodes of {} B from {} of them at once; 1 to {MOST_WALKERS} \
+                "cannot walk {} nodes of {} B from {} of them at once; 1 to {MAX_WALKERS} \
                  walkers are possible, with payload in nodes of 16 B or more",
                 self.chain.built.nodes,
                 self.chain.built.node_bytes,
@@ -563,7 +563,7 @@ impl Walk {
         let mut left = blocks;
         let count = self.positions.len();
         let mut call = ChaseCall {
-            positions: [0; MOST_WALKERS],
+            positions: [0; MAX_WALKERS],
             blocks: 0,
             payload: 0,
         };

@@ -66,7 +66,7 @@ pub enum AccessOrder {
 
 /// Origin of the instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ruler {
+pub enum CodeOrigin {
     /// This program, in assembly. The timed instructions are the same in every build.
     Own,
     /// The C library of the system: a reference kernel without a digest.
@@ -114,7 +114,7 @@ pub struct Contract {
     /// True if the kernel prefetches lines, at the distance of the walk.
     pub prefetches: bool,
     /// Origin of the instructions.
-    pub ruler: Ruler,
+    pub origin: CodeOrigin,
     /// Question that the kernel answers.
     pub family: Family,
     /// One line for help and lists.
@@ -126,7 +126,7 @@ pub struct Contract {
 macro_rules! contracts {
     ($($variant:ident, $field:ident, $name:literal: $family:ident, $loads:literal loads,
         $stores:literal stores,
-        $does:ident, $policy:ident, $visits:ident, $ruler:ident, prefetches $prefetches:literal,
+        $does:ident, $policy:ident, $visits:ident, $origin:ident, prefetches $prefetches:literal,
             $help:literal;)*) => {
         /// A streaming operation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ macro_rules! contracts {
             policy: Policy::$policy,
             visits: AccessOrder::$visits,
             prefetches: $prefetches,
-            ruler: Ruler::$ruler,
+            origin: CodeOrigin::$origin,
             family: Family::$family,
             help: $help,
         },)*];
@@ -381,7 +381,7 @@ impl Contract {
                 c.does,
                 c.policy,
                 c.prefetches,
-                c.ruler,
+                c.origin,
             )
         };
         promise(self) == promise(other)

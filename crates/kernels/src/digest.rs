@@ -59,7 +59,7 @@ pub(super) unsafe fn digest_of(code: *const u8) -> Option<String> {
 mod tests {
     use super::*;
     use crate::{
-        CoreReference, HandOff, MOST_WALKERS, all_instructions, all_locks, all_rows, chase_code,
+        CoreReference, HandOff, MAX_WALKERS, all_instructions, all_locks, all_rows, chase_code,
         chase_digest, chase_name,
     };
     use std::collections::{BTreeMap, BTreeSet};
@@ -71,7 +71,7 @@ mod tests {
             .into_iter()
             .filter(|row| row.digest().is_some())
             .map(|row| (row.name(), row.code()));
-        let numbers = (1..=MOST_WALKERS).flat_map(|walkers| [(walkers, false), (walkers, true)]);
+        let numbers = (1..=MAX_WALKERS).flat_map(|walkers| [(walkers, false), (walkers, true)]);
         let chases = numbers
             .map(|(walkers, payload)| (chase_name(walkers, payload), chase_code(walkers, payload)));
         let instructions = all_instructions()
@@ -88,8 +88,9 @@ mod tests {
             .chain(instructions)
             .chain(locks)
             .chain(handoffs);
-        let all =
-            all.chain(CoreReference::ALL.map(|ruler| (ruler.name().to_owned(), ruler.code())));
+        let all = all.chain(
+            CoreReference::ALL.map(|reference| (reference.name().to_owned(), reference.code())),
+        );
         all.map(|(name, body)| (name.clone(), body.expect(&name)))
             .collect()
     }

@@ -62,10 +62,10 @@ compile_error!(
 pub use calibrate::{CoreReference, REFERENCE_INSTRUCTIONS_PER_BLOCK, dependent_adds};
 pub use catalogue::{Listing, catalogue};
 pub use chase::{
-    Chain, ClosedPart, HOPS_PER_BLOCK, MOST_WALKERS, UnverifiedChain, Walk, chase_code,
+    Chain, ClosedPart, HOPS_PER_BLOCK, MAX_WALKERS, UnverifiedChain, Walk, chase_code,
     chase_digest, chase_name, hops_per_block,
 };
-pub use contract::{AccessOrder, CONTRACTS, Contract, Does, Family, Operation, Policy, Ruler};
+pub use contract::{AccessOrder, CONTRACTS, CodeOrigin, Contract, Does, Family, Operation, Policy};
 pub use handoff::HandOff;
 pub use instructions::{
     Instruction, InstructionKernel, ListedInstruction, Scratch, Timing, all_instructions,

@@ -22,7 +22,7 @@ fn runs(call: &mut StreamCall, mut run: impl FnMut(usize, usize)) {
 }
 
 /// Defines a reference kernel with the calling convention of kernels.
-macro_rules! comparator {
+macro_rules! reference_kernel {
     ($(#[$doc:meta])* $name:ident, $call:ident, $start:ident, $length:ident, $body:expr) => {
         $(#[$doc])*
         #[cfg(target_arch = "x86_64")]
@@ -39,7 +39,7 @@ macro_rules! comparator {
     };
 }
 
-comparator! {
+reference_kernel! {
     /// The C library's memset with the low byte of the pattern.
     set, call, start, length,
     // SAFETY: the caller of a kernel vouches for the streams (see `StreamKernel::run`); this is the
@@ -47,7 +47,7 @@ comparator! {
     unsafe { (start as *mut u8).write_bytes(call.pattern as u8, length) }
 }
 
-comparator! {
+reference_kernel! {
     /// The C library's memcpy from the first stream to the second.
     copy, call, start, length,
     // SAFETY: as above; the streams do not overlap, so this is the C library's memcpy.

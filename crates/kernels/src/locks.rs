@@ -41,7 +41,7 @@ pub(super) struct LockCall {
     pub between: usize,
     /// Tries that failed because of another thread: a compare-and-swap that failed, or a lock that
     /// was taken.
-    pub vain: usize,
+    pub failed_tries: usize,
 }
 
 /// The machine code of one lock kernel.
@@ -259,7 +259,7 @@ impl LockKernel {
             return mutex(line, turns, inside, between);
         };
         let mut left = turns;
-        let mut vain = 0;
+        let mut failed_tries = 0;
         while left > 0 {
             let part = usize::try_from(left).unwrap_or(usize::MAX);
             let word = (&raw const line.word) as usize;
@@ -268,16 +268,16 @@ impl LockKernel {
                 turns: part,
                 inside: inside as usize,
                 between: between as usize,
-                vain: 0,
+                failed_tries: 0,
             };
             // SAFETY: the line is borrowed, and its two words are atomics. The code accesses them
             // by atomic instructions or single aligned loads and stores. Its instructions were
             // found to be executable.
             unsafe { code(&mut call) };
-            vain += call.vain as u64;
+            failed_tries += call.failed_tries as u64;
             left -= part as u64;
         }
-        vain
+        failed_tries
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) enum Row {
 
 impl Row {
     /// The machine code whose digest is part of a report; `None` for other rows.
-    pub(super) fn ruler(self) -> Option<StreamCode> {
+    pub(super) fn assembly(self) -> Option<StreamCode> {
         match self {
             Row::Code(code) | Row::Needs(_, _, code) => Some(code),
             Row::ReferenceKernel(_) | Row::Unsupported(_) => None,

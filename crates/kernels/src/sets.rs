@@ -136,12 +136,12 @@ impl KernelRow {
     /// program's.
     pub fn digest(&self) -> Option<String> {
         // SAFETY: a row's code is a kernel.
-        unsafe { super::digest::digest_of(self.row.ruler()? as *const u8) }
+        unsafe { super::digest::digest_of(self.row.assembly()? as *const u8) }
     }
 
     /// The machine code; `None` if [`KernelRow::digest`] is.
     pub fn code(&self) -> Option<Vec<u8>> {
         // SAFETY: a row's code is a kernel.
-        unsafe { super::digest::body_of(self.row.ruler()? as *const u8) }
+        unsafe { super::digest::body_of(self.row.assembly()? as *const u8) }
     }
 }

@@ -268,7 +268,7 @@ impl Run<'_> {
         let mut mapped = Ok(());
         for round in 0..rounds {
             if round % per_allocation == 0 && mapped.is_ok() {
-                mapped = self.allocate(&batch.memory, batch.beside && round > 0);
+                mapped = self.allocate(&batch.memory, batch.keep_old && round > 0);
                 batch
                     .points
                     .iter()
@@ -328,7 +328,7 @@ impl Run<'_> {
 
     /// Maps memory, if there is time to measure in it. Mapping stops when the time of the batch is
     /// over: on a busy machine it can take longer than all samples.
-    fn allocate(&mut self, memory: &MemoryPlan, beside: bool) -> Result<(), Failure> {
+    fn allocate(&mut self, memory: &MemoryPlan, keep_old: bool) -> Result<(), Failure> {
         if self.machine.interrupted() || self.is_over_budget() {
             return Ok(());
         }
@@ -343,7 +343,7 @@ impl Run<'_> {
         } else {
             self.cut
         };
-        match self.machine.map(memory, beside, until) {
+        match self.machine.map(memory, keep_old, until) {
             Err(Failure::OutOfTime) => {
                 self.cut = self.machine.now();
                 Ok(())

@@ -8,7 +8,7 @@ use units::{counted, significant};
 use verdict::{Change, Comparison, Pair, PairGroup, Unaligned};
 
 /// Limit of remarks, and of reasons for not comparing, without `--verbose`.
-const MOST_REASONS: usize = 8;
+const MAX_REASONS: usize = 8;
 
 /// The comparison in one line: counts of points by result, and the worst point.
 pub fn comparison_summary(comparison: &Comparison) -> String {
@@ -179,7 +179,7 @@ pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
                 .map(|c| coordinate(axis, c))
                 .unwrap_or_default()
         });
-        let value = |side: &verdict::Side| {
+        let value = |side: &verdict::ComparedPoint| {
             format!("{}{}", significant(side.median * factor), mark(side.grade))
         };
         let star = if pair.remark.is_some() { " *" } else { "" };
@@ -289,7 +289,7 @@ fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<
         };
         format!("{}: {}{more}", shorten(text, 160), first.join(", "))
     };
-    let most = if verbose { kinds.len() } else { MOST_REASONS };
+    let most = if verbose { kinds.len() } else { MAX_REASONS };
     let mut lines: Vec<String> = kinds.iter().take(most).map(line).collect();
     if kinds.len() > most {
         lines.push(format!(

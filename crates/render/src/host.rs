@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
 
 /// Limit of cores listed one by one; larger machines get a count.
-const MOST_CORES: usize = 32;
+const MAX_CORES: usize = 32;
 
 /// All facts about a machine in groups: name, value and source. An unknown fact is `unknown` with
 /// the reason. Cells are wrapped at `width`; without a width each fact is one line.
@@ -99,11 +99,11 @@ impl Rows {
         let groups: BTreeSet<&Vec<u32>> = topology.cpus.iter().map(|c| &c.siblings).collect();
         let mut shown: Vec<String> = groups
             .iter()
-            .take(MOST_CORES)
+            .take(MAX_CORES)
             .map(|g| CpuList((*g).clone()).to_string())
             .collect();
-        if groups.len() > MOST_CORES {
-            shown.push(format!("and {} more", groups.len() - MOST_CORES));
+        if groups.len() > MAX_CORES {
+            shown.push(format!("and {} more", groups.len() - MAX_CORES));
         }
         self.text("CPUs of each core", shown.join(" | "), source);
     }

@@ -19,7 +19,7 @@ const ENDS: [Ends; 3] = [
 type Ends = [&'static str; 2];
 
 /// Limit of rows on a screen; larger matrices are summarised.
-const MOST_ROWS: usize = 20;
+const MAX_ROWS: usize = 20;
 
 /// True if the dataset has the axes of a matrix and a point with both ends.
 pub(super) fn applies(dataset: &Dataset) -> bool {
@@ -76,7 +76,7 @@ pub(super) fn blocks(dataset: &Dataset, title: &str, verbose: bool) -> Vec<Block
             .map(|(axis, c)| format!(", {} {}", axis_title(axis), coordinate(axis, c)))
             .collect();
         let order = order(&points, axes);
-        let large = order.len() > MOST_ROWS && !verbose;
+        let large = order.len() > MAX_ROWS && !verbose;
         let block = if large {
             summary(dataset, &points, &classes)
         } else {
@@ -111,7 +111,7 @@ pub(super) fn is_large(dataset: &Dataset) -> bool {
     let Some(axes) = axes_of(dataset) else {
         return false;
     };
-    order(&dataset.points.iter().collect::<Vec<_>>(), axes).len() > MOST_ROWS
+    order(&dataset.points.iter().collect::<Vec<_>>(), axes).len() > MAX_ROWS
 }
 
 /// Coordinates of a point at both ends.

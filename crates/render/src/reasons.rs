@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use units::counted;
 
 /// Limit of reasons for missing numbers on a screen.
-const MOST_MISSING: usize = 3;
+const MAX_MISSING: usize = 3;
 
 /// Longest text of a reason on a screen, in characters. memgauge's own texts are shorter.
 const LONGEST_ON_SCREEN: usize = 300;
@@ -40,10 +40,10 @@ struct PointReason<'a> {
 pub(super) fn missing(report: &Report) -> Vec<Labelled> {
     let mut reasons = collect(report.datasets.iter(), missing_reason);
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.points.len()));
-    let rest = reasons.len().saturating_sub(MOST_MISSING);
+    let rest = reasons.len().saturating_sub(MAX_MISSING);
     let mut lines: Vec<String> = reasons
         .iter()
-        .take(MOST_MISSING)
+        .take(MAX_MISSING)
         .map(|reason| {
             let points = counted(reason.points.len(), "point");
             let text = shorten(reason.text, LONGEST_ON_SCREEN);

@@ -9,8 +9,8 @@ use units::counted;
 use verdict::{Worth, finding_kind};
 
 /// Limits of findings, and of their lines, on the screen of a whole hierarchy.
-const MOST_FINDINGS: usize = 5;
-const MOST_FINDING_LINES: usize = 6;
+const MAX_FINDINGS: usize = 5;
+const MAX_FINDING_LINES: usize = 6;
 
 /// Longest text of a finding, in characters. memgauge's own texts are shorter.
 const LONGEST: usize = 400;
@@ -66,9 +66,9 @@ fn that_fit(findings: &[&Finding], width: Option<u16>) -> usize {
     let mut lines = 0;
     let fits = |finding: &&&Finding| {
         lines += sentence(finding).chars().count().div_ceil(columns);
-        lines <= MOST_FINDING_LINES
+        lines <= MAX_FINDING_LINES
     };
-    let count = findings.iter().take(MOST_FINDINGS).take_while(fits).count();
+    let count = findings.iter().take(MAX_FINDINGS).take_while(fits).count();
     count.max(1)
 }
 

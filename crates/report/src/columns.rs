@@ -76,11 +76,6 @@ const fn figure(
     column(name, CsvCell::Figure(CsvFigure { get, set }), meaning)
 }
 
-/// One end of the confidence interval, chosen by `of`; `None` if the interval is unknown.
-fn end(measured: &Measured, of: fn((f64, f64)) -> f64) -> Option<f64> {
-    measured.summary.interval().map(of)
-}
-
 /// Background traffic of a point that is read back; created on first use.
 fn load(measured: &mut Measured) -> &mut Load {
     let none = Load {
@@ -123,7 +118,10 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
         "size_bytes",
         "working set of a thread, all streams of the operation together",
     ),
-    axis("threads", "threads; beside traffic those of the traffic"),
+    axis(
+        "threads",
+        "threads; with background traffic, threads of the traffic",
+    ),
     figure(
         "page_bytes",
         |m| m.evidence.pages.granted_bytes.map(|bytes| bytes as f64),
@@ -149,13 +147,13 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     ),
     figure(
         "ci_low",
-        |m| end(m, |ends| ends.0),
+        |m| m.summary.interval().map(|ends| ends.0),
         |m, v| m.summary.ci_low = v,
         "lower end of the confidence interval of the median",
     ),
     figure(
         "ci_high",
-        |m| end(m, |ends| ends.1),
+        |m| m.summary.interval().map(|ends| ends.1),
         |m, v| m.summary.ci_high = v,
         "upper end of that interval",
     ),
@@ -265,7 +263,7 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     axis("width", "width of loads and stores in bits, or `best`"),
     axis("prefetch_bytes", "how far ahead the kernel prefetches"),
     axis(
-        "asked_threads",
+        "requested_threads",
         "`best` where the number of threads was looked for",
     ),
     also(

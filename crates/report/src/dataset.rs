@@ -24,12 +24,12 @@ pub const CHOSEN_PROFILE: &str = "chosen";
 
 /// Axis of points whose number of threads is found by selection. Its value is `best`, as is that of
 /// `threads` until the selection is done.
-pub const ASKED_THREADS: &str = "asked_threads";
+pub const REQUESTED_THREADS: &str = "requested_threads";
 
 /// Coordinates of a point as requested: without its kernel, which measuring may choose. If the
 /// number of threads is chosen too, `threads` and `size_bytes` are left out as well.
-pub fn place_asked_for(coordinates: &Coordinates) -> Coordinates {
-    let best = coordinates.contains_key(ASKED_THREADS);
+pub fn requested_coordinates(coordinates: &Coordinates) -> Coordinates {
+    let best = coordinates.contains_key(REQUESTED_THREADS);
     let chosen =
         |axis: &str| axis == "kernel" || (best && ["threads", "size_bytes"].contains(&axis));
     coordinates
@@ -83,7 +83,7 @@ impl std::fmt::Display for Coordinate {
 /// Memory experiments:
 /// - `operation`, `kernel`, `level`.
 /// - `size_bytes`: per thread, all streams of the operation together.
-/// - `threads`. `asked_threads` is `best` if their number was found by selection.
+/// - `threads`. `requested_threads` is `best` if their number was found by selection.
 /// - `pages`, as requested: `4k`, `thp`, `huge`, `huge-1GiB`.
 /// - `stride_bytes`, `repeat`.
 ///

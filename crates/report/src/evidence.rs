@@ -227,7 +227,7 @@ pub struct NodePages {
 #[serde(default)]
 pub struct PageEvidence {
     /// Requested page size, in bytes.
-    pub asked_bytes: Option<u64>,
+    pub requested_bytes: Option<u64>,
     /// Share (0 to 1) of the memory that lies in pages of the requested size.
     pub granted_share: Option<f64>,
     /// Size of the pages that most of the memory lies in, in bytes.
@@ -242,7 +242,7 @@ pub struct PageEvidence {
     /// Number of checked base pages on a node other than expected.
     pub elsewhere: Option<u64>,
     /// Requested placement (`node 1`, `nodes 0-3 interleaved`); `null` if left to first touch.
-    pub asked_place: Option<String>,
+    pub requested_placement: Option<String>,
     /// Nodes on which the memory should lie: the requested ones, else those of the CPUs that use
     /// it.
     pub expected_nodes: Option<Vec<u32>>,

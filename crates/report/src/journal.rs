@@ -8,7 +8,7 @@ use super::reading::LARGEST_REPORT;
 use super::{
     Axis, Cause, Dataset, DraftedPhase, Finding, KernelUsed, Measured, Outcome, PlanSummary, Point,
     Provenance, Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample,
-    VerdictGrade, place_asked_for,
+    VerdictGrade, requested_coordinates,
 };
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -450,8 +450,8 @@ impl Reader {
         let planned = &mut dataset.points[*place];
         let is_of_dataset = (&dataset.experiment, &dataset.quantity, &dataset.axes)
             == (&experiment, &quantity, &axes);
-        let lies_there =
-            place_asked_for(&planned.coordinates) == place_asked_for(&point.coordinates);
+        let lies_there = requested_coordinates(&planned.coordinates)
+            == requested_coordinates(&point.coordinates);
         if !is_of_dataset || !lies_there {
             return Err(PassedOver::Unplanned);
         }

@@ -24,8 +24,8 @@ mod trace;
 
 pub use columns::{CSV_COLUMNS, CsvCell, CsvColumn, CsvFigure, csv_column};
 pub use dataset::{
-    ASKED_THREADS, Axis, CHOSEN_PROFILE, Coordinate, Coordinates, Dataset, Point, Quantity,
-    add_derived, headline, place_asked_for, without,
+    Axis, CHOSEN_PROFILE, Coordinate, Coordinates, Dataset, Point, Quantity, REQUESTED_THREADS,
+    add_derived, headline, requested_coordinates, without,
 };
 pub use evidence::{
     Cause, CauseCount, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, SmtInterference,
@@ -41,7 +41,7 @@ pub use journal::{
 };
 pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use reading::LARGEST_REPORT;
-pub use relation::{CacheGroup, Places, Relation};
+pub use relation::{CacheGroup, CacheId, Places, Relation};
 pub use report::{
     ClockFacts, DraftedPhase, Finding, KernelUsed, PhaseId, PhaseRoom, PlanSummary, Provenance,
     Report, RunStatus, SCHEMA_VERSION, Tool,

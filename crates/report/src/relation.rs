@@ -31,12 +31,33 @@ impl fmt::Display for Relation {
     }
 }
 
-/// Position of a CPU: package, caches from the last to the first, core. A cache is its level and
-/// its lowest CPU; a core is its lowest CPU.
-type CpuPosition = (Option<u32>, Vec<(u32, u32)>, u32);
+/// A cache, identified by its level and the lowest CPU that it serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CacheId {
+    /// Level.
+    pub level: u32,
+    /// Lowest CPU that it serves.
+    pub first_cpu: u32,
+}
 
-/// A package, and a cache given by its level and lowest CPU.
-pub type CacheGroup = (Option<u32>, Option<(u32, u32)>);
+/// Position of a CPU. The order of positions keeps CPUs together that share something.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct CpuPosition {
+    package: Option<u32>,
+    /// Caches from the last level to the first.
+    caches: Vec<CacheId>,
+    /// Lowest CPU of the core.
+    core: u32,
+}
+
+/// CPUs of one package that share a last-level cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CacheGroup {
+    /// The package; `None` if unknown.
+    pub package: Option<u32>,
+    /// The cache; `None` if unknown.
+    pub last_level: Option<CacheId>,
+}
 
 /// Positions of all CPUs of a topology, computed once: hundreds of CPUs have tens of thousands of
 /// pairs.
@@ -48,10 +69,12 @@ impl Places {
     pub fn new(topology: &Topology) -> Self {
         let core = |siblings: &[u32], id: u32| siblings.iter().copied().min().unwrap_or(id);
         let place = |cpu: &super::Cpu| {
-            (
-                cpu.id,
-                (cpu.package, Vec::new(), core(&cpu.siblings, cpu.id)),
-            )
+            let position = CpuPosition {
+                package: cpu.package,
+                caches: Vec::new(),
+                core: core(&cpu.siblings, cpu.id),
+            };
+            (cpu.id, position)
         };
         let mut places: BTreeMap<u32, CpuPosition> = topology.cpus.iter().map(place).collect();
         for cache in topology
@@ -61,13 +84,16 @@ impl Places {
         {
             let first = cache.cpus.0.iter().copied().min().unwrap_or_default();
             for cpu in &cache.cpus.0 {
-                if let Some((_, caches, _)) = places.get_mut(cpu) {
-                    caches.push((cache.level, first));
+                if let Some(position) = places.get_mut(cpu) {
+                    position.caches.push(CacheId {
+                        level: cache.level,
+                        first_cpu: first,
+                    });
                 }
             }
         }
-        for (_, caches, _) in places.values_mut() {
-            caches.sort_unstable_by(|a, b| b.cmp(a));
+        for position in places.values_mut() {
+            position.caches.sort_unstable_by(|a, b| b.cmp(a));
         }
         Self(places)
     }
@@ -77,13 +103,14 @@ impl Places {
         let (Some(a), Some(b)) = (self.0.get(&a), self.0.get(&b)) else {
             return Relation::Unknown;
         };
-        let cache =
-            a.1.iter()
-                .rev()
-                .find(|cache| b.1.contains(cache))
-                .map(|(level, _)| *level);
-        match (cache, a.0, b.0) {
-            _ if a.2 == b.2 && a.0 == b.0 => Relation::SameCore,
+        let cache = a
+            .caches
+            .iter()
+            .rev()
+            .find(|cache| b.caches.contains(cache))
+            .map(|cache| cache.level);
+        match (cache, a.package, b.package) {
+            _ if a.core == b.core && a.package == b.package => Relation::SameCore,
             (Some(1), ..) => Relation::SameCore,
             (Some(level), ..) => Relation::SharedCache(level),
             (None, Some(one), Some(other)) if one == other => Relation::SamePackage,
@@ -102,9 +129,10 @@ impl Places {
 
     /// Group of `cpu`: its package and its last-level cache. `None` if the CPU is unknown.
     pub fn group(&self, cpu: u32) -> Option<CacheGroup> {
-        self.0
-            .get(&cpu)
-            .map(|(package, caches, _)| (*package, caches.first().copied()))
+        self.0.get(&cpu).map(|position| CacheGroup {
+            package: position.package,
+            last_level: position.caches.first().copied(),
+        })
     }
 }
 

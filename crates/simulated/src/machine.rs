@@ -579,7 +579,7 @@ impl Machine for SimulatedMachine {
         stream.counts().into_iter().flat_map(kernels).collect()
     }
 
-    fn map(&mut self, plan: &MemoryPlan, beside: bool, until: Nanos) -> Result<(), Failure> {
+    fn map(&mut self, plan: &MemoryPlan, keep_old: bool, until: Nanos) -> Result<(), Failure> {
         let usable = self
             .facts
             .memory
@@ -588,7 +588,7 @@ impl Machine for SimulatedMachine {
             .copied()
             .unwrap_or(Bytes(u64::MAX));
         let all = plan.total()
-            + if beside {
+            + if keep_old {
                 self.mapped.total()
             } else {
                 Bytes(0)

@@ -96,7 +96,7 @@ impl NodesCost {
         };
         let told = (!self.unreported).then(|| self.pages(work, facts));
         PageEvidence {
-            asked_bytes: Some(asked.0),
+            requested_bytes: Some(asked.0),
             granted_share: Some(granted),
             granted_bytes: Some(if granted >= 0.5 {
                 asked.0
@@ -109,7 +109,7 @@ impl NodesCost {
                 .map(|(pages, _)| pages.keys().copied().collect()),
             elsewhere: told.as_ref().map(|(_, strays)| *strays),
             pages_by_node: told.map(|(pages, _)| listed(pages)),
-            asked_place: work.place().map(|place| place.to_string()),
+            requested_placement: work.place().map(|place| place.to_string()),
             expected_nodes: Some(work.memory_nodes(facts)),
             non_zero: Some(true),
         }

@@ -4,9 +4,16 @@
 /// told.
 const SHALLOWEST: f64 = 0.1;
 
+/// A point of a curve in its own square.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct SquarePoint {
+    x: f64,
+    y: f64,
+}
+
 /// The curve in its own square, 0 to 1 either way; `None` without two different values of both, or
 /// with one that is not finite.
-fn in_square(x: &[f64], y: &[f64]) -> Option<Vec<(f64, f64)>> {
+fn in_square(x: &[f64], y: &[f64]) -> Option<Vec<SquarePoint>> {
     let span = |v: &[f64]| {
         let low = v.iter().copied().reduce(f64::min)?;
         let width = v.iter().copied().reduce(f64::max)? - low;
@@ -15,17 +22,20 @@ fn in_square(x: &[f64], y: &[f64]) -> Option<Vec<(f64, f64)>> {
     };
     let (left, width) = span(x)?;
     let (low, height) = span(y)?;
-    let place = |(x, y): (&f64, &f64)| ((x - left) / width, (y - low) / height);
+    let place = |(x, y): (&f64, &f64)| SquarePoint {
+        x: (x - left) / width,
+        y: (y - low) / height,
+    };
     (x.len() == y.len()).then(|| x.iter().zip(y).map(place).collect())
 }
 
 /// How far `point` lies from the straight line through `from` and `to`; from `from` itself where
 /// both are the same.
-fn distance(point: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
-    let dx = to.0 - from.0;
-    let dy = to.1 - from.1;
-    let px = point.0 - from.0;
-    let py = point.1 - from.1;
+fn distance(point: SquarePoint, from: SquarePoint, to: SquarePoint) -> f64 {
+    let dx = to.x - from.x;
+    let dy = to.y - from.y;
+    let px = point.x - from.x;
+    let py = point.y - from.y;
     let length = dx.hypot(dy);
     if length > 0.0 {
         (dx * py - dy * px).abs() / length
@@ -48,11 +58,11 @@ pub fn knee_below_chord(x: &[f64], y: &[f64]) -> Option<usize> {
     if x.windows(2).any(|pair| pair[0] >= pair[1]) {
         return None;
     }
-    let chord = |x: f64| first.1 + (last.1 - first.1) * (x - first.0) / (last.0 - first.0);
+    let chord = |x: f64| first.y + (last.y - first.y) * (x - first.x) / (last.x - first.x);
     let depths = curve
         .iter()
         .enumerate()
-        .map(|(index, point)| (index, chord(point.0) - point.1));
+        .map(|(index, point)| (index, chord(point.x) - point.y));
     depths
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .filter(|(_, depth)| *depth > SHALLOWEST)
@@ -74,7 +84,7 @@ pub fn unevenness(x: &[f64], y: &[f64]) -> Vec<f64> {
     let piece = |at: usize| {
         let from = curve[at];
         let to = curve[at + 1];
-        let length = (to.0 - from.0).hypot(to.1 - from.1);
+        let length = (to.x - from.x).hypot(to.y - from.y);
         // A bend in a piece too short to matter is noise.
         length * (length + bend(at) + bend(at + 1))
     };

@@ -2,11 +2,11 @@
 
 /// At most this many groups are compared one by one, which bounds the cost: pairs of them are
 /// compared.
-pub(super) const MOST_GROUPS: usize = 64;
+pub(super) const MAX_GROUPS: usize = 64;
 
-/// The groups, merged with their neighbours where they are more than [`MOST_GROUPS`].
+/// The groups, merged with their neighbours where they are more than [`MAX_GROUPS`].
 pub(super) fn merged(groups: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    merge(groups, groups.len().min(MOST_GROUPS))
+    merge(groups, groups.len().min(MAX_GROUPS))
 }
 
 /// `count` groups of neighbours, as even as can be.

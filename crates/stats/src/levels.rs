@@ -151,7 +151,7 @@ fn levels(groups: &[Vec<f64>]) -> Option<Vec<f64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::groups::MOST_GROUPS;
+    use super::super::groups::MAX_GROUPS;
     use super::*;
 
     fn interval(rounds: &[Vec<f64>]) -> Interval {
@@ -270,6 +270,6 @@ mod tests {
             ),
             (0, 0, 25)
         );
-        assert_eq!(merged(&vec![vec![1.0]; 1000]).len(), MOST_GROUPS);
+        assert_eq!(merged(&vec![vec![1.0]; 1000]).len(), MAX_GROUPS);
     }
 }

@@ -81,8 +81,6 @@ pub struct Noted {
 pub struct WorkerWindow {
     /// Complete transfers inside the window.
     pub inside: u64,
-    /// Bytes that the transfers inside the window moved.
-    pub inside_bytes: u64,
     /// Complete transfers, including those that completed after the end.
     pub whole: u64,
     /// Bytes that all complete transfers moved.
@@ -427,7 +425,6 @@ impl<T: Ticker> Turn<'_, T> {
                 seen.first = Some(seen.first.map_or(at, |first| first.min(at)));
                 if at <= self.window.end {
                     seen.inside += 1;
-                    seen.inside_bytes += moved as u64;
                 }
                 if let Some(distance) = busy.distance {
                     seen.seeks.add(distance, nanos);

@@ -145,7 +145,7 @@ impl FromStr for ThreadList {
 }
 
 /// Limit of CPU numbers. No machine has more CPUs.
-const MOST_CPUS: u32 = 1 << 20;
+const MAX_CPUS: u32 = 1 << 20;
 
 /// CPU numbers in the kernel's notation: `0-3,8`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -162,7 +162,7 @@ impl FromStr for CpuList {
             ParseError::new(text, "a list of CPUs or nodes is numbers and ranges: 0-3,8")
                 .with_example("0")
         };
-        let number = |t: &str| t.trim().parse::<u32>().ok().filter(|&n| n < MOST_CPUS);
+        let number = |t: &str| t.trim().parse::<u32>().ok().filter(|&n| n < MAX_CPUS);
         let mut cpus: Vec<u32> = Vec::new();
         // Counts CPUs of all ranges together, because a short text can repeat the same million.
         let mut named = 0;
@@ -177,7 +177,7 @@ impl FromStr for CpuList {
                 .filter(|&s| s > 0 && used <= s)
                 .ok_or_else(wrong)?;
             named += last - first + 1;
-            if named > MOST_CPUS {
+            if named > MAX_CPUS {
                 return Err(wrong());
             }
             cpus.extend((first..=last).filter(|cpu| (cpu - first) % size < used));

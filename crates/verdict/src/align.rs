@@ -1,8 +1,8 @@
 //! Which points of two reports ask the same question with the same kernel.
 
 use report::{
-    ASKED_THREADS, Candidate, Choice, Coordinate, Coordinates, Dataset, Outcome, Point, Provenance,
-    Report, VerdictGrade, headline,
+    Candidate, Choice, Coordinate, Coordinates, Dataset, Outcome, Point, Provenance,
+    REQUESTED_THREADS, Report, VerdictGrade, headline,
 };
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -30,7 +30,7 @@ pub struct Aligned<'a> {
     /// The measured ones of the second report.
     pub after: Vec<&'a Point>,
     /// Difference of method although the question is the same, in words; `None` if there is none.
-    pub ruler: Option<String>,
+    pub remark: Option<String>,
     /// How many times as fast one of the kernels that won was as another in the selections before
     /// the samples; 1 where one kernel won in both reports, or where there was no selection.
     pub apart: f64,
@@ -67,7 +67,7 @@ pub fn align<'a>(
     any_kernel: bool,
 ) -> (Vec<Aligned<'a>>, Vec<Unaligned>) {
     let mut pairs = Pairs {
-        rulers: Rulers::collect(before, after),
+        digests: KernelDigests::collect(before, after),
         any_kernel,
         ..Pairs::default()
     };
@@ -91,7 +91,7 @@ pub fn align<'a>(
 /// Pairs so far.
 #[derive(Default)]
 struct Pairs<'a> {
-    rulers: Rulers<'a>,
+    digests: KernelDigests<'a>,
     any_kernel: bool,
     aligned: Vec<Aligned<'a>>,
     unaligned: Vec<Unaligned>,
@@ -107,7 +107,7 @@ impl<'a> Pairs<'a> {
                 continue;
             };
             match others.remove(&coordinates) {
-                Some(twins) => self.pair(dataset, (points, twins)),
+                Some(twins) => self.pair(dataset, points, twins),
                 None => drop(left.insert(coordinates, points)),
             }
         }
@@ -120,7 +120,7 @@ impl<'a> Pairs<'a> {
         for (question, mine) in by_question(left) {
             let theirs = twins.remove(&question).unwrap_or_default();
             if let ([(_, points)], [(_, others)]) = (mine.as_slice(), theirs.as_slice()) {
-                self.pair(dataset, (points.clone(), others.clone()));
+                self.pair(dataset, points.clone(), others.clone());
                 continue;
             }
             mine.iter().for_each(|(at, points)| {
@@ -136,29 +136,29 @@ impl<'a> Pairs<'a> {
     }
 
     /// Takes a pair in, or says why it is none.
-    fn pair(&mut self, dataset: &'a Dataset, both: (Vec<&'a Point>, Vec<&'a Point>)) {
-        let at = common(both.0.iter().chain(&both.1));
-        let before = measured(&both.0);
-        let after = measured(&both.1);
-        let missing = [(&both.0, &before, "first"), (&both.1, &after, "second")]
+    fn pair(&mut self, dataset: &'a Dataset, first: Vec<&'a Point>, second: Vec<&'a Point>) {
+        let at = common(first.iter().chain(&second));
+        let before = measured(&first);
+        let after = measured(&second);
+        let missing = [(&first, &before, "first"), (&second, &after, "second")]
             .into_iter()
             .find(|(_, measured, _)| measured.is_empty())
             .and_then(|(all, _, which)| all.first().map(|p| unmeasured(p, which)));
         if let Some(reason) = missing {
             return self.skip(dataset, at, reason);
         }
-        let (ruler, apart) = match self.rulers.between(&before, &after) {
-            Ruler::Same => (None, 1.0),
-            Ruler::Raced { words, apart } => (Some(words), apart),
-            Ruler::Different(words) if self.any_kernel => (Some(words), 1.0),
-            Ruler::Different(words) => return self.skip(dataset, at, words),
+        let (remark, apart) = match self.digests.between(&before, &after) {
+            KernelMatch::Same => (None, 1.0),
+            KernelMatch::Selected { words, apart } => (Some(words), apart),
+            KernelMatch::Different(words) if self.any_kernel => (Some(words), 1.0),
+            KernelMatch::Different(words) => return self.skip(dataset, at, words),
         };
         self.aligned.push(Aligned {
             coordinates: at,
             dataset,
             before,
             after,
-            ruler,
+            remark,
             apart,
         });
     }
@@ -228,7 +228,7 @@ fn race(point: &Point) -> Option<&Choice> {
 fn is_chosen(point: &Point) -> bool {
     race(point).is_some()
         || point.name("width") == Some("best")
-        || point.coordinates.contains_key(ASKED_THREADS)
+        || point.coordinates.contains_key(REQUESTED_THREADS)
 }
 
 /// Question of a point: its coordinates without the repetition and without those that kernel
@@ -237,7 +237,7 @@ fn question(point: &Point) -> Coordinates {
     let mut left_out = vec![REPEAT];
     if is_chosen(point) {
         left_out.extend(OF_CHOICE);
-        if point.coordinates.contains_key(ASKED_THREADS) {
+        if point.coordinates.contains_key(REQUESTED_THREADS) {
             left_out.extend(OF_COUNT);
         }
     }
@@ -305,11 +305,11 @@ fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
 }
 
 /// Kernels of two points.
-enum Ruler {
+enum KernelMatch {
     /// The same machine code.
     Same,
     /// The fastest of the same kernels, which was not the same one each time.
-    Raced {
+    Selected {
         /// Which they were.
         words: String,
         /// How many times as fast one was as another in the selections.
@@ -321,7 +321,7 @@ enum Ruler {
 
 /// The digests of the kernels of two reports.
 #[derive(Default)]
-struct Rulers<'a> {
+struct KernelDigests<'a> {
     before: BTreeMap<&'a str, Option<&'a str>>,
     after: BTreeMap<&'a str, Option<&'a str>>,
     /// Whether one version of the program wrote both: then equal names are equal code.
@@ -330,7 +330,7 @@ struct Rulers<'a> {
     table: bool,
 }
 
-impl<'a> Rulers<'a> {
+impl<'a> KernelDigests<'a> {
     fn collect(before: &'a Report, after: &'a Report) -> Self {
         let digests = |provenance: &'a Provenance| {
             provenance
@@ -350,13 +350,13 @@ impl<'a> Rulers<'a> {
     }
 
     /// Kernels of `before` and `after`, none of them empty.
-    fn between(&self, before: &[&Point], after: &[&Point]) -> Ruler {
+    fn between(&self, before: &[&Point], after: &[&Point]) -> KernelMatch {
         let [one, other] = [before, after].map(kernels);
         if let Some(words) = one
             .intersection(&other)
             .find_map(|kernel| self.differ(kernel))
         {
-            return Ruler::Different(words);
+            return KernelMatch::Different(words);
         }
         let races: Option<Vec<&Choice>> = before.iter().chain(after).map(|p| race(p)).collect();
         let raced = races
@@ -375,17 +375,17 @@ impl<'a> Rulers<'a> {
                 let percent = (apart - 1.0) * 100.0;
                 let words = match one == other {
                     true => format!(
-                        "fastest was not always the same choice; {percent:.1}% apart in the races"
+                        "fastest was not always the same choice; {percent:.1}% apart in the selections"
                     ),
                     false => {
                         format!(
-                            "fastest was {}, then {}; {percent:.1}% apart in the races",
+                            "fastest was {}, then {}; {percent:.1}% apart in the selections",
                             list(&one),
                             list(&other)
                         )
                     }
                 };
-                Ruler::Raced { words, apart }
+                KernelMatch::Selected { words, apart }
             }
             None if one != other
                 && self.table
@@ -396,14 +396,14 @@ impl<'a> Rulers<'a> {
                     list(&one),
                     list(&other)
                 );
-                Ruler::Raced { words, apart: 1.0 }
+                KernelMatch::Selected { words, apart: 1.0 }
             }
-            None if one != other => Ruler::Different(format!(
+            None if one != other => KernelMatch::Different(format!(
                 "different kernels: {} and {}",
                 list(&one),
                 list(&other)
             )),
-            _ => Ruler::Same,
+            _ => KernelMatch::Same,
         }
     }
 
@@ -411,7 +411,7 @@ impl<'a> Rulers<'a> {
     fn differ(&self, kernel: &str) -> Option<String> {
         match (self.before.get(kernel)?, self.after.get(kernel)?) {
             (Some(a), Some(b)) if a != b => {
-                Some(format!("different rulers: {kernel} is {a} and {b}"))
+                Some(format!("different machine code: {kernel} is {a} and {b}"))
             }
             _ => None,
         }

@@ -27,7 +27,7 @@ pub const DEFAULT_FLOOR: Fraction = Fraction(0.03);
 pub const DEFAULT_FLOOR_WITHOUT_SAMPLES: Fraction = Fraction(0.1);
 
 /// Values of an axis that are named where nothing is in common.
-const MOST_NAMED: usize = 4;
+const MAX_NAMED: usize = 4;
 
 /// From this many allocations on each side on, an allocation counts as one value: its rounds share
 /// its pages.
@@ -111,7 +111,7 @@ impl Change {
 /// A point as one report has it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct Side {
+pub struct ComparedPoint {
     /// The median of the values that are judged: of rounds or allocations, or the reported figure
     /// where there are no samples (of repetitions their median), in the quantity's unit.
     pub median: f64,
@@ -128,9 +128,9 @@ pub struct Pair {
     /// Coordinates.
     pub coordinates: Coordinates,
     /// In the first report.
-    pub before: Side,
+    pub before: ComparedPoint,
     /// In the second report.
-    pub after: Side,
+    pub after: ComparedPoint,
     /// The median after divided by the median before, `null` where that is no number.
     pub ratio: Option<f64>,
     /// Lower end of the ratio's interval, `null` where there are too few values.
@@ -235,7 +235,23 @@ impl Comparison {
     }
 }
 
-/// Compares `after` with `before`; both come with what to call them.
+/// One of two compared reports.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparedReport<'a> {
+    /// Name of the report in the comparison.
+    pub name: &'a str,
+    /// The report.
+    pub report: &'a Report,
+}
+
+impl<'a> ComparedReport<'a> {
+    /// `report` under the name `name`.
+    pub fn new(name: &'a str, report: &'a Report) -> Self {
+        Self { name, report }
+    }
+}
+
+/// Compares `after` with `before`.
 ///
 /// A pair is better or worse where the whole interval of the ratio lies beyond the floor, the same
 /// where it lies within, and cannot be told otherwise: two one-sided tests (Schuirmann 1987) at the
@@ -243,12 +259,16 @@ impl Comparison {
 ///
 /// Points without samples are judged by their figures and a floor of their own. If one report is of
 /// sc-membench, the other one is taken in that form, so that both have the same conventions.
-pub fn compare(before: (&str, &Report), after: (&str, &Report), settings: &Settings) -> Comparison {
-    let form = [before.1, after.1]
+pub fn compare(
+    before: ComparedReport<'_>,
+    after: ComparedReport<'_>,
+    settings: &Settings,
+) -> Comparison {
+    let form = [before.report, after.report]
         .iter()
         .any(|report| is_sc_membench(report));
-    let first = InForm::new(before.1, form);
-    let second = InForm::new(after.1, form);
+    let first = InForm::new(before.report, form);
+    let second = InForm::new(after.report, form);
     let (aligned, mut unaligned) = align(&first.report, &second.report, settings.any_kernel);
     unaligned.extend(first.without_row("first"));
     unaligned.extend(second.without_row("second"));
@@ -282,14 +302,14 @@ pub fn compare(before: (&str, &Report), after: (&str, &Report), settings: &Setti
             .pairs
             .sort_by(|a, b| a.change.cmp(&b.change).then(b.size().total_cmp(&a.size())));
     }
-    let mut notes = notes(before.1, after.1);
+    let mut notes = notes(before.report, after.report);
     // A question in both reports has a reason that says enough.
     if tally.all() == 0 && unaligned.iter().all(|one| one.is_alone) {
         notes.push(nothing_in_common(&first.report, &second.report));
     }
     Comparison {
-        before: before.0.to_owned(),
-        after: after.0.to_owned(),
+        before: before.name.to_owned(),
+        after: after.name.to_owned(),
         floor: settings.floor,
         floor_without_samples: settings.floor_without_samples,
         confidence: CONFIDENCE,
@@ -404,7 +424,7 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
             Change::CannotTell
         }
     };
-    remarks.extend(one.ruler.clone());
+    remarks.extend(one.remark.clone());
     Pair {
         coordinates: one.coordinates.clone(),
         before,
@@ -480,11 +500,11 @@ fn values(before: &[&Point], after: &[&Point]) -> (Vec<f64>, Vec<f64>) {
     }
 }
 
-/// Side of a comparison; `values` are those that are judged.
-fn side(points: &[&Point], values: &[f64]) -> Side {
+/// ComparedPoint of a comparison; `values` are those that are judged.
+fn side(points: &[&Point], values: &[f64]) -> ComparedPoint {
     let measured: Vec<_> = points.iter().filter_map(|p| p.outcome.measured()).collect();
     let reported: Vec<f64> = measured.iter().map(|m| m.summary.median).collect();
-    Side {
+    ComparedPoint {
         median: median(values)
             .or_else(|| median(&reported))
             .unwrap_or_default(),
@@ -571,8 +591,8 @@ fn coordinates_on(axis: &str, dataset: &Dataset) -> BTreeSet<String> {
 
 /// A few of `words`, and how many more there are.
 fn listed(words: &BTreeSet<String>) -> String {
-    let few: Vec<&str> = words.iter().take(MOST_NAMED).map(String::as_str).collect();
-    match words.len().saturating_sub(MOST_NAMED) {
+    let few: Vec<&str> = words.iter().take(MAX_NAMED).map(String::as_str).collect();
+    match words.len().saturating_sub(MAX_NAMED) {
         _ if words.is_empty() => "none".to_owned(),
         0 => few.join(", "),
         more => format!("{} and {more} more", few.join(", ")),

@@ -13,9 +13,11 @@ pub const GRANTED: f64 = 0.9;
 /// More of the time than this taken by the hypervisor or a quota moves a median.
 const TAKEN: f64 = 0.01;
 
-/// CPUs' worth of time that others may use beside a run: this, and that share of the CPUs of the
-/// machine.
-const OTHERS: (f64, f64) = (0.25, 0.02);
+/// CPU time that other programs may use during a session, in CPUs.
+const OTHERS: f64 = 0.25;
+
+/// Further CPU time that other programs may use, as a share of all CPUs of the machine.
+const OTHERS_SHARE: f64 = 0.02;
 
 /// Steps in which the system counts CPU time.
 const JIFFY: Nanos = Nanos(10e6);
@@ -51,11 +53,11 @@ const DRIFT: f64 = 0.05;
 
 /// Above this share of disturbed samples the others are suspect too: the disturbance probably
 /// reached them.
-const MOST_DISTURBED: f64 = 0.5;
+const MAX_DISTURBED: f64 = 0.5;
 
 /// The same where each sample was looked at for what dirties it: the undisturbed ones of points of
 /// which two thirds were disturbed were as fast as those of undisturbed points.
-const MOST_DISTURBED_OF_CHECKED: f64 = 0.8;
+const MAX_DISTURBED_OF_CHECKED: f64 = 0.8;
 
 /// Fewer undisturbed samples than this have no 95% interval of the median (1 - 2/2^n < 0.95).
 const FEWEST_SAMPLES: u64 = 6;
@@ -191,7 +193,7 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
         ));
     }
     let pages = &evidence.pages;
-    if let (Some(share), Some(asked)) = (pages.granted_share, pages.asked_bytes)
+    if let (Some(share), Some(asked)) = (pages.granted_share, pages.requested_bytes)
         && share < GRANTED
     {
         reasons.push(reason(
@@ -234,7 +236,7 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
         let text = format!("memory on node {nodes:?}, threads on node {expected:?}");
         reasons.push(reason(Cause::Node, text));
     }
-    if let (None, Some(place)) = (&pages.nodes, &pages.asked_place) {
+    if let (None, Some(place)) = (&pages.nodes, &pages.requested_placement) {
         reasons.push(reason(
             Cause::Node,
             format!("the system does not tell whether its memory is on {place}"),
@@ -251,9 +253,9 @@ fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let cause = input.main_disturbance.unwrap_or(Cause::Disturbed);
     let most = if cause == Cause::CoreShared {
-        MOST_DISTURBED_OF_CHECKED
+        MAX_DISTURBED_OF_CHECKED
     } else {
-        MOST_DISTURBED
+        MAX_DISTURBED
     };
     if disturbed as f64 > all as f64 * most {
         let by = advice::cause_phrase(cause);
@@ -304,7 +306,7 @@ fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
     let others = share(around.others_ns);
     // Each reading is off by half a jiffy of every CPU, and each round has two.
     let error = JIFFY.0 * (input.rounds as f64 * input.machine_cpus as f64 / 6.0).sqrt() / elapsed;
-    if others > OTHERS.0 + OTHERS.1 * input.machine_cpus as f64 + 3.0 * error {
+    if others > OTHERS + OTHERS_SHARE * input.machine_cpus as f64 + 3.0 * error {
         reasons.push(reason(
             Cause::Others,
             format!("other programs used {others:.1} cpus"),

@@ -26,7 +26,7 @@ fn good() -> Case {
         undisturbed_samples: 20,
     };
     let pages = PageEvidence {
-        asked_bytes: Some(2 << 20),
+        requested_bytes: Some(2 << 20),
         granted_share: Some(1.0),
         resident_share: Some(1.0),
         nodes: Some(vec![0]),

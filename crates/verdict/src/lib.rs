@@ -16,8 +16,8 @@ mod sample_statistics;
 pub use advice::{because, for_cause};
 pub use align::{Aligned, Unaligned, align};
 pub use compare::{
-    CONFIDENCE, Change, Comparison, DEFAULT_FLOOR, Fraction, Pair, PairGroup, Settings, Side,
-    Tally, compare,
+    CONFIDENCE, Change, ComparedPoint, ComparedReport, Comparison, DEFAULT_FLOOR, Fraction, Pair,
+    PairGroup, Settings, Tally, compare,
 };
 pub use dataset::{TimedCache, doubt_by_timed_caches, reject_below_faster};
 pub use finding_kinds::{FINDING_KINDS, FindingKind, Worth, finding_kind};

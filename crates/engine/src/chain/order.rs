@@ -15,7 +15,7 @@ use units::Bytes;
 
 /// Most windows that are counted to find where walkers start. With more windows the parts are
 /// nearly equal anyway.
-const MOST_COUNTED: u64 = 4096;
+const MAX_COUNTED: u64 = 4096;
 
 /// The order of a chain: one cycle over all of its nodes.
 #[derive(Debug, Clone)]
@@ -382,7 +382,7 @@ impl Windows {
         let Some(random) = &self.random else {
             return (before, inner);
         };
-        if self.count > MOST_COUNTED {
+        if self.count > MAX_COUNTED {
             let places = u128::from(random.last_place()) + 1;
             return (random.from(share(places, before, self.count) as u64), inner);
         }

@@ -218,7 +218,7 @@ impl Run for LoadedRun {
         }
     }
 
-    fn beside(&self, index: usize) -> Option<BackgroundTraffic> {
+    fn background(&self, index: usize) -> Option<BackgroundTraffic> {
         let traffic = &self.traffic.get(index.checked_sub(1)?)?.traffic;
         let payload = traffic.burst_bytes() as f64;
         Some(BackgroundTraffic {

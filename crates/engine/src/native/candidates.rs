@@ -1,7 +1,7 @@
 //! The kernels and numbers of threads that a work leaves open.
 
 use crate::work::{StreamWork, Work};
-use kernels::{self, CONTRACTS, Contract, Ruler, Width};
+use kernels::{self, CONTRACTS, CodeOrigin, Contract, Width};
 use units::Bytes;
 
 /// Prefetch distances of the candidates, in bytes.
@@ -43,7 +43,7 @@ fn family(work: &StreamWork) -> Vec<&'static Contract> {
         let whole = work.bytes.0 >= step && work.bytes.0.is_multiple_of(step);
         c.family == asked.family
             && c.visits == asked.visits
-            && c.ruler == Ruler::Own
+            && c.origin == CodeOrigin::Own
             && !c.sums()
             && whole
     };

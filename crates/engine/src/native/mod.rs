@@ -523,14 +523,14 @@ impl Machine for RealMachine {
     fn map(
         &mut self,
         plan: &MemoryPlan,
-        beside: bool,
+        keep_old: bool,
         until: Nanos,
     ) -> std::result::Result<(), Failure> {
         self.prepared = None;
         self.walks.clear();
         self.chains.clear();
         let old = std::mem::take(&mut self.mappings);
-        let _old = beside.then_some(old);
+        let _old = keep_old.then_some(old);
         for (key, &bytes) in &plan.mappings {
             // A failed mapping concerns only the works that need it.
             let arena = match self.fault_in(key, bytes, until) {
@@ -590,7 +590,7 @@ impl Machine for RealMachine {
             Work::Lock(w) => {
                 let kernel = kernels::lock(w.operation).map_err(Failure::Unsupported)?;
                 let lines = if w.shared { 1 } else { w.cpus.len() };
-                Prepared::Lock(Arc::new(LockRun::new(kernel, lines, (w.inside, w.between))))
+                Prepared::Lock(Arc::new(LockRun::new(kernel, lines, w.inside, w.between)))
             }
             Work::HandOff(w) => Prepared::HandOff(self.prepare_hand_off(w)?),
             Work::External(w) => {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use units::{Hertz, Nanos};
 
 /// Most readings that are kept. A sample ends there.
-const MOST_STAMPS: usize = 1024;
+const MAX_STAMPS: usize = 1024;
 
 /// Length of a sample.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +72,7 @@ pub trait Run: Send + Sync + 'static {
 
     /// Background traffic of one block of thread `index`, counted apart from the measured work;
     /// `None` for a measured thread.
-    fn beside(&self, _index: usize) -> Option<BackgroundTraffic> {
+    fn background(&self, _index: usize) -> Option<BackgroundTraffic> {
         None
     }
 
@@ -251,7 +251,7 @@ fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<Bac
     let mut amount = 0.0;
     let mut traffic = None;
     for (&index, blocks) in timed.iter().zip(blocks) {
-        match run.beside(index) {
+        match run.background(index) {
             None => amount += blocks * run.amount_per_block() as f64,
             Some(each) => {
                 let sum: &mut BackgroundTraffic = traffic.get_or_insert_default();
@@ -272,8 +272,8 @@ fn measure(
     length: Length,
     chunk: Option<u64>,
 ) -> Seen {
-    let mut ticks = Vec::with_capacity(MOST_STAMPS);
-    let clock_before = ruler_ticks(CoreReference::DependentAdds, CLOCK_BLOCKS);
+    let mut ticks = Vec::with_capacity(MAX_STAMPS);
+    let clock_before = reference_ticks(CoreReference::DependentAdds, CLOCK_BLOCKS);
     let fixed = chunk.inspect(|&chunk| blocks(chunk));
     let chunk = fixed.unwrap_or_else(|| blocks_per_chunk(blocks, (length.ticks / CHUNKS).max(1)));
     let before = pin::current_cpu();
@@ -284,7 +284,7 @@ fn measure(
     let end = ticks[0].saturating_add(length.ticks);
     let goes_on = |ticks: &[u64]| match fixed {
         Some(_) => ticks.len() as u64 <= CHUNKS,
-        None => ticks[ticks.len() - 1] < end && ticks.len() < MOST_STAMPS,
+        None => ticks[ticks.len() - 1] < end && ticks.len() < MAX_STAMPS,
     };
     while goes_on(&ticks) {
         blocks(chunk);
@@ -300,7 +300,7 @@ fn measure(
     };
     let clock = [
         clock_before,
-        ruler_ticks(CoreReference::DependentAdds, CLOCK_BLOCKS),
+        reference_ticks(CoreReference::DependentAdds, CLOCK_BLOCKS),
     ];
     let ruled = Some(ReferenceReading {
         clock,
@@ -339,16 +339,16 @@ fn found_on(before: Option<u32>, member: Member) -> Option<u32> {
 }
 
 /// Ticks that `blocks` blocks of a reference measurement take now.
-fn ruler_ticks(ruler: CoreReference, blocks: u64) -> u64 {
+fn reference_ticks(reference: CoreReference, blocks: u64) -> u64 {
     let start = counter::ticks();
-    ruler.run(blocks);
+    reference.run(blocks);
     counter::ticks().saturating_sub(start)
 }
 
 /// Ticks that the independent instructions take now. This is the quicker of two readings, because
 /// the other one may have been interrupted.
 fn issue_ticks(blocks: u64) -> u64 {
-    let read = || ruler_ticks(CoreReference::Independent, blocks);
+    let read = || reference_ticks(CoreReference::Independent, blocks);
     read().min(read())
 }
 

@@ -243,7 +243,7 @@ pub struct LockRun {
 
 impl LockRun {
     /// `lines` lines: one that all threads share, or one for each thread.
-    pub fn new(kernel: LockKernel, lines: usize, (inside, between): (u32, u32)) -> Self {
+    pub fn new(kernel: LockKernel, lines: usize, inside: u32, between: u32) -> Self {
         let lines = (0..lines.max(1)).map(|_| SharedLine::default()).collect();
         Self {
             kernel,

@@ -8,7 +8,7 @@ use units::{Hertz, Nanos};
 
 /// Limit of readings for each set of CPUs. They are spread over the whole session, because a
 /// neighbour may stay for many seconds.
-const MOST_READINGS: usize = 2048;
+const MAX_READINGS: usize = 2048;
 
 /// Fewest readings for a baseline.
 const FEWEST_READINGS: usize = 20;
@@ -50,7 +50,7 @@ impl Readings {
             self.kept.push(reading);
         }
         self.seen += 1;
-        if self.kept.len() >= MOST_READINGS {
+        if self.kept.len() >= MAX_READINGS {
             let mut index = 0;
             self.kept.retain(|_| {
                 index += 1;
@@ -174,7 +174,7 @@ mod tests {
         let mut readings = Readings::default();
         (0..20_000).for_each(|_| readings.note(4.9));
         (0..60_000).for_each(|i| readings.note(2.0 + 0.00004 * f64::from(i)));
-        assert!(readings.kept.len() < MOST_READINGS && readings.kept.len() >= MOST_READINGS / 2);
+        assert!(readings.kept.len() < MAX_READINGS && readings.kept.len() >= MAX_READINGS / 2);
         assert_eq!(peak(readings.kept), Some(4.9));
     }
 

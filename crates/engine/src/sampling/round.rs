@@ -6,7 +6,7 @@ use super::point_log::PointLog;
 use super::recorded::RecordedSample;
 use super::settings::Sampling;
 use super::system_activity::between;
-use super::warm_up::{MOST_WARM_UPS, SAMPLES_PER_PREFILL, fills, timely, warm_caches, warm_up};
+use super::warm_up::{MAX_WARM_UPS, SAMPLES_PER_PREFILL, fills, timely, warm_caches, warm_up};
 use crate::machine::{Failure, Machine};
 use crate::work::Work;
 use units::Nanos;
@@ -75,7 +75,7 @@ fn try_round(
     let length = sampling.length_of(work, could_hold, &log.samples);
     // Samples follow the warm-up at once. Readings of the system would take one or two
     // milliseconds, in which an idle CPU loses a part of its cache contents.
-    warm_up(machine, work, length, MOST_WARM_UPS, until)?;
+    warm_up(machine, work, length, MAX_WARM_UPS, until)?;
     let round = log.rounds;
     let samples_before = log.samples.len();
     let mut result = Ok(());

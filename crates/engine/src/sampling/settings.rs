@@ -13,7 +13,7 @@ pub const IN_MEMORY: f64 = 4.0;
 
 /// Most rounds over which a fixed number of samples is spread. Each round is a line of the journal
 /// with all the evidence so far.
-const MOST_ROUNDS: u32 = 100;
+const MAX_ROUNDS: u32 = 100;
 
 /// Settings for the samples of a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,7 +66,7 @@ impl Sampling {
     /// Settings for exactly `samples` samples. A large number is spread over more rounds, because
     /// intervals come from rounds.
     pub fn exactly(self, samples: u32) -> Self {
-        let wanted = samples.div_ceil(self.per_round.max(1)).min(MOST_ROUNDS);
+        let wanted = samples.div_ceil(self.per_round.max(1)).min(MAX_ROUNDS);
         let rounds = self.rounds.max(wanted).min(samples).max(1);
         let per_round = samples.div_ceil(rounds);
         Self {

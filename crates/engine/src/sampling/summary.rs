@@ -135,7 +135,7 @@ fn sample(work: &Work, taken: &RecordedSample) -> Sample {
         work: seen.amount,
         traffic: seen
             .traffic
-            .map(|beside| beside.payload / seen.elapsed.secs()),
+            .map(|traffic| traffic.payload / seen.elapsed.secs()),
         core_hz: seen.core.map(|hz| hz.0),
         round: taken.round,
         allocation: taken.allocation,
@@ -156,13 +156,13 @@ fn load(log: &PointLog, work: &Work) -> Option<Load> {
     let rates = |rate: fn(&BackgroundTraffic) -> f64| {
         let rate_of = |seen: &Observation| {
             seen.traffic
-                .map_or(0.0, |beside| rate(&beside) / seen.elapsed.secs())
+                .map_or(0.0, |traffic| rate(&traffic) / seen.elapsed.secs())
         };
         stats::headline(&log.headline_groups(work, rate_of))
     };
     log.samples.first()?.seen.traffic?;
-    let payload = rates(|beside| beside.payload)?;
-    let bus = rates(|beside| beside.bus)?;
+    let payload = rates(|traffic| traffic.payload)?;
+    let bus = rates(|traffic| traffic.bus)?;
     Some(Load {
         median: payload.median,
         ci_low: payload.interval.low,
@@ -206,13 +206,13 @@ fn core_clocks(log: &PointLog, work: &Work) -> Vec<f64> {
 
 /// Median core clock of all samples; `None` if unknown.
 fn core_clock(log: &PointLog) -> Option<Hertz> {
-    let beside: Vec<f64> = log
+    let clocks: Vec<f64> = log
         .samples
         .iter()
         .filter_map(|t| t.seen.core)
         .map(|hz| hz.0)
         .collect();
-    stats::median(&beside).map(Hertz)
+    stats::median(&clocks).map(Hertz)
 }
 
 /// Median core cycles of a hop, an instruction or a round trip over the undisturbed samples. The

@@ -6,10 +6,10 @@ use crate::work::Work;
 use units::{Bytes, Nanos};
 
 /// Most samples that are discarded at the start of a round, after the warm-up walk.
-pub(super) const MOST_WARM_UPS: usize = 8;
+pub(super) const MAX_WARM_UPS: usize = 8;
 
 /// Most samples that are discarded at the start of a round if the chain was prefilled.
-const MOST_WARM_UPS_OF_PREFILLED: usize = 2;
+const MAX_WARM_UPS_OF_PREFILLED: usize = 2;
 
 /// Samples between two prefills of a chain, because neighbours may evict its lines within
 /// milliseconds.
@@ -85,7 +85,7 @@ pub fn warm_up(
     warm_caches(machine, work, length, until)?;
     // A prefilled chain is warm, and only gets colder with time.
     let most = if work.fits_last_level(machine.facts()) && is_prefilled(work) {
-        most.min(MOST_WARM_UPS_OF_PREFILLED)
+        most.min(MAX_WARM_UPS_OF_PREFILLED)
     } else {
         most
     };

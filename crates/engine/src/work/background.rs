@@ -352,16 +352,16 @@ mod tests {
     #[test]
     fn what_cannot_run_says_why() {
         let probe = || Probe::Stream(mix(1, 0, Operation::Write, 0));
-        let beside = Traffic {
+        let traffic = Traffic {
             cpu: 2,
             ..mix(1, 0, Operation::Write, 0)
         };
         assert_eq!(
-            LoadedWork::new(probe(), vec![beside.clone()]).validate(),
+            LoadedWork::new(probe(), vec![traffic.clone()]).validate(),
             Ok(())
         );
         assert!(
-            LoadedWork::new(probe(), vec![beside.clone(), beside.clone()])
+            LoadedWork::new(probe(), vec![traffic.clone(), traffic.clone()])
                 .validate()
                 .is_err_and(|f| f.0.contains("cpu 2"))
         );
@@ -369,9 +369,12 @@ mod tests {
             Traffic {
                 bytes: Bytes(1000),
                 writes: 1,
-                ..beside.clone()
+                ..traffic.clone()
             },
-            Traffic { reads: 0, ..beside },
+            Traffic {
+                reads: 0,
+                ..traffic
+            },
         ] {
             assert!(
                 LoadedWork::new(probe(), vec![bad])

@@ -2,6 +2,7 @@
 //! rules and their constants are explained in docs/method/caches.md.
 
 use stats::{CacheEnd, Knee, cache_ends, deviation, knees};
+use std::ops::RangeInclusive;
 use units::Bytes;
 
 /// One size of a curve.
@@ -136,7 +137,7 @@ pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     let mut at = 0;
     while at < ends.len() && ends.len() == ranges.len() {
         // Each turn has one rise more, or goes to the next one.
-        match split(&curve, (&x, &y), &ranges, (at, &ends)) {
+        match split(&curve, &x, &y, &ranges, at, &ends) {
             Some((more, better)) => (ranges, ends) = (more, better),
             None => at += 1,
         }
@@ -170,9 +171,11 @@ type Explained = (Vec<(f64, f64)>, Vec<CacheEnd>);
 /// its rise and two caches explain what one does not.
 fn split(
     curve: &[CurvePoint],
-    (x, y): (&[f64], &[f64]),
+    x: &[f64],
+    y: &[f64],
     ranges: &[(f64, f64)],
-    (at, ends): (usize, &[CacheEnd]),
+    at: usize,
+    ends: &[CacheEnd],
 ) -> Option<Explained> {
     let (from, to) = *ranges.get(at)?;
     let start = at
@@ -201,7 +204,7 @@ fn split(
             deviation(here, loads, &better).filter(|&both| level && both <= alone / BETTER)?;
         Some((both, more, better))
     };
-    let best = valley(curve, (from, to))
+    let best = valley(curve, from..=to)
         .filter_map(halves)
         .min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some((best.1, best.2))
@@ -209,8 +212,8 @@ fn split(
 
 /// Sizes around the flattest half of a doubling that has steeper ones on both sides within a rise,
 /// to `1 / STEEPER` of their slopes; none where the curve only gets less steep.
-fn valley(curve: &[CurvePoint], (from, to): (f64, f64)) -> impl Iterator<Item = f64> {
-    let inside = |spot: &&CurvePoint| spot.coarse && (from..=to).contains(&(spot.size.0 as f64));
+fn valley(curve: &[CurvePoint], rise: RangeInclusive<f64>) -> impl Iterator<Item = f64> {
+    let inside = |spot: &&CurvePoint| spot.coarse && rise.contains(&(spot.size.0 as f64));
     let spots: Vec<(f64, f64)> = curve
         .iter()
         .filter(inside)
@@ -221,7 +224,8 @@ fn valley(curve: &[CurvePoint], (from, to): (f64, f64)) -> impl Iterator<Item = 
         Some((size, *next, (after - load) / (next / size).log2()))
     };
     let pieces: Vec<(f64, f64, f64)> = spots.iter().filter_map(piece).collect();
-    let steepest = |of: &[(f64, f64, f64)]| of.iter().map(|piece| piece.2).fold(0.0, f64::max);
+    let steepest =
+        |pieces: &[(f64, f64, f64)]| pieces.iter().map(|piece| piece.2).fold(0.0, f64::max);
     let deep = |&at: &usize| {
         let before = steepest(&pieces[..at]);
         let behind = steepest(&pieces[at + 1..]);

@@ -13,7 +13,7 @@ const TAKEN: f64 = 0.25;
 const LONGER: f64 = 0.1;
 
 /// Effect of one partner on the loads from a cache.
-struct BesidePartner<'a> {
+struct MeasuredPartner<'a> {
     point: &'a Point,
     partner: u32,
     relation: Option<Relation>,
@@ -28,7 +28,7 @@ struct CacheLoads<'a> {
     /// Without a partner.
     point: &'a Point,
     alone: f64,
-    beside: Vec<BesidePartner<'a>>,
+    partners: Vec<MeasuredPartner<'a>>,
 }
 
 /// Which CPUs compete with that of `group`, for each cache, and where the system reports otherwise.
@@ -62,9 +62,9 @@ pub fn findings(group: &MeasuredCurve<'_>) -> Vec<Finding> {
                 findings.extend(said(group, cpu, &level));
                 differ.extend(
                     level
-                        .beside
+                        .partners
                         .iter()
-                        .filter_map(|beside| disagrees(group, cpu, &level, beside)),
+                        .filter_map(|partner| disagrees(group, cpu, &level, partner)),
                 );
             }
             Err(unknown) => findings.push(unknown),
@@ -100,11 +100,11 @@ fn level<'a>(
         )
     };
     let points = group.points_about(SHARED, index);
-    let (beside, alone): (Vec<&'a Point>, Vec<&'a Point>) = points
+    let (shared, alone): (Vec<&'a Point>, Vec<&'a Point>) = points
         .into_iter()
         .partition(|p| p.number("partner").is_some());
     let not_asked = "there was no time or no memory for it";
-    let (Some(one), false) = (alone.first(), beside.is_empty()) else {
+    let (Some(one), false) = (alone.first(), shared.is_empty()) else {
         return Err(unknown(not_asked));
     };
     let latency = |index: usize| group.levels.get(index).map_or(0.0, |level| level.latency);
@@ -127,7 +127,7 @@ fn level<'a>(
         let relation = places
             .zip(group.cpu)
             .map(|(places, cpu)| places.relation(cpu, partner));
-        Some(BesidePartner {
+        Some(MeasuredPartner {
             point,
             partner,
             relation,
@@ -135,16 +135,16 @@ fn level<'a>(
             competes,
         })
     };
-    let mut beside: Vec<BesidePartner<'_>> = beside.into_iter().filter_map(partner).collect();
-    beside.sort_by_key(|beside| (beside.relation, beside.partner));
-    if beside.iter().all(|beside| beside.competes.is_none()) {
+    let mut partners: Vec<MeasuredPartner<'_>> = shared.into_iter().filter_map(partner).collect();
+    partners.sort_by_key(|partner| (partner.relation, partner.partner));
+    if partners.iter().all(|partner| partner.competes.is_none()) {
         return Err(unknown("samples vary too much"));
     }
     Ok(CacheLoads {
         index,
         point: one,
         alone,
-        beside,
+        partners,
     })
 }
 
@@ -153,9 +153,9 @@ fn reported<'a>(group: &MeasuredCurve<'a>, index: usize) -> Option<&'a Cache> {
 }
 
 /// `CPU 1 (shared-l3)`
-fn named(beside: &BesidePartner<'_>) -> String {
-    let relation = beside.relation.map(|relation| format!(" ({relation})"));
-    format!("CPU {}{}", beside.partner, relation.unwrap_or_default())
+fn named(partner: &MeasuredPartner<'_>) -> String {
+    let relation = partner.relation.map(|relation| format!(" ({relation})"));
+    format!("CPU {}{}", partner.partner, relation.unwrap_or_default())
 }
 
 /// `A, B and C`
@@ -171,9 +171,9 @@ fn list(names: &[String]) -> String {
 fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<Finding> {
     let partners = |competes: bool| {
         level
-            .beside
+            .partners
             .iter()
-            .filter(move |beside| beside.competes == Some(competes))
+            .filter(move |partner| partner.competes == Some(competes))
     };
     let names = |competes: bool| partners(competes).map(named).collect::<Vec<String>>();
     let shared = names(true);
@@ -185,9 +185,9 @@ fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<F
         format!("{} {verb} nothing", list(own))
     };
     let competes = !shared.is_empty();
-    let latencies = partners(competes).map(|beside| beside.latency);
+    let latencies = partners(competes).map(|partner| partner.latency);
     // Least or largest effect of every partner.
-    let beside = latencies.reduce(if competes { f64::min } else { f64::max })?;
+    let extreme = latencies.reduce(if competes { f64::min } else { f64::max })?;
     let alone = level.alone;
     let text = if competes {
         let all: Vec<String> = std::iter::once(format!("CPU {cpu}"))
@@ -204,7 +204,7 @@ fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<F
             format!("; {}", changes(&own))
         };
         format!(
-            "{name}{mode} is shared by {}: a load takes {alone:.1} ns alone and {beside:.1} \
+            "{name}{mode} is shared by {}: a load takes {alone:.1} ns alone and {extreme:.1} \
              {them}{rest}.",
             list(&all)
         )
@@ -217,20 +217,20 @@ fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<F
         let nothing = changes(&own);
         format!(
             "{name}{mode} of CPU {cpu} is its own: {nothing}, a load takes {alone:.1} ns alone \
-             and {beside:.1} {them}."
+             and {extreme:.1} {them}."
         )
     };
     let nearest = partners(competes)
         .next()
-        .map(|beside| f64::from(beside.partner));
+        .map(|partner| f64::from(partner.partner));
     let values = [
         ("level", group.number(level.index).map(f64::from)),
         ("partner", nearest),
         ("competitors", Some(shared.len() as f64)),
         ("alone_ns", Some(alone)),
-        ("beside_ns", Some(beside)),
+        ("with_partner_ns", Some(extreme)),
     ];
-    let points = level.beside.iter().map(|beside| beside.point);
+    let points = level.partners.iter().map(|partner| partner.point);
     finding(points.chain([level.point]), "cache-sharing", text, &values)
 }
 
@@ -239,18 +239,18 @@ fn disagrees(
     group: &MeasuredCurve<'_>,
     cpu: u32,
     level: &CacheLoads<'_>,
-    beside: &BesidePartner<'_>,
+    measured: &MeasuredPartner<'_>,
 ) -> Option<Finding> {
     let cache = reported(group, level.index)?;
-    let competes = beside.competes?;
-    let partner = beside.partner;
+    let competes = measured.competes?;
+    let partner = measured.partner;
     if cache.cpus.0.contains(&partner) == competes {
         return None;
     }
     let name = group.name(level.index)?;
     let loads = format!(
         "a load takes {:.1} ns alone and {:.1} ns next to CPU {partner}",
-        level.alone, beside.latency
+        level.alone, measured.latency
     );
     let mode = &group.mode;
     let alike = format!("CPU {cpu} and CPU {partner}");
@@ -269,10 +269,10 @@ fn disagrees(
         ("level", group.number(level.index).map(f64::from)),
         ("partner", Some(f64::from(partner))),
         ("alone_ns", Some(level.alone)),
-        ("beside_ns", Some(beside.latency)),
+        ("with_partner_ns", Some(measured.latency)),
     ];
     finding(
-        [level.point, beside.point],
+        [level.point, measured.point],
         "cache-disagrees",
         text,
         &values,

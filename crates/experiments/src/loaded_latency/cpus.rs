@@ -40,7 +40,7 @@ pub fn asked_cpus(asked: &CpuList, scope: &Scope<'_>, cpu: u32, option: &str) ->
                     .collect(),
             );
             Err(Error::usage(format!(
-                "cpu not available: {bad}; traffic beside cpu {cpu} may use {allowed}; type \
+                "cpu not available: {bad}; background traffic for cpu {cpu} may use {allowed}; type \
                  {option} {allowed}"
             )))
         }
@@ -74,7 +74,7 @@ pub fn traffic_cpus(settings: &Settings, scope: &Scope<'_>, cpu: u32) -> Result<
     };
     if threads == 0 || threads as usize > cpus.len() && !cpus.is_empty() {
         return Err(Error::usage(format!(
-            "threads of traffic not possible: {threads}; 1 to {} beside cpu {cpu}; type {}",
+            "threads of traffic not possible: {threads}; 1 to {} next to cpu {cpu}; type {}",
             cpus.len(),
             possible(settings, cpus.len())
         )));

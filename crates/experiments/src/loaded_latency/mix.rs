@@ -22,7 +22,7 @@ pub struct Mix {
 pub struct Mixes(pub Vec<Mix>);
 
 /// More parts than this are a typing error.
-const MOST_PARTS: u32 = 1000;
+const MAX_PARTS: u32 = 1000;
 
 impl Mix {
     /// With ordinary stores.
@@ -76,13 +76,13 @@ impl FromStr for Mix {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let allowed = format!(
-            "a mix is loads to stores, 0 to {MOST_PARTS} each and not both 0: 100:0 or 67:33; \
+            "a mix is loads to stores, 0 to {MAX_PARTS} each and not both 0: 100:0 or 67:33; \
              0:100nt has non-temporal stores"
         );
         let (ratio, non_temporal) = text
             .strip_suffix("nt")
             .map_or((text, false), |ratio| (ratio, true));
-        let part = |text: &str| text.trim().parse().ok().filter(|n| *n <= MOST_PARTS);
+        let part = |text: &str| text.trim().parse().ok().filter(|n| *n <= MAX_PARTS);
         let parts = ratio
             .split_once(':')
             .and_then(|(reads, writes)| part(reads).zip(part(writes)));

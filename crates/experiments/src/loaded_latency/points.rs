@@ -204,7 +204,7 @@ pub fn draft_point(
         ))),
         None => {
             let reason = format!(
-                "traffic needs a cpu beside the one that is measured, and this run may use cpu {} \
+                "traffic needs a cpu besides the measured one, and this session may use cpu {} \
                  only",
                 place.cpu
             );

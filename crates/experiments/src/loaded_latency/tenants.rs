@@ -130,7 +130,7 @@ impl Tenants {
         coordinates.extend(pause.map(|pause| ("pause_cycles".to_owned(), number(pause))));
         let work = if pause.is_some() && line.cpus.is_empty() {
             let reason = format!(
-                "an aggressor needs a cpu beside the victim's, and this run may use cpu {} only",
+                "an aggressor needs a cpu besides the victim's, and this session may use cpu {} only",
                 line.place.cpu
             );
             Err(Outcome::Unsupported { reason })
@@ -257,7 +257,7 @@ impl Tenants {
             text,
             &[
                 ("alone", before),
-                ("beside", after),
+                ("with_aggressor", after),
                 ("aggressor", load.median),
             ],
         )

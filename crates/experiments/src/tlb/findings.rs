@@ -16,7 +16,7 @@ pub const SPREAD: &str = "spread";
 pub const PACKED: &str = "packed";
 
 /// Rises that do not count and are named one by one.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// The points of one curve.
 #[derive(Default)]
@@ -266,9 +266,9 @@ fn not_counted(
         };
         format!("{:.1} ns from {} to {} ({why})", r.rise, r.last, r.first)
     };
-    let mut words: Vec<String> = rejected.iter().take(MOST_NAMED).map(one).collect();
-    if rejected.len() > MOST_NAMED {
-        words.push(format!("{} more", rejected.len() - MOST_NAMED));
+    let mut words: Vec<String> = rejected.iter().take(MAX_NAMED).map(one).collect();
+    if rejected.len() > MAX_NAMED {
+        words.push(format!("{} more", rejected.len() - MAX_NAMED));
     }
     let text = format!(
         "These steps for {page} pages{on} are no TLB level: {}.",

@@ -61,10 +61,10 @@ const FEWEST_GIGANTIC: u64 = 2;
 
 /// The most base pages: second-level TLBs have up to 4096 entries, and what lies behind them shows
 /// beyond.
-const MOST_BASE: u64 = 65536;
+const MAX_BASE: u64 = 65536;
 
 /// Base pages by default are no more than this, however large each is.
-const MOST_BASE_BYTES: u64 = 1 << 30;
+const MAX_BASE_BYTES: u64 = 1 << 30;
 
 /// In the default profile: base pages beyond every second-level TLB in use, rounds, and the length
 /// of a sample.
@@ -73,7 +73,7 @@ const BRIEF_ROUNDS: u32 = 8;
 const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
 
 /// Larger pages by default: 4 GiB of 2 MiB ones.
-const MOST_LARGE: u64 = 2048;
+const MAX_LARGE: u64 = 2048;
 
 /// The experiment.
 #[derive(Debug, Clone)]
@@ -134,10 +134,8 @@ impl Tlb {
                 )));
             }
             (Some(Count(most)), _) => u64::from(most),
-            (None, PageMode::Base) => {
-                (MOST_BASE_BYTES / page.0.max(1)).clamp(MOST_LARGE, MOST_BASE)
-            }
-            (None, _) => MOST_LARGE,
+            (None, PageMode::Base) => (MAX_BASE_BYTES / page.0.max(1)).clamp(MAX_LARGE, MAX_BASE),
+            (None, _) => MAX_LARGE,
         };
         let density = if pages == PageMode::Base {
             self.settings.density

@@ -46,7 +46,7 @@ struct Channel {
 
 /// Sum of all channels with memory; the reason if it is unknown.
 fn sum(devices: &[MemoryDevice]) -> Result<Fact<MemoryBus>, String> {
-    const MOST_PER_CHANNEL: u32 = 3;
+    const MAX_PER_CHANNEL: u32 = 3;
     let memory: Vec<&MemoryDevice> = devices
         .iter()
         .filter(|d| d.volatile && d.populated != Some(false))
@@ -94,7 +94,7 @@ fn sum(devices: &[MemoryDevice]) -> Result<Fact<MemoryBus>, String> {
         channel.bits = channel.bits.max(bits);
         channel.mega_transfers = channel.mega_transfers.max(speed);
         channel.devices += 1;
-        if channel.devices > MOST_PER_CHANNEL {
+        if channel.devices > MAX_PER_CHANNEL {
             return Err(format!(
                 "names more modules of a channel than it can have: {}",
                 named()

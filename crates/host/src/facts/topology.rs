@@ -13,7 +13,7 @@ const CPUINFO: &str = "/proc/cpuinfo";
 const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
 
 /// Limit of caches per CPU, more than any processor has; ends the loop over odd files.
-const MOST_CACHES: usize = 16;
+const MAX_CACHES: usize = 16;
 
 /// CPUs with their positions, caches with their sharers, and nodes. `memory` is the machine's
 /// total, for a single node.
@@ -196,7 +196,7 @@ fn caches(files: &SystemFiles, online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     let mut unreadable = 0;
     let mut unshared = 0;
     for &cpu in online {
-        for index in 0..MOST_CACHES {
+        for index in 0..MAX_CACHES {
             let folder = format!("{CPUS}/cpu{cpu}/cache/index{index}");
             let Some(level) = files.read_as::<u32>(&format!("{folder}/level")) else {
                 break;

@@ -21,15 +21,15 @@ const ZONES: &str = "/sys/class/thermal";
 
 /// Limits for reading `/proc/interrupts`. The file has a column for each CPU; on larger machines it
 /// has megabytes and takes milliseconds to read.
-const MOST_COLUMNS: usize = 256;
+const MAX_COLUMNS: usize = 256;
 const LONGEST_INTERRUPTS: usize = 256 << 10;
 
 /// Limit of CPUs whose throttles are read per core. With more CPUs only counts of packages are
 /// read, since each count is a file.
-const MOST_CORE_COUNTS: usize = 64;
+const MAX_CORE_COUNTS: usize = 64;
 
 /// Limit of sensors that are read: each read may interrupt a CPU.
-const MOST_SENSORS: usize = 16;
+const MAX_SENSORS: usize = 16;
 
 /// Reads system activity during a session. Checks once which files exist, so that missing ones cost
 /// nothing later.
@@ -118,7 +118,7 @@ impl Watch {
             if seen.insert(self.packages.get(&cpu)?) {
                 sum = sum.saturating_add(count(cpu, "package").unwrap_or(0));
             }
-            if cpus.len() <= MOST_CORE_COUNTS {
+            if cpus.len() <= MAX_CORE_COUNTS {
                 sum = sum.saturating_add(count(cpu, "core")?);
             }
         }
@@ -200,7 +200,7 @@ fn interrupts_are_few(files: &SystemFiles) -> bool {
     };
     let few = online
         .or_else(listed)
-        .is_some_and(|count| count <= MOST_COLUMNS);
+        .is_some_and(|count| count <= MAX_COLUMNS);
     few && files
         .read(INTERRUPTS)
         .is_some_and(|text| text.len() <= LONGEST_INTERRUPTS)
@@ -278,7 +278,7 @@ fn sensors(files: &SystemFiles) -> Vec<String> {
         found.extend(processors.map(|zone| format!("{ZONES}/{zone}/temp")));
     }
     found.retain(|path| files.read(path).is_some());
-    found.truncate(MOST_SENSORS);
+    found.truncate(MAX_SENSORS);
     found
 }
 

@@ -33,6 +33,15 @@ pub enum FileKind {
     Other,
 }
 
+/// Number of a device in the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DeviceNumber {
+    /// Number of the driver.
+    pub major: u32,
+    /// Number of the device among those of the driver.
+    pub minor: u32,
+}
+
 /// Kind of a file, and the numbers that identify it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileNumbers {
@@ -40,10 +49,10 @@ pub struct FileNumbers {
     pub kind: FileKind,
     /// Size in bytes; 0 for devices.
     pub size: u64,
-    /// Major and minor number of the device that contains the file.
-    pub device: (u32, u32),
-    /// Major and minor number of the device that the file represents.
-    pub special: (u32, u32),
+    /// Device that contains the file.
+    pub device: DeviceNumber,
+    /// Device that the file represents.
+    pub special: DeviceNumber,
     /// Inode number on the containing device.
     pub inode: u64,
     /// Bytes allocated by the file system; `None` if it does not report them.

@@ -1,6 +1,6 @@
 //! Files on systems without POSIX calls: functions of the standard library, else "unsupported".
 
-use super::files::{DirectAlignment, FileKind, FileNumbers, OpenHow};
+use super::files::{DeviceNumber, DirectAlignment, FileKind, FileNumbers, OpenHow};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
@@ -111,8 +111,8 @@ pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
     FileNumbers {
         kind,
         size: metadata.len(),
-        device: (0, 0),
-        special: (0, 0),
+        device: DeviceNumber::default(),
+        special: DeviceNumber::default(),
         inode: 0,
         allocated: None,
     }

@@ -1,6 +1,6 @@
 //! Files on systems with POSIX calls: opening, positioned transfers, metadata, limits.
 
-use super::files::{FileKind, FileNumbers, OpenHow};
+use super::files::{DeviceNumber, FileKind, FileNumbers, OpenHow};
 use std::ffi::CString;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -103,10 +103,12 @@ pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
     }
 }
 
-/// Major and minor number of a device.
-fn device_number(number: u64) -> (u32, u32) {
+fn device_number(number: u64) -> DeviceNumber {
     let number = number as libc::dev_t;
-    (libc::major(number) as u32, libc::minor(number) as u32)
+    DeviceNumber {
+        major: libc::major(number) as u32,
+        minor: libc::minor(number) as u32,
+    }
 }
 
 /// Bytes that this user may still write to the file system of `path`.

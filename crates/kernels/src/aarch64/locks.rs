@@ -11,7 +11,7 @@ use core::mem::offset_of;
 // The offsets that the skeletons use.
 const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, turns) == 8);
 const _: () = assert!(offset_of!(LockCall, inside) == 16 && offset_of!(LockCall, between) == 24);
-const _: () = assert!(offset_of!(LockCall, vain) == 32);
+const _: () = assert!(offset_of!(LockCall, failed_tries) == 32);
 const _: () = assert!(offset_of!(HandOffCall, word) == 0 && offset_of!(HandOffCall, expected) == 8);
 const _: () =
     assert!(offset_of!(HandOffCall, turns) == 16 && offset_of!(HandOffCall, patience) == 24);
@@ -52,7 +52,7 @@ macro_rules! again {
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
 /// - In: `x0` = `LockCall`.
-/// - Out: `vain` in the call.
+/// - Out: `failed_tries` in the call.
 /// - Clobbers: x1 to x15, flags.
 /// - Timed: the operation, the additions inside and between, and one compare and branch for each.
 ///

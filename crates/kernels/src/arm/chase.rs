@@ -1,6 +1,6 @@
 //! Pointer chases of Armv7: 1 to 32 walkers, with and without payload.
 
-use crate::MOST_WALKERS;
+use crate::MAX_WALKERS;
 use crate::chase::{ChaseCall, ChaseCode};
 use core::arch::naked_asm;
 use core::mem::offset_of;
@@ -84,7 +84,7 @@ unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mu
 }
 
 /// The chases by number of walkers.
-pub(crate) static CHASES: [ChaseCode; MOST_WALKERS] = [
+pub(crate) static CHASES: [ChaseCode; MAX_WALKERS] = [
     chase::<1, 0>,
     chase::<2, 0>,
     chase::<3, 0>,
@@ -120,7 +120,7 @@ pub(crate) static CHASES: [ChaseCode; MOST_WALKERS] = [
 ];
 
 /// The chases with payload, by number of walkers.
-pub(crate) static CHASES_WITH_PAYLOAD: [ChaseCode; MOST_WALKERS] = [
+pub(crate) static CHASES_WITH_PAYLOAD: [ChaseCode; MAX_WALKERS] = [
     chase::<1, 1>,
     chase::<2, 1>,
     chase::<3, 1>,

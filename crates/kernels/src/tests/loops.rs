@@ -5,7 +5,7 @@
 
 use super::native::tests::step;
 use super::{
-    CoreReference, HandOff, MOST_WALKERS, all_instructions, all_locks, all_rows, chase_code,
+    CoreReference, HandOff, MAX_WALKERS, all_instructions, all_locks, all_rows, chase_code,
     chase_name, native,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -137,8 +137,8 @@ fn straddling(flow: &Flow) -> Vec<[usize; 2]> {
 fn kernels() -> Vec<(String, usize, Vec<u8>)> {
     let rows = all_rows()
         .into_iter()
-        .filter_map(|row| Some((row.name(), row.row.ruler()? as usize, row.code()?)));
-    let walkers = (1..=MOST_WALKERS).flat_map(|n| [(n, false), (n, true)]);
+        .filter_map(|row| Some((row.name(), row.row.assembly()? as usize, row.code()?)));
+    let walkers = (1..=MAX_WALKERS).flat_map(|n| [(n, false), (n, true)]);
     let chases = walkers.filter_map(|(n, payload)| {
         let table = if payload {
             &native::CHASES_WITH_PAYLOAD
@@ -160,7 +160,7 @@ fn kernels() -> Vec<(String, usize, Vec<u8>)> {
     let handoffs = HandOff::ALL
         .into_iter()
         .filter_map(|h| Some((h.kernel_name(), h.assembly() as usize, h.code()?)));
-    let rulers = CoreReference::ALL
+    let references = CoreReference::ALL
         .into_iter()
         .filter_map(|r| Some((r.name().to_owned(), r.kernel() as usize, r.code()?)));
     // SAFETY: it is a kernel.
@@ -170,7 +170,7 @@ fn kernels() -> Vec<(String, usize, Vec<u8>)> {
         .chain(instructions)
         .chain(locks)
         .chain(handoffs)
-        .chain(rulers)
+        .chain(references)
         .chain(work)
         .collect()
 }

@@ -8,7 +8,7 @@ use core::mem::offset_of;
 // The offsets that the skeletons use.
 const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, turns) == 4);
 const _: () = assert!(offset_of!(LockCall, inside) == 8 && offset_of!(LockCall, between) == 12);
-const _: () = assert!(offset_of!(LockCall, vain) == 16);
+const _: () = assert!(offset_of!(LockCall, failed_tries) == 16);
 const _: () = assert!(offset_of!(HandOffCall, word) == 0 && offset_of!(HandOffCall, expected) == 4);
 const _: () =
     assert!(offset_of!(HandOffCall, turns) == 8 && offset_of!(HandOffCall, patience) == 12);
@@ -38,7 +38,7 @@ pub(crate) unsafe extern "C" fn work(count: usize) {
 /// A lock kernel: `fn(&mut LockCall)`, with the C convention.
 ///
 /// - In: `[esp + 4]` = `LockCall`.
-/// - Out: `vain` in the call.
+/// - Out: `failed_tries` in the call.
 /// - Clobbers: eax, ecx, edx, flags. Restored: ebx, esi, edi, ebp.
 /// - Timed: the operation, the additions inside and between, and one compare and branch for each.
 ///

@@ -8,7 +8,7 @@ use core::mem::offset_of;
 // The offsets that the skeletons use.
 const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, turns) == 8);
 const _: () = assert!(offset_of!(LockCall, inside) == 16 && offset_of!(LockCall, between) == 24);
-const _: () = assert!(offset_of!(LockCall, vain) == 32);
+const _: () = assert!(offset_of!(LockCall, failed_tries) == 32);
 const _: () = assert!(offset_of!(HandOffCall, word) == 0 && offset_of!(HandOffCall, expected) == 8);
 const _: () =
     assert!(offset_of!(HandOffCall, turns) == 16 && offset_of!(HandOffCall, patience) == 24);
@@ -37,7 +37,7 @@ pub(crate) unsafe extern "sysv64" fn work(count: usize) {
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
 /// - In: `rdi` = `LockCall`.
-/// - Out: `vain` in the call.
+/// - Out: `failed_tries` in the call.
 /// - Clobbers: rax, rcx, rdx, rsi, r8 to r11, flags.
 /// - Timed: the operation, the additions inside and between, and one compare and branch for each.
 ///

@@ -3,7 +3,7 @@
 use super::fenced;
 use host::memory::{Mapping, PageMode, Window};
 use memgauge_kernels::{
-    HOPS_PER_BLOCK, MOST_WALKERS, REFERENCE_INSTRUCTIONS_PER_BLOCK, UnverifiedChain, Walk,
+    HOPS_PER_BLOCK, MAX_WALKERS, REFERENCE_INSTRUCTIONS_PER_BLOCK, UnverifiedChain, Walk,
     chase_digest, dependent_adds, hops_per_block,
 };
 use stats::SplitMix64;
@@ -252,7 +252,7 @@ fn several_walkers_end_where_each_would_alone() {
         .collect();
     for stride in [16, 64, 72] {
         let (mut chain, payload) = with_payload(&next, stride);
-        for walkers in 1..=MOST_WALKERS {
+        for walkers in 1..=MAX_WALKERS {
             let each = hops_per_block(walkers) / walkers as u64;
             for with in [false, true] {
                 let starts: Vec<u64> = (0..walkers)
@@ -323,7 +323,7 @@ fn walkers_that_are_none_are_refused() {
         "a node of 8 B has no room for a payload"
     );
     let mut chain = closed(ring(flush(4096), 64, 1));
-    for wrong in [&[][..], &[64], &[0, 1, u64::MAX], &[0; MOST_WALKERS + 1]] {
+    for wrong in [&[][..], &[64], &[0, 1, u64::MAX], &[0; MAX_WALKERS + 1]] {
         let message = chain.start(wrong, false).expect_err("no start").to_string();
         assert!(message.contains("64 nodes of 64 B"), "{message}");
     }
@@ -336,11 +336,10 @@ fn walkers_that_are_none_are_refused() {
 
 #[test]
 fn every_number_of_walkers_has_code_of_its_own() {
-    let digests = |payload: bool| {
-        (1..=MOST_WALKERS).filter_map(move |walkers| chase_digest(walkers, payload))
-    };
+    let digests =
+        |payload: bool| (1..=MAX_WALKERS).filter_map(move |walkers| chase_digest(walkers, payload));
     let all: BTreeSet<String> = digests(false).chain(digests(true)).collect();
-    assert_eq!(all.len(), 2 * MOST_WALKERS);
+    assert_eq!(all.len(), 2 * MAX_WALKERS);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tests of the list of kernels and of the choice of one.
 
-use memgauge_kernels::{CONTRACTS, Operation, Ruler, SetId, Width, all_rows, select, sets};
+use memgauge_kernels::{CONTRACTS, CodeOrigin, Operation, SetId, Width, all_rows, select, sets};
 use std::collections::BTreeSet;
 
 #[test]
@@ -42,7 +42,7 @@ fn what_cannot_be_done_has_a_reason_and_no_digest() {
                 );
             }
             None => {
-                let own = row.operation.contract().ruler == Ruler::Own;
+                let own = row.operation.contract().origin == CodeOrigin::Own;
                 assert_eq!(
                     (row.digest().is_some(), row.code().is_some()),
                     (own, own),

@@ -8,7 +8,7 @@ use super::{saved, state};
 use render::{self, NamedReport, Options};
 use std::path::{Path, PathBuf};
 use units::error::Result;
-use verdict::{Comparison, Settings, compare};
+use verdict::{ComparedReport, Comparison, Settings, compare};
 
 /// Compares reports with the first one. The check fails where `--fail-on` finds what it looks for,
 /// and where two reports have no point in common.
@@ -44,8 +44,8 @@ pub fn run(options: &CompareOptions) -> Result<Exit> {
         .collect::<Result<Vec<_>>>()?;
     let pair = |after: &NamedReport| {
         compare(
-            (&before.name, &before.report),
-            (&after.name, &after.report),
+            ComparedReport::new(&before.name, &before.report),
+            ComparedReport::new(&after.name, &after.report),
             &settings,
         )
     };

@@ -26,7 +26,7 @@ pub enum Form {
 impl Form {
     /// The form of a plan whose report is requested in `format`: text for all that plans are not
     /// printed in.
-    pub fn beside(format: Option<&str>) -> Self {
+    pub fn for_report(format: Option<&str>) -> Self {
         match format {
             Some("json") => Self::Json,
             Some("jsonl") => Self::Jsonl,

@@ -10,7 +10,7 @@ use super::output::{Destination, Unnamed, tell, to_stdout};
 use super::progress::{JournalPlan, Progress, remove};
 use super::resume::{Continued, Resume, continuing, left_behind};
 use super::sampling::{ROUNDS, default_sampling, sampling};
-use super::state::{self, MOST_RUNS};
+use super::state::{self, MAX_RUNS};
 use crate::plan::{self, Plan, Request, open_rooms};
 use crate::run::{self, Invocation};
 use engine::{ExternalRunner, Machine, RealMachine, Sampling};
@@ -160,7 +160,7 @@ pub(super) fn measure(
         .transpose()?;
     let (past, mut continued) = resumed.unzip();
     if options.dry_run {
-        let form = Form::beside(options.format.as_deref());
+        let form = Form::for_report(options.format.as_deref());
         let text = match form {
             Form::Text => describe(&plan, &destination),
             Form::Json | Form::Jsonl => dry_run::data(&plan, &destination, form)?,
@@ -232,7 +232,7 @@ pub(super) fn measure(
     if destination.is_unnamed() {
         for file in state::drop_oldest() {
             tell(&format!(
-                "memgauge: note: there are more than {MOST_RUNS} saved runs: the oldest was \
+                "memgauge: note: there are more than {MAX_RUNS} saved runs: the oldest was \
                  removed, {file}"
             ));
         }

@@ -10,7 +10,7 @@ use engine::Machine;
 use kernels::catalogue;
 use report::{
     Coordinates, HostFacts, JournalLine, JournalPoint, KernelUsed, Point, Provenance, Report,
-    RunStatus, place_asked_for,
+    RunStatus, requested_coordinates,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
@@ -78,7 +78,7 @@ fn measured(report: &Report) -> BTreeSet<(String, Coordinates)> {
     });
     let measured = points.filter(|(_, point)| point.outcome.measured().is_some());
     measured
-        .map(|(experiment, point)| (experiment, place_asked_for(&point.coordinates)))
+        .map(|(experiment, point)| (experiment, requested_coordinates(&point.coordinates)))
         .collect()
 }
 

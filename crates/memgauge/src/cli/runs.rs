@@ -2,7 +2,7 @@
 
 use super::resume::command;
 use super::saved;
-use super::state::{self, Head, MOST_RUNS, SavedRun};
+use super::state::{self, Head, MAX_RUNS, SavedRun};
 use super::terminal::terminal_width;
 use report::{Report, RunStatus, VerdictGrade};
 use serde::Serialize;
@@ -148,7 +148,7 @@ pub fn table() -> Result<String> {
         terminal_width(),
     );
     Ok(format!(
-        "{text}\nin {}; the oldest complete ones beyond {MOST_RUNS} runs are removed\nmemgauge \
+        "{text}\nin {}; the oldest complete ones beyond {MAX_RUNS} runs are removed\nmemgauge \
          report NAME shows one, memgauge compare last~1 last compares two, --resume NAME \
          continues one\n",
         folder.display()

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use units::error::{Error, Result};
 
 /// Finished runs that are kept: a report has about a megabyte.
-pub const MOST_RUNS: usize = 200;
+pub const MAX_RUNS: usize = 200;
 
 /// The folder of saved runs, or why there is none.
 pub fn folder() -> std::result::Result<PathBuf, String> {
@@ -235,11 +235,11 @@ pub fn head(path: &Path) -> Option<Head> {
     serde_json::from_reader(std::io::BufReader::new(std::fs::File::open(path).ok()?)).ok()
 }
 
-/// Removes the oldest complete sessions beyond [`MOST_RUNS`], and says which. Unfinished sessions
+/// Removes the oldest complete sessions beyond [`MAX_RUNS`], and says which. Unfinished sessions
 /// stay, since they can be continued.
 pub fn drop_oldest() -> Vec<String> {
     folder()
-        .map(|folder| drop_beyond(&folder, MOST_RUNS))
+        .map(|folder| drop_beyond(&folder, MAX_RUNS))
         .unwrap_or_default()
 }
 

@@ -139,12 +139,12 @@ impl<'a> Layout<'a> {
     fn batch(&self, points: &[PlannedPoint], members: Vec<usize>, chains_share: bool) -> Batch {
         let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
         let memory = MemoryPlan::for_works(works, self.facts, chains_share);
-        let beside = memory.twice().fits(self.facts);
+        let keep_old = memory.twice().fits(self.facts);
         Batch {
             memory,
             points: members,
             chains_share,
-            beside,
+            keep_old,
             estimate: Nanos::ZERO,
         }
     }

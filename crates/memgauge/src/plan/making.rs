@@ -3,7 +3,7 @@
 use super::drafting::{Drafted, draft_points};
 use super::estimate::Cost;
 use super::schedule::{Schedule, schedule, too_little_time};
-use super::words::MOST_NAMED;
+use super::words::MAX_NAMED;
 use super::{Plan, Request, Rest};
 use engine::Machine;
 use experiments::LastLevel;
@@ -59,8 +59,8 @@ fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
         .collect();
     let mut seen = BTreeSet::new();
     all.retain(|sentence| seen.insert(sentence.clone()));
-    let more = all.len().saturating_sub(MOST_NAMED);
-    all.truncate(MOST_NAMED);
+    let more = all.len().saturating_sub(MAX_NAMED);
+    all.truncate(MAX_NAMED);
     if more > 0 {
         let sizes = if more == 1 { "size was" } else { "sizes were" };
         all.push(format!("{more} more {sizes} rounded down"));

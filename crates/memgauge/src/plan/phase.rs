@@ -28,7 +28,7 @@ pub struct Batch {
     /// so when they do not fit side by side, or would take far more memory.
     pub chains_share: bool,
     /// Whether fresh memory can be mapped before the old memory is released.
-    pub beside: bool,
+    pub keep_old: bool,
     /// Expected time.
     pub estimate: Nanos,
 }
@@ -37,7 +37,7 @@ impl Batch {
     /// Memory mapped at the same time, at most, with this number of allocations.
     pub fn most_memory(&self, reallocate: u32) -> Bytes {
         let one = self.memory.total();
-        if self.beside && reallocate > 1 {
+        if self.keep_old && reallocate > 1 {
             one + one
         } else {
             one

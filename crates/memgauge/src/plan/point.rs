@@ -2,7 +2,7 @@
 
 use engine::{PointCosts, Windows, Work};
 use experiments::Bound;
-use report::{Coordinate, Coordinates, Outcome, PhaseId, Point, place_asked_for};
+use report::{Coordinate, Coordinates, Outcome, PhaseId, Point, requested_coordinates};
 
 /// A point that will be measured, or that already has its outcome.
 #[derive(Debug, Clone)]
@@ -95,7 +95,7 @@ impl PlannedPoint {
     pub fn is_at(&self, point: &Point, experiment: usize) -> bool {
         let is_chosen = point.outcome.measured().is_some_and(|m| m.choice.is_some());
         let here = if is_chosen {
-            place_asked_for(&self.coordinates)
+            requested_coordinates(&self.coordinates)
         } else {
             self.coordinates.clone()
         };
@@ -106,7 +106,7 @@ impl PlannedPoint {
 /// Coordinates of `point` without those that were selected by measuring.
 pub(super) fn drafted_place(point: &Point) -> Coordinates {
     if point.outcome.measured().is_some_and(|m| m.choice.is_some()) {
-        place_asked_for(&point.coordinates)
+        requested_coordinates(&point.coordinates)
     } else {
         point.coordinates.clone()
     }

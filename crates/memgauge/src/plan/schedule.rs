@@ -3,7 +3,7 @@
 use super::estimate::{Cost, batch_time, estimate};
 use super::layout::Layout;
 use super::request::sampling_shown;
-use super::words::{MOST_NAMED, describe_point, describe_sampling};
+use super::words::{MAX_NAMED, describe_point, describe_sampling};
 use super::{Batch, Phase, PlannedPoint, Request, Reserve, Room};
 use engine::{Machine, Sampling, Work};
 use report::{Coordinate, HostFacts, Outcome};
@@ -318,11 +318,11 @@ fn leave_out(
         positions.iter().partition(|&&position| position < known);
     let named = drafted
         .iter()
-        .take(MOST_NAMED)
+        .take(MAX_NAMED)
         .map(|&position| describe_point(&points[position].coordinates));
     let mut said: Vec<String> = named.map(|point| format!("left out {point}")).collect();
     let unnamed = [
-        (drafted.len().saturating_sub(MOST_NAMED), "more point"),
+        (drafted.len().saturating_sub(MAX_NAMED), "more point"),
         (placeholders.len(), "follow-up point"),
     ];
     said.extend(

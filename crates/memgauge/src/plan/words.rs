@@ -5,7 +5,7 @@ use report::{Coordinate, Coordinates};
 use units::{Bytes, counted};
 
 /// Points left out and sizes rounded that are named one by one.
-pub(super) const MOST_NAMED: usize = 5;
+pub(super) const MAX_NAMED: usize = 5;
 
 /// `copy DRAM (2 threads, thp pages)`
 pub(super) fn describe_point(coordinates: &Coordinates) -> String {
@@ -50,7 +50,7 @@ pub(super) fn describe_point(coordinates: &Coordinates) -> String {
     if let (Some(mix), Some(pause)) = (coordinates.get("mix"), coordinates.get("pause_cycles")) {
         let coordinate = coordinate("operation");
         return format!(
-            "{coordinate}{size} beside {mix} traffic of {threads}, pauses of {pause} cycles"
+            "{coordinate}{size} under {mix} traffic of {threads}, pauses of {pause} cycles"
         );
     }
     format!(

@@ -8,7 +8,7 @@ use units::Nanos;
 use verdict::SPREAD;
 
 /// Fresh allocations at most for a re-measurement, and rounds in each.
-const MOST_ALLOCATIONS: u32 = 5;
+const MAX_ALLOCATIONS: u32 = 5;
 const ROUNDS_IN_EACH: u32 = 3;
 
 /// Less time than this is not worth fresh memory.
@@ -17,7 +17,7 @@ const LEAST_REST: Nanos = Nanos(50e6);
 /// Rounds of a point at most, as a multiple of those requested, when others were done before their
 /// time. Rounds that go on until an interval is narrow make it hold a little less often
 /// (docs/method/statistics.md).
-const MOST_ROUNDS: u32 = 3;
+const MAX_ROUNDS: u32 = 3;
 
 impl Run<'_> {
     /// Uses the time that precise points left and the plan set aside. First come points that a few
@@ -97,7 +97,7 @@ impl Run<'_> {
         self.sampling
             .rounds
             .max(self.plan.request.sampling.rounds)
-            .saturating_mul(MOST_ROUNDS)
+            .saturating_mul(MAX_ROUNDS)
     }
 
     /// Takes further rounds of what `which` says of a batch, round by round, until a time.
@@ -206,7 +206,7 @@ impl Run<'_> {
     /// matter which pages they got, while there is time: allocations then differ. Whether it mapped
     /// fresh memory.
     fn remeasure(&mut self, batch: &Batch) -> bool {
-        for look in 0..MOST_ALLOCATIONS {
+        for look in 0..MAX_ALLOCATIONS {
             let points = self.suspects(batch);
             let works: Vec<&Work> = points
                 .iter()
@@ -218,7 +218,7 @@ impl Run<'_> {
             if points.is_empty() || late {
                 return look > 0;
             }
-            if self.allocate(&memory, batch.beside).is_err() {
+            if self.allocate(&memory, batch.keep_old).is_err() {
                 return true;
             }
             for &index in &points {

@@ -13,13 +13,13 @@ use verdict::{FINDING_KINDS, Worth, because, for_cause};
 const MESSAGES: &str = "docs/messages.md";
 
 /// Longest sentence, in words.
-const MOST_WORDS: usize = 30;
+const MAX_WORDS: usize = 30;
 
 /// Longest line of a document, in characters. Tables and code may be wider.
-const MOST_COLUMNS: usize = 100;
+const MAX_COLUMNS: usize = 100;
 
 /// Places that a failure names.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// Words that are no subject of a sentence. A question may begin with them.
 const NO_SUBJECTS: [&str; 4] = ["What", "Where", "Those", "Beside"];
@@ -205,7 +205,7 @@ fn faults(text: &Text) -> Vec<String> {
     let mut faults = Vec::new();
     for sentence in sentences(&text.text) {
         let words = sentence.split_whitespace().count();
-        if words > MOST_WORDS {
+        if words > MAX_WORDS {
             faults.push(format!("{}: {words} words: {sentence}", text.place));
         }
     }
@@ -223,7 +223,7 @@ fn faults(text: &Text) -> Vec<String> {
 fn hold(what: &str, faults: &[String], allowed: usize) {
     let named: Vec<String> = faults
         .iter()
-        .take(MOST_NAMED)
+        .take(MAX_NAMED)
         .map(|fault| format!("  {fault:.200}"))
         .collect();
     assert!(
@@ -261,7 +261,7 @@ fn documents_are_read_once() {
         for (number, line) in text.lines().enumerate() {
             fenced ^= line.starts_with("```");
             let is_prose = !fenced && !line.starts_with(['|', ' ', '<', '!']);
-            if is_prose && line.chars().count() > MOST_COLUMNS && line.contains(' ') {
+            if is_prose && line.chars().count() > MAX_COLUMNS && line.contains(' ') {
                 all.push(format!(
                     "{file}:{}: {} columns",
                     number + 1,

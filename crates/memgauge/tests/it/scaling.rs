@@ -100,7 +100,7 @@ fn the_best_number_of_threads_is_told_and_a_run_of_it_can_be_continued() {
     ends_well(&typed(&format!("{words} -o r.json"), folder.path()));
     let text = std::fs::read_to_string(folder.path().join("r.json")).expect("a report");
     for point in points(&json(&text)) {
-        assert_eq!(point["coordinates"]["asked_threads"], "best");
+        assert_eq!(point["coordinates"]["requested_threads"], "best");
         let outcome = &point["outcome"];
         assert_eq!(
             outcome["evidence"]["cpus"].as_array().expect("cpus").len() as u64,

@@ -8,7 +8,9 @@ use plotters_backend::{
 };
 use std::convert::Infallible;
 use std::fmt::{Display, Write};
-use tiny_skia::{FillRule, Paint, Path, PathBuilder, PathSegment, Pixmap, Rect, Stroke, Transform};
+use tiny_skia::{
+    FillRule, Paint, Path, PathBuilder, PathSegment, Pixmap, Point, Rect, Stroke, Transform,
+};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 use units::error::{Error, Result};
 
@@ -41,10 +43,10 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// An empty picture of this many pixels.
-    pub fn new(size: (u32, u32)) -> Self {
+    /// An empty picture of `width` times `height` pixels.
+    pub fn new(width: u32, height: u32) -> Self {
         Self {
-            size,
+            size: (width, height),
             shapes: Vec::new(),
             above: String::new(),
         }
@@ -56,11 +58,7 @@ impl Picture {
     }
 
     /// A filled rectangle.
-    pub fn rectangle(&mut self, place: Rect, color: (u8, u8, u8)) {
-        let color = BackendColor {
-            alpha: 1.0,
-            rgb: color,
-        };
+    pub fn rectangle(&mut self, place: Rect, color: BackendColor) {
         self.shapes.push(Shape {
             path: PathBuilder::from_rect(place),
             color,
@@ -238,7 +236,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Writes `text` with letters of `em` pixels, anchored at `at` and rotated around that point.
-    pub fn write(&mut self, text: &str, em: f32, at: (f32, f32), look: Look) {
+    pub fn write(&mut self, text: &str, em: f32, at: Point, look: Look) {
         let (letters, width) = self.letters(text);
         let left = match look.h {
             HPos::Left => 0.0,
@@ -259,7 +257,7 @@ impl<'a> Canvas<'a> {
                 FontTransform::Rotate270 => (y, -x),
                 FontTransform::None => (x, y),
             };
-            (at.0 + x, at.1 + y)
+            (at.x + x, at.y + y)
         };
         let unit = 1.0 / f32::from(self.font.units_per_em());
         let mut path = PathBuilder::new();
@@ -432,7 +430,7 @@ impl DrawingBackend for Canvas<'_> {
         self.write(
             text,
             (style.size() / SIZES_PER_EM) as f32,
-            (x as f32, y as f32),
+            Point::from_xy(x as f32, y as f32),
             look,
         );
         Ok(())

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use units::counted;
 
 /// Limit of reports that are described; further ones are only counted.
-const MOST_TOLD: usize = 8;
+const MAX_REPORTS: usize = 8;
 
 /// Longest command that is shown, in characters.
 const LONGEST_COMMAND: usize = 600;
@@ -20,7 +20,7 @@ const LONGEST_COMMAND: usize = 600;
 pub(crate) fn sources(reports: &[NamedReport]) -> Vec<String> {
     let several = reports.len() > 1;
     let mut lines = Vec::new();
-    for named in reports.iter().take(MOST_TOLD) {
+    for named in reports.iter().take(MAX_REPORTS) {
         let name = if several {
             format!("{}: ", shorten(&named.name, 60))
         } else {
@@ -29,10 +29,10 @@ pub(crate) fn sources(reports: &[NamedReport]) -> Vec<String> {
         lines.push(format!("{name}{}", host(&named.report)));
         lines.push(run(&named.report.provenance));
     }
-    if reports.len() > MOST_TOLD {
+    if reports.len() > MAX_REPORTS {
         lines.push(format!(
             "and {} more",
-            counted(reports.len() - MOST_TOLD, "report")
+            counted(reports.len() - MAX_REPORTS, "report")
         ));
     }
     lines.retain(|line| !line.is_empty());
@@ -52,8 +52,8 @@ pub(crate) fn outcomes(reports: &[NamedReport], chosen: &[String]) -> Vec<String
         Some(format!("{name}{}", outcomes_of(&named.report, chosen)?))
     };
     let mut lines: Vec<String> = reports.iter().filter_map(line).collect();
-    if lines.len() > MOST_TOLD {
-        let more = lines.split_off(MOST_TOLD).len();
+    if lines.len() > MAX_REPORTS {
+        let more = lines.split_off(MAX_REPORTS).len();
         lines.push(format!(
             "{} with doubtful or missing numbers",
             counted(more, "more report")

@@ -3,7 +3,7 @@
 use super::caption::{outcomes, sources};
 use super::choice::{alone, charts, chosen, names};
 use super::model::Chart;
-use super::picture::{self, Content, MOST_CHARTS};
+use super::picture::{self, Content, MAX_CHARTS};
 use crate::{NamedReport, Options, Renderer};
 use report::Report;
 use units::counted;
@@ -93,7 +93,7 @@ fn with_content(
     let mut caption = sources(reports);
     caption.extend(outcomes(reports, &options.charts));
     let undrawn = |chart: &&Chart| Some(format!("{}: {}", chart.title, chart.undrawn()?));
-    caption.extend(charts.iter().take(MOST_CHARTS).filter_map(undrawn));
+    caption.extend(charts.iter().take(MAX_CHARTS).filter_map(undrawn));
     caption.extend(left_out(&charts));
     draw(Content {
         charts: &charts,
@@ -105,7 +105,7 @@ fn with_content(
 
 /// Note on charts that do not fit into one picture; `None` if all fit.
 fn left_out(charts: &[&Chart]) -> Option<String> {
-    let rest = charts.get(MOST_CHARTS..).filter(|rest| !rest.is_empty())?;
+    let rest = charts.get(MAX_CHARTS..).filter(|rest| !rest.is_empty())?;
     let names = names(rest.iter().copied()).join(", ");
     Some(format!(
         "without {} for which there is no room: {names} (--chart draws them, .html has all)",
@@ -117,7 +117,7 @@ fn left_out(charts: &[&Chart]) -> Option<String> {
 fn contents(reports: &[NamedReport], options: &Options) -> Result<String> {
     let all = charts(reports);
     let charts = chosen(&all, &options.charts)?;
-    let drawn = &charts[..charts.len().min(MOST_CHARTS)];
+    let drawn = &charts[..charts.len().min(MAX_CHARTS)];
     let titles: Vec<&str> = drawn.iter().map(|chart| chart.title.as_str()).collect();
     let without = left_out(&charts)
         .map(|text| format!("; {text}"))

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ENDS: [[&str; 2]; 2] = [["from", "to"], ["cpu_node", "memory_node"]];
 
 /// Limit of maps of one quantity.
-const MOST_MAPS: usize = 60;
+const MAX_MAPS: usize = 60;
 
 /// Least range of the colours, as a share of the values.
 const LEAST_SPAN: f64 = 0.2;
@@ -91,7 +91,7 @@ pub(super) fn heats(
                 .iter()
                 .map(|axis| point.coordinates.get(*axis))
                 .collect();
-            let full = groups.len() >= MOST_MAPS;
+            let full = groups.len() >= MAX_MAPS;
             match groups
                 .iter_mut()
                 .find(|(report, known, _)| *report == part.report && *known == key)

@@ -17,10 +17,10 @@ const FOLLOWERS: [&str; 5] = ["kernel", "prefetch_bytes", "level", "relation", "
 const SIZES_FOLLOW: [&str; 2] = ["entries", "placement"];
 
 /// Limit of series in one chart.
-const MOST_SERIES: usize = 200;
+const MAX_SERIES: usize = 200;
 
 /// Limit of points in one chart; more cannot be distinguished.
-pub(crate) const MOST_SPOTS: usize = 6000;
+pub(crate) const MAX_SPOTS: usize = 6000;
 
 /// Series of several reports over one axis; `merged` has the coordinates of all points. A series
 /// has the name of its report if several reports have points.
@@ -101,10 +101,10 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
 /// outliers remain visible.
 fn thin(series: &mut [Series]) {
     let all: usize = series.iter().map(|s| s.spots.len()).sum();
-    if all <= MOST_SPOTS {
+    if all <= MAX_SPOTS {
         return;
     }
-    let places = (MOST_SPOTS / 2 / series.len()).max(1);
+    let places = (MAX_SPOTS / 2 / series.len()).max(1);
     for one in series.iter_mut().filter(|s| s.spots.len() > 2 * places) {
         let neighbours = one.spots.len().div_ceil(places);
         let kept = one.spots.chunks(neighbours).flat_map(|chunk| {
@@ -210,7 +210,7 @@ impl<'a> Along<'a> {
     fn scale<'s>(&self, spots: impl Iterator<Item = &'s Spot>) -> Scale {
         match self {
             Along::Load { .. } => {
-                let title = format!("traffic beside it in {}", table_unit(RATE).1);
+                let title = format!("background traffic in {}", table_unit(RATE).1);
                 Scale::fitting(
                     title,
                     spots.flat_map(|s| [s.x, s.x_low, s.x_high]),
@@ -364,7 +364,7 @@ impl Collector<'_> {
             .collect();
         let place = match self.keys.get(&(report, key.clone())) {
             Some(place) => *place,
-            None if self.series.len() >= MOST_SERIES => return,
+            None if self.series.len() >= MAX_SERIES => return,
             None => {
                 let standing = self.standing(report, &key);
                 self.standings.push(standing);

@@ -15,10 +15,10 @@ use tiny_skia::Pixmap;
 use units::error::Result;
 
 /// Limit of names on an axis of a heat map; others are left out evenly.
-const MOST_NAMES: usize = 24;
+const MAX_NAMES: usize = 24;
 
 /// Limit of cells that have their value written into them.
-const MOST_FIGURES: usize = 144;
+const MAX_FIGURES: usize = 144;
 
 /// Size of the letters in cells, in pixels.
 const CELL_LETTERS: f32 = 15.0;
@@ -37,7 +37,7 @@ pub(super) struct Frame {
 
 /// True if the map has too many cells for values in them; its cells become an image.
 pub(super) fn is_large(heat: &Heat) -> bool {
-    heat.rows.len() * heat.columns.len() > MOST_FIGURES
+    heat.rows.len() * heat.columns.len() > MAX_FIGURES
 }
 
 /// Draws the axes and the legend of a heat map; returns the area of its cells.
@@ -46,7 +46,7 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) ->
     let (left, right) = area.split_horizontally(width as i32 - 180);
     // The vertical axis runs downwards, so that rows go from top to bottom.
     let axis = |title: &str, names: &[String]| {
-        let step = names.len().div_ceil(MOST_NAMES).max(1);
+        let step = names.len().div_ceil(MAX_NAMES).max(1);
         let mut scale = Scale::of_names(title.to_owned(), names);
         scale.ticks = scale.ticks.into_iter().step_by(step).collect();
         scale
@@ -134,7 +134,7 @@ pub(super) fn squares(
                 v: VPos::Center,
                 turn: FontTransform::None,
             };
-            let at = (frame.x.start as f32 + x, frame.y.start as f32 + y);
+            let at = tiny_skia::Point::from_xy(frame.x.start as f32 + x, frame.y.start as f32 + y);
             canvas.write(&format!("{value}{mark}"), CELL_LETTERS, at, look);
         }
     }
@@ -151,11 +151,11 @@ fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
             .enumerate()
             .filter_map(|(c, cell)| Some((c, cell.as_ref()?)))
         {
-            let RGBColor(r, g, b) = shade_of(heat.share(spot.y));
+            let color = shade_of(heat.share(spot.y)).to_backend_color();
             let x = frame.x.start as f32 + column as f32 * wide;
             let y = frame.y.start as f32 + row as f32 * high;
             if let Some(cell) = tiny_skia::Rect::from_xywh(x, y, wide, high) {
-                picture.rectangle(cell, (r, g, b));
+                picture.rectangle(cell, color);
             }
         }
     }

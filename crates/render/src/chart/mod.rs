@@ -31,7 +31,7 @@ pub(super) use choice::{charts, chosen};
 pub(super) use formats::{Png, Svg};
 pub(super) use heat::Heat;
 #[cfg(test)]
-pub(super) use lines::MOST_SPOTS;
+pub(super) use lines::MAX_SPOTS;
 pub(super) use looks::{COLORS, DASHES, MARKS, RADIUS};
 pub(super) use map::steps;
 pub(super) use model::{Body, Chart};

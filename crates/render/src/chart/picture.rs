@@ -15,15 +15,15 @@ use units::error::Result;
 const SIZE: (u32, u32) = (1200, 675);
 
 /// Up to this many charts form one column. More form two columns, then three.
-const MOST_IN_COLUMN: usize = 3;
-const MOST_IN_TWO: usize = 8;
+const MAX_IN_COLUMN: usize = 3;
+const MAX_IN_TWO: usize = 8;
 
 /// Limit of charts in a picture.
-pub(super) const MOST_CHARTS: usize = 24;
+pub(super) const MAX_CHARTS: usize = 24;
 
 /// Up to this many charts a PNG has twice the pixels of the SVG in each direction, for
 /// high-resolution screens.
-const MOST_FINE: usize = 4;
+const MAX_FINE: usize = 4;
 
 /// Height of a line of the caption, and of a title above several charts, in pixels.
 const LINE: u32 = 17;
@@ -52,7 +52,7 @@ const DARK: Theme = Theme {
 /// Content of a picture.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Content<'c> {
-    /// Charts; only the first [`MOST_CHARTS`] are drawn.
+    /// Charts; only the first [`MAX_CHARTS`] are drawn.
     pub(super) charts: &'c [&'c Chart],
     /// Title by the user: above several charts, or instead of the title of a single one.
     pub(super) title: Option<&'c str>,
@@ -73,7 +73,7 @@ pub(super) fn svg(content: Content<'_>) -> Result<String> {
 
 /// The picture as PNG.
 pub(super) fn png(content: Content<'_>) -> Result<Vec<u8>> {
-    let scale = if content.charts.len() > MOST_FINE {
+    let scale = if content.charts.len() > MAX_FINE {
         1
     } else {
         2
@@ -104,12 +104,19 @@ pub(super) fn png(content: Content<'_>) -> Result<Vec<u8>> {
     pixels.encode_png().map_err(cannot)
 }
 
+/// Area of one chart in a picture, in pixels.
+struct ChartArea {
+    left: u32,
+    top: u32,
+    height: u32,
+}
+
 /// Areas of the parts of a picture.
 struct Layout {
-    /// Width and height of the picture.
-    size: (u32, u32),
-    /// Upper left corner and height of each chart.
-    cells: Vec<((u32, u32), u32)>,
+    width: u32,
+    height: u32,
+    /// Area of each chart.
+    areas: Vec<ChartArea>,
     /// Lines of the caption; `below` is the vertical position of the first one.
     caption: Vec<String>,
     below: u32,
@@ -117,10 +124,10 @@ struct Layout {
 
 impl Layout {
     fn new(content: Content<'_>) -> Self {
-        let charts = &content.charts[..content.charts.len().min(MOST_CHARTS)];
+        let charts = &content.charts[..content.charts.len().min(MAX_CHARTS)];
         let columns = match charts.len() {
-            n if n <= MOST_IN_COLUMN => 1,
-            n if n <= MOST_IN_TWO => 2,
+            n if n <= MAX_IN_COLUMN => 1,
+            n if n <= MAX_IN_TWO => 2,
             _ => 3,
         };
         let mut y = if charts.len() != 1 && content.title.is_some() {
@@ -128,14 +135,18 @@ impl Layout {
         } else {
             0
         };
-        let mut cells = Vec::new();
+        let mut areas = Vec::new();
         for row in charts.chunks(columns) {
             let high = row
                 .iter()
                 .map(|chart| height(chart))
                 .max()
                 .unwrap_or(SIZE.1);
-            cells.extend((0..row.len()).map(|column| ((SIZE.0 * column as u32, y), high)));
+            areas.extend((0..row.len()).map(|column| ChartArea {
+                left: SIZE.0 * column as u32,
+                top: y,
+                height: high,
+            }));
             y += high;
         }
         if charts.is_empty() {
@@ -153,8 +164,9 @@ impl Layout {
             LINE * caption.len() as u32 + 16
         };
         Self {
-            size: (width, y + room),
-            cells,
+            width,
+            height: y + room,
+            areas,
             caption,
             below: y,
         }
@@ -175,7 +187,7 @@ fn drawn(content: Content<'_>) -> Result<(Picture, Vec<(&Heat, Frame)>)> {
     let font = canvas::font()?;
     let theme = if content.dark { DARK } else { LIGHT };
     let layout = Layout::new(content);
-    let mut picture = Picture::new(layout.size);
+    let mut picture = Picture::new(layout.width, layout.height);
     let mut maps: Vec<(&Heat, Frame)> = Vec::new();
     {
         let root = Canvas::on(&mut picture, &font)?.into_drawing_area();
@@ -202,8 +214,10 @@ fn drawn(content: Content<'_>) -> Result<(Picture, Vec<(&Heat, Frame)>)> {
                 &letters(20, theme.ink),
             )?;
         }
-        for (chart, ((x, y), high)) in content.charts.iter().zip(&layout.cells) {
-            let area = root.clone().shrink((*x, *y), (SIZE.0, *high));
+        for (chart, place) in content.charts.iter().zip(&layout.areas) {
+            let area = root
+                .clone()
+                .shrink((place.left, place.top), (SIZE.0, place.height));
             let title = content.title.filter(|_| alone);
             let heading = title.map_or_else(|| shorten(&chart.title, 90), clean);
             let size = if heading.chars().count() > LONGEST_LARGE {

@@ -12,7 +12,7 @@ use report::VerdictGrade;
 use units::error::Result;
 
 /// Limit of series in a legend on the right; larger legends go below the plot.
-const MOST_BESIDE: usize = 24;
+const MAX_BESIDE: usize = 24;
 
 /// Height of a name in the legend, in pixels.
 const ROW: u32 = 20;
@@ -21,7 +21,7 @@ const ROW: u32 = 20;
 const REMARKS: u32 = 110;
 
 /// Limit of names written on an axis; others are left out evenly.
-const MOST_PLACES: usize = 80;
+const MAX_PLACES: usize = 80;
 
 /// Longest name of a series, in characters.
 const LONGEST_NAME: usize = 60;
@@ -60,7 +60,7 @@ impl Legend {
             .max()?;
         let named = lines.series.iter().any(|s| !s.name.is_empty());
         let column = (8 * longest as u32 + 70).clamp(170, 480);
-        let below = lines.series.len() > MOST_BESIDE;
+        let below = lines.series.len() > MAX_BESIDE;
         let columns = if below {
             (width / column).max(1) as usize
         } else {
@@ -98,7 +98,7 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, scene: Scene<'_, '_>) -> Resu
         x.ticks = x
             .ticks
             .into_iter()
-            .step_by(lines.x.ticks.len().div_ceil(MOST_PLACES).max(1))
+            .step_by(lines.x.ticks.len().div_ceil(MAX_PLACES).max(1))
             .collect();
     }
     let longest = x
@@ -229,7 +229,8 @@ fn draw_series(plot: &mut Plot<'_, '_>, series: &Series, scene: Scene<'_, '_>) -
             scene.root,
             plot.backend_coord(&(spot.x, spot.y)),
             series,
-            (spot.grade, scene.theme),
+            spot.grade,
+            scene.theme,
         )?;
     }
     Ok(())
@@ -289,9 +290,9 @@ fn draw_mark(
     area: &Area<'_>,
     at: (i32, i32),
     series: &Series,
-    look: (VerdictGrade, Theme),
+    grade: VerdictGrade,
+    theme: Theme,
 ) -> Result<()> {
-    let (grade, theme) = look;
     let color = color_of(series);
     let inside = if grade == VerdictGrade::Doubtful {
         theme.ground
@@ -328,7 +329,7 @@ fn name_series(area: &Area<'_>, legend: &Legend, scene: Scene<'_, '_>) -> Result
         if !lines.names {
             draw_line(area, &[(x, y + 8), (x + 48, y + 8)], series)?;
         }
-        draw_mark(area, (x + 24, y + 8), series, (VerdictGrade::Solid, theme))?;
+        draw_mark(area, (x + 24, y + 8), series, VerdictGrade::Solid, theme)?;
         let name = if series.name.is_empty() {
             "all others"
         } else {

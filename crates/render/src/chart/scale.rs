@@ -3,7 +3,7 @@
 use units::{Bytes, fixed, significant};
 
 /// Limit of ticks; more would overlap.
-const MOST_TICKS: usize = 12;
+const MAX_TICKS: usize = 12;
 
 /// Ratio of highest to lowest value above which the axis is logarithmic.
 const WIDE: f64 = 20.0;
@@ -115,7 +115,7 @@ impl Scale {
         }
     }
 
-    /// Round values on the axis, at most [`MOST_TICKS`].
+    /// Round values on the axis, at most [`MAX_TICKS`].
     fn round_values(&self, numbers: Numbers) -> Vec<f64> {
         let inside = |v: &f64| *v >= self.low && *v <= self.high;
         if !self.log {
@@ -126,7 +126,7 @@ impl Scale {
                 step.max(1.0)
             };
             let first = (self.low / step).ceil();
-            return (0..=MOST_TICKS)
+            return (0..=MAX_TICKS)
                 .map(|k| (first + k as f64) * step)
                 .filter(inside)
                 .collect();
@@ -138,8 +138,8 @@ impl Scale {
         };
         let first = (self.low.ln() / base.ln()).floor();
         let last = (self.high.ln() / base.ln()).ceil();
-        let step = ((last - first) / MOST_TICKS as f64).ceil().max(1.0);
-        let powers = (0..=2 * MOST_TICKS).map(|k| base.powf(first + k as f64 * step));
+        let step = ((last - first) / MAX_TICKS as f64).ceil().max(1.0);
+        let powers = (0..=2 * MAX_TICKS).map(|k| base.powf(first + k as f64 * step));
         let between: &[f64] = if numbers == Numbers::Values && last - first <= 4.0 {
             &[1.0, 2.0, 5.0]
         } else {
@@ -216,7 +216,7 @@ mod tests {
             for numbers in [Numbers::Bytes, Numbers::Counts, Numbers::Values] {
                 let scale = Scale::fitting(String::new(), values.into_iter(), numbers);
                 assert!(
-                    scale.high > scale.low && scale.ticks.len() <= 3 * 2 * MOST_TICKS,
+                    scale.high > scale.low && scale.ticks.len() <= 3 * 2 * MAX_TICKS,
                     "{values:?} {scale:?}"
                 );
                 assert!(values.iter().all(|v| scale.share(*v).is_finite()));

@@ -20,7 +20,7 @@ const MARKS: &str =
 const OTHERS: char = '·';
 
 /// Limit of notes listed below a chart.
-const MOST_TOLD: usize = 24;
+const MAX_NOTES: usize = 24;
 
 /// The chart in lines of at most `width` characters, newline at the end. With `color` series have
 /// the terminal's colours.
@@ -184,7 +184,7 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
             shorten(&series.name, width - 4)
         ));
     }
-    for note in lines.notes.iter().take(MOST_TOLD) {
+    for note in lines.notes.iter().take(MAX_NOTES) {
         // Counts of threads have no decimals.
         let x = if note.x.fract() == 0.0 {
             fixed(note.x, 0)

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use units::{counted, significant};
 
 /// Limit of cells with words in a heat map. Words for more cells would be most of the page.
-const MOST_WORDS: usize = 4096;
+const MAX_WORDS: usize = 4096;
 
 /// All charts, the names of the reports, and the looks of series.
 pub(super) fn charts(charts: &[&Chart], names: &[String]) -> Value {
@@ -107,7 +107,7 @@ fn lines(lines: &Lines) -> Value {
 }
 
 fn heat(heat: &Heat) -> Value {
-    let small = heat.rows.len() * heat.columns.len() <= MOST_WORDS;
+    let small = heat.rows.len() * heat.columns.len() <= MAX_WORDS;
     let row = |row: &Vec<Option<Spot>>| {
         row.iter()
             .map(|cell| cell.as_ref().map(|s| s.y))

@@ -37,7 +37,7 @@ const HOST_WIDTH: u16 = 120;
 /// Longest table that is not folded, in rows.
 const LONG_TABLE: usize = 40;
 /// Limit of rows on a page; programs read the data.
-const MOST_ROWS: usize = 5000;
+const MAX_ROWS: usize = 5000;
 
 /// `html`: a page with charts.
 pub(super) struct Html;
@@ -330,8 +330,8 @@ fn block(block: &Block) -> String {
         let head = cells.next().map(first).unwrap_or_default();
         format!("<tr>{head}{}</tr>\n", cells.map(cell).collect::<String>())
     };
-    let body: String = rows.iter().take(MOST_ROWS).map(row).collect();
-    let more = match rows.len().saturating_sub(MOST_ROWS) {
+    let body: String = rows.iter().take(MAX_ROWS).map(row).collect();
+    let more = match rows.len().saturating_sub(MAX_ROWS) {
         0 => String::new(),
         n => format!("<p>and {}, in the data</p>\n", counted(n, "more row")),
     };

@@ -223,7 +223,7 @@ fn latency_beside_traffic_is_drawn_over_that_traffic() {
     let drawn = lines(&charts[0]);
     assert_eq!(
         (drawn.names, drawn.x.title.as_str()),
-        (false, "traffic beside it in GB/s")
+        (false, "background traffic in GB/s")
     );
     let names: Vec<&str> = drawn.series.iter().map(|s| s.name.as_str()).collect();
     // The idle point comes first, as the longest pause.
@@ -1052,7 +1052,7 @@ fn of_too_many_points_those_stay_that_stand_out() {
         .map(|s| s.y)
         .collect();
     assert!(
-        spots.len() <= super::super::chart::MOST_SPOTS
+        spots.len() <= super::super::chart::MAX_SPOTS
             && spots.len() + charts[0].not_drawn == 20_000,
         "{}",
         spots.len()

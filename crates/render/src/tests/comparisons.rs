@@ -7,7 +7,7 @@ use super::super::{
 use super::reports;
 use report::{Outcome, Report, Sample};
 use std::path::Path;
-use verdict::{Comparison, Settings, compare};
+use verdict::{ComparedReport, Comparison, Settings, compare};
 
 /// The report with six rounds per point, which scatter within half a percent, and all values times
 /// `factor`.
@@ -37,8 +37,8 @@ pub fn slower() -> Comparison {
     after.datasets[1] = before.datasets[1].clone();
     after.provenance.host.environment.governor.value = Some("powersave".to_owned());
     compare(
-        ("old.json", &before),
-        ("new.json", &after),
+        ComparedReport::new("old.json", &before),
+        ComparedReport::new("new.json", &after),
         &Settings::default(),
     )
 }
@@ -114,8 +114,8 @@ fn hostile_reports_are_compared_safely() {
     let mut after = with_rounds(reports::hostile(), 0.5);
     after.provenance.host.cpu.model_name.value = Some(format!("{} again", reports::HOSTILE));
     let comparison = compare(
-        (reports::HOSTILE, &reports::hostile()),
-        (reports::HOSTILE, &after),
+        ComparedReport::new(reports::HOSTILE, &reports::hostile()),
+        ComparedReport::new(reports::HOSTILE, &after),
         &Settings::default(),
     );
     for format in COMPARISON_FORMATS {
@@ -151,8 +151,8 @@ fn a_page_has_the_verdicts_on_top_and_the_reports_over_each_other() {
 #[test]
 fn nothing_to_compare_is_said() {
     let comparison = compare(
-        ("a", &reports::empty()),
-        ("b", &reports::default_profile()),
+        ComparedReport::new("a", &reports::empty()),
+        ComparedReport::new("b", &reports::default_profile()),
         &Settings::default(),
     );
     let text = shown("table", &[comparison], false);
@@ -161,8 +161,8 @@ fn nothing_to_compare_is_said() {
         "{text}"
     );
     let none = compare(
-        ("a", &reports::empty()),
-        ("b", &reports::empty()),
+        ComparedReport::new("a", &reports::empty()),
+        ComparedReport::new("b", &reports::empty()),
         &Settings::default(),
     );
     assert!(shown("markdown", std::slice::from_ref(&none), true).contains("0 points compared"));
@@ -230,8 +230,8 @@ fn the_change_is_the_ratio_of_the_figures_beside_it_and_lies_in_the_interval() {
     ];
     for (before, after) in cases {
         let comparison = compare(
-            ("a", &of_rounds(&before)),
-            ("b", &of_rounds(&after)),
+            ComparedReport::new("a", &of_rounds(&before)),
+            ComparedReport::new("b", &of_rounds(&after)),
             &Settings::default(),
         );
         let (_, pair) = comparison.pairs().next().unwrap();
@@ -259,7 +259,11 @@ fn files_without_samples_are_judged_by_their_figures_and_a_floor_of_their_own() 
     let before = sc_membench("32,read,1000.00,0,0,0,2,30,0.5\n32,latency,0,2.00,0.20,9,1,9,0.3");
     let after = sc_membench("32,read,950.00,0,0,0,2,30,0.5\n32,latency,0,3.00,0.20,9,1,9,0.3");
     let found = |settings: &Settings| {
-        let comparison = compare(("a", &before), ("b", &after), settings);
+        let comparison = compare(
+            ComparedReport::new("a", &before),
+            ComparedReport::new("b", &after),
+            settings,
+        );
         let tally = comparison.tally;
         assert_eq!(comparison.without_samples(), 2);
         for format in COMPARISON_FORMATS {
@@ -281,7 +285,11 @@ fn a_report_is_compared_with_the_other_tools_file_in_that_tools_form() {
     let report = reports::default_profile();
     let form = report::sc_membench_form(&report, report::Threads::One);
     let file = report::sc_membench_report(&form.rows);
-    let comparison = compare(("report", &report), ("file", &file), &Settings::default());
+    let comparison = compare(
+        ComparedReport::new("report", &report),
+        ComparedReport::new("file", &file),
+        &Settings::default(),
+    );
     // Each row of the file has its point: the best bandwidth, the median latency.
     assert_eq!(
         (comparison.tally.same, comparison.tally.all()),
@@ -293,7 +301,11 @@ fn a_report_is_compared_with_the_other_tools_file_in_that_tools_form() {
 #[test]
 fn what_differs_is_named_where_nothing_is_in_common() {
     let note = |a: &Report, b: &Report| {
-        let comparison = compare(("a", a), ("b", b), &Settings::default());
+        let comparison = compare(
+            ComparedReport::new("a", a),
+            ComparedReport::new("b", b),
+            &Settings::default(),
+        );
         assert_eq!(comparison.tally.all(), 0);
         comparison
             .notes

@@ -64,7 +64,7 @@ pub fn measured(median: f64) -> Measured {
             cpus: vec![0],
             affinity_held: Some(true),
             pages: PageEvidence {
-                asked_bytes: Some(2 << 20),
+                requested_bytes: Some(2 << 20),
                 granted_bytes: Some(2 << 20),
                 ..Default::default()
             },

@@ -6,7 +6,7 @@ use super::{machine, render, reports};
 use report::{Fact, Limit, Outcome, Report, parse_saved};
 use std::collections::BTreeMap;
 use units::{Bytes, Hertz, Nanos};
-use verdict::{Settings, compare};
+use verdict::{ComparedReport, Settings, compare};
 
 /// All options that change the output.
 fn all_options() -> Vec<Options> {
@@ -299,10 +299,18 @@ fn no_zero_has_a_sign() {
             ..Options::default()
         };
         outputs.push(("chart".into(), render("table", &report, &drawn)));
-        let same = compare(("a", &report), ("b", &report), &Settings::default());
+        let same = compare(
+            ComparedReport::new("a", &report),
+            ComparedReport::new("b", &report),
+            &Settings::default(),
+        );
         let before = with_rounds(reports::default_profile(), 1.0);
         let after = with_rounds(reports::default_profile(), 1.0 + value);
-        let near = compare(("a", &before), ("b", &after), &Settings::default());
+        let near = compare(
+            ComparedReport::new("a", &before),
+            ComparedReport::new("b", &after),
+            &Settings::default(),
+        );
         let verbose = Options {
             verbose: true,
             ..Options::default()

@@ -276,7 +276,7 @@ fn rows_have_time_and_iterations_and_sizes_of_whole_kib() {
 fn one_number_of_threads_has_rows_and_the_best_where_it_was_looked_for() {
     let mut best = bandwidth("read", 64 << 10, 2, 500.0, 1);
     best.coordinates
-        .insert(report::ASKED_THREADS.to_owned(), name("best"));
+        .insert(report::REQUESTED_THREADS.to_owned(), name("best"));
     let points = vec![
         bandwidth("read", 64 << 10, 4, 100.0, 1),
         bandwidth("write", 64 << 10, 4, 50.0, 1),

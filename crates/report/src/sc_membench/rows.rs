@@ -5,7 +5,7 @@
 //! chain is a single one in random order, walked by one thread. The file has no column for trust.
 
 use super::super::{
-    ASKED_THREADS, Coordinates, Dataset, Measured, Outcome, Point, Report, VerdictGrade,
+    Coordinates, Dataset, Measured, Outcome, Point, REQUESTED_THREADS, Report, VerdictGrade,
 };
 use super::{SC_MEMBENCH_OPERATIONS, ScMembenchRow, buffers};
 use std::collections::{BTreeMap, BTreeSet};
@@ -172,7 +172,7 @@ impl Chosen {
 
 /// True if the point's number of threads was found by selection.
 fn is_asked_best(candidate: &Candidate<'_>) -> bool {
-    candidate.point.coordinates.contains_key(ASKED_THREADS)
+    candidate.point.coordinates.contains_key(REQUESTED_THREADS)
 }
 
 /// True if `candidate` is better than `there`, the candidate with the row so far.

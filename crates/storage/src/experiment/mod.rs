@@ -22,7 +22,7 @@ use experiments::{Bound, Draft, Experiment, ExperimentRow, Scope, axis, bytes_ax
 use host::storage::engine_named;
 use ranges::{Files, Range};
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
-use settings::{Data, MOST_THREADS};
+use settings::{Data, MAX_THREADS};
 use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos, ThreadCount};
@@ -300,10 +300,10 @@ fn threads(s: &Settings, scope: &Scope<'_>) -> Result<Vec<usize>> {
     let threads_for = |count: &ThreadCount| {
         let count = count
             .resolve(scope.cpus.len())
-            .filter(|&n| n <= MOST_THREADS);
+            .filter(|&n| n <= MAX_THREADS);
         count.ok_or_else(|| {
             Error::usage(format!(
-                "thread count not possible: storage is measured with 1 to {MOST_THREADS} threads, \
+                "thread count not possible: storage is measured with 1 to {MAX_THREADS} threads, \
                  without 'best'; type --threads all"
             ))
         })

@@ -274,7 +274,7 @@ pub struct Settings {
     pub rate: Option<Rates>,
 
     /// Operations of each point, no more and no fewer, instead of a time
-    #[arg(long, value_name = "N", conflicts_with = "time", value_parser = whole_number::<u64>(1, MOST_OPERATIONS))]
+    #[arg(long, value_name = "N", conflicts_with = "time", value_parser = whole_number::<u64>(1, MAX_OPERATIONS))]
     pub operations: Option<u64>,
 
     /// Time that each point is measured for: 30s [default: until the interval is narrow, at most
@@ -324,7 +324,7 @@ pub struct Settings {
 }
 
 /// Most operations of a point. More operations would take years.
-const MOST_OPERATIONS: u64 = 1 << 50;
+const MAX_OPERATIONS: u64 = 1 << 50;
 
 impl Settings {
     /// True if the options choose the blocks, and not a trace.
@@ -458,8 +458,8 @@ impl Effects for Settings {
 }
 
 /// Most threads of a point, and most operations under way in each.
-pub const MOST_THREADS: usize = 1024;
-const MOST_DEPTH: u32 = 4096;
+pub const MAX_THREADS: usize = 1024;
+const MAX_DEPTH: u32 = 4096;
 
 /// Default length of a window. It has several hundred operations of a rotating disk, and is short
 /// enough for a series.
@@ -477,9 +477,9 @@ impl Settings {
                 "block not possible: {zero}; blocks have at least 1 B; type --blocks 4KiB"
             ));
         }
-        if let Some(depth) = self.depth.0.iter().find(|d| d.0 == 0 || d.0 > MOST_DEPTH) {
+        if let Some(depth) = self.depth.0.iter().find(|d| d.0 == 0 || d.0 > MAX_DEPTH) {
             return refuse(format!(
-                "depth not possible: {}; a thread has 1 to {MOST_DEPTH} operations under way; \
+                "depth not possible: {}; a thread has 1 to {MAX_DEPTH} operations under way; \
                  type --depth 32",
                 depth.0
             ));

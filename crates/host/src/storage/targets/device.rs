@@ -3,7 +3,7 @@
 
 use crate::facts::{self, SystemFiles, unescape};
 use crate::os;
-use crate::os::files::{FileKind, FileNumbers};
+use crate::os::files::{DeviceNumber, FileKind, FileNumbers};
 use std::fs::File;
 
 /// Facts about the device of a file; `None` means unknown.
@@ -29,7 +29,7 @@ pub(super) struct Mount {
     /// Number of the mount.
     pub id: u32,
     /// Device numbers. File systems with several devices or none make up a number.
-    pub device: (u32, u32),
+    pub device: DeviceNumber,
     /// Mount point.
     pub point: String,
     /// Type of the file system.
@@ -58,7 +58,7 @@ pub(super) fn facts(file: &File, numbers: &FileNumbers, system: &SystemFiles) ->
 }
 
 /// Facts about a block device.
-pub(super) fn facts_of_device(device: (u32, u32), system: &SystemFiles) -> DeviceFacts {
+pub(super) fn facts_of_device(device: DeviceNumber, system: &SystemFiles) -> DeviceFacts {
     let Some((name, disk)) = names_of(system, device) else {
         return DeviceFacts::default();
     };
@@ -80,16 +80,16 @@ pub(super) fn facts_of_device(device: (u32, u32), system: &SystemFiles) -> Devic
 }
 
 /// Folder in /sys with a device's facts.
-pub(super) fn folder(device: (u32, u32)) -> String {
-    format!("/sys/dev/block/{}:{}", device.0, device.1)
+pub(super) fn folder(device: DeviceNumber) -> String {
+    format!("/sys/dev/block/{}:{}", device.major, device.minor)
 }
 
-fn is_known(system: &SystemFiles, device: (u32, u32)) -> bool {
+fn is_known(system: &SystemFiles, device: DeviceNumber) -> bool {
     system.exists(&folder(device))
 }
 
 /// Name of a device, and name of its disk, which may be the device itself.
-pub(super) fn names_of(system: &SystemFiles, device: (u32, u32)) -> Option<(String, String)> {
+pub(super) fn names_of(system: &SystemFiles, device: DeviceNumber) -> Option<(String, String)> {
     let folder = folder(device);
     let link = system.link(&folder)?;
     let mut parts = link.rsplit('/');
@@ -101,14 +101,17 @@ pub(super) fn names_of(system: &SystemFiles, device: (u32, u32)) -> Option<(Stri
     Some((name, disk))
 }
 
-/// Major and minor number from the form in `/sys` and mountinfo.
-pub(super) fn parse_device(text: &str) -> Option<(u32, u32)> {
+/// Number of a device from its form in `/sys` and mountinfo, `8:1`.
+pub(super) fn parse_device(text: &str) -> Option<DeviceNumber> {
     let (major, minor) = text.trim().split_once(':')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
+    Some(DeviceNumber {
+        major: major.parse().ok()?,
+        minor: minor.parse().ok()?,
+    })
 }
 
 /// Device numbers of a mount's source; `None` if it is no block device.
-pub(super) fn device_of_source(source: &str) -> Option<(u32, u32)> {
+pub(super) fn device_of_source(source: &str) -> Option<DeviceNumber> {
     let metadata = std::path::Path::new(source)
         .is_absolute()
         .then(|| std::fs::metadata(source))?

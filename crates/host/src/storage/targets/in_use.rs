@@ -3,7 +3,7 @@
 use super::device::{self, Mount};
 use crate::facts::{SystemFiles, unescape};
 use crate::os;
-use crate::os::files::{FileKind, FileNumbers};
+use crate::os::files::{DeviceNumber, FileKind, FileNumbers};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ pub(super) fn check_opened(
 }
 
 /// Use of a block device, of a part of it, or of the disk that it is a part of; `None` if unused.
-pub(super) fn use_of_device(special: (u32, u32), system: &SystemFiles) -> Option<String> {
+pub(super) fn use_of_device(special: DeviceNumber, system: &SystemFiles) -> Option<String> {
     let mounts = device::mounts(system);
     let sources: Vec<_> = mounts
         .iter()
@@ -96,7 +96,7 @@ pub(super) fn use_of_device(special: (u32, u32), system: &SystemFiles) -> Option
 
 /// The device itself, its partitions, and the whole disk if it is a partition. Sibling partitions
 /// are not included.
-fn family(special: (u32, u32), system: &SystemFiles) -> Vec<(u32, u32)> {
+fn family(special: DeviceNumber, system: &SystemFiles) -> Vec<DeviceNumber> {
     let number =
         |name: &str| device::parse_device(&system.read(&format!("/sys/class/block/{name}/dev"))?);
     let mut family = vec![special];
@@ -118,12 +118,12 @@ fn family(special: (u32, u32), system: &SystemFiles) -> Vec<(u32, u32)> {
 
 /// Device numbers of a mount's source. File systems with several devices have no other link to
 /// them.
-fn source_device(mount: &Mount, system: &SystemFiles) -> Option<(u32, u32)> {
+fn source_device(mount: &Mount, system: &SystemFiles) -> Option<DeviceNumber> {
     special_of(&mount.source, system)
 }
 
 /// Numbers of a device named by a path, if `system` describes this machine.
-fn special_of(path: &str, system: &SystemFiles) -> Option<(u32, u32)> {
+fn special_of(path: &str, system: &SystemFiles) -> Option<DeviceNumber> {
     system
         .is_real()
         .then(|| device::device_of_source(path))

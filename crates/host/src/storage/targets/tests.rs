@@ -5,7 +5,12 @@
 
 use super::*;
 use crate::facts::SystemFiles;
+use crate::os::files::DeviceNumber;
 use tempfile::TempDir;
+
+fn number(major: u32, minor: u32) -> DeviceNumber {
+    DeviceNumber { major, minor }
+}
 
 /// A tree with two disks. `sda` (8:0) has two partitions (8:1, 8:2), the second held by `dm-0`
 /// (253:0). `sdb` (8:16) has none.
@@ -66,7 +71,7 @@ fn mount_table(root: &TempDir, text: &str) {
 #[test]
 fn a_device_knows_its_disk() {
     let (_root, files) = tree();
-    let part = device::facts_of_device((8, 1), &files);
+    let part = device::facts_of_device(number(8, 1), &files);
     assert_eq!(
         (part.device.as_deref(), part.model.as_deref()),
         (Some("sda1"), Some("SPINNER 2000"))
@@ -75,13 +80,13 @@ fn a_device_knows_its_disk() {
         (part.rotational, part.logical_block, part.polls),
         (Some(true), Some(4096), Some(true))
     );
-    let odd = device::facts_of_device((8, 16), &files);
+    let odd = device::facts_of_device(number(8, 16), &files);
     assert_eq!(
         (odd.device.as_deref(), odd.logical_block, odd.rotational),
         (Some("sdb"), None, None)
     );
     assert_eq!(
-        device::facts_of_device((9, 9), &files),
+        device::facts_of_device(number(9, 9), &files),
         device::DeviceFacts::default()
     );
 }
@@ -92,10 +97,14 @@ fn users_of_a_device_and_of_its_relatives_are_found() {
     let used = |device| in_use::use_of_device(device, &files);
     // The second partition belongs to a mapped device: the partition and the disk are in use, the
     // first partition is not.
-    assert_eq!(used((8, 0)).as_deref(), Some("part of dm-0"));
-    assert_eq!(used((8, 2)).as_deref(), Some("part of dm-0"));
+    assert_eq!(used(number(8, 0)).as_deref(), Some("part of dm-0"));
+    assert_eq!(used(number(8, 2)).as_deref(), Some("part of dm-0"));
     assert_eq!(
-        (used((8, 1)), used((8, 16)), used((253, 0))),
+        (
+            used(number(8, 1)),
+            used(number(8, 16)),
+            used(number(253, 0))
+        ),
         (None, None, None)
     );
 
@@ -104,20 +113,26 @@ fn users_of_a_device_and_of_its_relatives_are_found() {
         "36 35 8:1 / /mnt/with\\040space rw - ext4 /dev/sda1 rw\nodd line\n37 35 x:y / /z rw - a \
          b c\n",
     );
-    assert_eq!(used((8, 1)).as_deref(), Some("mounted on /mnt/with space"));
-    assert_eq!(used((8, 0)).as_deref(), Some("mounted on /mnt/with space"));
-    assert_eq!((used((8, 16)), used((253, 0))), (None, None));
+    assert_eq!(
+        used(number(8, 1)).as_deref(),
+        Some("mounted on /mnt/with space")
+    );
+    assert_eq!(
+        used(number(8, 0)).as_deref(),
+        Some("mounted on /mnt/with space")
+    );
+    assert_eq!((used(number(8, 16)), used(number(253, 0))), (None, None));
 
     // File systems with several devices have made-up numbers, but their source names a device.
     mount_table(
         &root,
         "36 35 0:44 /sub /data rw shared:1 master:2 - btrfs /dev/sdb rw,subvol=/sub\n",
     );
-    assert_eq!(used((8, 16)).as_deref(), Some("mounted on /data"));
+    assert_eq!(used(number(8, 16)).as_deref(), Some("mounted on /data"));
 
     mount_table(&root, "36 35 8:0 / /whole rw - xfs /dev/sda rw\n");
     assert_eq!(
-        used((8, 1)).as_deref(),
+        used(number(8, 1)).as_deref(),
         Some("mounted on /whole"),
         "a part of a disk that is mounted as a whole"
     );
@@ -125,17 +140,17 @@ fn users_of_a_device_and_of_its_relatives_are_found() {
     mount_table(&root, "");
     let swaps = "Filename\t\t\tType\t\tSize\tUsed\tPriority\n/dev/sdb    partition\t100\t0\t-2\n";
     std::fs::write(root.path().join("proc/swaps"), swaps).unwrap();
-    assert_eq!(used((8, 16)).as_deref(), Some("swap space"));
-    assert_eq!(used((8, 1)), None);
+    assert_eq!(used(number(8, 16)).as_deref(), Some("swap space"));
+    assert_eq!(used(number(8, 1)), None);
 }
 
 #[test]
 fn an_unknown_device_is_judged_by_its_mounts() {
     let (root, files) = tree();
-    assert_eq!(in_use::use_of_device((7, 7), &files), None);
+    assert_eq!(in_use::use_of_device(number(7, 7), &files), None);
     mount_table(&root, "36 35 7:7 / /image ro - iso9660 /dev/loop7 ro\n");
     assert_eq!(
-        in_use::use_of_device((7, 7), &files).as_deref(),
+        in_use::use_of_device(number(7, 7), &files).as_deref(),
         Some("mounted on /image")
     );
 }
@@ -149,7 +164,7 @@ fn lines_of_the_mount_table_are_read_as_the_kernel_writes_them() {
     let mounts = device::mounts(&files);
     let expected = device::Mount {
         id: 29,
-        device: (254, 0),
+        device: number(254, 0),
         point: "/a\\b\tc".to_owned(),
         kind: "fuse.my-fs".to_owned(),
         source: "some thing".to_owned(),
@@ -174,8 +189,8 @@ fn a_device_is_left_alone_where_mounts_are_not_told() {
     let device = FileNumbers {
         kind: FileKind::BlockDevice,
         size: 0,
-        device: (0, 6),
-        special: (8, 0),
+        device: number(0, 6),
+        special: number(8, 0),
         inode: 9,
         allocated: None,
     };

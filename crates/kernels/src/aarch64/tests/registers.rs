@@ -8,7 +8,7 @@ use crate::locks::LockCall;
 use crate::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, ISSUE, LOCK_SETS, WORK};
 use crate::stream_call::{StreamCall, StreamCode};
 use crate::{
-    AccessOrder, BLOCK_BYTES, HandOff, KernelRow, MOST_WALKERS, Operation, Scratch, SharedLine,
+    AccessOrder, BLOCK_BYTES, HandOff, KernelRow, MAX_WALKERS, Operation, Scratch, SharedLine,
     all_instructions, all_rows,
 };
 use core::arch::naked_asm;
@@ -144,7 +144,7 @@ fn streaming_kernels_preserve_the_registers_of_the_caller() {
     let code = |row: KernelRow| {
         row.kernel()
             .ok()
-            .and(row.row.ruler())
+            .and(row.row.assembly())
             .map(|code| (row, code))
     };
     let kernels: Vec<(KernelRow, StreamCode)> = all_rows().into_iter().filter_map(code).collect();
@@ -172,7 +172,7 @@ fn chases_and_additions_preserve_the_registers_of_the_caller() {
     window.words()[0].store(window.address() as u64, Relaxed);
     for (i, code) in CHASES.into_iter().chain(CHASES_WITH_PAYLOAD).enumerate() {
         let mut call = ChaseCall {
-            positions: [window.address(); MOST_WALKERS],
+            positions: [window.address(); MAX_WALKERS],
             blocks: 2,
             payload: 0,
         };
@@ -220,7 +220,7 @@ fn locks_and_handoffs_preserve_the_registers_of_the_caller() {
                 turns: 3,
                 inside: 2,
                 between: 2,
-                vain: 0,
+                failed_tries: 0,
             };
             // SAFETY: the word is an atomic that no other thread uses, and the instructions can be
             // executed here.

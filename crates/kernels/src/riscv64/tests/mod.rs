@@ -22,7 +22,7 @@ fn executable() -> Vec<(KernelRow, StreamCode)> {
     let code = |row: KernelRow| {
         row.kernel()
             .ok()
-            .and(row.row.ruler())
+            .and(row.row.assembly())
             .map(|code| (row, code))
     };
     all_rows().into_iter().filter_map(code).collect()

@@ -8,7 +8,7 @@ use crate::instructions::InstructionCall;
 use crate::locks::LockCall;
 use crate::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, ISSUE, LOCK_SETS, WORK};
 use crate::stream_call::StreamCall;
-use crate::{AccessOrder, BLOCK_BYTES, MOST_WALKERS, Operation, all_instructions};
+use crate::{AccessOrder, BLOCK_BYTES, MAX_WALKERS, Operation, all_instructions};
 use core::arch::naked_asm;
 use host::memory::Window;
 use std::mem::offset_of;
@@ -166,7 +166,7 @@ fn chases_and_additions_preserve_the_registers_of_the_caller() {
     window.words()[0].store(window.address() as u64, Relaxed);
     for code in CHASES.into_iter().chain(CHASES_WITH_PAYLOAD) {
         let mut call = ChaseCall {
-            positions: [window.address(); MOST_WALKERS],
+            positions: [window.address(); MAX_WALKERS],
             blocks: 2,
             payload: 0,
         };
@@ -197,11 +197,11 @@ fn locks_and_hand_offs_preserve_the_registers_of_the_caller() {
                 turns: 2,
                 inside: 3,
                 between: 1,
-                vain: 9,
+                failed_tries: 9,
             };
             // SAFETY: the words lie in the window.
             unsafe { assert_preserved(set.name, code as usize, &raw mut call as usize) };
-            assert_eq!(call.vain, 0, "nobody else wants the word");
+            assert_eq!(call.failed_tries, 0, "nobody else wants the word");
         }
     }
     for code in [

@@ -8,7 +8,7 @@ use crate::locks::LockCall;
 use crate::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, ISSUE, LOCK_SETS, WORK};
 use crate::stream_call::StreamCall;
 use crate::{
-    AccessOrder, BLOCK_BYTES, MOST_WALKERS, Operation, Scratch, SharedLine, all_instructions,
+    AccessOrder, BLOCK_BYTES, MAX_WALKERS, Operation, Scratch, SharedLine, all_instructions,
 };
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -73,7 +73,7 @@ pub fn chases(check: Check) {
     for code in CHASES.into_iter().chain(CHASES_WITH_PAYLOAD) {
         let code: ChaseCode = code;
         let mut call = ChaseCall {
-            positions: [window.address(); MOST_WALKERS],
+            positions: [window.address(); MAX_WALKERS],
             blocks: 2,
             payload: 0,
         };
@@ -120,7 +120,7 @@ pub fn locks(check: Check) {
                 turns: 2,
                 inside: 2,
                 between: 3,
-                vain: 0,
+                failed_tries: 0,
             };
             // SAFETY: the two words of the line are atomics, and the lock is free.
             unsafe { check("lock", code as usize, &raw mut call as usize) };

@@ -6,7 +6,7 @@ use engine::Sampling;
 use kernels::SetId;
 use report::{Coordinate, Outcome, Report, VerdictGrade};
 use units::Nanos;
-use verdict::{Change, Comparison, DEFAULT_FLOOR, Fraction, Settings, compare};
+use verdict::{Change, ComparedReport, Comparison, DEFAULT_FLOOR, Fraction, Settings, compare};
 
 /// A run with all of its rounds, of 16 points in four levels.
 fn report(on: &Simulated, seed: u64, rounds: u32) -> Report {
@@ -28,7 +28,11 @@ fn report(on: &Simulated, seed: u64, rounds: u32) -> Report {
 }
 
 fn compared(before: &Report, after: &Report) -> Comparison {
-    compare(("before", before), ("after", after), &Settings::default())
+    compare(
+        ComparedReport::new("before", before),
+        ComparedReport::new("after", after),
+        &Settings::default(),
+    )
 }
 
 /// The plain machine where every sample is disturbed by up to this share.
@@ -121,7 +125,12 @@ fn the_floor_is_the_users() {
         floor: Fraction(0.01),
         ..Settings::default()
     };
-    let tally = compare(("a", &before), ("b", &after), &settings).tally;
+    let tally = compare(
+        ComparedReport::new("a", &before),
+        ComparedReport::new("b", &after),
+        &settings,
+    )
+    .tally;
     assert_eq!((tally.worse, tally.same), (1, 15));
     assert_eq!(DEFAULT_FLOOR, Fraction(0.03));
 }
@@ -189,7 +198,7 @@ fn what_is_not_the_same_question_is_listed() {
     {
         used.digest = Some("0123456789abcdef".to_owned());
     }
-    let same_ruler = points.iter().filter(|p| kernel(p) != changed).count();
+    let same_code = points.iter().filter(|p| kernel(p) != changed).count();
     let at = points.iter().position(|p| kernel(p) != changed).unwrap();
     points[at].coordinates.insert(
         "kernel".to_owned(),
@@ -208,7 +217,11 @@ fn what_is_not_the_same_question_is_listed() {
         .map(|u| u.reason.as_str())
         .collect();
     let count = |words: &str| reasons.iter().filter(|r| r.contains(words)).count();
-    assert_eq!(count("different rulers"), 12 - same_ruler, "{reasons:?}");
+    assert_eq!(
+        count("different machine code"),
+        12 - same_code,
+        "{reasons:?}"
+    );
     assert_eq!(count("write/of-another-kind"), 1, "{reasons:?}");
     assert_eq!(count("only in the second report"), 1, "{reasons:?}");
     assert_eq!(
@@ -221,19 +234,23 @@ fn what_is_not_the_same_question_is_listed() {
         1,
         "{reasons:?}"
     );
-    assert_eq!(comparison.tally.all(), same_ruler - 3);
+    assert_eq!(comparison.tally.all(), same_code - 3);
     let settings = Settings {
         any_kernel: true,
         ..Settings::default()
     };
-    let all = compare(("a", &before), ("b", &after), &settings);
+    let all = compare(
+        ComparedReport::new("a", &before),
+        ComparedReport::new("b", &after),
+        &settings,
+    );
     assert_eq!(all.tally.all(), 12 - 2);
     let marked = all.pairs().filter(|(_, p)| {
         p.remark
             .as_deref()
             .is_some_and(|r| r.starts_with("different"))
     });
-    assert_eq!(marked.count(), 12 - same_ruler + 1);
+    assert_eq!(marked.count(), 12 - same_code + 1);
 }
 
 /// The plain machine with a choice of kernels, of which each reaches this share of its bandwidth.
@@ -307,9 +324,13 @@ fn another_field_is_another_question() {
         ..Settings::default()
     };
     assert_eq!(
-        compare(("a", &before), ("b", &newer), &settings)
-            .tally
-            .all(),
+        compare(
+            ComparedReport::new("a", &before),
+            ComparedReport::new("b", &newer),
+            &settings
+        )
+        .tally
+        .all(),
         16
     );
 }

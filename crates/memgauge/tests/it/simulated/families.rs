@@ -272,7 +272,7 @@ fn instructions_are_times_with_cycles() {
     assert_close(throughput.also["per_second"], 4.0 * CORE, "four a cycle");
     assert!(
         throughput.evidence.working_set_bytes.is_none()
-            && throughput.evidence.pages.asked_bytes.is_none()
+            && throughput.evidence.pages.requested_bytes.is_none()
     );
     assert_eq!(ran.plan.memory().0, 0);
 }

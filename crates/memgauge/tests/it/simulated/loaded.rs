@@ -553,7 +553,7 @@ fn a_aggressor_costs_its_victim_latency_and_bandwidth() {
     assert!(near(at("victim-read", "none"), READ[3], 1e-3));
     assert!(near(at("victim-read", aggressor), total / 8.0, 1e-3));
     assert!(near(
-        ran.finding("victim-bandwidth", "beside"),
+        ran.finding("victim-bandwidth", "with_aggressor"),
         total / 8.0,
         1e-3
     ));
@@ -615,7 +615,7 @@ fn what_cannot_be_meant_is_refused_with_a_cure() {
         ("--threads 0", "type --threads 7"),
         (
             "--readers 4 --writers 4",
-            "1 to 7 beside cpu 0; type --readers 3 --writers 4",
+            "1 to 7 next to cpu 0; type --readers 3 --writers 4",
         ),
         ("--readers 0", "type --readers 7"),
         ("--readers 0 --writers 0", "type --readers 7"),

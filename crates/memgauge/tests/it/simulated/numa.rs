@@ -188,7 +188,7 @@ fn every_matrix_is_complete_and_recovers_the_model() {
         {
             let pages = &lab::measured(point).evidence.pages;
             assert_eq!(
-                (pages.elsewhere, pages.asked_place.is_some()),
+                (pages.elsewhere, pages.requested_placement.is_some()),
                 (Some(0), true),
                 "{:?}",
                 point.coordinates
@@ -549,7 +549,7 @@ fn nodes_without_room_or_leave_are_skipped_with_a_reason() {
         ran.measured(place)
             .evidence
             .pages
-            .asked_place
+            .requested_placement
             .clone()
             .expect("a place")
     };

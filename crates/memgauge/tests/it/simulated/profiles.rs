@@ -37,7 +37,7 @@ fn built_in(on: &Simulated, profile: (Detail, f64, u32, u32)) -> Request {
 }
 
 /// Most points of profiles on any machine, well below the limit of `run`.
-const MOST_POINTS: usize = 1600;
+const MAX_POINTS: usize = 1600;
 
 #[test]
 fn every_profile_runs_as_it_is_on_machines_of_every_shape() {
@@ -66,7 +66,7 @@ fn assert_runs(shape: Shape) {
         let plan = lab::plan(&on, built_in(&on, profile))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(
-            plan.points.len() <= MOST_POINTS,
+            plan.points.len() <= MAX_POINTS,
             "{name}: {} points",
             plan.points.len()
         );

@@ -537,8 +537,9 @@ fn the_best_number_of_threads_wins_the_race_and_the_others_are_kept() {
         ),
     );
     let best = |level: &str| {
-        let here =
-            |p: &&Point| p.name("level") == Some(level) && p.name("asked_threads") == Some("best");
+        let here = |p: &&Point| {
+            p.name("level") == Some(level) && p.name("requested_threads") == Some("best")
+        };
         let found: Vec<&Point> = ran.points().filter(here).collect();
         assert_eq!(found.len(), 1);
         found[0]
@@ -562,14 +563,14 @@ fn the_best_number_of_threads_wins_the_race_and_the_others_are_kept() {
         .expect("one thread was tried");
     assert_close(one.median, READ[3], "one thread");
     assert_eq!(
-        ran.point("level=DRAM threads=8").name("asked_threads"),
+        ran.point("level=DRAM threads=8").name("requested_threads"),
         None
     );
     assert!(
         ran.notes
             .journal()
             .iter()
-            .any(|line| line.contains("\"asked_threads\":\"best\""))
+            .any(|line| line.contains("\"requested_threads\":\"best\""))
     );
     // A run that is killed loses none of them.
     let killed = ran.notes.journal()[..ran.notes.journal().len() - 1].join("\n");

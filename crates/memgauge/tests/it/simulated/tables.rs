@@ -9,7 +9,7 @@ use report::{CSV_COLUMNS, Report, parse_saved};
 use simulated::StorageModel;
 use std::collections::BTreeSet;
 use units::Nanos;
-use verdict::{Settings, compare};
+use verdict::{ComparedReport, Settings, compare};
 
 fn ran(on: &Simulated, experiments: Vec<Box<dyn Experiment>>) -> Report {
     lab::run(
@@ -114,7 +114,11 @@ fn every_experiment_has_the_same_columns_and_its_files_can_be_put_together() {
         // A table has what the report has.
         let read = parse_saved(text.as_bytes()).unwrap().into_report();
         assert_eq!(csv(&read), text);
-        let found = compare(("json", &report), ("csv", &read), &Settings::default());
+        let found = compare(
+            ComparedReport::new("json", &report),
+            ComparedReport::new("csv", &read),
+            &Settings::default(),
+        );
         let odd: Vec<_> = found
             .unaligned
             .iter()
