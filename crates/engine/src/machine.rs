@@ -35,7 +35,7 @@ impl From<Failure> for Outcome {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Interrupted => Outcome::Interrupted {
-                reason: "the run was interrupted before this point".to_owned(),
+                reason: "the session was interrupted before this point".to_owned(),
             },
             Failure::Unsupported(reason) => Outcome::Unsupported { reason },
             Failure::Failed(reason) => Outcome::Failed { reason },

@@ -96,8 +96,7 @@ pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Opt
     if let Some(strays) = evidence.elsewhere.filter(|&strays| strays > 0) {
         let found: Vec<u32> = pages.iter().map(|p| p.node).collect();
         return Some(format!(
-            "{strays} of {all} pages lie elsewhere (pages found on nodes {}); {place} was asked \
-             for",
+            "{strays} of {all} pages lie on other nodes ({}); {place} was requested",
             CpuList(found)
         ));
     }
@@ -121,7 +120,7 @@ pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Opt
         let text = || {
             format!(
                 "{here} of {all} pages lie on node {node} instead of {wanted:.0}; \
-             {place} was asked for"
+             {place} was requested"
             )
         };
         ((here as f64 - wanted).abs() > allowed).then(text)
@@ -182,7 +181,7 @@ mod tests {
         let text = said(Place::Node(1), [[0, 512, 0], [0, 511, 1]]).unwrap();
         assert_eq!(
             text,
-            "1 of 1024 pages lie elsewhere (pages found on nodes 1-2); node 1 was asked for"
+            "1 of 1024 pages lie on other nodes (1-2); node 1 was requested"
         );
         assert!(
             said(
@@ -198,7 +197,7 @@ mod tests {
         assert_eq!(said(Place::Local, [[512, 0, 0], [0, 512, 0]]), None);
         let swapped = said(Place::Local, [[0, 512, 0], [512, 0, 0]]).unwrap();
         assert!(
-            swapped.starts_with("1024 of 1024 pages lie elsewhere (pages found on nodes 0-1)"),
+            swapped.starts_with("1024 of 1024 pages lie on other nodes (0-1)"),
             "{swapped}"
         );
     }

@@ -220,7 +220,8 @@ fn complete(spans: &BTreeMap<(u32, u32), Span>) -> BTreeMap<(u32, u32), Span> {
         .collect()
 }
 
-/// A division in words; with the system's view of it where that does not tell inside from between.
+/// A division in words; with the system's view of it where that does not distinguish inside from
+/// between.
 /// `None` where the intervals of the pairs do not show that those inside are nearer.
 fn described(division: &Division, pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let together = |a: u32, b: u32| {

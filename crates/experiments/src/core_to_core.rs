@@ -173,7 +173,7 @@ fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<ChosenPai
             _ => "a pair needs two; allow more with --cpus".to_owned(),
         };
         return Err(Error::usage(format!(
-            "cpu not available: {cpu}; this run may use {allowed}; {cure}"
+            "cpu not available: {cpu}; this session may use {allowed}; {cure}"
         )));
     }
     let place = |cpu: u32| cpus.iter().position(|c| *c == cpu);

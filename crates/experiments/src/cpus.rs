@@ -12,7 +12,7 @@ pub fn chosen_cpus(asked: Option<&CpuList>, option: &str, scope: &Scope<'_>) -> 
         Some(cpu) => {
             let allowed = CpuList(scope.cpus.to_vec());
             Err(Error::usage(format!(
-                "cpu not available: {cpu}; this run may use {allowed}; type {option} {first}"
+                "cpu not available: {cpu}; this session may use {allowed}; type {option} {first}"
             )))
         }
         None => Ok(asked),

@@ -103,7 +103,7 @@ impl Effects for Settings {
         Effect {
             option: "region",
             applies: Self::may_have_several_threads,
-            only: "only several threads have private chains or a shared one",
+            only: "only several threads have private or shared chains",
             cure: Some("--threads all"),
         },
         Effect {
@@ -674,7 +674,7 @@ fn distribution(point: &Point) -> Option<Finding> {
 }
 
 /// Latency with the most threads in `region` against one thread, in the largest working set with
-/// both; `None` if the intervals do not tell them apart.
+/// both; `None` if the intervals do not distinguish them.
 fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
     let name = region.to_string();
     let here = |p: &&Point| p.name("region") == Some(&name) && p.usable().is_some();
@@ -745,7 +745,7 @@ fn parallelism(dataset: &Dataset) -> Option<Finding> {
     let one = gain.to.value;
     let best_ns = gain.from.value;
     let text = format!(
-        "One thread has up to {} loads under way in {}: {best_ns:.1} ns a load with {} chains, \
+        "One thread has up to {} loads in flight in {}: {best_ns:.1} ns a load with {} chains, \
          {one:.1} ns with one.",
         significant(gain.ratio()),
         Bytes(largest.number("size_bytes")?),

@@ -330,7 +330,7 @@ names! {
     /// Quantities between NUMA nodes.
     Studied, "quantities":
     Bandwidth "bandwidth" "Bytes per second of all threads of a node.",
-    Latency "latency" "Time of a load that needs the one before it.",
+    Latency "latency" "Time of a load that depends on the load before.",
 }
 
 names! {
@@ -346,8 +346,8 @@ names! {
     OrderKind, "orders":
     Forward "forward" "From low to high addresses.",
     Reverse "reverse" "From high to low addresses.",
-    Strided "strided" "One line in so many bytes, then the next line of each, until all were \
-         visited.",
+    Strided "strided" "One line per stride, then the next line of each stride, until all were \
+        visited.",
     Random "random" "Blocks in the order of a seeded permutation.",
     Indexed "indexed" "From low to high addresses, but by a table: what tables cost.",
 }

@@ -51,8 +51,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
     },
     ExperimentRow {
         name: "latency",
-        question: "how long does a load take that needs the one before it, at each level of the \
-             hierarchy?",
+        question: "how long does a load take that depends on the load before, at each level of \
+            the hierarchy?",
         least: Some(Detail::Brief),
         in_profile: |detail| Box::new(latency::Latency::in_profile(detail)),
         chosen: Some(|choices, detail| {
@@ -129,7 +129,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
     },
     ExperimentRow {
         name: "patterns",
-        question: "what do reverse, strided and random orders reach of the forward bandwidth?",
+        question: "which share of the forward bandwidth do reverse, strided and random orders \
+            reach?",
         least: Some(Detail::Sweep),
         in_profile: |detail| Box::new(patterns::Patterns::in_profile(detail)),
         chosen: None,
@@ -153,8 +154,8 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
     },
     ExperimentRow {
         name: "caches",
-        question: "how many caches are there, what does each hold, and how do they fetch and \
-             replace lines?",
+        question: "how many caches are there, how large are they, and how do they fetch and \
+            replace lines?",
         least: Some(Detail::Levels),
         in_profile: |detail| Box::new(caches::Caches::in_profile(detail)),
         chosen: None,
@@ -166,8 +167,7 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
     },
     ExperimentRow {
         name: "instructions",
-        question: "how many of an instruction does a core do, and how long does one wait for \
-             another?",
+        question: "what are the throughput and the latency of instructions?",
         least: Some(Detail::Sweep),
         in_profile: |detail| Box::new(instructions::InstructionTimes::in_profile(detail)),
         chosen: None,

@@ -27,7 +27,7 @@ pub struct WindowSettings {
 }
 
 /// When `--window` has an effect, and the option that gives it one.
-pub(super) const HAVE_A_LENGTH: &str = "only a distribution over windows has their length";
+pub(super) const HAVE_A_LENGTH: &str = "only a distribution over windows uses it";
 pub(super) const SOME: &str = "--windows 10000";
 
 impl WindowSettings {
@@ -44,7 +44,7 @@ impl WindowSettings {
         let allowed = SHORTEST..=LONGEST;
         match self.windows {
             Some(Count(count)) if !COUNTS.contains(&count) => Err(Error::usage(format!(
-                "windows not possible: {count}; their distribution is taken of {} to {}; type \
+                "windows not possible: {count}; a distribution has {} to {}; type \
                  --windows 10000",
                 COUNTS.start(),
                 COUNTS.end()

@@ -17,7 +17,9 @@ pub fn pin_current_thread(cpu: u32) -> Result<()> {
     let before = current_affinity();
     let allowed = match &before {
         Some(list) => format!("the CPUs allowed are {list}; name one of these"),
-        None => "this system does not tell which CPUs are allowed; run without pinning".to_owned(),
+        None => "this system does not report which CPUs are allowed; run without \
+            pinning"
+            .to_owned(),
     };
     os::pin_to(cpu)
         .map_err(|e| Error::failure(format!("cannot pin a thread to CPU {cpu}: {e}; {allowed}")))?;

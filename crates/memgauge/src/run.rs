@@ -77,7 +77,7 @@ struct Run<'a> {
     journaled: PointLines,
     journal_trouble: Option<String>,
     last_level: u64,
-    /// Whether the run ended before all that was planned was done.
+    /// Whether the session ended before all that was planned was done.
     interrupted: bool,
     /// Points with fewer rounds than planned because the budget was used up.
     over_budget: BTreeSet<usize>,
@@ -569,7 +569,7 @@ impl Run<'_> {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         let mut datasets = datasets(self.plan, &self.points, |index| {
             let missing = || Outcome::Interrupted {
-                reason: "the run was interrupted before this point".to_owned(),
+                reason: "the session was interrupted before this point".to_owned(),
             };
             Some(outcomes.remove(&index).unwrap_or_else(missing))
         });
@@ -661,7 +661,7 @@ fn unmeasured_datasets(
     wanted: impl Fn(usize) -> bool,
 ) -> Vec<Dataset> {
     let ended = || Outcome::Interrupted {
-        reason: "the run ended before this point".to_owned(),
+        reason: "the session ended before this point".to_owned(),
     };
     datasets(plan, points, |index| wanted(index).then(ended))
 }

@@ -18,7 +18,8 @@ impl Renderer for JsonLines {
     }
 
     fn help(&self) -> &'static str {
-        "one JSON object per line: the run first, then each point with its samples and evidence, \
+        "one JSON object per line: the session first, then each point with its samples and \
+         evidence, \
          then the end"
     }
 

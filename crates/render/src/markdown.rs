@@ -21,7 +21,7 @@ impl Renderer for Markdown {
     }
 
     fn help(&self) -> &'static str {
-        "the table as GitHub Markdown, with where the numbers come from"
+        "the table as GitHub Markdown, with the origin of the numbers"
     }
 
     fn options(&self) -> &'static [&'static str] {

@@ -83,7 +83,7 @@ impl Families {
         ];
         let labels = labels.map(|(name, value)| (name.to_owned(), value));
         let family = self.families.entry("memgauge_run".to_owned()).or_default();
-        family.help = "the run that the other metrics are from".to_owned();
+        family.help = "session of the other metrics".to_owned();
         family.lines.push(format!(
             "memgauge_run{{{}}} 1{}",
             written(labels.into_iter()),
@@ -103,7 +103,7 @@ impl Families {
             *counts.entry((point.outcome.status(), trust)).or_default() += 1;
         }
         let name = "memgauge_points";
-        let help = "points by what became of them";
+        let help = "points by outcome";
         for ((status, trust), count) in counts {
             let experiment = dataset.experiment.as_str();
             let quantity = dataset.quantity.name.as_str();
@@ -167,7 +167,7 @@ impl Families {
         };
         self.add(
             (format!("{name}_solid"), ""),
-            format!("{what}, whether nothing speaks against it"),
+            format!("{what}, 1 if the number is solid, else 0"),
             at,
             solid,
         );

@@ -112,7 +112,7 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     axis("kernel", "the kernel that was timed"),
     axis(
         "level",
-        "level of the hierarchy that the working set lies in",
+        "level of the hierarchy that contains the working set",
     ),
     axis(
         "size_bytes",
@@ -175,7 +175,7 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     ),
     also(
         "bus_estimate",
-        "bandwidth on the bus, lines that stores read first among it",
+        "bandwidth on the bus, including lines that stores read first",
     ),
     also("core_cycles", "`value` in cycles of the core clock"),
     figure(
@@ -188,9 +188,9 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
                 tolerance: 1.0,
             });
         },
-        "bound that the value cannot be better than",
+        "limit of the hardware for the value",
     ),
-    axis("pages", "page kind that was asked for"),
+    axis("pages", "requested page kind"),
     axis("stride_bytes", "distance between two accesses"),
     axis("repeat", "number of the repetition"),
     figure(
@@ -258,17 +258,17 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
         "confidence",
         |m| Some(m.summary.confidence),
         |m, v| m.summary.confidence = v,
-        "how often an interval made like this one holds the truth",
+        "confidence of the interval, 0 to 1",
     ),
     axis("width", "width of loads and stores in bits, or `best`"),
     axis("prefetch_bytes", "how far ahead the kernel prefetches"),
     axis(
         "requested_threads",
-        "`best` where the number of threads was looked for",
+        "`best` if the number of threads was selected by measuring",
     ),
     also(
         "fairness",
-        "share of what the fastest thread did that the slowest did",
+        "work of the slowest thread, as a share of that of the fastest",
     ),
     axis("node", "NUMA node of the memory"),
     axis("cpu", "CPU that was measured"),
@@ -276,7 +276,7 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     axis("chain_mode", "order of the chain"),
     axis(
         "window_bytes",
-        "part of the memory that the chain visits at a time",
+        "window of memory that the chain visits before the next window",
     ),
     also("p50", "median over short windows"),
     also("p90", "90th percentile over short windows"),
@@ -294,15 +294,15 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     ),
     axis("order", "order of the accesses"),
     axis("placement", "how threads are placed: spread or compact"),
-    axis(
-        "cores",
-        "physical cores that have a thread, where fewer than threads",
-    ),
-    axis("per_cpu", "threads on each CPU, where several"),
-    axis("kind", "kind of core, where there are several"),
+    axis("cores", "physical cores in use, if fewer than threads"),
+    axis("per_cpu", "threads on each CPU, if several"),
+    axis("kind", "kind of core, if there are several"),
     axis("mix", "loads to stores of the traffic"),
     axis("pause_cycles", "core cycles between bursts of the traffic"),
-    axis("aggressor", "CPUs of the traffic, where each is asked"),
+    axis(
+        "aggressor",
+        "CPU of the traffic, if the CPUs are measured one by one",
+    ),
     axis("from", "CPU that starts a hand-off"),
     axis("to", "CPU that answers it"),
     axis("relation", "what both CPUs share"),
@@ -310,9 +310,12 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     axis("cpu_node", "NUMA node of the threads"),
     axis(
         "memory_node",
-        "NUMA node of the memory, or how it is spread",
+        "NUMA node of the memory, or its interleaving",
     ),
-    axis("distance", "distance of both nodes, as the system has it"),
+    axis(
+        "distance",
+        "distance of both nodes as the system reports it",
+    ),
     axis("entries", "pages or lines that the chain touches"),
     axis("pass", "0 to discover, 1 to confirm"),
     axis("nodes", "nodes of the chain that share a set"),
@@ -321,7 +324,7 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
         "distance of two nodes, or of two accesses of storage",
     ),
     axis("cache_bytes", "size of the cache that a probe is about"),
-    axis("partner", "CPU that reads as well"),
+    axis("partner", "CPU that reads at the same time"),
     axis("group", "group of the instruction"),
     axis("timing", "latency or throughput of the instruction"),
     axis("assembly", "the instruction as it is written"),
@@ -330,16 +333,13 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     axis("between", "work between two operations"),
     axis("pattern", "order of the offsets in storage"),
     axis("block_bytes", "size of an operation on storage"),
-    axis("depth", "operations on storage under way at once"),
-    axis(
-        "engine",
-        "how operations on storage are handed to the system",
-    ),
-    axis("access", "whether storage is reached past the page cache"),
+    axis("depth", "operations on storage in flight"),
+    axis("engine", "I/O engine"),
+    axis("access", "access to storage: direct or buffered"),
     axis("compute", "work between operations on storage"),
     axis(
         "rate_per_second",
-        "operations on storage asked for in a second",
+        "requested operations on storage per second",
     ),
     also("bytes_per_second", "bytes of the operations on storage"),
     also(
@@ -363,11 +363,11 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     also("errors", "operations on storage that failed"),
     also(
         "short",
-        "operations on storage that moved fewer bytes than asked for",
+        "operations on storage that moved fewer bytes than requested",
     ),
     also(
         "behind",
-        "operations on storage that were due and never begun",
+        "operations on storage that were due but never started",
     ),
     figure(
         "mean",

@@ -75,7 +75,7 @@ pub fn unmeasured(datasets: &[Dataset]) -> Vec<Dataset> {
     let mut datasets = datasets.to_vec();
     for point in datasets.iter_mut().flat_map(|d| &mut d.points) {
         point.outcome = Outcome::Interrupted {
-            reason: "the run ended before this point".to_owned(),
+            reason: "the session ended before this point".to_owned(),
         };
     }
     datasets
@@ -319,8 +319,8 @@ impl Reader {
             line: String,
             schema_version: Option<u32>,
         }
-        let no_head = "a journal without its first line, which says what ran where; nothing can \
-             be read from it";
+        let no_head = "a journal without its first line, which describes the session; nothing can \
+            be read from it";
         let probe: Probe = serde_json::from_slice(first).map_err(|_| no_head.to_owned())?;
         if probe.line != "run" {
             return Err(no_head.to_owned());
@@ -386,7 +386,7 @@ impl Reader {
         self.last_is_broken = read.is_err();
         match read {
             Ok(JournalLine::Run { .. }) => {
-                return Err("holds more than one run; each belongs into its own file".into());
+                return Err("contains more than one session; each needs its own file".into());
             }
             Ok(JournalLine::Phase(phase)) => self.phase(*phase, line.len() as u64),
             Ok(JournalLine::Point(point)) => match self.place(*point, line.len() as u64) {
@@ -508,21 +508,21 @@ impl Reader {
         let mut notes = Vec::new();
         if last_is_broken {
             unreadable -= 1;
-            notes.push("the last line of the journal is broken off and was passed over".to_owned());
+            notes.push("the last line of the journal is incomplete and was skipped".to_owned());
         }
         if unreadable > 0 {
             notes.push(format!(
-                "lines of the journal that cannot be read and were passed over: {unreadable}"
+                "lines of the journal that cannot be read and were skipped: {unreadable}"
             ));
         }
         if unplanned > 0 {
             notes.push(format!(
-                "points in the journal that were not planned and were passed over: {unplanned}"
+                "points in the journal that were not planned and were skipped: {unplanned}"
             ));
         }
         if detached > 0 {
             notes.push(format!(
-                "lines of the journal that continue missing samples and were passed over: \
+                "lines of the journal that continue missing samples and were skipped: \
                  {detached}"
             ));
         }
@@ -533,7 +533,7 @@ impl Reader {
         let ended = end.is_some();
         if !ended {
             notes.push(format!(
-                "the run did not come to its end; points that it did not get to: {missing}"
+                "the session ended early; points that were not reached: {missing}"
             ));
         }
         report.verdict = ReportVerdict::summarise(&report.datasets);
@@ -598,8 +598,8 @@ fn cut_short(outcome: &mut Outcome) {
     if let Outcome::Measured(measured) = outcome
         && !measured.verdict.names(Cause::Interrupted)
     {
-        let text = "the run ended before all its rounds".to_owned();
-        let advice = "let the run end, or continue it with --resume".to_owned();
+        let text = "the session ended before all its rounds".to_owned();
+        let advice = "let the session end, or continue it with --resume".to_owned();
         measured.verdict.add(
             VerdictGrade::Doubtful,
             Reason {

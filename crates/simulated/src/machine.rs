@@ -370,7 +370,7 @@ impl SimulatedMachine {
         let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness))
         else {
             return Err(Failure::Failed(
-                "a sample was asked for before its work was prepared".to_owned(),
+                "a sample was requested before its work was prepared".to_owned(),
             ));
         };
         if let Some(io) = work.external().map(on_storage) {
@@ -672,7 +672,7 @@ impl Machine for SimulatedMachine {
             .map(|p| p.per_nano / work.chasing() as f64)
         else {
             return Err(Failure::Failed(
-                "a sample was asked for before its work was prepared".to_owned(),
+                "a sample was requested before its work was prepared".to_owned(),
             ));
         };
         self.observe(work, Nanos((amount * CHUNKS) as f64 / per_nano), CHUNKS)

@@ -28,7 +28,7 @@ pub struct NodesCost {
     pub links: Vec<Link>,
     /// A kernel that takes every page from this node, whatever is requested.
     pub misplaced: Option<u32>,
-    /// A kernel that does not tell where pages are.
+    /// A kernel that does not report where pages are.
     pub unreported: bool,
 }
 

@@ -12,7 +12,7 @@ pub struct HandOffCost {
     pub shared_l2: Nanos,
     /// Through any other shared cache.
     pub shared_last: Nanos,
-    /// Within a package, or where the topology does not tell.
+    /// Within a package, or where the topology does not report.
     pub same_package: Nanos,
     /// Between packages.
     pub cross_package: Nanos,

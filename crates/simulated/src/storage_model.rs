@@ -306,7 +306,7 @@ impl SimulatedStorage {
         (now, length): (Nanos, Nanos),
     ) -> std::result::Result<(StorageWindow, Nanos), Failure> {
         let missing =
-            || Failure::Failed("a window was asked for before its work was prepared".to_owned());
+            || Failure::Failed("a window was requested before its work was prepared".to_owned());
         let (lanes, left) = self.lanes.get_mut(work).ok_or_else(missing)?;
         let start = now.0 as u64;
         let threads = lanes.len();

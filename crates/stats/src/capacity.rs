@@ -344,7 +344,7 @@ impl CacheEnd {
     }
 }
 
-/// The two factors with the least weighted squares; `None` where the terms do not tell them apart.
+/// The two factors with the least weighted squares; `None` where the terms do not distinguish them.
 fn solve(terms: &[(f64, f64, f64)], y: &[f64], weights: &[f64]) -> Option<(f64, f64)> {
     let mut aa = 0.0;
     let mut ab = 0.0;

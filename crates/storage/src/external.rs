@@ -35,8 +35,8 @@ impl ExternalWork for IoWork {
     }
 
     fn kernel(&self) -> Result<KernelUsed, String> {
-        let row = engine_named(&self.engine)
-            .ok_or_else(|| format!("no engine is called {}", self.engine))?;
+        let row =
+            engine_named(&self.engine).ok_or_else(|| format!("unknown engine: {}", self.engine))?;
         (row.availability)().map_err(|why| match nearest_available(row) {
             Some(near) => format!(
                 "{} cannot be used here: {why}; the nearest is --engine {}",

@@ -157,7 +157,7 @@ impl StorageWindow {
         match fault {
             Some(first) => format!("no operation succeeded, {failed} failed; the first: {first}"),
             None => format!(
-                "no transfer was whole, {} moved fewer bytes than asked for: the file is shorter \
+                "no transfer was whole, {} moved fewer bytes than requested: the file is shorter \
                  than it was",
                 self.short
             ),

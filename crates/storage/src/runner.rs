@@ -121,7 +121,7 @@ pub fn look_at(file: &IoFile, direct: bool) -> units::error::Result<IoTarget> {
             if there {
                 return Err(Error::usage(format!(
                     "cannot create {}: it exists, and only new files are created; name a new \
-                     file, leave out --create to read it, or give it up with --destroy-data",
+                     file, leave out --create to read it, or overwrite it with --destroy-data",
                     file.path.display()
                 )));
             }
@@ -328,7 +328,7 @@ impl StorageRunner {
     ) -> Result<Observation, Failure> {
         let Some((_, run)) = self.current.as_ref().filter(|(ready, _)| ready == work) else {
             return Err(Failure::Failed(
-                "a window was asked for before its work was prepared".to_owned(),
+                "a window was requested before its work was prepared".to_owned(),
             ));
         };
         let begin = counter::monotonic();
@@ -434,7 +434,7 @@ fn one_thread(
     mut window: Window,
 ) -> Brought {
     let Some(lane) = run_of.lanes.get(member.index) else {
-        let seen = Err(Failure::Failed("a thread found no engine".to_owned()));
+        let seen = Err(Failure::Failed("a thread has no engine".to_owned()));
         return Brought {
             seen,
             cpu: None,

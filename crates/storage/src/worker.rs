@@ -383,7 +383,7 @@ impl<T: Ticker> Turn<'_, T> {
         match self.window.stop.is_set() {
             true if silent > PATIENCE_AT_END => Err(Failure::Interrupted),
             false if silent > PATIENCE => Err(Failure::Failed(format!(
-                "the device hangs: {} operations under way did not come back in {PATIENCE}",
+                "the device hangs: {} operations in flight did not come back in {PATIENCE}",
                 self.in_flight
             ))),
             _ => Ok(()),

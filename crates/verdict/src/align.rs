@@ -232,7 +232,7 @@ fn is_chosen(point: &Point) -> bool {
 }
 
 /// Question of a point: its coordinates without the repetition and without those that kernel
-/// selection decided. A name of digits is the number, since a table does not tell them apart.
+/// selection decided. A name of digits is the number, since a table does not distinguish them.
 fn question(point: &Point) -> Coordinates {
     let mut left_out = vec![REPEAT];
     if is_chosen(point) {

@@ -666,7 +666,7 @@ fn beside_one_of_them(before: &Report, after: &Report) -> Option<String> {
     (!same).then(|| {
         format!(
             "different cores: they begin {one:.2} / {other:.2} instructions per cycle; \
-             somebody else used those of the {which} throughout"
+             another program used those of the {which} throughout"
         )
     })
 }

@@ -106,9 +106,9 @@ pub fn doubt_by_timed_caches<'a>(
             level.is_some_and(|level| level.to_string() == name)
         };
         let text = if called(level) && bytes as f64 > cache.high.0 as f64 * BEYOND {
-            format!("its {set} are more than the {capacity} that {level} holds by timing")
+            format!("its {set} exceed the {capacity} that {level} has by timing")
         } else if called(memory) && (bytes as f64) < cache.low.0 as f64 * MEMORY_AT_LEAST {
-            format!("its {set} are less than twice the {capacity} that {level} holds by timing")
+            format!("its {set} are less than twice the {capacity} that {level} has by timing")
         } else {
             continue;
         };

@@ -156,7 +156,7 @@ pub const FINDING_KINDS: &[FindingKind] = &[
     kind(
         "memory-level-parallelism",
         Worth::Answer,
-        "Loads that one thread has under way.",
+        "Loads that one thread has in flight.",
     ),
     kind(
         "latency-of-threads-private",
@@ -346,7 +346,7 @@ pub const FINDING_KINDS: &[FindingKind] = &[
     kind(
         "storage-depth",
         Worth::Answer,
-        "Operations under way that saturate the storage.",
+        "Operations in flight that saturate the storage.",
     ),
     kind(
         "storage-own-cost",

@@ -32,8 +32,8 @@ const LEAST_CONFIDENCE: f64 = 0.9;
 /// A core clock that moved by more than this during the samples.
 const CLOCK_MOVED: f64 = 0.05;
 
-/// A core clock below this share of what the same CPUs reach elsewhere in the run. Wide vector
-/// instructions lower it by up to a fifth on some processors, which is their own.
+/// A core clock below this share of what the same CPUs reach during the rest of the session. Wide
+/// vector instructions lower it by up to a fifth on some processors, which is their own.
 const CLOCK_OF_RUN: f64 = 0.75;
 
 /// A core clock below this share of the processor's base clock.
@@ -108,10 +108,7 @@ pub fn judge(input: &VerdictInput<'_>) -> Verdict {
         return verdict;
     }
     if let Some(storage) = input.storage.filter(|s| s.wrong > 0) {
-        let text = format!(
-            "{} blocks held something else than was written",
-            storage.wrong
-        );
+        let text = format!("{} blocks differ from what was written", storage.wrong);
         verdict.add(VerdictGrade::Rejected, reason(Cause::WrongData, text));
         return verdict;
     }
@@ -128,7 +125,7 @@ pub fn judge(input: &VerdictInput<'_>) -> Verdict {
     if input.interrupted {
         reasons.push(reason(
             Cause::Interrupted,
-            "the run was interrupted before all its rounds".to_owned(),
+            "the session was interrupted before all its rounds".to_owned(),
         ));
     }
     reasons.extend(placement(input.evidence));
@@ -239,7 +236,7 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
     if let (None, Some(place)) = (&pages.nodes, &pages.requested_placement) {
         reasons.push(reason(
             Cause::Node,
-            format!("the system does not tell whether its memory is on {place}"),
+            format!("the system does not report whether its memory is on {place}"),
         ));
     }
     reasons
@@ -267,7 +264,7 @@ fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
     let confidence = input.summary.confidence;
     if confidence < LEAST_CONFIDENCE && clean >= FEWEST_SAMPLES {
         let text = format!(
-            "too few rounds: the interval holds in {:.0}% of cases",
+            "too few rounds: the interval has a confidence of {:.0}%",
             confidence * 100.0
         );
         reasons.push(reason(Cause::FewSamples, text));
@@ -341,7 +338,7 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
         (
             evidence.core_hz_baseline,
             CLOCK_OF_RUN,
-            "elsewhere in the run",
+            "during the rest of the session",
         ),
         (evidence.core_hz_base, CLOCK_OF_BASE, "as base clock"),
     ];
@@ -385,7 +382,7 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
     if let Some(gap) = evidence.longest_gap_ns.filter(|&ns| ns > LONG_STOP.0) {
         reasons.push(reason(
             Cause::Stopped,
-            format!("everything stood still for {}", Nanos(gap)),
+            format!("all programs stood still for {}", Nanos(gap)),
         ));
     }
     reasons
@@ -436,14 +433,14 @@ fn on_storage(storage: &Storage) -> Vec<Reason> {
         reasons.push(reason(
             Cause::IoErrors,
             format!(
-                "{} moved fewer bytes than asked for",
+                "{} moved fewer bytes than requested",
                 counted(storage.short, "transfer")
             ),
         ));
     }
     if storage.behind as f64 > storage.due as f64 * BEHIND {
         let text = format!(
-            "{} of {} operations that were due were never begun",
+            "{} of {} operations that were due were never started",
             storage.behind, storage.due
         );
         reasons.push(reason(Cause::Behind, text));

@@ -177,11 +177,7 @@ fn each_cause_is_named() {
             Cause::Others,
             "21 of 41 samples were disturbed by other programs",
         ),
-        (
-            |c| c.summary.confidence = 0.75,
-            Cause::FewSamples,
-            "holds in 75% of cases",
-        ),
+        (|c| c.summary.confidence = 0.75, Cause::FewSamples, "75%"),
         (
             |c| c.summary.undisturbed_samples = 3,
             Cause::FewSamples,
@@ -218,7 +214,7 @@ fn each_cause_is_named() {
                     (Some(1.97e9), Some(3.67e9))
             },
             Cause::CoreClock,
-            "was 1.97 GHz, and is 3.67 GHz elsewhere in the run",
+            "was 1.97 GHz, and is 3.67 GHz during the rest of the session",
         ),
         (
             |c| (c.evidence.core_hz_median, c.evidence.core_hz_base) = (Some(1.97e9), Some(2.6e9)),

@@ -31,7 +31,7 @@ pub fn build(
         let asked = order.nodes();
         let there = chain.nodes();
         return Err(Failure::Failed(format!(
-            "there is memory for {there} nodes of the {asked} of a chain"
+            "the memory has room for {there} of the chain's {asked} nodes"
         )));
     }
     let chain = Arc::new(chain);
@@ -74,7 +74,7 @@ pub fn build(
     }
     let closed: Vec<ClosedPart> = proofs.into_iter().flat_map(|proof| proof.closed).collect();
     let chain = Arc::into_inner(chain)
-        .ok_or_else(|| Failure::Failed("a thread kept the chain".to_owned()))?;
+        .ok_or_else(|| Failure::Failed("a thread did not release the chain".to_owned()))?;
     Ok(chain.finish(closed)?)
 }
 
@@ -268,7 +268,7 @@ mod tests {
         let team = Team::new(&cpus).unwrap();
         let order = ChainOrder::new(ChainShape::Sequential, 65, STRIDE, 1);
         let built = build(memory(64 * 64), order, &team, &cpus, &StopFlag::never());
-        let text = "there is memory for 64 nodes of the 65 of a chain";
+        let text = "the memory has room for 64 of the chain's 65 nodes";
         assert_eq!(built.err(), Some(Failure::Failed(text.to_owned())));
     }
 

@@ -149,7 +149,7 @@ impl RealMachine {
         if self.stop.is_set() {
             return Err(Failure::Interrupted);
         }
-        let missing = || Failure::Failed("nobody was named who does this work".to_owned());
+        let missing = || Failure::Failed("the work names no thread".to_owned());
         let runner = self.external.as_deref_mut().ok_or_else(missing)?;
         let means = ExternalMeans {
             team: &self.team,
@@ -181,7 +181,7 @@ impl RealMachine {
         }
         let Some((_, prepared)) = self.prepared.as_ref().filter(|(ready, _)| ready == work) else {
             return Err(Failure::Failed(
-                "a sample was asked for before its work was prepared".to_owned(),
+                "a sample was requested before its work was prepared".to_owned(),
             ));
         };
         match prepared {
@@ -411,7 +411,10 @@ impl RealMachine {
             ChainShape::OnePerPage(page)
                 if page.0 == 0 || !page.0.is_multiple_of(base.0.max(1)) =>
             {
-                let text = format!("{page} are no pages: pages here are multiples of {base}");
+                let text = format!(
+                    "{page} is no page size here; page sizes are multiples of \
+                    {base}"
+                );
                 return Err(Failure::Unsupported(text));
             }
             ChainShape::OnePerPage(page) => UnverifiedChain::one_per_page(

@@ -98,7 +98,7 @@ pub fn shares(
             .and_then(|w| w.lock().ok()?.take());
         mine.map(|(window, table, fills)| StreamShare::new(&owned, window, table, fills))
     })?;
-    let missing = || Failure::Failed("a thread found no memory".to_owned());
+    let missing = || Failure::Failed("a thread has no memory".to_owned());
     shares
         .into_iter()
         .map(|share| Ok(share.ok_or_else(missing)??))

@@ -183,7 +183,13 @@ impl PointLog {
         let of_first =
             |seen: &Observation| seen.amount as f64 / work.chasing() as f64 / seen.elapsed.0;
         let rates = self.headline_groups(work, of_first).concat().concat();
-        let none = || Failure::Failed("no sample tells how much work a window has".to_owned());
+        let none = || {
+            Failure::Failed(
+                "no sample shows how much work fits into a \
+            window"
+                    .to_owned(),
+            )
+        };
         stats::median(&rates)
             .map(short_windows::Pace)
             .ok_or_else(none)

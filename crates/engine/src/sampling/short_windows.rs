@@ -75,7 +75,7 @@ impl Seen {
             let before = self.count();
             self.note(work, &seen, wanted);
             if self.count() == before {
-                return Err(Failure::Failed("a sample without windows in it".to_owned()));
+                return Err(Failure::Failed("a sample has no windows".to_owned()));
             }
         }
         Ok(())

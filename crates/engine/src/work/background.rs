@@ -268,7 +268,7 @@ impl LoadedWork {
         cpus.sort_unstable();
         if let Some(pair) = cpus.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Invalid(format!(
-                "two threads on cpu {}; each needs one of its own",
+                "two threads on cpu {}; each thread needs its own cpu",
                 pair[0]
             )));
         }
@@ -279,7 +279,7 @@ impl LoadedWork {
             None => Ok(()),
             Some(empty) => {
                 let reason = format!(
-                    "traffic on cpu {} has no block of {BLOCK_BYTES} B to stream through",
+                    "traffic on cpu {} has less memory than one block of {BLOCK_BYTES} B",
                     empty.cpu
                 );
                 Err(Invalid(reason))
@@ -379,7 +379,7 @@ mod tests {
             assert!(
                 LoadedWork::new(probe(), vec![bad])
                     .validate()
-                    .is_err_and(|f| f.0.contains("no block"))
+                    .is_err_and(|f| f.0.contains("one block"))
             );
         }
     }

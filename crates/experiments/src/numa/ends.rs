@@ -70,7 +70,7 @@ impl Ends {
         available(
             &cpu_ids,
             &with_cpus,
-            "nodes with CPUs of this run are",
+            "nodes with CPUs of this session are",
             "--cpu-nodes",
         )?;
         let memory_ids = settings
@@ -272,7 +272,7 @@ pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome
         let node = topology.node(id)?;
         if node.allowed == Some(false) {
             let reason = format!(
-                "this process may not take memory of node {id} \
+                "this process may not use memory of node {id} \
                  (Mems_allowed_list)"
             );
             return Some(Outcome::Skipped { reason });
@@ -311,7 +311,7 @@ pub fn adjustments(settings: &Settings, detail: Option<Detail>, scope: &Scope<'_
     if !homeless.is_empty() {
         let cpus = CpuList(homeless);
         said.push(format!(
-            "numa: the system does not tell the node of cpus {cpus}, which are left out"
+            "numa: the system does not report the node of cpus {cpus}, which are left out"
         ));
     }
     let idle: Vec<u32> = ends.cpu_nodes.iter().map(|node| node.id).collect();
@@ -322,7 +322,7 @@ pub fn adjustments(settings: &Settings, detail: Option<Detail>, scope: &Scope<'_
     if !without.is_empty() {
         let nodes = CpuList(without);
         said.push(format!(
-            "numa: no cpu of this run is on node {nodes}, whose memory is measured from the others"
+            "numa: node {nodes} has no cpu of this session; its memory is measured from other nodes"
         ));
     }
     let all = ends.cpu_nodes.len() * with_memory(scope).len();

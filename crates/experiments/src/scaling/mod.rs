@@ -305,8 +305,8 @@ impl Scaling {
                  more; type --model-size 8GB"
             ))),
             Some(size) if self.reading().is_none() => Err(Error::usage(format!(
-                "nothing to hold a model of {size} against: no operation that reads only; a token \
-                 takes a read of all weights; type --ops read"
+                "model size without reads: {size}; tokens per second follow from an operation \
+                 that only reads; type --ops read"
             ))),
             _ => Ok(()),
         }
@@ -344,7 +344,7 @@ impl ScalingPoint<'_> {
         let chosen = self.placement != Placement::Spread
             || self.curve.kind.as_ref().is_some_and(|kind| kind != "all");
         (chosen && facts.system.pinning.get() == Some(&false))
-            .then(|| "this system lets nobody choose the cpu of a thread".to_owned())
+            .then(|| "this system cannot pin threads".to_owned())
     }
 
     /// Coordinates in addition to those of every bandwidth.

@@ -256,7 +256,7 @@ fn not_counted(
     let one = |r: &Rejected| {
         let why = match r.why {
             Why::NoPersistence => "the next points are lower again".to_owned(),
-            Why::GoneAgain(entries) => format!("gone from {entries} on"),
+            Why::GoneAgain(entries) => format!("absent from {entries} on"),
             Why::TouchesFloor => "within noise".to_owned(),
             Why::NotConfirmed => "not in the second pass".to_owned(),
             Why::AtTheEnd => "too near the last point; raise --max-pages".to_owned(),

@@ -18,7 +18,7 @@ pub fn bus(files: &SystemFiles) -> Fact<MemoryBus> {
             None => Err("is cut short".to_owned()),
         },
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            Err("may be read by root only".to_owned())
+            Err("is readable by root only".to_owned())
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err("is missing: no SMBIOS firmware, or it is hidden".to_owned())
@@ -66,7 +66,7 @@ fn sum(devices: &[MemoryDevice]) -> Result<Fact<MemoryBus>, String> {
         };
         if device.populated.is_none() {
             return Err(format!(
-                "does not tell whether there is memory in {}",
+                "does not report whether there is memory in {}",
                 named()
             ));
         }
@@ -75,7 +75,7 @@ fn sum(devices: &[MemoryDevice]) -> Result<Fact<MemoryBus>, String> {
             .filter(|speed| (50..200_000).contains(speed))
         else {
             return Err(format!(
-                "tells no speed of {}, as usual in a virtual machine",
+                "reports no speed of {}, as usual in a virtual machine",
                 named()
             ));
         };
@@ -83,12 +83,12 @@ fn sum(devices: &[MemoryDevice]) -> Result<Fact<MemoryBus>, String> {
             .data_bits
             .filter(|bits| bits.is_power_of_two() && (8..=2048).contains(bits))
         else {
-            return Err(format!("tells no data width of {}", named()));
+            return Err(format!("reports no data width of {}", named()));
         };
         let key = match (channel(device), memory.len()) {
             (_, 1) => String::new(),
             (Some(key), _) if names.insert((device.array, &device.locator, &device.bank)) => key,
-            _ => return Err(format!("does not tell the channel of {}", named())),
+            _ => return Err(format!("does not report the channel of {}", named())),
         };
         let channel = channels.entry(key).or_default();
         channel.bits = channel.bits.max(bits);

@@ -28,7 +28,7 @@ pub fn memory(files: &SystemFiles) -> MemoryFacts {
         (Some(bytes), _) => Fact::known(Bytes(bytes), MEMINFO),
         (None, Some(bytes)) => Fact::known(
             Bytes(bytes),
-            format!("sysconf, since {MEMINFO} does not tell"),
+            format!("sysconf, since {MEMINFO} does not report"),
         ),
         (None, None) => Fact::unknown(format!("neither {MEMINFO} nor the system tells")),
     };
@@ -43,7 +43,7 @@ pub fn memory(files: &SystemFiles) -> MemoryFacts {
             },
             MEMINFO,
         ),
-        _ => Fact::unknown(format!("{MEMINFO} does not tell")),
+        _ => Fact::unknown(format!("{MEMINFO} does not report")),
     };
     let available = available(files, &meminfo, total.value);
     let cgroup = match cgroup::memory_left(files) {
@@ -134,7 +134,7 @@ fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<B
         }
         (None, None, Some(bytes)) => (
             bytes,
-            format!("sysconf, since {MEMINFO} does not tell; free memory only"),
+            format!("sysconf, since {MEMINFO} does not report; free memory only"),
         ),
         (None, None, None) => {
             return Fact::unknown(format!("neither {MEMINFO} nor the system tells"));

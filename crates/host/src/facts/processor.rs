@@ -65,7 +65,7 @@ pub fn discover(files: &SystemFiles) -> CpuFacts {
         counter: counter(files),
         counter_invariant: match processor::counter_invariant() {
             Some((invariant, source)) => Fact::known(invariant, source),
-            None => Fact::unknown("the processor does not tell"),
+            None => Fact::unknown("the processor does not report"),
         },
     }
 }
@@ -106,7 +106,7 @@ fn counter(files: &SystemFiles) -> Fact<Hertz> {
     match files.read_as::<u32>(TSC).filter(|&khz| khz > 0) {
         Some(kilohertz) => Fact::known(Hertz(f64::from(kilohertz) * 1e3), TSC),
         None => Fact::unknown(
-            "not told by the processor, the hypervisor or the system; calibrated instead",
+            "not reported by the processor, the hypervisor or the system; calibrated instead",
         ),
     }
 }

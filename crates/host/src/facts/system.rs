@@ -81,7 +81,7 @@ fn huge_pools(files: &SystemFiles) -> Fact<Vec<HugePool>> {
 pub fn system(files: &SystemFiles) -> SystemFacts {
     let named = |path: &str, call: fn() -> Option<String>| match (files.read(path), call()) {
         (Some(text), _) => Fact::known(text, path),
-        (None, Some(text)) => Fact::known(text, format!("uname, since {path} does not tell")),
+        (None, Some(text)) => Fact::known(text, format!("uname, since {path} does not report")),
         (None, None) => Fact::unknown(format!("neither {path} nor uname tells")),
     };
     SystemFacts {
@@ -120,10 +120,12 @@ fn virtualization(files: &SystemFiles) -> Fact<String> {
             format!("{name} ({machine})"),
             format!("CPUID leaf 40000000h and {DMI}"),
         ),
-        None if machine.is_empty() => {
-            Fact::unknown(format!("the processor does not tell, and {DMI} is missing"))
-        }
-        None => Fact::unknown(format!("the processor does not tell; {DMI} says {machine}")),
+        None if machine.is_empty() => Fact::unknown(format!(
+            "the processor does not report, and {DMI} is missing"
+        )),
+        None => Fact::unknown(format!(
+            "the processor does not report; {DMI} says {machine}"
+        )),
     }
 }
 
@@ -272,7 +274,7 @@ fn smt(files: &SystemFiles, topology: &Topology) -> Fact<bool> {
             let shared = topology.cpus.iter().any(|cpu| cpu.siblings.len() > 1);
             Fact::known(
                 shared,
-                format!("CPUs that share a core, since {active} does not tell"),
+                format!("CPUs that share a core, since {active} does not report"),
             )
         }
     }

@@ -105,7 +105,7 @@ fn allowed(files: &SystemFiles) -> (Option<BTreeSet<u32>>, &'static str) {
             os::AFFINITY_CALL,
         ))
     };
-    let unknown = (None, "all, since the system does not tell");
+    let unknown = (None, "all, since the system does not report");
     if files.is_real() {
         called().or_else(recorded)
     } else {
@@ -230,7 +230,10 @@ fn caches(files: &SystemFiles, online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
         source += &format!("; {unreadable} entries without a usable size or type are left out");
     }
     if unshared > 0 {
-        source += &format!("; {unshared} entries do not tell who shares them and count as private");
+        source += &format!(
+            "; {unshared} entries do not report who shares them and count as \
+            private"
+        );
     }
     (found.into_values().collect(), source)
 }
@@ -287,7 +290,10 @@ fn own_caches(online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     }
     let source = match caches.is_empty() {
         true => {
-            format!("unknown: nothing usable in {CPUS}/cpu*/cache, and the processor does not tell")
+            format!(
+                "unknown: nothing usable in {CPUS}/cpu*/cache, and the processor does not \
+                report"
+            )
         }
         false => format!(
             "CPUID, since nothing usable is in {CPUS}/cpu*/cache; sharing is from CPUID too, as \

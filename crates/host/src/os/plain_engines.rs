@@ -5,7 +5,7 @@ use units::error::{Error, Result};
 
 /// Always an error: the engine exists on Linux only.
 pub fn native_aio_availability() -> std::result::Result<(), String> {
-    Err("it is Linux's alone".to_owned())
+    Err("it exists on Linux only".to_owned())
 }
 
 /// Always an error: the engine exists on Linux only.
@@ -14,7 +14,7 @@ pub fn open_native_aio(
     _settings: &EngineSettings,
 ) -> Result<Box<dyn IoEngine>> {
     Err(Error::usage(
-        "cannot use engine aio: it is Linux's alone; use --engine sync",
+        "cannot use engine aio: it exists on Linux only; use --engine sync",
     ))
 }
 

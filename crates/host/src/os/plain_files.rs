@@ -174,7 +174,7 @@ pub fn device_block(_file: &File) -> Option<u32> {
 
 /// Always an error: the standard library has no mappings.
 pub fn file_mapping_availability() -> std::result::Result<(), String> {
-    Err("this system's mappings of files are not known here".to_owned())
+    Err("mapping files is not implemented for this system".to_owned())
 }
 
 /// Size of a file at this moment, in bytes.

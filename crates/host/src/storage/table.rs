@@ -61,7 +61,7 @@ pub static IO_ENGINES: [EngineRow; 5] = [
     },
     EngineRow {
         name: "null",
-        help: "nothing is moved: the cost of this program per operation",
+        help: "no transfer: the cost of this program per operation",
         asynchronous: true,
         bypasses_cache: true,
         availability: null::availability,

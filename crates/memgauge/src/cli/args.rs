@@ -426,7 +426,7 @@ impl Effects for ReportOptions {
         Effect {
             option: "theme",
             applies: |o| uses(o.made(), "theme"),
-            only: "only svg and png have a ground",
+            only: "only svg and png have a background",
             cure: Some("--format svg"),
         },
     ];

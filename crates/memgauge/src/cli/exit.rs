@@ -56,7 +56,7 @@ pub const EXIT_CODES: &[ExitRow] = &[
         Exit::Done,
         "0",
         "done",
-        "All that was asked for was done. A reader that closes the pipe early changes nothing.",
+        "The request was carried out. A reader that closes the pipe early changes nothing.",
     ),
     row(
         Exit::Failed,
@@ -187,7 +187,7 @@ pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending
         let how = unfinished.map(|how| format!("; {how}")).unwrap_or_default();
         return because(
             Exit::Incomplete,
-            format!("interrupted: what was measured until then is in the result{how}"),
+            format!("interrupted: finished points are in the result{how}"),
         );
     }
     let measured = with("measured").len();

@@ -391,7 +391,7 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
     for (experiment, count) in room {
         let count = counted(count, "follow-up point");
         let name = plan.request.experiments[experiment].name();
-        text += &format!("  up to {count} of {name}, placed by what is measured\n");
+        text += &format!("  up to {count} of {name}, placed from results\n");
     }
     text += &format!("result: {}\n", destination.describe());
     text

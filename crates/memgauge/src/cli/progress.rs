@@ -152,7 +152,7 @@ impl Progress {
             }
             Err(e) => {
                 tell(&format!(
-                    "memgauge: no journal: {}: {e}; an aborted run will be lost",
+                    "memgauge: no journal: {}: {e}; an aborted session will be lost",
                     near.display()
                 ));
                 None

@@ -149,7 +149,7 @@ impl<'a> Typed<'a> {
         }
         if !word.starts_with('-') {
             return format!(
-                "word too many: '{word}'; options start with --; {}",
+                "unexpected argument: '{word}'; options start with --; {}",
                 self.help()
             );
         }

@@ -90,20 +90,20 @@ pub fn left_behind(path: &Path, own: Option<&Path>) -> Vec<String> {
         let name = journal.display();
         if is_under_way(&journal) {
             return format!(
-                "another run for {} is under way: it writes {name}",
+                "another session for {} is running: it writes {name}",
                 path.display()
             );
         }
         let Some(report) = saved::silently(&journal) else {
             return format!(
-                "an earlier run for {} left {name}, which stays as it is",
+                "an earlier session for {} left {name}, which stays as it is",
                 path.display()
             );
         };
         let count = measured(&report).len();
         let again = continuing(&report.provenance.command_line, &journal);
         format!(
-            "an earlier run for {} did not end: {name} has {}; to continue it, type {again}",
+            "an earlier session for {} did not end: {name} has {}; to continue it, type {again}",
             path.display(),
             counted(count, "point")
         )
@@ -131,7 +131,8 @@ fn claim(file: &Path) -> Result<Option<File>> {
         .is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
     if taken || journals_of(file).any(|journal| is_under_way(&journal)) {
         return Err(Error::usage(format!(
-            "cannot continue '{}': its run is under way; only a run that ended is continued; type \
+            "cannot continue '{}': its session is running; only a session that ended is \
+             continued; type \
              memgauge report {}",
             file.display(),
             quoted(&file.to_string_lossy())
@@ -211,8 +212,8 @@ impl Resume {
     ) -> Result<(Past, Continued)> {
         if let Some(difference) = machine_difference(&self.report, machine) {
             return Err(Error::usage(format!(
-                "cannot continue '{}': {difference}; a run continues on the machine and with the \
-                 program that it was started on; type memgauge report {} to see what it holds",
+                "cannot continue '{}': {difference}; a session continues on the machine and with \
+                 the program that it was started on; type memgauge report {} to see what it holds",
                 self.file.display(),
                 quoted(&self.file.to_string_lossy())
             )));

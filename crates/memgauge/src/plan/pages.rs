@@ -31,7 +31,7 @@ fn best(work: &Work, facts: &HostFacts) -> PageMode {
             .thp_mode
             .get()
             .is_none_or(|mode| mode != "never"),
-        // A pool that the system does not tell of is no pool.
+        // A pool that the system does not report of is no pool.
         PageMode::Huge => {
             facts.pages.huge_pools.get().is_some()
                 && lacking_pages(&work.in_pages(*pages), facts).is_none()

@@ -18,7 +18,7 @@ fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     ];
     // How `host` words a source that stands in for the usual one.
     let instead =
-        |source: &str| source.contains("nothing usable") || source.contains("does not tell");
+        |source: &str| source.contains("nothing usable") || source.contains("does not report");
     let told = taken.into_iter().filter(move |(_, source)| instead(source));
     told.map(|(what, source)| {
         sentence(

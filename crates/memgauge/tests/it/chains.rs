@@ -105,7 +105,7 @@ fn what_is_no_page_has_no_nodes() {
             .expect("memory");
         let failure = machine.prepare(&work).expect_err("no pages");
         assert!(
-            matches!(&failure, Failure::Unsupported(why) if why.contains("are no pages")),
+            matches!(&failure, Failure::Unsupported(why) if why.contains("is no page size")),
             "{page}: {failure:?}"
         );
     }

@@ -188,7 +188,7 @@ const USAGE: &[Row] = &[
         "core-to-core --pairs 0-99999",
         2,
         Err,
-        "cpu not available: 99999; this run may use",
+        "cpu not available: 99999; this session may use",
     ),
     (
         "core-to-core --pairs 0:99999",
@@ -210,7 +210,7 @@ const USAGE: &[Row] = &[
         "core-to-core --cpus 0 --pairs 0-1",
         2,
         Err,
-        "cpu not available: 1; this run may use 0; a pair needs two",
+        "cpu not available: 1; this session may use 0; a pair needs two",
     ),
     (
         "core-to-core --kernel cas",
@@ -280,7 +280,7 @@ const USAGE: &[Row] = &[
         "scaling --model-size 8GB --ops write",
         2,
         Err,
-        "no operation that reads only",
+        "model size without reads",
     ),
     (
         "scaling --model-size 8GB --sizes 1MiB",
@@ -440,7 +440,7 @@ const USAGE: &[Row] = &[
         "'zzzzzzzz'; operations: read",
     ),
     ("bandwidth --ops=", 2, Err, "operations: read"),
-    ("bandwidth extra", 2, Err, "word too many: 'extra'"),
+    ("bandwidth extra", 2, Err, "unexpected argument: 'extra'"),
     ("-z", 2, Err, "unknown option: '-z'"),
     // Sizes.
     (
@@ -549,7 +549,7 @@ const USAGE: &[Row] = &[
         "latency --cpus 1048575",
         2,
         Err,
-        "cpu not available: 1048575; this run may use",
+        "cpu not available: 1048575; this session may use",
     ),
     ("latency --cpus=", 2, Err, "CPU"),
     // Other numbers.

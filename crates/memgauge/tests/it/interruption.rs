@@ -42,7 +42,7 @@ fn ended_well(run: &Finished, folder: &Path) -> Vec<Value> {
     assert!(!run.timed_out && !run.panicked(), "{run:?}");
     assert_eq!(run.code, Some(3), "{run:?}");
     let told = run.stderr.strip_prefix(
-        "memgauge: interrupted: what was measured until then is in the result; to continue, type ",
+        "memgauge: interrupted: finished points are in the result; to continue, type ",
     );
     let again = told.expect("how to continue");
     assert!(

@@ -85,7 +85,7 @@ fn lines_that_do_not_belong_are_counted_and_said() {
     let (report, notes) = with(2, "{\"line\":\"poi");
     assert_eq!(
         notes,
-        ["lines of the journal that cannot be read and were passed over: 1"]
+        ["lines of the journal that cannot be read and were skipped: 1"]
     );
     assert_eq!((measured(&report), report.status), (3, RunStatus::Complete));
     assert!(
@@ -96,7 +96,7 @@ fn lines_that_do_not_belong_are_counted_and_said() {
     let (_, notes) = with(5, "{\"line\":\"poi");
     assert_eq!(
         notes,
-        ["the last line of the journal is broken off and was passed over"]
+        ["the last line of the journal is incomplete and was skipped"]
     );
     // Of points that were not planned, each once: another number, experiment, place, unit.
     for (old, new) in [
@@ -109,7 +109,7 @@ fn lines_that_do_not_belong_are_counted_and_said() {
         let (report, notes) = with(2, &lines[1].replacen(old, new, 1));
         assert_eq!(
             notes,
-            ["points in the journal that were not planned and were passed over: 1"],
+            ["points in the journal that were not planned and were skipped: 1"],
             "{new}"
         );
         assert_eq!(report.datasets, whole.datasets);
@@ -207,7 +207,7 @@ fn journals_that_are_none_are_refused() {
         ),
         (
             format!("{}\n{}", lines[0], lines[0]),
-            "holds more than one run",
+            "contains more than one session",
         ),
     ];
     let folder = folder();
@@ -277,8 +277,7 @@ fn hostile_lines_are_passed_over() {
         let run = typed("report j.jsonl --format json", folder.path());
         assert_eq!(run.code, Some(0), "{value:.20}: {run:?}");
         assert!(
-            run.stderr
-                .contains("cannot be read and were passed over: 1"),
+            run.stderr.contains("cannot be read and were skipped: 1"),
             "{value:.20}: {run:?}"
         );
         assert_eq!(

@@ -106,7 +106,7 @@ fn two_runs_at_once_keep_out_of_each_others_way() {
     let refused = typed(&format!("{LONG} --resume r.json.journal.jsonl"), at);
     ends_with(2, &refused);
     assert!(
-        refused.stderr.contains("its run is under way"),
+        refused.stderr.contains("its session is running"),
         "{refused:?}"
     );
     let second = typed(&format!("{SHORT} -o r.json"), at);
@@ -114,7 +114,7 @@ fn two_runs_at_once_keep_out_of_each_others_way() {
     assert!(
         second
             .stderr
-            .contains("another run for r.json is under way"),
+            .contains("another session for r.json is running"),
         "{second:?}"
     );
     assert!(journal.exists(), "the journal of the other run");

@@ -108,7 +108,7 @@ fn left_out(charts: &[&Chart]) -> Option<String> {
     let rest = charts.get(MAX_CHARTS..).filter(|rest| !rest.is_empty())?;
     let names = names(rest.iter().copied()).join(", ");
     Some(format!(
-        "without {} for which there is no room: {names} (--chart draws them, .html has all)",
+        "without {} that have no room: {names} (--chart draws them, .html has all)",
         counted(rest.len(), "chart")
     ))
 }

@@ -37,8 +37,7 @@ impl Chart {
     /// Note on numbers that are not drawn; `None` if all are drawn.
     pub(crate) fn undrawn(&self) -> Option<String> {
         let points = counted(self.not_drawn, "point");
-        (self.not_drawn > 0)
-            .then(|| format!("not drawn for want of room: {points}; --format csv has all"))
+        (self.not_drawn > 0).then(|| format!("not drawn, no room: {points}; --format csv has all"))
     }
 }
 

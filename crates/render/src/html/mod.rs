@@ -280,7 +280,7 @@ fn small(text: &str) -> String {
 fn by_keys(what: &str) -> String {
     format!(
         "role=\"group\" aria-roledescription=\"chart\" tabindex=\"0\" aria-label=\"{}; arrow keys \
-         tell point by point and series by series, plus and minus enlarge and shrink, 0 shows \
+         read point by point and series by series, plus and minus enlarge and shrink, 0 shows \
          all; the numbers are in the tables below\"",
         escape(what)
     )

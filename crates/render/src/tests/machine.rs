@@ -52,7 +52,7 @@ pub fn host() -> HostFacts {
                 },
                 "/proc/meminfo",
             ),
-            bus: Fact::unknown("/sys/firmware/dmi/tables/DMI may be read by root only"),
+            bus: Fact::unknown("/sys/firmware/dmi/tables/DMI is readable by root only"),
         },
         pages: PageFacts {
             base: Bytes(4096),

@@ -106,7 +106,7 @@ fn the_host_table_is_safe_and_says_what_is_unknown() {
     host.cpu.vendor = Fact::unknown(reports::HOSTILE);
     host.system.hostname = Fact::known(reports::HOSTILE.into(), "x\u{1b}[0m");
     host.topology.caches.clear();
-    host.topology.caches_source = "this system does not tell".into();
+    host.topology.caches_source = "this system does not report".into();
     host.topology.nodes.clear();
     host.topology.cpus[1].core = None;
     host.environment.load = Fact::known(f64::NAN, "nowhere");
@@ -115,7 +115,7 @@ fn the_host_table_is_safe_and_says_what_is_unknown() {
     assert!(!text.contains("NaN"));
     let caches = text.lines().find(|l| l.starts_with("caches ")).unwrap();
     assert!(
-        caches.contains("unknown") && caches.contains("this system does not tell"),
+        caches.contains("unknown") && caches.contains("this system does not report"),
         "{caches}"
     );
     let cores = text.lines().find(|l| l.starts_with("cores")).unwrap();

@@ -57,7 +57,7 @@ fn depth(dataset: &Dataset) -> Option<Finding> {
     curve.sort_by_key(|(depth, _)| *depth);
     let found = saturation(&curve)?;
     let text = format!(
-        "{} under way in each thread {} 95% of the highest rate: {} of {} operations per second.",
+        "{} in flight in each thread {} 95% of the highest rate: {} of {} operations per second.",
         counted(found.count(), "operation"),
         found.reach(),
         significant(found.reached),

@@ -91,8 +91,9 @@ impl<'a> Files<'a> {
             (false, _) => Ok(Permission::Read),
             (true, true) => Ok(Permission::Destroy),
             (true, false) => Err(Error::usage(format!(
-                "cannot write to {}: its data would be lost; only new files and files that are \
-                 given up are written to; type --create 1GiB with a new name, or --destroy-data \
+                "cannot write to {}: its data would be lost; only new files and files named with \
+                 --destroy-data are written to; type --create 1GiB with a new name, or \
+                 --destroy-data \
                  {}",
                 path.display(),
                 path.display()

@@ -25,9 +25,9 @@ lists! {
 names! {
     /// Direction of operations.
     Direction, "operations on storage":
-    Read "read" "All of them read.",
-    Write "write" "All of them write.",
-    Mix "mix" "A share of them writes.",
+    Read "read" "Reads only.",
+    Write "write" "Writes only.",
+    Mix "mix" "Reads and a share of writes.",
 }
 
 names! {
@@ -50,8 +50,8 @@ names! {
 names! {
     /// Times at which recorded operations are begun.
     Timing, "timings of a replay":
-    Asap "asap" "As soon as there is a free place.",
-    Recorded "recorded" "When they came in the trace.",
+    Asap "asap" "As soon as a slot is free.",
+    Recorded "recorded" "At the times of the trace.",
 }
 
 /// A share of operations, in millionths: `0.3`, `30%`.
@@ -427,19 +427,19 @@ impl Effects for Settings {
         Effect {
             option: "destroy-data",
             applies: Self::may_write,
-            only: "only writes overwrite what a file holds",
+            only: "only writes overwrite data",
             cure: Some("--ops write"),
         },
         Effect {
             option: "data",
             applies: |s| s.may_write() || s.create.is_some() || s.verify,
-            only: "only what is written or verified has such data",
+            only: "only writes and --verify use it",
             cure: Some("--ops write"),
         },
         Effect {
             option: "verify",
             applies: Self::may_read,
-            only: "only what is read is compared",
+            only: "only reads are verified",
             cure: Some("--ops read"),
         },
         Effect {
@@ -479,8 +479,8 @@ impl Settings {
         }
         if let Some(depth) = self.depth.0.iter().find(|d| d.0 == 0 || d.0 > MAX_DEPTH) {
             return refuse(format!(
-                "depth not possible: {}; a thread has 1 to {MAX_DEPTH} operations under way; \
-                 type --depth 32",
+                "depth not possible: {}; a thread has 1 to {MAX_DEPTH} operations in flight; type \
+                 --depth 32",
                 depth.0
             ));
         }
@@ -527,7 +527,8 @@ impl Settings {
             .find(|path| !self.files.contains(path))
         {
             return refuse(format!(
-                "nothing to destroy: {} is not among the files of the run; type its name as FILE \
+                "nothing to destroy: {} is not among the files of the session; type its name as \
+                 FILE \
                  too",
                 path.display()
             ));

@@ -301,17 +301,17 @@ fn what_firmware_leaves_open_is_unknown() {
     let cases: [(Vec<u8>, &str); 9] = [
         (
             two(Module { speed: 0, ..DDR5 }),
-            "tells no speed of 'DIMM_B1'",
+            "reports no speed of 'DIMM_B1'",
         ),
-        (two(Module { speed: 1, ..DDR5 }), "tells no speed"),
+        (two(Module { speed: 1, ..DDR5 }), "reports no speed"),
         (
             two(Module {
                 bits: 0xFFFF,
                 ..DDR5
             }),
-            "tells no data width",
+            "reports no data width",
         ),
-        (two(Module { bits: 0, ..DDR5 }), "tells no data width"),
+        (two(Module { bits: 0, ..DDR5 }), "reports no data width"),
         (
             two(Module {
                 size: 0xFFFF,
@@ -321,7 +321,7 @@ fn what_firmware_leaves_open_is_unknown() {
         ),
         (table(&[]), "lists no memory"),
         (flash, "lists no memory"),
-        (old, "tells no speed"),
+        (old, "reports no speed"),
         (Vec::new(), "lists no memory"),
     ];
     for (table, why) in cases {

@@ -78,7 +78,7 @@ fn memory_that_a_balloon_holds_is_not_available() {
     assert_eq!(
         tree.discover().memory.available.value,
         Some(Bytes::gib(8)),
-        "a node does not tell"
+        "a node does not report"
     );
 }
 
@@ -140,7 +140,7 @@ fn a_cpuset_leaves_the_memory_of_its_nodes() {
     assert_eq!(
         hidden.discover().memory.available.value,
         Some(Bytes::gib(8)),
-        "the node does not tell"
+        "the node does not report"
     );
 }
 

@@ -434,7 +434,7 @@ fn a_cache_that_does_not_tell_its_sharers_or_its_size() {
     assert!(
         topology
             .caches_source
-            .contains("1 entries do not tell who shares them"),
+            .contains("1 entries do not report who shares them"),
         "{}",
         topology.caches_source
     );

@@ -75,7 +75,7 @@ fn taken(path: &Path) -> Error {
     refusal(
         path,
         why,
-        "name a new file, leave out --create to read it, or give it up with --destroy-data",
+        "name a new file, leave out --create to read it, or overwrite it with --destroy-data",
     )
 }
 
@@ -89,7 +89,7 @@ fn check_room(path: &Path, name: &Path, bytes: u64) -> Result<()> {
     if bytes == 0 {
         return Err(refusal(
             path,
-            "a created file of no bytes cannot be measured",
+            "an empty file cannot be measured",
             "use --create 1GiB",
         ));
     }

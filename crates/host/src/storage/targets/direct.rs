@@ -25,9 +25,7 @@ pub(super) fn establish(file: &File, wanted: bool, facts: &DeviceFacts) -> io::R
     }
     let candidates = match os::direct_alignment(file) {
         Some(told) if told.offset == 0 => {
-            return refused(format!(
-                "{name} carries direct I/O out through the page cache"
-            ));
+            return refused(format!("{name} serves direct I/O through the page cache"));
         }
         Some(told) => vec![(told.memory.max(1) as usize, told.offset as usize)],
         None => {
@@ -49,7 +47,7 @@ pub(super) fn establish(file: &File, wanted: bool, facts: &DeviceFacts) -> io::R
         }
     }
     refused(format!(
-        "{name} takes the wish for direct I/O, but refuses to read so"
+        "{name} accepts direct I/O, but refuses to read with it"
     ))
 }
 

@@ -13,8 +13,8 @@ use units::error::{Error, Result};
 pub(super) fn busy(path: &Path, how: &str) -> Error {
     let path = path.display();
     Error::usage(format!(
-        "cannot overwrite {path}: in use: {how}; only what nobody else uses is overwritten; name \
-         another"
+        "cannot overwrite {path}: in use: {how}; only unused files and devices are overwritten; \
+         name another"
     ))
 }
 
@@ -26,7 +26,7 @@ pub(super) fn check_before_opening(
 ) -> Result<()> {
     let used = match numbers.kind {
         FileKind::BlockDevice if !system.exists("/proc/self/mountinfo") => {
-            Some("this system does not tell what is mounted, so it may be".to_owned())
+            Some("this system does not report what is mounted, so it may be".to_owned())
         }
         FileKind::BlockDevice => use_of_device(numbers.special, system),
         _ => use_of_file(path, numbers, system),
@@ -54,7 +54,7 @@ pub(super) fn check_opened(
             [] if system.exists("/proc/self/fd") => {
                 Ok("no other program whose open files can be seen has it open")
             }
-            [] => Ok("not checked: this system does not tell who has a file open"),
+            [] => Ok("not checked: this system does not report who has a file open"),
             [first, ..] => Err(busy(path, &format!("process {first} has it open"))),
         },
     }

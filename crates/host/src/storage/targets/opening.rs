@@ -83,7 +83,7 @@ pub(super) fn cannot_open(path: &Path, error: &io::Error) -> Error {
             "name a file or a block device that exists, or make a file with --create SIZE"
         }
         io::ErrorKind::PermissionDenied => {
-            "only what you may open can be measured; ask for the right, or name another"
+            "you have no permission to open it; ask for it, or name another"
         }
         _ => {
             return Error::failure(format!(

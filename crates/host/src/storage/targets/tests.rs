@@ -199,7 +199,7 @@ fn a_device_is_left_alone_where_mounts_are_not_told() {
     let text = check(&SystemFiles::under(root.path()))
         .unwrap_err()
         .to_string();
-    assert!(text.contains("does not tell what is mounted"), "{text}");
+    assert!(text.contains("does not report what is mounted"), "{text}");
     let (_tree, files) = tree();
     assert!(
         check(&files)

@@ -550,10 +550,7 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
                 .measured("operation=chase level=L3 pages=thp")
                 .verdict
                 .text();
-            assert!(
-                text.starts_with("its 40 MiB are more than the 24"),
-                "{text}"
-            );
+            assert!(text.starts_with("its 40 MiB exceed the 24"), "{text}");
         }
     }
     // A cache that holds more than the user says: what was sized as memory is answered by it.

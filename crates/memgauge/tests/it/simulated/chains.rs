@@ -313,8 +313,7 @@ fn memory_that_lies_elsewhere_makes_the_point_fail() {
                 assert!(matches!(outcome, Outcome::Failed { .. }), "{outcome:?}");
                 assert_eq!(
                     lab::reasons(outcome),
-                    "65536 of 65536 pages lie elsewhere (pages found on nodes 3); node 5 was \
-                     asked for"
+                    "65536 of 65536 pages lie on other nodes (3); node 5 was requested"
                 );
             }
         }

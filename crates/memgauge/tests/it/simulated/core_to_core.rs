@@ -271,7 +271,7 @@ fn pairs_are_those_that_are_named() {
     for (pairs, says) in [
         (
             "0-8",
-            "cpu not available: 8; this run may use 0-7; type --pairs 0-1",
+            "cpu not available: 8; this session may use 0-7; type --pairs 0-1",
         ),
         ("9:1", "9"),
     ] {

@@ -369,7 +369,7 @@ fn a_kernel_that_puts_pages_elsewhere_makes_points_fail() {
             point.coordinates
         );
         let reason = lab::reasons(&point.outcome);
-        assert!(right || reason.contains("was asked for"), "{reason}");
+        assert!(right || reason.contains("was requested"), "{reason}");
     }
     let local = lab::reasons(
         &ran.point("operation=read cpu_node=all memory_node=local")
@@ -378,8 +378,8 @@ fn a_kernel_that_puts_pages_elsewhere_makes_points_fail() {
     // Of 8 threads two are on node 1.
     let strays = 64 * 256 * 6;
     let told = format!(
-        "{strays} of {} pages lie elsewhere (pages found on nodes 1); each thread's node was \
-         asked for",
+        "{strays} of {} pages lie on other nodes (1); each thread's node was \
+         requested",
         64 * 256 * 8
     );
     assert_eq!(local, told);
@@ -399,7 +399,7 @@ fn a_kernel_that_tells_nothing_leaves_doubt() {
         assert!(
             verdict
                 .text()
-                .contains("does not tell whether its memory is on"),
+                .contains("does not report whether its memory is on"),
             "{}",
             verdict.text()
         );
@@ -535,8 +535,7 @@ fn nodes_without_room_or_leave_are_skipped_with_a_reason() {
         "256.0 MiB do not fit into the 90 MiB that may be used of node 1; type smaller --sizes"
     );
     assert!(
-        reason("operation=chase cpu_node=3 memory_node=2")
-            .contains("may not take memory of node 2")
+        reason("operation=chase cpu_node=3 memory_node=2").contains("may not use memory of node 2")
     );
     assert!(
         ran.point("operation=chase cpu_node=3 memory_node=1")
@@ -565,7 +564,7 @@ fn nodes_that_are_not_there_are_refused() {
     for (options, told) in [
         (
             "--cpu-nodes 2",
-            "node not available: 2; nodes with CPUs of this run are 0-1; type --cpu-nodes 0",
+            "node not available: 2; nodes with CPUs of this session are 0-1; type --cpu-nodes 0",
         ),
         (
             "--memory-nodes 7",
@@ -589,7 +588,7 @@ fn cpus_without_a_node_are_named() {
         cpu.node = None;
     }
     let plan = lab::plan(&on, request(numa("--ops read"), &on)).expect("a plan");
-    let told = "numa: the system does not tell the node of cpus 3, which are left out";
+    let told = "numa: the system does not report the node of cpus 3, which are left out";
     assert!(
         plan.adjusted.contains(&told.to_owned()),
         "{:?}",
@@ -598,7 +597,7 @@ fn cpus_without_a_node_are_named() {
     let mut on = with_far_memory();
     on.cpus.truncate(4);
     let plan = lab::plan(&on, request(numa("--ops read"), &on)).expect("a plan");
-    let told = "numa: no cpu of this run is on node 1-2, whose memory is measured from the others";
+    let told = "numa: node 1-2 has no cpu of this session; its memory is measured from other nodes";
     assert!(
         plan.adjusted.contains(&told.to_owned()),
         "{:?}",

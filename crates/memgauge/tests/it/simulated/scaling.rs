@@ -477,7 +477,7 @@ fn where_threads_cannot_be_pinned_only_their_number_is_measured() {
         let free = (point.name("kind"), point.name("placement")) == (Some("all"), Some("spread"));
         assert_eq!(point.outcome.measured().is_some(), free, "{point:?}");
         assert!(
-            free || lab::reasons(&point.outcome).contains("lets nobody choose the cpu"),
+            free || lab::reasons(&point.outcome).contains("cannot pin threads"),
             "{point:?}"
         );
     }
@@ -822,10 +822,7 @@ fn settings_that_make_no_sense_are_refused() {
         ("--threads 9", "too many threads: 9; 8 cpus may be used"),
         ("--threads best", "thread count not possible: best"),
         ("--model-size 0", "model size not possible: 0 B"),
-        (
-            "--model-size 8GB --ops write",
-            "no operation that reads only",
-        ),
+        ("--model-size 8GB --ops write", "model size without reads"),
         ("--sizes 10", "too small a size: 10 B"),
         ("--sizes 8TiB", "too much memory: 8 TiB for each of"),
     ] {

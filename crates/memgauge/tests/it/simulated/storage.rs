@@ -396,7 +396,7 @@ fn a_device_that_hangs_fails_its_point_and_keeps_the_others() {
     let outcome = &hung.point("depth=4").outcome;
     assert!(matches!(outcome, Outcome::Failed { .. }), "{outcome:?}");
     assert!(
-        reasons(outcome).starts_with("the device hangs: 4 operations under way"),
+        reasons(outcome).starts_with("the device hangs: 4 operations in flight"),
         "{}",
         reasons(outcome)
     );

@@ -84,7 +84,7 @@ fn a_load_is_that_of_a_thread_and_memory_is_shared() {
     assert!(!ran.has_finding("latency-of-threads-shared"));
 }
 
-/// Intervals that do not tell one thread from several give no finding.
+/// Intervals that do not distinguish one thread from several give no finding.
 #[test]
 fn threads_that_make_no_difference_are_no_finding() {
     assert!(
