@@ -157,7 +157,7 @@ const KINDS: [Kind; 15] = [
         held: [65.0, 92.0],
     },
     Kind {
-        name: "two kinds of samples, 60/40",
+        name: "two groups of samples, 60/40",
         draw: |n, k, r| {
             alike(n, k, || {
                 normal(r) + if r.fraction() < 0.4 { 4.0 } else { 0.0 }
@@ -167,13 +167,13 @@ const KINDS: [Kind; 15] = [
         held: PROMISED,
     },
     Kind {
-        name: "two kinds of rounds, 70/30",
+        name: "two groups of rounds, 70/30",
         draw: |n, k, r| choosing(0.0, n, k, r),
         truth: |k| LOW_SHARE * median_deviation(k),
         held: PROMISED,
     },
     Kind {
-        name: "two kinds of rounds that differ, 70/30",
+        name: "two groups of rounds that differ, 70/30",
         draw: |n, k, r| choosing(2.0, n, k, r),
         truth: |k| LOW_SHARE * 2.0f64.hypot(median_deviation(k)),
         held: PROMISED,

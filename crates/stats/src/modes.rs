@@ -1,11 +1,11 @@
-//! Two kinds of values among samples.
+//! Two groups of values among samples.
 
 use super::order::{median, sorted};
 
-/// Kinds less apart than this are not worth a word.
+/// Groups whose medians differ by less than this factor are not reported.
 const LEAST_RATIO: f64 = 1.1;
 
-/// Fewer of a kind than this share, or this count, are outliers.
+/// A group of less than this share of the samples, or of fewer samples than this, is outliers.
 const LEAST_SHARE: f64 = 0.1;
 const LEAST_COUNT: usize = 8;
 
@@ -15,23 +15,23 @@ const LEAST_COUNT: usize = 8;
 const SEPARATION: f64 = 3.1;
 const BY_CHANCE: f64 = 80.0;
 
-/// Two kinds of values.
+/// Two groups of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Modes {
-    /// The middle of the low ones.
+    /// Median of the lower group.
     pub low: f64,
-    /// The middle of the high ones.
+    /// Median of the upper group.
     pub high: f64,
-    /// Share of the high ones.
+    /// Share of samples in the upper group.
     pub share_high: f64,
 }
 
-/// Two kinds of values among samples in time order, in any unit: the split with the least sum of
-/// squares within its sides. The sides have to be further apart than those of any single hump, with
-/// a valley between them. Each needs 10% of the samples and eight at least, and one median is 1.1
-/// times the other. Samples that are like their neighbours count for fewer, so that six rounds at
-/// six levels are not two kinds. `None` otherwise, for values not above 0, and for any that is not
-/// finite.
+/// Two groups of values among samples in time order, in any unit. The samples are split where the
+/// sum of squares within both sides is least. The sides have to be further apart than those of any
+/// distribution with a single peak, with a valley between them. Each side needs 10% of the samples
+/// and at least eight, and one median is 1.1 times the other. Samples that resemble their
+/// neighbours count for less, so that six rounds at six levels are not two groups. `None` if a
+/// condition fails, if a value is not above 0, or if one is not finite.
 ///
 /// Sources: Otsu, "A threshold selection method from gray-level histograms", IEEE Transactions on
 /// Systems, Man, and Cybernetics 9 (1979) (the split); Ashman, Bird and Zepf, "Detecting bimodality
@@ -163,7 +163,7 @@ mod tests {
     use super::super::order::tests::{exponential, normal};
     use super::*;
 
-    /// Share of cases in which `count` samples show two kinds; `draw` gives one by its number.
+    /// Share of cases in which `count` samples show two groups; `draw` gives a sample by its number.
     fn found(
         count: usize,
         trials: usize,

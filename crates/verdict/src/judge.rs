@@ -45,7 +45,7 @@ const CALIBRATION: f64 = 0.001;
 /// A median known to less than this (half the interval's width relative to it).
 pub const SPREAD: f64 = 0.05;
 
-/// Share of a minority above which the median of two kinds of values may be of either.
+/// Share of a minority above which the median may lie in either of two groups of values.
 const MINORITY: f64 = 0.3;
 
 /// Values that rose or fell by more than this from the first to the last round, and not by chance.
@@ -469,7 +469,7 @@ fn shape(shape: &SampleStatistics) -> Vec<Reason> {
     {
         let apart = (modes.high / modes.low - 1.0) * 100.0;
         let text = format!(
-            "values of two kinds, {apart:.0}% apart, {:.0}% of them high",
+            "two groups of values, {apart:.0}% apart, {:.0}% of them high",
             modes.share_high * 100.0
         );
         reasons.push(reason(Cause::Bimodal, text));

@@ -7,7 +7,7 @@ use stats::{self, Drift, Modes};
 pub struct SampleStatistics {
     /// A trend over the rounds that is not by chance.
     pub drift: Option<Drift>,
-    /// Two kinds of values.
+    /// Two groups of values.
     pub modes: Option<Modes>,
     /// The highest median of an allocation relative to the lowest, where allocations differ by more
     /// than the rounds within them.
