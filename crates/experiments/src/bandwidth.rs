@@ -89,7 +89,7 @@ const MAX_CANDIDATES: usize = 12;
 pub struct Bandwidth {
     settings: Settings,
     detail: Detail,
-    /// Whether the user chose what is measured, so that nothing is left out.
+    /// True if the user chose what to measure; then no point is left out.
     chosen: bool,
 }
 
@@ -126,7 +126,7 @@ impl Bandwidth {
         }
     }
 
-    /// The same of what was chosen in its place.
+    /// The experiment with the user's `choices` in place of the profile's.
     pub fn chosen(detail: Detail, choices: &Choices) -> Self {
         let Self {
             settings: usual, ..
@@ -147,7 +147,7 @@ impl Bandwidth {
         }
     }
 
-    /// Working sets to measure: the user's, or what the hierarchy suggests.
+    /// Working sets to measure: those of the user, or one inside each level of the hierarchy.
     fn targets(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<Target>> {
         let named = |&size: &Bytes| Target {
             size,
@@ -171,14 +171,14 @@ impl Bandwidth {
         })
     }
 
-    /// Whether a profile measures `operation` at `level`: what non-temporal stores do is a question
-    /// about memory.
+    /// True if a profile of this detail measures `operation` at `level`. Non-temporal stores matter
+    /// in memory only.
     fn wanted(&self, operation: Operation, level: &str) -> bool {
         let past_caches = operation.contract().policy != Policy::Temporal;
         self.chosen || self.detail != Detail::Levels || !past_caches || level == MEMORY
     }
 
-    /// Points of this number of threads, or of the best number of them.
+    /// Points with `threads` threads, or with the best number of threads.
     fn draft_threads(
         &self,
         scope: &Scope<'_>,
@@ -192,7 +192,7 @@ impl Bandwidth {
             for &asked in &self.settings.ops.0 {
                 let fitted = fitted(asked, target.size)?;
                 let bytes = fitted.bytes;
-                // Whole blocks may be a little less than the request, and lie in another level.
+                // Rounding down to whole blocks may move a working set into another level.
                 let level = if target.hidden.is_some() {
                     target.level.clone()
                 } else {
@@ -208,7 +208,7 @@ impl Bandwidth {
                 };
                 for mut work in self.works(asked, cpus, fitted) {
                     scope.room_for(drafts.len() + 1)?;
-                    // One number is no choice.
+                    // A choice needs at least two numbers.
                     work.counts = if counts.len() > 1 {
                         counts.clone()
                     } else {
@@ -228,10 +228,9 @@ impl Bandwidth {
         Ok(())
     }
 
-    /// Candidates for the number of threads, with the working set of each thread: those at which
-    /// `bytes` lie in the same level as with all of them. The working set of all threads together
-    /// in memory
-    /// is the same in all, unless the user names sizes.
+    /// Candidates for the number of threads, each with the working set of one thread. At every
+    /// candidate `bytes` lie in the same level as with all threads. In memory, the total of all
+    /// threads is the same for all candidates, unless the user names sizes.
     fn race(
         &self,
         scope: &Scope<'_>,
@@ -356,7 +355,7 @@ impl Experiment for Bandwidth {
     }
 }
 
-/// The usable point in memory with `operation` and `threads`, the largest working set of them.
+/// The usable point of `operation` and `threads` in memory that has the largest working set.
 fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<&'a Point> {
     let matches = |p: &&Point| {
         p.name("level") == Some(MEMORY)
@@ -371,8 +370,8 @@ fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<
         .max_by_key(|p| p.number("size_bytes"))
 }
 
-/// The fewest threads that are close to the best of all in memory, for each operation with three
-/// counts or more.
+/// The fewest threads that come close to the highest bandwidth of memory, for each operation
+/// measured with three numbers of threads or more.
 fn saturation(dataset: &Dataset) -> Option<Finding> {
     let operations: Vec<&str> = unique(dataset.points.iter().filter_map(|p| p.name("operation")));
     let most = highest(dataset, "threads")?;
@@ -405,8 +404,8 @@ fn saturation(dataset: &Dataset) -> Option<Finding> {
     Some(Finding::resting_on(points, "memory-saturation", text)?.with(values))
 }
 
-/// The fewest threads that are close to the best in memory with `operation`; `None` where fewer
-/// than three counts were measured or their intervals leave it open.
+/// The fewest threads that come close to the highest bandwidth of memory with `operation`. `None`
+/// if fewer than three numbers were measured or if the intervals leave it open.
 fn fewest_threads<'a>(dataset: &'a Dataset, operation: &str) -> Option<Saturation<'a>> {
     let mut counts = unique(dataset.points.iter().filter_map(|p| p.number("threads")));
     counts.sort_unstable();

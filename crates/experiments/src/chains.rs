@@ -1,4 +1,4 @@
-//! Chains that several experiments measure: their orders as users name them, seeds, lines.
+//! Chains that several experiments use: names of their orders, seeds, cache lines.
 
 use crate::experiment::Scope;
 use crate::lists::{ChainMode, ChainModes};
@@ -7,15 +7,15 @@ use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos, SizeList};
 
-/// Default window of modes that have one.
+/// Default window of the modes that have one.
 const WINDOW: Bytes = Bytes(1 << 20);
 
-/// Window of the packed order: eight pages of 4 KiB, fewer than any first-level TLB in use has
-/// entries. Its 512 lines in random order are too many for a prefetcher.
+/// Window of the packed order: eight pages of 4 KiB, fewer than the entries of any first-level TLB.
+/// Its 512 lines in random order are too many for a prefetcher.
 const PACKED: Bytes = Bytes(32 << 10);
 
 impl ChainMode {
-    /// Whether it goes through memory window by window.
+    /// True if the order finishes one window of memory before the next.
     pub fn has_windows(self) -> bool {
         match self {
             ChainMode::RandomBox | ChainMode::SameRandomInBox | ChainMode::DiffRandomInBox => true,
@@ -47,8 +47,8 @@ pub fn named(shape: ChainShape) -> (ChainMode, Option<Bytes>) {
     }
 }
 
-/// The shapes of chains with nodes `stride` apart in `modes`, with windows of each size in
-/// `localities` where they have some.
+/// Shapes of chains in `modes` with nodes `stride` apart. Modes with windows come once for each
+/// size in `localities`.
 pub fn shapes(
     modes: &ChainModes,
     localities: Option<&SizeList>,
@@ -80,17 +80,17 @@ pub fn shapes(
     Ok(modes.0.iter().flat_map(shapes).collect())
 }
 
-/// The window of the packed order in pages of `base`.
+/// Window of the packed order in base pages of `base` bytes.
 pub fn packed_window(base: Bytes) -> Bytes {
     PACKED.max(base)
 }
 
-/// Seed of the order of a chain: whoever asks for the same chain gets the same one.
+/// Seed for the order of a chain: equal chains get the same seed in every experiment.
 pub fn chain_seed(scope: &Scope<'_>, size: Bytes, stride: Bytes) -> u64 {
     derive(scope.seed, "chain", size.0 ^ (stride.0 << 48))
 }
 
-/// The cache line of `cpu`, the usual one where it is unknown.
+/// The cache line of `cpu`, or 64 B if it is unknown.
 pub fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
     scope
         .facts()
@@ -101,9 +101,8 @@ pub fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
         .unwrap_or(Bytes(64))
 }
 
-/// `general` with at most this many samples, none longer than `longest`: curves of which many
-/// points
-/// tell something together need few of each.
+/// `general` with at most this many samples, each at most `longest`. Curves need few samples per
+/// point, because many points support one result.
 pub fn few_samples(general: Sampling, per_round: u32, rounds: u32, longest: Nanos) -> Sampling {
     Sampling {
         length: general.length.min(longest),

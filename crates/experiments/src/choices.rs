@@ -4,7 +4,7 @@ use crate::lists::{OperationSpec, Operations, PageModes, Widths};
 use std::str::FromStr;
 use units::{CpuList, ParseError, SizeList, ThreadList, parse_list};
 
-/// The name by which latency stands among operations.
+/// Name of latency in the list of operations.
 const LATENCY: &str = "latency";
 
 /// Operations of bandwidth, and `latency`: `read,write,copy,latency`.
@@ -12,7 +12,7 @@ const LATENCY: &str = "latency";
 pub struct MixedOperations {
     /// Operations that move bytes.
     pub bandwidth: Vec<OperationSpec>,
-    /// Whether latency is measured too.
+    /// True if latency is measured too.
     pub latency: bool,
 }
 
@@ -35,7 +35,7 @@ impl FromStr for MixedOperations {
     }
 }
 
-/// Operations of bandwidth and latency. An absent field is the profile's choice.
+/// Operations of bandwidth and latency. A field that is `None` is the profile's choice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 #[command(
     next_help_heading = "Bandwidth and latency of chosen memory, in place of the profile's \
@@ -72,19 +72,19 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Whether anything was chosen.
+    /// True if the user chose anything.
     pub fn any(&self) -> bool {
         *self != Self::default()
     }
 
-    /// Whether operations that move bytes are among those to measure.
+    /// True if operations that move bytes are to be measured.
     pub fn has_bandwidth(&self) -> bool {
         self.ops
             .as_ref()
             .is_none_or(|ops| !ops.bandwidth.is_empty())
     }
 
-    /// Whether latency is among the operations to measure.
+    /// True if latency is to be measured.
     pub fn has_latency(&self) -> bool {
         self.ops.as_ref().is_none_or(|ops| ops.latency)
     }

@@ -1,26 +1,26 @@
-//! Findings of a matrix of round trips: the time of each kind of pair, groups of near CPUs, and
-//! pairs whose direction matters.
+//! Findings of a matrix of round trips: the time of each relation, groups of near CPUs, and pairs
+//! whose directions differ.
 
 use crate::difference::{Difference, Figure, Shown};
 use report::{Dataset, Finding, Point};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
 
-/// Pairs of a group are faster than all others by this factor at least: more than noise, less than
-/// any two levels of a machine are apart.
+/// Pairs inside a group are faster than all others by at least this factor. Noise is smaller, and
+/// levels of a machine are further apart.
 const GAP: f64 = 1.25;
 
 /// A pair is asymmetric when its directions differ by this factor, and their intervals do not meet.
 const ASYMMETRIC: f64 = 1.1;
 
-/// The relation of two CPUs that the topology has on different cores and whose round trip is that
-/// of one core's threads.
+/// Relation of two CPUs that are on different cores by the topology but have the round trip of
+/// hardware threads of one core.
 const ONE_CORE: &str = "same-core-by-timing";
 
-/// Groups that are named one by one.
+/// Up to this many groups are listed one by one.
 const MAX_NAMED: usize = 16;
 
-/// Round trips of a pair of CPUs, both directions together.
+/// Round trips of a pair of CPUs in both directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Span {
     /// The faster direction.
@@ -29,12 +29,12 @@ struct Span {
     most: f64,
 }
 
-/// One way to divide CPUs.
+/// A division of CPUs into groups.
 #[derive(Debug, Clone, PartialEq)]
 struct Division {
-    /// Each in rising order, by its first CPU.
+    /// The groups in the order of their first CPUs; each lists its CPUs in rising order.
     groups: Vec<Vec<u32>>,
-    /// Median inside the groups, and between them.
+    /// Median round trip inside the groups, and between them.
     inside: f64,
     between: f64,
 }
@@ -68,7 +68,7 @@ pub(super) fn findings(dataset: &Dataset, operation: &str) -> Vec<Finding> {
 fn measured(point: &Point) -> Option<MeasuredPair<'_>> {
     let outcome = point.usable()?;
     let cpu = |axis: &str| point.number(axis).and_then(|n| u32::try_from(n).ok());
-    // The hand-off itself knows better than the topology that a host tells its guest.
+    // The round trip shows what the host does; the topology is what it tells its guest.
     let one_core = outcome
         .evidence
         .vcpu_placement
@@ -87,7 +87,7 @@ fn measured(point: &Point) -> Option<MeasuredPair<'_>> {
     })
 }
 
-/// Round trip of each kind of pair: the median over its pairs, and their range.
+/// Round trip of each relation: the median over its pairs, and their range.
 fn relations(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let mut kinds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for pair in pairs {
@@ -116,7 +116,8 @@ fn relations(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     Some(Finding::shown_by(pairs.iter().map(|pair| pair.point), "core-to-core", text)?.with(values))
 }
 
-/// Pairs with both directions measured, or the only requested one. The lower CPU comes first.
+/// Round trips of the pairs with both directions measured, or with the only requested one. The
+/// lower CPU comes first.
 fn spans(pairs: &[MeasuredPair<'_>]) -> BTreeMap<(u32, u32), Span> {
     let mut spans: BTreeMap<(u32, u32), Span> = BTreeMap::new();
     for pair in pairs {
@@ -133,14 +134,13 @@ fn spans(pairs: &[MeasuredPair<'_>]) -> BTreeMap<(u32, u32), Span> {
     spans
 }
 
-/// Every way in which the CPUs fall into groups, nearest first: all pairs inside the groups are
-/// faster by [`GAP`] than all pairs between them, and no pair is missing. CPUs some of whose pairs
-/// were not measured are left out of this.
+/// Every division of the CPUs, nearest groups first, in which all pairs inside a group are faster
+/// by [`GAP`] than all pairs between groups. CPUs with a pair that was not measured are left out.
 fn divisions(spans: &BTreeMap<(u32, u32), Span>) -> Vec<Division> {
     let spans = complete(spans);
     let mut sorted: Vec<Span> = spans.values().copied().collect();
     sorted.sort_by(|a, b| (a.least + a.most).total_cmp(&(b.least + b.most)));
-    // The slowest of the pairs up to each place, and the fastest of those from it on.
+    // The slowest pair up to each position, and the fastest pair from it on.
     let mut slowest = Vec::with_capacity(sorted.len());
     for span in &sorted {
         slowest.push(slowest.last().copied().unwrap_or(0.0f64).max(span.most));
@@ -157,7 +157,8 @@ fn divisions(spans: &BTreeMap<(u32, u32), Span>) -> Vec<Division> {
         .collect()
 }
 
-/// The groups that pairs of at most `limit` make, if no pair inside a group is slower.
+/// The groups that are connected by pairs of at most `limit`. `None` if a pair inside a group is
+/// slower.
 fn division(spans: &BTreeMap<(u32, u32), Span>, limit: f64) -> Option<Division> {
     let mut group: BTreeMap<u32, u32> = spans
         .keys()
@@ -193,8 +194,8 @@ fn division(spans: &BTreeMap<(u32, u32), Span>, limit: f64) -> Option<Division> 
     })
 }
 
-/// The pairs of the CPUs that are left when, again and again, one of those with most pairs missing
-/// is taken away.
+/// The pairs of those CPUs that have all pairs measured. The CPU with most missing pairs is removed
+/// until none is missing.
 fn complete(spans: &BTreeMap<(u32, u32), Span>) -> BTreeMap<(u32, u32), Span> {
     let mut partners: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for &(a, b) in spans.keys() {
@@ -220,9 +221,8 @@ fn complete(spans: &BTreeMap<(u32, u32), Span>) -> BTreeMap<(u32, u32), Span> {
         .collect()
 }
 
-/// A division in words; with the system's view of it where that does not distinguish inside from
-/// between.
-/// `None` where the intervals of the pairs do not show that those inside are nearer.
+/// A division in words. If the system reports the same relation inside and between the groups, the
+/// sentence says so. `None` if the intervals do not show that pairs inside are faster.
 fn described(division: &Division, pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let together = |a: u32, b: u32| {
         division
@@ -284,7 +284,7 @@ fn described(division: &Division, pairs: &[MeasuredPair<'_>], operation: &str) -
     Some(Finding::shown_by(difference.points(), "clusters", text)?.with(values))
 }
 
-/// Pairs for which it matters who starts: a home node, a slower core, or noise that lasted.
+/// Pairs whose directions differ: because of a home node, a slower core, or lasting noise.
 fn asymmetric(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let way: BTreeMap<(u32, u32), &MeasuredPair<'_>> = pairs
         .iter()
@@ -330,13 +330,12 @@ mod tests {
     use report::Summary;
     use stats::SplitMix64;
 
-    /// The groups, level by level, of `count` CPUs whose round trips are `ns`, with up to `noise`
-    /// relative either way.
+    /// Divisions of `count` CPUs whose round trips are `ns`, with relative noise of up to `noise`.
     fn found(count: u32, noise: f64, ns: impl Fn(u32, u32) -> f64) -> Vec<Vec<Vec<u32>>> {
         found_with(5, count, noise, ns)
     }
 
-    /// The same with this seed of the noise.
+    /// Divisions with this seed of the noise.
     fn found_with(
         seed: u64,
         count: u32,
@@ -409,7 +408,7 @@ mod tests {
                 );
             }
         }
-        // Few pairs come to lie apart by chance more easily.
+        // With few pairs, gaps by chance are more likely.
         for (seed, count) in (0..200).flat_map(|seed| [(seed, 3), (seed, 4)]) {
             assert!(
                 found_with(seed, count, 0.1, |_, _| 80.0).is_empty(),
@@ -430,7 +429,7 @@ mod tests {
             }
         };
         assert!(found(16, 0.02, odd).is_empty());
-        // Near is not near where the neighbour of a neighbour is far.
+        // The CPUs form a chain: each is near its neighbour, but the neighbour's neighbour is far.
         let chain = |a: u32, b: u32| if b == a + 1 && b < 3 { 40.0 } else { 100.0 };
         assert!(found(4, 0.02, chain).is_empty());
     }

@@ -1,28 +1,28 @@
-//! The command of an experiment: its options, and the experiments that these ask for.
+//! The command of an experiment: its options, and the experiments that they request.
 
 use crate::experiment::Experiment;
 use clap::ArgMatches;
 use units::Nanos;
 
-/// An option of the settings `S` that changes something only where `applies`.
+/// An option in settings `S` that has an effect only if `applies` is true.
 pub struct Effect<S: 'static> {
-    /// Its name without dashes: `stride` for `--stride`.
+    /// Name of the option without dashes: `stride` for `--stride`.
     pub option: &'static str,
-    /// Whether it changes anything with these settings.
+    /// True if the option has an effect with these settings.
     pub applies: fn(&S) -> bool,
-    /// Who uses it: `only strided orders use it`.
+    /// What uses the option: `only strided orders use it`.
     pub only: &'static str,
     /// Option that gives it an effect: `--orders strided`; `None` if only leaving it out helps.
     pub cure: Option<&'static str>,
 }
 
-/// Settings with options that have an effect only with others. The command line refuses an option
-/// that was typed and has none.
+/// Settings in which some options need others to have an effect. The command line refuses a typed
+/// option without effect.
 pub trait Effects: Sized + 'static {
-    /// One row for each of these options.
+    /// One row for each such option.
     const EFFECTS: &'static [Effect<Self>] = &[];
 
-    /// Whether each of these options changes anything here, in the order of the rows.
+    /// For each row whether the option has an effect in these settings.
     fn effects(&self) -> Vec<JudgedEffect> {
         Self::EFFECTS
             .iter()
@@ -36,14 +36,14 @@ pub trait Effects: Sized + 'static {
     }
 }
 
-/// An [`Effect`] of an option in settings that are known. Its fields are those of the effect.
+/// An [`Effect`] after its condition was evaluated. The other fields are those of the effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JudgedEffect {
     /// Its name without dashes.
     pub option: &'static str,
-    /// Whether it changes anything.
+    /// True if the option has an effect.
     pub applies: bool,
-    /// Who uses it.
+    /// What uses the option.
     pub only: &'static str,
     /// Option that gives it an effect.
     pub cure: Option<&'static str>,
@@ -51,43 +51,43 @@ pub struct JudgedEffect {
 
 /// The settings of an experiment, which are the options of its command.
 pub trait CommandSettings: clap::Args + Effects {
-    /// Experiments of the request.
+    /// Experiments that the settings request.
     fn experiments(self) -> Vec<Box<dyn Experiment>>;
 
-    /// Time allowed where the user sets none; `None` for that of every single experiment.
+    /// Time allowed if the user sets none; `None` for the time of a single experiment.
     fn budget(&self) -> Option<Nanos> {
         None
     }
 }
 
-/// Something that a user may know about the machine, and the option that says so.
+/// A fact about the machine that the user may know, with its option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MachineOption {
-    /// The CPUs to use: for experiments that use several.
+    /// CPUs to use, for experiments that use several.
     Cpus,
-    /// The rate of the memory modules: for experiments that show what memory carries.
+    /// Rate of the memory modules, for experiments whose values it bounds.
     DramPeak,
-    /// The last-level cache: for experiments that size memory by it.
+    /// Last-level cache, for experiments whose working sets depend on it.
     LastLevel,
 }
 
 /// The command of an experiment. Its name is that of the experiment.
 pub struct ExperimentCommand {
-    /// The line about it in the list of commands.
+    /// Description in the list of commands.
     pub help: &'static str,
-    /// A command line as an example, without the name of the program.
+    /// Example of a command line, without the name of the program.
     pub example: &'static str,
-    /// Options about the machine that it takes, in the order of its help.
+    /// Options about the machine, in the order of the help.
     pub machine: &'static [MachineOption],
     /// Adds the options of the experiment.
     pub add_options: fn(clap::Command) -> clap::Command,
-    /// Reads them.
+    /// Reads the options of the experiment.
     pub read: fn(&ArgMatches) -> Result<CommandRequest, clap::Error>,
 }
 
 /// An experiment's command as typed.
 pub struct CommandRequest {
-    /// The experiments to carry out: several where a question has several quantities.
+    /// The experiments to carry out: several if a command measures several quantities.
     pub experiments: Vec<Box<dyn Experiment>>,
     /// See [`CommandSettings::budget`].
     pub budget: Option<Nanos>,

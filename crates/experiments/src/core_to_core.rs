@@ -1,4 +1,4 @@
-//! How long does a value take from one core to another and back?
+//! How long does a cache line take from one core to another and back?
 //!
 //! Method and limits: docs/method/core-to-core.md.
 
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use units::CpuList;
 use units::error::{Error, Result};
 
-/// Which CPUs hand a line over, and how.
+/// Pairs of CPUs, and the kernel of the hand-off.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct Settings {
     /// How the line is handed over: compare-and-swap, store-load, exchange
@@ -53,24 +53,24 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Lines that a pair may use.
+/// Allowed numbers of lines for a pair.
 const LINES: std::ops::RangeInclusive<u32> = 2..=4096;
 
 /// Points in the default profile: all ordered pairs of eight CPUs.
 const FEW: usize = 56;
 
-/// Points in the full profile, which has others too: all ordered pairs of sixteen CPUs.
+/// Points in the full profile, which has other experiments too: all ordered pairs of sixteen CPUs.
 const MANY: usize = 240;
 
-/// Profiles leave out what other experiments call least needed after this one's pairs.
+/// When time is short, pairs are dropped before points that other experiments need.
 const DROP_PRIORITY: u8 = 2;
 
 /// The experiment.
 #[derive(Debug, Clone)]
 pub struct CoreToCore {
     settings: Settings,
-    /// Points at most where the user names no pairs; as many as the request allows where it is
-    /// `None`.
+    /// Largest number of points if the user names no pairs. `None` for as many as the request
+    /// allows.
     most: Option<usize>,
 }
 
@@ -98,7 +98,7 @@ impl CoreToCore {
         }
     }
 
-    /// The ways to hand over, each once.
+    /// The requested kernels, each once.
     fn kernels(&self) -> Vec<HandOff> {
         let mut seen = BTreeSet::new();
         self.settings
@@ -110,11 +110,11 @@ impl CoreToCore {
             .collect()
     }
 
-    /// The pairs to measure with each kernel, in the order of tables.
+    /// Pairs to measure with each kernel, in the order of tables.
     fn pairs(&self, scope: &Scope<'_>, places: &Places) -> Result<Vec<ChosenPair>> {
         let cpus = places.ordered(scope.cpus);
         let Some(asked) = &self.settings.pairs else {
-            // A pair has two directions: fewer are no choice.
+            // A pair has two directions, so a choice has at least two points.
             let each =
                 (self.most.unwrap_or(scope.most_points) / self.kernels().len().max(1)).max(2);
             return Ok(choose(&cpus, places, each));
@@ -158,7 +158,7 @@ impl CoreToCore {
     }
 }
 
-/// The pairs that the user names, each once.
+/// Pairs that the user names, each once.
 fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<ChosenPair>> {
     let missing = |cpu: &&u32| !cpus.contains(cpu);
     if let Some(cpu) = asked
@@ -197,7 +197,7 @@ fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<ChosenPai
         .collect())
 }
 
-/// The answer of a run that has one CPU only: there is no pair, and nothing to measure.
+/// Reason for no points in a session with one CPU.
 fn alone(cpu: u32, scope: &Scope<'_>) -> String {
     let machine = match scope.facts().topology.cpus.len() {
         1 => "this machine has one cpu",
@@ -209,7 +209,7 @@ fn alone(cpu: u32, scope: &Scope<'_>) -> String {
     )
 }
 
-/// Distribution over single windows of the pair whose windows differ most: p99.9 against p50.
+/// Finding about the pair whose windows differ most: p99.9 against p50.
 fn slowest_windows(dataset: &Dataset) -> Option<Finding> {
     let spread = |point: &Point| {
         let also = &point.outcome.measured()?.also;

@@ -1,4 +1,4 @@
-//! CPUs as options name them.
+//! Selection of CPUs by options.
 
 use crate::experiment::Scope;
 use units::CpuList;

@@ -1,30 +1,30 @@
-//! Bandwidth over the number of threads: where it saturates.
+//! Bandwidth over the number of threads, and where it saturates.
 
 use crate::difference::Figure;
 use report::Point;
 
-/// Close to the best is this share of it.
+/// A count is close to the best if it reaches this share of it.
 const SATURATED: f64 = 0.95;
 
-/// Place where a curve comes close to its best, as far as its intervals show it.
+/// Number of threads at which a curve saturates, as far as its intervals show.
 #[derive(Debug, Clone)]
 pub struct Saturation<'a> {
-    /// The fewest threads that may reach 95% of the best by their interval.
+    /// Fewest threads whose interval reaches 95% of the best.
     pub at_least: u64,
-    /// The fewest threads that do by all of their interval.
+    /// Fewest threads whose whole interval is above 95% of the best.
     pub at_most: u64,
-    /// The median of `at_most` threads.
+    /// Median bandwidth of `at_most` threads.
     pub reached: f64,
     /// The highest median.
     pub best: f64,
-    /// The fewest threads that have it.
+    /// Fewest threads with the highest median.
     pub best_threads: u64,
-    /// The points that this rests on.
+    /// Points that support the result.
     pub points: Vec<&'a Point>,
 }
 
-/// The threads that are close to the best of a curve over rising counts; `None` for fewer than two
-/// counts, and where the intervals allow every one of them.
+/// Saturation of a curve over rising counts. `None` for fewer than two counts, or if the intervals
+/// allow every count.
 pub fn saturation<'a>(curve: &[(u64, Figure<'a>)]) -> Option<Saturation<'a>> {
     let best = curve
         .iter()
@@ -59,7 +59,7 @@ pub fn saturation<'a>(curve: &[(u64, Figure<'a>)]) -> Option<Saturation<'a>> {
 }
 
 impl Saturation<'_> {
-    /// `2`, or `2 to 4` where the intervals leave it open.
+    /// `2`, or `2 to 4` if the intervals leave it open.
     pub fn count(&self) -> String {
         match self.at_least == self.at_most {
             true => self.at_most.to_string(),
@@ -67,7 +67,7 @@ impl Saturation<'_> {
         }
     }
 
-    /// The verb that goes with the count.
+    /// Verb that agrees with the count.
     pub fn reach(&self) -> &'static str {
         if self.at_most == 1 {
             "reaches"

@@ -1,4 +1,4 @@
-//! Measured points held against each other: the one way in which findings compare.
+//! Comparison of two measured points; all findings compare in this way.
 //!
 //! A difference is a finding only if the intervals of the points support it. docs/method/trust.md
 //! has the rules.
@@ -6,61 +6,62 @@
 use report::{Finding, Point};
 use std::collections::BTreeMap;
 
-/// Smaller differences are not worth a word, however sure they are: `1.0 times` says nothing.
+/// Smaller relative differences are no finding, however certain: `1.0 times` tells a user nothing.
 const WORTH: f64 = 0.02;
 
-/// Figures whose ratio surely is within this of 1 are the same.
+/// Two figures are the same if the interval of their ratio stays within this of 1.
 const SAME: f64 = 0.05;
 
-/// An interval of five rounds holds the truth in 94% of cases, one of four in 88%.
+/// Confidence below which the range of rounds has to be widened: five rounds have 94%, four have
+/// 88%.
 const FEW_ROUNDS: f64 = 0.9;
 
-/// The range of three rounds holds the truth in 75% of cases. Fewer rounds carry no difference.
+/// Confidence below which no difference is reported: the range of three rounds has 75%.
 const TOO_FEW_ROUNDS: f64 = 0.7;
 
-/// The range of three or four rounds has to be this many times as wide to hold the truth in 95% of
-/// cases: Student's 4.3 times the standard error is about three times half the range of three
-/// normal values.
+/// The range of three or four rounds has to be widened by this factor for a confidence of 95%.
+/// Student's 4.3 times the standard error is about three times half the range of three normal
+/// values.
 const WIDER: f64 = 3.0;
 
-/// A number with the interval that it lies in, and the points that it was taken from.
+/// A number with its interval and the points that it comes from.
 #[derive(Debug, Clone)]
 pub struct Figure<'a> {
-    /// The headline.
+    /// The value.
     pub value: f64,
     /// Lower end of the interval.
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
-    /// Points that it rests on.
+    /// Points that the figure comes from.
     pub points: Vec<&'a Point>,
 }
 
 /// Comparison of two figures by their intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
-    /// The second is higher.
+    /// The second figure is higher.
     Higher,
-    /// The second is lower.
+    /// The second figure is lower.
     Lower,
-    /// Both are the same within 5%.
+    /// The figures are the same within 5%.
     Same,
     /// The intervals leave it open.
     Nothing,
 }
 
-/// One figure against another.
+/// A figure compared with another.
 #[derive(Debug, Clone)]
 pub struct Difference<'a> {
-    /// Figure that the other one is compared with.
+    /// The reference figure.
     pub from: Figure<'a>,
-    /// The other one.
+    /// The figure that is compared with it.
     pub to: Figure<'a>,
 }
 
 impl<'a> Figure<'a> {
-    /// The headline of a point. `None` where it can carry no finding ([`Point::usable`]), where its
-    /// interval is of fewer than three rounds, and where it is not above 0.
+    /// The median of a point. `None` if the point supports no finding ([`Point::usable`]), if its
+    /// interval has fewer than three rounds, or if the median is not above 0.
     pub fn new(point: &'a Point) -> Option<Self> {
         let summary = point.usable()?.summary;
         if summary.confidence < TOO_FEW_ROUNDS || summary.median <= 0.0 {
@@ -81,7 +82,7 @@ impl<'a> Figure<'a> {
         })
     }
 
-    /// The same in another unit; `convert` rises or falls throughout.
+    /// The figure in another unit; `convert` must be monotonic.
     pub fn map(self, convert: impl Fn(f64) -> f64) -> Self {
         let one = convert(self.low);
         let other = convert(self.high);
@@ -93,7 +94,7 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// The sum of `figures`; `None` of none. The interval is the widest that theirs allow.
+    /// Sum of `figures`, with the widest interval that theirs allow. `None` for an empty list.
     pub fn sum(figures: &[Self]) -> Option<Self> {
         let all = |of: fn(&Self) -> f64| figures.iter().map(of).sum::<f64>();
         let points = figures
@@ -108,14 +109,14 @@ impl<'a> Figure<'a> {
         })
     }
 
-    /// The mean of `figures`; `None` of none.
+    /// Mean of `figures`. `None` for an empty list.
     pub fn mean(figures: &[Self]) -> Option<Self> {
         Some(Self::sum(figures)?.map(|sum| sum / figures.len() as f64))
     }
 }
 
 impl<'a> Difference<'a> {
-    /// `to` against `from`; `None` where one of them carries no figure.
+    /// Comparison of `to` with `from`. `None` if one of them has no figure.
     pub fn between(from: &'a Point, to: &'a Point) -> Option<Self> {
         Some(Self {
             from: Figure::new(from)?,
@@ -123,27 +124,27 @@ impl<'a> Difference<'a> {
         })
     }
 
-    /// The same, `None` where the intervals do not show a difference.
+    /// As [`Difference::between`], but `None` if the intervals do not show a difference.
     pub fn shown(from: &'a Point, to: &'a Point) -> Option<Self> {
         Self::between(from, to).filter(Self::is_shown)
     }
 
-    /// How many times the first figure the second one is.
+    /// The second figure divided by the first.
     pub fn ratio(&self) -> f64 {
         self.to.value / self.from.value
     }
 
-    /// The least and the most that [`Difference::ratio`] can be by the intervals.
+    /// Least and largest ratio that the intervals allow.
     pub fn ratio_interval(&self) -> (f64, f64) {
         (self.to.low / self.from.high, self.to.high / self.from.low)
     }
 
-    /// By how much the second figure is higher.
+    /// The second figure minus the first.
     pub fn amount(&self) -> f64 {
         self.to.value - self.from.value
     }
 
-    /// The least and the most that [`Difference::amount`] can be by the intervals.
+    /// Least and largest difference that the intervals allow.
     pub fn amount_interval(&self) -> (f64, f64) {
         (self.to.low - self.from.high, self.to.high - self.from.low)
     }
@@ -163,18 +164,18 @@ impl<'a> Difference<'a> {
         }
     }
 
-    /// Whether the intervals show that the figures differ.
+    /// True if the intervals show that the figures differ.
     pub fn is_shown(&self) -> bool {
         matches!(self.shows(), Shown::Higher | Shown::Lower)
     }
 
-    /// Points that both figures rest on.
+    /// Points that both figures come from.
     pub fn points(&self) -> impl Iterator<Item = &'a Point> {
         self.from.points.iter().chain(&self.to.points).copied()
     }
 
-    /// A finding about it, as doubtful as the points; the values are those given, and the ratio
-    /// with its interval.
+    /// A finding about the difference, as doubtful as the points. Its values are `values`, and the
+    /// ratio with its interval.
     pub fn finding(&self, kind: &str, text: String, values: &[(&str, f64)]) -> Option<Finding> {
         let (low, high) = self.ratio_interval();
         let ratio = [
@@ -198,7 +199,7 @@ pub mod tests {
         Cause, Coordinates, Evidence, Measured, Outcome, Reason, Summary, Verdict, VerdictGrade,
     };
 
-    /// A solid point with these figures.
+    /// A solid point with this summary.
     pub fn measured_point(summary: Summary) -> Point {
         let verdict = Verdict {
             grade: VerdictGrade::Solid,
@@ -222,8 +223,8 @@ pub mod tests {
         }
     }
 
-    /// A solid point with a median, half the width of its interval, and how often such intervals
-    /// hold.
+    /// A solid point with a median, half the width of its interval, and the confidence of the
+    /// interval.
     fn point(median: f64, half: f64, confidence: f64) -> Point {
         let ci_low = median - half;
         let ci_high = median + half;
@@ -258,7 +259,7 @@ pub mod tests {
         for (other, expected) in &cases {
             assert_eq!(shows(&hundred, other), Some(*expected), "{other:?}");
         }
-        // Too little to be worth a word, and sure.
+        // A small difference is no finding, however certain it is.
         assert_eq!(
             shows(&point(100.0, 0.5, 0.95), &point(101.9, 0.1, 0.95)),
             Some(Shown::Same)
@@ -335,7 +336,7 @@ pub mod tests {
             finding(&point(200.0, 1.0, 0.95)).and_then(|f| f.trust()),
             Some(VerdictGrade::Solid)
         );
-        // Of what many show together half has to be doubtful.
+        // A finding that many points show is doubtful if half of them are.
         let shown = |points: &[&Point]| {
             Finding::shown_by(points.iter().copied(), "x", String::new())?.trust()
         };

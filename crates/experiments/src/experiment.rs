@@ -1,4 +1,4 @@
-//! Trait of experiments: from settings to points, and from measured points to findings.
+//! The trait of experiments: from settings to points, and from measured points to findings.
 
 use crate::hierarchy::TimedLastLevel;
 use engine::{Machine, Sampling, Windows, Work};
@@ -7,41 +7,42 @@ use std::fmt::Display;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos};
 
-/// Detail of the measurement when the user names no sizes.
+/// Detail of a measurement if the user names no sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// One point well inside each level: fewest points that tell the levels apart.
+    /// One point inside each level: the fewest points that tell the levels apart.
     Brief,
-    /// The same, and what non-temporal stores and small pages make of memory.
+    /// Additional points in memory: non-temporal stores and base pages.
     Levels,
-    /// A sweep over sizes that shows the levels' boundaries.
+    /// A sweep over sizes that shows the boundaries of levels.
     Sweep,
 }
 
-/// Points that are drafted at most to tell how many there would be.
+/// More points than this are not drafted just to count them.
 const MAX_COUNTED: usize = 20_000;
 
-/// Machine and limits that an experiment plans for.
+/// The machine, and the limits that an experiment plans for.
 pub struct Scope<'a> {
-    /// The machine: its facts, and which kernels it has.
+    /// The machine: its facts and its kernels.
     pub machine: &'a dyn Machine,
-    /// The CPUs of the run, in the order in which threads are placed.
+    /// CPUs of the session, in the order in which threads are placed.
     pub cpus: &'a [u32],
-    /// Names of all experiments of the run.
+    /// Names of all experiments of the session.
     pub experiments: Vec<&'static str>,
-    /// Seed of every random choice.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Points that are allowed in each repeat: what chooses its points takes no more of them.
+    /// Number of points allowed in each repeat. An experiment that chooses its points takes no
+    /// more.
     pub most_points: usize,
-    /// Effective capacity of the last-level caches of the session together, if the user gives it or
-    /// timing showed it.
+    /// Effective capacity of all last-level caches of the session, if the user gives it or timing
+    /// showed it.
     pub last_level: Option<Bytes>,
 }
 
 impl Scope<'_> {
-    /// Refuses `count` points where that is far more than are allowed. To be asked while points are
-    /// drafted: lists that multiply make more of them than memory holds. The plan refuses what is
-    /// only a little more, since it knows the sum.
+    /// Refuses `count` points if that is far more than allowed. Experiments call it while they
+    /// draft, because a product of lists may not fit into memory. The plan refuses a smaller
+    /// excess, since only the plan knows the sum.
     pub fn room_for(&self, count: usize) -> Result<()> {
         let most = self.most_points.max(MAX_COUNTED);
         if count <= most {
@@ -53,7 +54,7 @@ impl Scope<'_> {
         )))
     }
 
-    /// `work`, or why this machine cannot do it.
+    /// `work`, or the reason why this machine cannot do it.
     pub fn runnable(&self, work: Work) -> std::result::Result<Work, Outcome> {
         match self.machine.kernel(&work) {
             Ok(_) => Ok(work),
@@ -61,8 +62,8 @@ impl Scope<'_> {
         }
     }
 
-    /// That `what`, which takes `needed`, does not fit into the memory of a run; `None` where it
-    /// does.
+    /// The outcome of a point that does not fit into the usable memory. `needed` is the memory of
+    /// `what`. `None` if it fits.
     pub fn no_room(&self, needed: Bytes, what: impl Display) -> Option<Outcome> {
         let usable = self.usable();
         (needed > usable).then(|| Outcome::Skipped {
@@ -85,15 +86,15 @@ impl Scope<'_> {
             .unwrap_or(Bytes(u64::MAX))
     }
 
-    /// All last-level caches that the CPUs of the run use, together: as is known or the system
-    /// reports; zero where caches are unknown.
+    /// Capacity of all last-level caches that the CPUs of the session use: the known one, else the
+    /// reported one. Zero if caches are unknown.
     pub fn last_level(&self) -> Bytes {
         self.last_level
             .unwrap_or_else(|| self.facts().topology.last_level_total(self.cpus))
     }
 
-    /// Capacity of the last-level caches that `cpus` use. If the total is known to differ from the
-    /// reported one, each cache differs in proportion.
+    /// Capacity of the last-level caches of `cpus`. If the known total differs from the reported
+    /// one, each cache is scaled in proportion.
     pub fn last_level_of(&self, cpus: &[u32]) -> Bytes {
         let reported = self.facts().topology.last_level_total(cpus);
         let all = self.facts().topology.last_level_total(self.cpus);
@@ -105,10 +106,10 @@ impl Scope<'_> {
     }
 }
 
-/// An upper bound that can be computed for a point.
+/// Upper bound of a value that can be computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
-    /// None is known.
+    /// No bound is known.
     Unknown,
     /// Bandwidth of the paths between the cores and their L1 data caches.
     L1Ports,
@@ -116,22 +117,22 @@ pub enum Bound {
     Memory,
 }
 
-/// A point that an experiment wants measured.
+/// A point that an experiment requests.
 #[derive(Debug, Clone)]
 pub struct Draft {
     /// Coordinates of the point.
     pub coordinates: Coordinates,
-    /// Work to measure, or the outcome if it is already known.
+    /// Work to measure, or the outcome if it is known beforehand.
     pub work: std::result::Result<Work, Outcome>,
     /// Upper bound of the value.
     pub bound: Bound,
-    /// When time is short, points of the highest number go first.
+    /// When time is short, points with the highest number are dropped first.
     pub drop_priority: u8,
 }
 
 impl Draft {
     /// Unsupported for the reason `hidden`, if there is one. A point that is unsupported already
-    /// keeps its own reason.
+    /// keeps its reason.
     pub fn unless(mut self, hidden: Option<&String>) -> Self {
         if let Some(reason) =
             hidden.filter(|_| !matches!(self.work, Err(Outcome::Unsupported { .. })))
@@ -144,8 +145,7 @@ impl Draft {
     }
 }
 
-/// Samples of memory are no shorter than this: reading the counter and starting the threads would
-/// show.
+/// Shortest sample in memory: below this, reading the counter and starting the threads would show.
 const SHORTEST_SAMPLE: Nanos = Nanos(0.2e6);
 
 /// One question about the machine, with the settings that make it precise.
@@ -153,34 +153,34 @@ pub trait Experiment {
     /// The name users type.
     fn name(&self) -> &'static str;
 
-    /// Quantity of its values.
+    /// Quantity of the values.
     fn quantity(&self) -> Quantity;
 
-    /// The axes of its dataset.
+    /// Axes of the dataset.
     fn axes(&self) -> Vec<Axis>;
 
     /// The points to measure, in the order of tables. Fails on settings that this machine cannot
     /// meet.
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>>;
 
-    /// Differences between points and request, a sentence each: sizes that were rounded.
+    /// Sentences about points that differ from the request, such as rounded sizes.
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String>;
 
-    /// Whether its chains are built again in each round, in memory for the largest of them, because
-    /// all of them together would take many times that.
+    /// True if chains are built again in each round, in memory for the largest chain. All chains
+    /// together would take many times that memory.
     fn rebuilds_chains(&self) -> bool {
         false
     }
 
-    /// Placeholders for points that are drafted once others are measured, a list for each
-    /// follow-up: each takes as much time and memory as any point that [`Experiment::follow_up`]
-    /// may draft in its place.
+    /// Placeholders for points that are drafted after others were measured, one list for each
+    /// follow-up. Each takes at least as much time and memory as the point that
+    /// [`Experiment::follow_up`] drafts in its place.
     fn reserve(&self, _scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
         Ok(Vec::new())
     }
 
-    /// The points of the follow-up `number`, from 0, by what was `measured` before it. There is
-    /// room for `most` of them. A point that is measured already is left out of them.
+    /// Points of follow-up `number` (counted from 0), derived from the points in `measured`. There
+    /// may be at most `most`. Points that were measured before are not drafted again.
     fn follow_up(
         &self,
         _scope: &Scope<'_>,
@@ -191,14 +191,14 @@ pub trait Experiment {
         Vec::new()
     }
 
-    /// Whether other experiments size memory by its points: by those that are known at the start
-    /// (`None`), or those of a follow-up. These points are measured before all others.
+    /// True if other experiments choose their working sets by the points of this one: by those
+    /// drafted at the start (`None`) or by those of a follow-up. Such points are measured first.
     fn sizes_memory(&self, _follow_up: Option<usize>) -> bool {
         false
     }
 
-    /// Effective capacity of the last-level caches of `cpus` together, by its points in `measured`;
-    /// `None` if it does not look at them, or finds the reported one.
+    /// Effective capacity of the last-level caches of `cpus`, by the points in `measured`. `None`
+    /// if the experiment does not measure it, or found the reported one.
     fn timed_last_level(
         &self,
         _measured: &Dataset,
@@ -208,41 +208,41 @@ pub trait Experiment {
         None
     }
 
-    /// Adds to the points of the other `datasets` of a session what its own, that at `own`, shows
-    /// of them.
+    /// Checks the points of the other `datasets` of a session against the dataset of this
+    /// experiment, which is at `own`.
     fn review(&self, _datasets: &mut [Dataset], _own: usize, _topology: &Topology) {}
 
-    /// Whether its points only serve its findings, see [`Dataset::auxiliary`].
+    /// True if the points only serve findings, see [`Dataset::auxiliary`].
     fn is_auxiliary(&self) -> bool {
         false
     }
 
-    /// How its points are sampled where points in `general` are so: other numbers of samples and
-    /// rounds where many points tell something together. Never applied to samples that the user
+    /// Sampling of this experiment's points, given the `general` one. An experiment may take fewer
+    /// samples and rounds if many points support one result. Not called for samples that the user
     /// fixed.
     fn sampling(&self, general: Sampling) -> Sampling {
         general
     }
 
-    /// Sampling for samples that are `share` (0 to 1) of the requested length, for want of time.
+    /// Sampling with samples of `share` (0 to 1) of the requested length, because time is short.
     fn sampling_within(&self, general: Sampling, _share: f64) -> Sampling {
         self.sampling(general)
     }
 
-    /// The shortest sample that says something, however little time there is.
+    /// Shortest useful sample, however little time there is.
     fn shortest_sample(&self) -> Nanos {
         SHORTEST_SAMPLE
     }
 
-    /// Short windows whose distribution is taken in addition to the samples of each point.
+    /// Short windows that are taken in addition to the samples of each point.
     fn windows(&self) -> Option<Windows> {
         None
     }
 
-    /// Adds to measured points what only all of them together show: shares of one of them.
+    /// Adds values to measured points that follow from several of them, such as shares.
     fn finish(&self, _dataset: &mut Dataset) {}
 
-    /// Something else that its points show, as points of their own: see [`Dataset::derived`].
+    /// Another result of the points, as a dataset of its own: see [`Dataset::derived`].
     fn derived(&self, _dataset: &Dataset) -> Option<Dataset> {
         None
     }
@@ -250,13 +250,13 @@ pub trait Experiment {
     /// Findings of the measured points.
     fn findings(&self, dataset: &Dataset) -> Vec<Finding>;
 
-    /// Findings on a machine with these reported `facts`, to stand next to the measurement.
+    /// Findings that also need the reported `facts` of the machine.
     fn findings_on(&self, _facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
         self.findings(dataset)
     }
 }
 
-/// An axis. The end of its name tells its unit: `size_bytes`, `pause_cycles`.
+/// An axis. The end of its name gives the unit: `size_bytes`, `pause_cycles`.
 pub fn axis(name: &str) -> Axis {
     let unit = match name {
         _ if name.ends_with("_bytes") => Some("B"),
@@ -277,7 +277,7 @@ pub fn bytes_axis(name: &str) -> Axis {
     }
 }
 
-/// The time of a load.
+/// Latency of a load.
 pub fn latency() -> Quantity {
     Quantity {
         name: "latency".to_owned(),
@@ -286,7 +286,7 @@ pub fn latency() -> Quantity {
     }
 }
 
-/// The bytes that threads move in a second.
+/// Bytes that threads move per second.
 pub fn bandwidth() -> Quantity {
     Quantity {
         name: "bandwidth".to_owned(),

@@ -1,36 +1,36 @@
-//! The levels of the memory hierarchy as a set of threads sees them, and working sets that lie
-//! inside each.
+//! Levels of the memory hierarchy as a set of threads sees them, and working sets inside each
+//! level.
 
 use report::{CacheKind, HostFacts, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 use units::{Bytes, ParseError};
 
-/// Memory is walked in working sets of at least this many times the last-level cache, all threads
-/// together (the rule of STREAM: less is partly served from the cache).
+/// The working set of all threads in memory is at least this many times the last-level cache (the
+/// rule of STREAM: less is partly served from the cache).
 pub const MEMORY_FACTOR: u64 = 4;
 
-/// Memory is walked in at least this much if there is plenty: a virtual machine whose CPUs wander
-/// between the host's caches uses more of them than it sees.
+/// The working set in memory is at least this large if there is plenty of memory. A virtual machine
+/// whose CPUs move between the caches of its host uses more of them than it sees.
 const AMPLE_MEMORY: u64 = 256 << 20;
 
-/// There is plenty where this many times as much may be used: streams and chains in two kinds of
-/// pages lie side by side.
+/// There is plenty of memory if this many times the working set is usable: streams, and chains in
+/// two kinds of pages, are mapped at once.
 const DRAM_CACHE_MULTIPLE: u64 = 8;
 
-/// A working set this many times the level above's is hardly served by it: of a cyclic walk nothing
-/// stays there under least-recently-used replacement, of a random one at most a quarter.
+/// A working set this many times a cache hardly hits in it. A cyclic walk under least-recently-used
+/// replacement has no hits, a random one has at most a quarter.
 const OUTSIDE: u64 = 4;
 
-/// Name of the level behind the last cache.
+/// Name of the level beyond the last cache.
 pub const MEMORY: &str = "DRAM";
 
-/// Last-level cache by which memory is sized, if the user says so.
+/// The last-level cache for sizing memory, if the user gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LastLevel {
-    /// Last-level caches that hold so much together.
+    /// Capacity of all last-level caches together.
     Given(Bytes),
-    /// The one that the session finds by timing.
+    /// The capacity that the session finds by timing.
     Measured,
 }
 
@@ -56,14 +56,12 @@ impl FromStr for LastLevel {
     }
 }
 
-/// Effective capacity of the last-level caches of some CPUs together, if it is not the reported
-/// one.
+/// Effective capacity of the last-level caches of some CPUs, if it differs from the reported one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimedLastLevel {
-    /// More. It is not the reported cache, or not all of it, so its sharing is unknown: there is
-    /// one for each node.
+    /// Larger than reported. How it is shared is unknown; one cache per node is assumed.
     More(Bytes),
-    /// Less, each in proportion.
+    /// Smaller than reported; each cache is smaller in proportion.
     Less(Bytes),
 }
 
@@ -72,18 +70,18 @@ pub enum TimedLastLevel {
 pub struct Level {
     /// `L1`, `L2`...
     pub name: String,
-    /// Share of each thread when all use it at once; of unequal CPUs the smallest one.
+    /// Share of each thread when all threads use the level; the smallest one if CPUs differ.
     pub share: Bytes,
-    /// Whether CPUs of several cores use one instance.
+    /// True if CPUs of several cores share a cache of this level.
     pub shared: bool,
 }
 
-/// The hierarchy as the threads on `cpus` see it.
+/// The hierarchy as seen by the threads on `cpus`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Levels {
     /// Cache levels, nearest first.
     pub caches: Vec<Level>,
-    /// Working set of each thread that lies in memory whatever the caches keep.
+    /// Working set of each thread that lies in memory, however much the caches keep.
     pub memory: Bytes,
     threads: u64,
     last_level: Bytes,
@@ -92,16 +90,17 @@ pub struct Levels {
 /// A working set that a profile measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Working set of each thread.
+    /// Size of the working set of each thread.
     pub size: Bytes,
-    /// The level that it lies in.
+    /// Level of the working set.
     pub level: String,
-    /// Why it cannot lie there alone, `None` where it can.
+    /// Why the working set cannot lie in this level; `None` if it can.
     pub hidden: Option<String>,
 }
 
 impl Levels {
-    /// For threads on `cpus` of a run on which `last_level` bytes of last-level cache exist in all.
+    /// The hierarchy of threads on `cpus`. `last_level` is the capacity of all last-level caches of
+    /// the session.
     pub fn new(facts: &HostFacts, cpus: &[u32], last_level: Bytes) -> Self {
         let threads = cpus.len().max(1) as u64;
         let usable = facts
@@ -114,7 +113,8 @@ impl Levels {
         } else {
             0
         };
-        // Without known caches: more than any last-level cache of today but the largest servers'.
+        // Without known caches: more than any last-level cache of today except those of the largest
+        // servers.
         let all = if last_level.0 > 0 {
             last_level.0.saturating_mul(MEMORY_FACTOR).max(roomy)
         } else {
@@ -122,7 +122,7 @@ impl Levels {
         };
         let memory = Bytes(all.div_ceil(threads)).round_up(4096);
         let mut caches = levels(&facts.topology, cpus);
-        // The user knows of less than the system reports.
+        // The user gave a smaller cache than the system reports.
         if let Some(last) = caches.last_mut().filter(|_| last_level.0 > 0) {
             last.share = last.share.min(last_level);
         }
@@ -134,10 +134,10 @@ impl Levels {
         }
     }
 
-    /// A working set per thread well inside cache level `index`: half of a thread's part of it,
-    /// more if the level above holds most of that. In a shared cache no more than four times the
-    /// level above: a virtual machine may see more than it can use, and neighbours evict idle
-    /// lines.
+    /// Working set per thread well inside the cache level `index`: half of a thread's share of it,
+    /// or more if the previous level holds most of that. In a shared cache it is at most four times
+    /// the previous level. A virtual machine may see more cache than it can use, and neighbours
+    /// evict idle lines.
     pub fn inside(&self, index: usize) -> Bytes {
         let level = &self.caches[index];
         let above = self.above(index).map_or(u64::MAX, |above| above.share.0);
@@ -154,9 +154,9 @@ impl Levels {
         Bytes((level.share.0 / 2).max(least).min(most).max(4096)).round_down(1024)
     }
 
-    /// Why no working set lies in cache level `index` rather than above it, `None` where one does:
-    /// with a thread on every core, its share of the last cache may be no larger than the core's
-    /// own.
+    /// Why no working set fits cache level `index` but not the previous one; `None` if one does.
+    /// With a thread on every core, the share of the last cache may be no larger than the core's
+    /// own cache.
     pub fn hidden(&self, index: usize) -> Option<String> {
         let level = &self.caches[index];
         let above = self.above(index)?;
@@ -169,7 +169,7 @@ impl Levels {
         })
     }
 
-    /// The largest share of a level nearer than `index`.
+    /// The level nearer than `index` with the largest share.
     fn above(&self, index: usize) -> Option<&Level> {
         self.caches[..index].iter().max_by_key(|level| level.share)
     }
@@ -189,8 +189,8 @@ impl Levels {
         (0..self.caches.len()).map(cache).chain([memory]).collect()
     }
 
-    /// The level that a working set of `size` per thread lies in. Between the last cache and memory
-    /// proper, where both serve it, it is `between`.
+    /// Level of a working set of `size` per thread. `between` if both the last cache and memory
+    /// serve it.
     pub fn name(&self, size: Bytes) -> String {
         let fits = self.caches.iter().find(|level| size <= level.share);
         match fits {
@@ -204,8 +204,7 @@ impl Levels {
     }
 
     /// Sizes that show each level and each boundary: inside, just below, at and above each
-    /// capacity, up to `memory`, which is always one of them. Without a known cache, every
-    /// doubling.
+    /// capacity, up to `memory`, which is always included. Without known caches, every doubling.
     pub fn sweep(&self, memory: Bytes) -> Vec<Bytes> {
         let mut sizes: Vec<Bytes> = Vec::new();
         for (index, level) in self.caches.iter().enumerate() {
@@ -223,7 +222,7 @@ impl Levels {
             sizes.extend((12..u64::BITS).map(|exponent| Bytes(1 << exponent)));
         }
         let mut sizes: Vec<Bytes> = sizes.into_iter().map(|s| s.round_down(1024)).collect();
-        // Neighbours closer than a tenth show the same thing.
+        // Sizes that differ by less than a tenth show the same.
         let near = |a: Bytes, b: Bytes| u128::from(b.0) * 10 < u128::from(a.0) * 11;
         sizes.retain(|&s| s.0 >= 1024 && s < memory && !near(s, memory));
         sizes.sort_unstable();
@@ -233,14 +232,14 @@ impl Levels {
     }
 }
 
-/// Least working set of all threads together in memory, with a last-level cache of this size. It is
-/// a thousandth smaller, because three streams of whole blocks lose as much.
+/// Smallest working set of all threads in memory, for a last-level cache of this size. It is
+/// reduced by a thousandth, because rounding three streams to whole blocks loses as much.
 fn least_in_memory(last_level: Bytes) -> u64 {
     let memory = last_level.0.saturating_mul(MEMORY_FACTOR);
     memory - memory / 1000
 }
 
-/// The cache levels that all of `cpus` have, nearest first.
+/// Cache levels that all of `cpus` have, nearest first.
 fn levels(topology: &Topology, cpus: &[u32]) -> Vec<Level> {
     let used: BTreeSet<u32> = cpus.iter().copied().collect();
     let siblings: BTreeMap<u32, &[u32]> = topology
@@ -275,7 +274,7 @@ fn levels(topology: &Topology, cpus: &[u32]) -> Vec<Level> {
         level.shared |= shared;
         *reached += sharing;
     }
-    // A cache that only some CPUs have serves only some threads: it is no level of all.
+    // A cache that only some CPUs have is no level of all threads.
     levels
         .into_values()
         .filter(|(_, reached)| *reached >= used.len())

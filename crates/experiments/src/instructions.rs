@@ -1,4 +1,4 @@
-//! How many of an instruction does a core do, and how long does one wait for another?
+//! How many instructions of a kind does a core execute, and how long is the latency of one?
 //!
 //! Method and limits: docs/method/instructions.md.
 
@@ -13,7 +13,7 @@ use report::{Axis, Dataset, Finding, Quantity};
 use units::CpuList;
 use units::error::Result;
 
-/// Which instructions to time, and where.
+/// Instructions to time, and the CPUs.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
     /// Instructions by name; `memgauge list kernels` has all of them [default: all that this
@@ -60,7 +60,7 @@ impl InstructionTimes {
         })
     }
 
-    /// Whether an instruction was requested. Without a choice, all that this architecture has.
+    /// True if the instruction was requested. Without a request, all of this architecture are.
     fn wanted(&self, listed: &ListedInstruction) -> bool {
         let timed = self.settings.timing.0.contains(&listed.timing);
         let named = match &self.settings.ops {

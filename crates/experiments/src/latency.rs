@@ -1,4 +1,4 @@
-//! How long does a load take that needs the one before it?
+//! How long does a load take whose address is the result of the load before?
 //!
 //! Method and limits: docs/method/latency.md.
 
@@ -122,7 +122,7 @@ impl CommandSettings for Settings {
 }
 
 impl Settings {
-    /// Whether more than one thread is requested, or as many as there are.
+    /// True if more than one thread is requested, or all.
     fn may_have_several_threads(&self) -> bool {
         self.threads
             .0
@@ -136,26 +136,26 @@ impl Settings {
 pub struct Latency {
     settings: Settings,
     detail: Detail,
-    /// Memory in packed order is measured too, in working sets of at most this much.
+    /// Largest working set in packed order; `None` if that order is not measured.
     packed: Option<Bytes>,
-    /// Whether the user chose what is measured, so that nothing is left out.
+    /// True if the user chose what to measure; then no point is left out.
     chosen: bool,
 }
 
-/// Working sets in packed order that the default profile measures at most: they take time to build.
+/// Largest working set in packed order in the default profile: such chains take time to build.
 const MAX_PACKED: Bytes = Bytes(1 << 30);
 
-/// Threads that walk at once, and whose chains they follow.
+/// Threads that follow chains at the same time.
 #[derive(Debug, Clone)]
 struct Walkers {
     cpus: Vec<u32>,
-    /// Whether all of them follow one chain.
+    /// True if all threads follow one chain.
     shared: bool,
-    /// The region as an axis, `None` where no point has several threads.
+    /// Coordinate of the region; `None` if no point has several threads.
     region: Option<Region>,
 }
 
-/// A working set and the distance of the nodes in it.
+/// A working set, and the distance of its nodes.
 #[derive(Debug, Clone, Copy)]
 struct Extent<'a> {
     target: &'a Target,
@@ -163,12 +163,12 @@ struct Extent<'a> {
     line: Bytes,
 }
 
-/// About what a load takes, by where it goes: to say beforehand which windows are possible.
+/// Approximate latency of a load by level, to tell beforehand which windows are possible.
 const IN_MEMORY: Nanos = Nanos(100.0);
 const IN_LAST_CACHE: Nanos = Nanos(20.0);
 const IN_CORE: Nanos = Nanos(4.0);
 
-/// A window that may differ from the request by more than this share is worth a remark.
+/// A window is mentioned in a remark if it may differ from the request by more than this share.
 const DIFFERS: f64 = 0.03;
 
 impl Latency {
@@ -216,7 +216,7 @@ impl Latency {
         }
     }
 
-    /// The same of what was chosen in its place.
+    /// The experiment with the user's `choices` in place of the profile's.
     pub fn chosen(detail: Detail, choices: &Choices) -> Self {
         let Self {
             settings: usual, ..
@@ -238,7 +238,7 @@ impl Latency {
         }
     }
 
-    /// Threads that walk at once, in the order of tables.
+    /// Groups of threads to measure, in the order of tables.
     fn walkers(&self, scope: &Scope<'_>) -> Result<Vec<Walkers>> {
         let asked = self.settings.cpus.as_ref();
         if !self.settings.may_have_several_threads() {
@@ -273,7 +273,7 @@ impl Latency {
             .collect())
     }
 
-    /// Working sets to measure: the user's, or what the hierarchy suggests.
+    /// Working sets to measure: those of the user, or one inside each level of the hierarchy.
     fn targets(
         &self,
         scope: &Scope<'_>,
@@ -332,7 +332,7 @@ impl Latency {
         }
     }
 
-    /// The points of some threads, a size and a stride: one for each kind of pages, order, node and
+    /// Points of some threads with one size and stride: one for each kind of pages, order, node and
     /// number of chains.
     fn draft_size(
         &self,
@@ -348,7 +348,7 @@ impl Latency {
         } = extent;
         let size = target.size;
         if size < stride {
-            // Enough for the other strides too.
+            // Large enough for the other strides too.
             let largest = self.strides(line)?.into_iter().fold(stride, Bytes::max);
             return Err(Error::usage(format!(
                 "too small a size: {size}; a chain needs room for one node of {stride}; type \
@@ -413,8 +413,7 @@ impl Latency {
             .collect())
     }
 
-    /// Tells `see` the working sets of all points, with the strides and the threads that walk
-    /// through them.
+    /// Calls `see` with the working set, stride and threads of each point.
     fn extents(
         &self,
         scope: &Scope<'_>,
@@ -445,7 +444,8 @@ impl Latency {
         Ok(())
     }
 
-    /// Possible windows if the requested ones are not: they are whole turns of the loop.
+    /// Remark about possible windows if the requested ones are not: windows are whole loop
+    /// iterations.
     fn coarse_windows(&self, scope: &Scope<'_>) -> Option<String> {
         let asked = self.settings.windows.asked()?.length;
         let chains = self.settings.chains.0.iter().map(|count| count.0.max(1));
@@ -466,7 +466,7 @@ impl Latency {
             Ok(())
         });
         let turn = farthest.0 * each as f64;
-        // The nearest number of turns is half a turn away at most.
+        // The nearest whole number of iterations is at most half an iteration away.
         let enough = Nanos((turn.0 / 2.0 / DIFFERS / 1e4).ceil() * 1e4);
         (seen.is_ok() && asked < enough).then(|| {
             format!(
@@ -478,7 +478,7 @@ impl Latency {
         })
     }
 
-    /// How many chains to follow at once.
+    /// Numbers of chains to follow at once.
     fn chains(&self, stride: Bytes) -> Result<Vec<u32>> {
         let counts: Vec<u32> = self.settings.chains.0.iter().map(|count| count.0).collect();
         if let Some(bad) = counts
@@ -499,14 +499,13 @@ impl Latency {
         Ok(counts)
     }
 
-    /// Whether a profile measures `level` in `pages`: what small pages cost is a question about
-    /// memory.
+    /// True if a profile measures `level` in `pages`. Base pages matter in memory only.
     fn wanted(&self, pages: PageMode, level: &str) -> bool {
         self.chosen || self.detail != Detail::Levels || pages != PageMode::Base || level == MEMORY
     }
 }
 
-/// The working set that `size` in nodes of `stride` is to the caches: one line per node.
+/// Bytes of cache that `size` takes with nodes `stride` apart: one line per node.
 fn footprint(size: Bytes, stride: Bytes, line: Bytes) -> Bytes {
     Bytes(size.0 / stride.0.max(line.0) * line.0)
 }
@@ -662,7 +661,7 @@ impl Experiment for Latency {
     }
 }
 
-/// Distribution over single windows of a point, if it was requested.
+/// Distribution over the short windows of a point, if it was requested.
 fn distribution(point: &Point) -> Option<Finding> {
     let size = Bytes(point.number("size_bytes")?);
     let place = format!("A load in {size} ({} pages)", point.name("pages")?);
@@ -673,8 +672,8 @@ fn distribution(point: &Point) -> Option<Finding> {
     Some(finding)
 }
 
-/// Latency with the most threads in `region` against one thread, in the largest working set with
-/// both; `None` if the intervals do not distinguish them.
+/// Latency of the largest number of threads in `region` against one thread, in the largest working
+/// set with both. `None` if the intervals do not tell them apart.
 fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
     let name = region.to_string();
     let here = |p: &&Point| p.name("region") == Some(&name) && p.usable().is_some();
@@ -717,7 +716,7 @@ fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
     cost.finding(&format!("latency-of-threads-{name}"), text, &figures)
 }
 
-/// Gain by following several chains at once, in the largest working set with that.
+/// Gain by several chains at once, in the largest working set measured with them.
 fn parallelism(dataset: &Dataset) -> Option<Finding> {
     let several = |p: &&Point| p.number("chains").is_some_and(|n| n > 1) && p.usable().is_some();
     let largest = dataset
@@ -758,7 +757,8 @@ fn parallelism(dataset: &Dataset) -> Option<Finding> {
     )
 }
 
-/// A load from memory, by one chain of one thread in the largest working set measured so.
+/// Latency of memory with one chain and one thread, in the largest working set among the points
+/// that `belongs` accepts.
 fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<&Point> {
     let alone = |p: &Point| {
         ["chains", "threads"]
@@ -774,9 +774,9 @@ fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<&P
     largest.usable().map(|_| largest)
 }
 
-/// Cost of base pages for a load from memory: against huge pages if nearly all were granted, and
-/// against the packed order, which looks up a page once for all of its lines. There is a cost only
-/// if the intervals show one.
+/// Cost of base pages for a load from memory. It is compared with huge pages, if nearly all were
+/// granted, and with the packed order, which has one TLB lookup for all lines of a page. Only a
+/// cost that the intervals show is reported.
 fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
     let random = |p: &Point, pages: &str| {
         p.name("pages") == Some(pages)
@@ -790,7 +790,7 @@ fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
             .map(|m| m.evidence.pages.clone())
             .unwrap_or_default()
     };
-    // The base page is what the system says it is, whatever the option is called.
+    // The size of a base page comes from the system, not from the name of the option.
     let base = Bytes(pages(small).requested_bytes.unwrap_or(4096));
     let least = packed_window(base).0;
     let near = |p: &Point| {

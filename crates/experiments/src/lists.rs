@@ -1,4 +1,4 @@
-//! Lists of names as options, and thread counts on this machine.
+//! Lists of names in options, and thread counts on this machine.
 
 use crate::experiment::Scope;
 use host::memory::PageMode;
@@ -12,7 +12,7 @@ use std::str::FromStr;
 use units::error::{Error, Result};
 use units::{ParseError, ThreadCount, ThreadList, parse_list};
 
-/// Defines lists of things that are read one by one.
+/// Defines lists whose elements are parsed one by one.
 #[macro_export]
 macro_rules! lists {
     ($($(#[$doc:meta])* $name:ident of $one:ty;)*) => {
@@ -43,28 +43,28 @@ lists! {
     Timings of Timing;
     /// Operations on locks.
     LockOperations of LockOperation;
-    /// Whether threads share a line.
+    /// Sharing of cache lines between threads.
     Lines of LineSharing;
     /// Orders of access.
     Orders of OrderKind;
     /// Orders of chains.
     ChainModes of ChainMode;
-    /// Whose chains threads follow.
+    /// Chains of each thread, or one for all.
     Regions of Region;
     /// Orders in which threads are placed.
     Placements of Placement;
-    /// Ways to hand a line over.
+    /// Kernels of hand-offs.
     HandOffs of HandOff;
     /// Pairs of CPUs.
     Pairs of Pair;
-    /// Quantities between nodes.
+    /// Quantities of NUMA nodes.
     Quantities of Studied;
     /// Ways to spread memory over nodes.
     Interleavings of Spread;
 }
 
-/// The kinds of pages that this machine has, smallest first: of reserved ones, each pool that has
-/// any free.
+/// Kinds of pages that this machine has, smallest first. Reserved pages are included for each pool
+/// with a free page.
 pub(super) fn available(facts: &HostFacts) -> Vec<PageMode> {
     let transparent = facts
         .pages
@@ -90,8 +90,8 @@ pub(super) fn available(facts: &HostFacts) -> Vec<PageMode> {
 }
 
 impl PageModes {
-    /// The modes on a machine of these `facts`, for an experiment that needs to know their sizes:
-    /// `best` is the largest kind of pages that there are.
+    /// The requested modes with `best` replaced by the largest kind of pages of a machine with
+    /// these `facts`, for an experiment that needs their sizes.
     pub(super) fn on(&self, facts: &HostFacts) -> Vec<PageMode> {
         let largest = || available(facts).pop().unwrap_or(PageMode::Base);
         self.0
@@ -107,14 +107,14 @@ impl PageModes {
     }
 }
 
-/// Two CPUs, the first of which starts every round trip: `0:1`; `0-1` for both of them in turn.
+/// Two CPUs, of which the first starts every round trip: `0:1`; or `0-1` for both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
-    /// The one that starts.
+    /// CPU that starts.
     pub from: u32,
-    /// The one that answers.
+    /// CPU that answers.
     pub to: u32,
-    /// Whether the other direction is requested too.
+    /// True if the other direction is requested too.
     pub both: bool,
 }
 
@@ -150,7 +150,7 @@ impl FromStr for Counts {
     type Err = ParseError;
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        /// Longer ranges are a typing error.
+        /// Longer ranges are taken for typing errors.
         const LONGEST: u32 = 1000;
         let range = |text: &str| -> std::result::Result<Vec<Count>, ParseError> {
             let Some((first, last)) = text.split_once("..") else {
@@ -176,7 +176,7 @@ impl FromStr for Count {
     type Err = ParseError;
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        /// More than this is a typing error.
+        /// Larger numbers are taken for typing errors.
         const MOST: u32 = 1_000_000;
         let number = text.trim().parse().ok().filter(|n| *n <= MOST);
         let wrong = || {
@@ -187,16 +187,16 @@ impl FromStr for Count {
     }
 }
 
-/// Operation of a bandwidth, or the best of all kernels that answer the same question.
+/// An operation of a bandwidth, or the fastest kernel of its family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OperationSpec {
-    /// This one.
+    /// This operation.
     Exactly(Operation),
-    /// `read-best`: the operation that stands for its family.
+    /// `read-best`: the fastest of the family that this operation stands for.
     BestOf(Operation),
 }
 
-/// Families with more than one kernel, by the operation that stands for each.
+/// Families with more than one kernel, each with the operation that stands for it.
 const FAMILIES: [(&str, Operation); 7] = [
     ("read-best", Operation::Read),
     ("write-best", Operation::Write),
@@ -208,21 +208,23 @@ const FAMILIES: [(&str, Operation); 7] = [
 ];
 
 impl OperationSpec {
-    /// The operation that it is planned as.
+    /// The operation that is planned.
     pub fn operation(self) -> Operation {
         match self {
             OperationSpec::Exactly(operation) | OperationSpec::BestOf(operation) => operation,
         }
     }
 
-    /// Streams that a working set has to hold whole blocks of: for a family, of any of its members.
+    /// Number of streams that a working set is divided into; for a family, a number that suits all
+    /// members.
     pub fn streams(self) -> u32 {
         let own = self.operation().contract();
         match self {
             OperationSpec::Exactly(_) => own.streams(),
             OperationSpec::BestOf(_) => {
                 let same = |c: &&Contract| c.family == own.family && c.visits == own.visits;
-                // All are 1, 2, 3 or 4, and those of a family divide each other.
+                // Kernels have 1, 2, 3 or 4 streams, and within a family each number divides the
+                // larger ones.
                 CONTRACTS
                     .iter()
                     .filter(same)
@@ -233,7 +235,7 @@ impl OperationSpec {
         }
     }
 
-    /// The family it belongs to.
+    /// Family of the operation.
     pub fn family(self) -> Family {
         self.operation().contract().family
     }
@@ -278,12 +280,12 @@ impl FromStr for OperationSpec {
     }
 }
 
-/// Whether an operation is a comparator rather than one of this program's kernels.
+/// True if an operation is a reference kernel and not one of memgauge's own.
 pub fn is_reference_kernel(operation: Operation) -> bool {
     operation.contract().origin == CodeOrigin::CLibrary
 }
 
-/// Defines an enum of names.
+/// Defines an enum whose values have names.
 #[macro_export]
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident, $what:literal: $($variant:ident $text:literal $help:literal,)*) => {
@@ -313,28 +315,28 @@ macro_rules! names {
 }
 
 names! {
-    /// Whether threads work on one cache line or each on its own.
+    /// One cache line for all threads, or one for each.
     LineSharing, "lines":
     Shared "shared" "All threads on one line.",
     Separate "separate" "Each thread on a line of its own.",
 }
 
 names! {
-    /// Whose chain each of several threads follows.
+    /// One chain for all threads, or one for each.
     Region, "regions":
     Private "private" "Each thread a chain in memory of its own.",
     Shared "shared" "All threads one chain in the same memory.",
 }
 
 names! {
-    /// Quantities between NUMA nodes.
+    /// Quantities of NUMA nodes.
     Studied, "quantities":
     Bandwidth "bandwidth" "Bytes per second of all threads of a node.",
     Latency "latency" "Time of a load that depends on the load before.",
 }
 
 names! {
-    /// How memory is spread over NUMA nodes.
+    /// Ways to spread memory over NUMA nodes.
     Spread, "ways to interleave":
     Even "even" "A page from each node in turn.",
     Weighted "weighted" "Pages from each node by the administrator's weights.",
@@ -342,7 +344,7 @@ names! {
 }
 
 names! {
-    /// In which order a window is visited.
+    /// Order in which a window is visited.
     OrderKind, "orders":
     Forward "forward" "From low to high addresses.",
     Reverse "reverse" "From high to low addresses.",
@@ -353,7 +355,7 @@ names! {
 }
 
 names! {
-    /// In which order a chain goes through its nodes.
+    /// Order in which a chain visits its nodes.
     ChainMode, "chain modes":
     GlobalRandom "global-random" "All nodes in one random order.",
     RandomBox "random-box" "Window by window, windows and the nodes of each in random order.",
@@ -364,13 +366,13 @@ names! {
     Sequential "sequential" "By rising address.",
 }
 
-/// Requested thread counts, rising, each once, on the CPUs of the session. Refuses `best`, which
-/// takes an experiment that can find it.
+/// Requested thread counts on the CPUs of the session, rising, each once. Refuses `best`, which
+/// only some experiments support.
 pub fn thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>> {
     thread_counts_on(list, scope.cpus)
 }
 
-/// The same on `cpus`.
+/// Requested thread counts on `cpus`, as [`thread_counts`].
 pub fn thread_counts_on(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     if list.0.contains(&ThreadCount::Best) {
         return Err(Error::usage(
@@ -381,13 +383,13 @@ pub fn thread_counts_on(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     fixed_thread_counts(list, cpus)
 }
 
-/// Requested thread counts but `best`, rising, each once, on `cpus`.
+/// Requested thread counts other than `best` on `cpus`, rising, each once.
 pub fn fixed_thread_counts(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     let available = cpus.len();
     let mut counts: Vec<usize> = list.0.iter().filter_map(|t| t.resolve(available)).collect();
     counts.sort_unstable();
     counts.dedup();
-    // The largest is what was typed, where the others come from a range.
+    // The largest count is what the user typed; the others may come from a range.
     match counts.last().filter(|&&n| n > available) {
         Some(n) => Err(Error::usage(format!(
             "too many threads: {n}; {available} cpus may be used, one thread on each; type \
@@ -398,7 +400,7 @@ pub fn fixed_thread_counts(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>
 }
 
 names! {
-    /// In which order threads are placed on CPUs.
+    /// Order in which threads are placed on CPUs.
     Placement, "placements":
     Spread "spread" "One in each socket, node, cluster and core first, threads of one core last.",
     Compact "compact" "The next one as near to the last as can be.",
@@ -413,7 +415,7 @@ names! {
 }
 
 impl Density {
-    /// Places in each doubling.
+    /// Sizes per doubling.
     pub fn steps(self) -> u32 {
         match self {
             Density::Low => 2,

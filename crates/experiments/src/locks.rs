@@ -1,4 +1,4 @@
-//! What does it cost threads to agree?
+//! What do atomic operations and locks cost threads?
 //!
 //! Method and limits: docs/method/locks.md.
 
@@ -86,8 +86,7 @@ impl Locks {
         })
     }
 
-    /// Every combination of the lists. One thread shares its line with no other: for it there is
-    /// only the separate one.
+    /// Every combination of the lists. A single thread has only the separate line.
     fn works(&self, scope: &Scope<'_>) -> Result<Vec<LockWork>> {
         let s = &self.settings;
         let mut works = Vec::new();
@@ -188,7 +187,7 @@ impl Experiment for Locks {
     }
 }
 
-/// Cost of sharing a line for an atomic addition, in time of one thread.
+/// Cost of a shared line for an atomic addition, in time of one thread.
 fn contention(dataset: &Dataset) -> Option<Finding> {
     let most = highest(dataset, "threads").filter(|&n| n > 1)?;
     let each = |lines: &str| {

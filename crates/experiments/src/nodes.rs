@@ -1,10 +1,10 @@
-//! NUMA nodes as options name them.
+//! Selection of NUMA nodes by options.
 
 use crate::experiment::Scope;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList};
 
-/// The nodes that have memory, in the order of the system; node 0 where it tells of none.
+/// Nodes with memory, in the order of the system; node 0 if the system reports none.
 pub fn with_memory(scope: &Scope<'_>) -> Vec<u32> {
     let nodes = &scope.facts().topology.nodes;
     let ids: Vec<u32> = nodes
@@ -15,8 +15,8 @@ pub fn with_memory(scope: &Scope<'_>) -> Vec<u32> {
     if ids.is_empty() { vec![0] } else { ids }
 }
 
-/// The NUMA nodes that the user wants the memory on, one after another; `None` alone where that is
-/// left open.
+/// NUMA nodes that the user requests for the memory, one after another; only `None` if there is no
+/// request.
 pub fn asked_nodes(asked: Option<&CpuList>, scope: &Scope<'_>) -> Result<Vec<Option<u32>>> {
     let Some(asked) = asked else {
         return Ok(vec![None]);
@@ -30,7 +30,7 @@ pub fn asked_nodes(asked: Option<&CpuList>, scope: &Scope<'_>) -> Result<Vec<Opt
     Ok(asked.0.iter().copied().map(Some).collect())
 }
 
-/// Refuses a node that is not among `nodes`, which `are` what they are, for the option `option`.
+/// Refuses a requested node that is not in `nodes`. `are` describes those, `option` is the option.
 pub fn available(asked: &[u32], nodes: &[u32], are: &str, option: &str) -> Result<()> {
     match asked.iter().find(|node| !nodes.contains(node)) {
         None => Ok(()),

@@ -1,28 +1,27 @@
-//! Which pairs of CPUs to measure: all of them, or a choice that shows as much as possible of the
-//! machine.
+//! Pairs of CPUs to measure: all, or a choice that shows most of the machine.
 
 use report::{Places, Relation};
 use std::collections::BTreeSet;
 
-/// CPUs of the first group whose pairs all belong to a choice.
+/// CPUs of the first group whose pairs are all part of a choice.
 const NEIGHBOURS: usize = 16;
 
-/// An ordered pair with how much the picture needs it, 0 for most.
+/// An ordered pair with its rank: 0 is needed most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChosenPair {
     /// The CPU that starts.
     pub from: u32,
     /// The CPU that answers.
     pub to: u32,
-    /// When time is short, pairs of the highest rank go first.
+    /// When time is short, pairs of the highest rank are dropped first.
     pub rank: u8,
 }
 
-/// At most `most` ordered pairs of `cpus`, always both directions of a pair, in the order of
-/// `cpus`, which is to be that of [`Places::ordered`]. All of them where they are not more;
-/// otherwise, in this order as far as they go: for the first CPU of each group that shares a cache
-/// its first pair of each relation; these first CPUs among each other; neighbours in the first
-/// group; the very first CPU with every other; the rest.
+/// At most `most` ordered pairs of `cpus`, always with both directions, in the order of `cpus`.
+/// That order must be the one of [`Places::ordered`]. If there are more pairs, they are chosen in
+/// this order: for the first CPU of each group that shares a cache, its first pair of each
+/// relation; pairs of these first CPUs; neighbours in the first group; the very first CPU with
+/// every other; the rest.
 pub fn choose(cpus: &[u32], places: &Places, most: usize) -> Vec<ChosenPair> {
     let count = cpus.len();
     let leaders = leaders(cpus, places);
@@ -86,7 +85,8 @@ mod tests {
     use report::{Cache, CacheKind, Cpu, Topology};
     use units::{Bytes, CpuList};
 
-    /// Two packages, a last-level cache for every `sharing` CPUs, two threads to a core.
+    /// A machine with two packages, a last-level cache for every `sharing` CPUs, and two threads
+    /// per core.
     fn places(count: u32, sharing: u32) -> (Vec<u32>, Places) {
         let cpu = |id: u32| Cpu {
             id,

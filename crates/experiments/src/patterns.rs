@@ -20,17 +20,17 @@ use std::str::FromStr;
 use units::error::{Error, Result};
 use units::{Bytes, ParseError, SizeList, ThreadCount, ThreadList, parse_list};
 
-/// Accesses in a pass of a strided order, or blocks in one of a random order, below which there is
-/// no order to speak of.
+/// Fewest accesses in a pass of a strided order, or blocks in a pass of a random order. With fewer,
+/// the order means nothing.
 const FEWEST_ACCESSES: u64 = 16;
 
-/// The largest block of a random order.
+/// Largest block of a random order.
 const LARGEST_BLOCK: u64 = 4096;
 
-/// Working sets in memory that a profile measures: tables of the order take time to make.
+/// Largest working set in memory in a profile: tables of orders take time to make.
 const MAX_IN_MEMORY: Bytes = Bytes(256 << 20);
 
-/// Operations that have every order.
+/// Operations that have kernels for every order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderedOperations(pub Vec<Operation>);
 
@@ -52,7 +52,7 @@ impl FromStr for OrderedOperations {
     }
 }
 
-/// The contracts whose operation has every order.
+/// Contracts of the operations that have kernels for every order.
 fn ordered() -> impl Iterator<Item = &'static Contract> {
     const OTHERS: [AccessOrder; 3] = [
         AccessOrder::Backward,
@@ -65,7 +65,7 @@ fn ordered() -> impl Iterator<Item = &'static Contract> {
     whole.filter(|c| OTHERS.iter().all(|visits| c.in_order(*visits).is_some()))
 }
 
-/// In which orders to go through memory.
+/// Orders, operations and sizes of the experiment.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
     /// Operations: read, write, copy; read-nt, write-nt, copy-nt (non-temporal loads or stores)
@@ -137,11 +137,11 @@ pub struct Patterns {
     settings: Settings,
 }
 
-/// An order with what makes it precise.
+/// An order with its stride or block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Order {
     kind: OrderKind,
-    /// Distance of strided accesses, block of random ones.
+    /// Distance of strided accesses, or size of random blocks.
     bytes: Bytes,
 }
 
@@ -156,7 +156,7 @@ impl Order {
         }
     }
 
-    /// The kernel's way through the window.
+    /// Order in which the kernel visits the window.
     fn visits(self) -> AccessOrder {
         match self.kind {
             OrderKind::Forward => AccessOrder::Forward,
@@ -181,7 +181,7 @@ impl Order {
         }
     }
 
-    /// Why streams of `stream` bytes are too short for it.
+    /// Reason why a stream of `stream` bytes is too short for this order, if it is.
     fn too_few(self, stream: u64) -> Option<String> {
         let accesses = stream / self.bytes.0.max(1);
         let few = matches!(self.kind, OrderKind::Strided | OrderKind::Random)
@@ -200,7 +200,7 @@ impl Order {
         })
     }
 
-    /// Why its table cannot be of a stream of `stream` bytes, if it cannot.
+    /// Reason why a stream of `stream` bytes is too long for the table of this order, if it is.
     fn too_long(self, stream: u64) -> Option<String> {
         let by_table = !matches!(self.kind, OrderKind::Forward | OrderKind::Reverse);
         (by_table && stream > LONGEST_ORDERED).then(|| {
@@ -287,7 +287,7 @@ impl Patterns {
         Ok(orders)
     }
 
-    /// Working sets to measure: the user's, or one inside each level.
+    /// Working sets to measure: those of the user, or one inside each level.
     fn targets(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<Target>> {
         let Some(sizes) = &self.settings.sizes else {
             let mut targets = levels.targets();
@@ -318,8 +318,8 @@ impl Patterns {
             .collect())
     }
 
-    /// Refuses sizes that are too small for one of the operations. The size that is advised is
-    /// enough for all of them.
+    /// Refuses sizes that are too small for one of the operations. The advice names a size that
+    /// suits all of them.
     fn check_sizes(&self) -> Result<()> {
         let operations = self.settings.ops.0.iter().copied();
         let largest = operations.max_by_key(|operation| operation.contract().streams());
@@ -333,7 +333,7 @@ impl Patterns {
         })
     }
 
-    /// The points of one size: every operation in every order, width and kind of pages.
+    /// Points of one size: every operation in every order, width and kind of pages.
     fn draft_size(&self, scope: &Scope<'_>, target: &Target, cpus: &[u32]) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
         let orders = self.orders()?;
@@ -367,7 +367,7 @@ impl Patterns {
     }
 }
 
-/// The largest working set of `operation` not larger than `size` that is whole blocks of any order.
+/// Largest working set of `operation` up to `size` that is whole blocks in every order.
 fn whole_blocks(operation: Operation, size: Bytes) -> Result<Bytes> {
     let streams = u64::from(operation.contract().streams());
     let step = streams
@@ -493,8 +493,8 @@ impl Experiment for Patterns {
     }
 }
 
-/// Coordinates of a point without its order. Sizes differ a little, because copies have whole
-/// blocks in each half.
+/// Coordinates of a point without its order. The size is left out: copies have whole blocks in each
+/// half, so sizes differ a little.
 fn place(point: &Point) -> Coordinates {
     let mut place = point.coordinates.clone();
     for axis in ["order", "kernel"] {
@@ -503,8 +503,8 @@ fn place(point: &Point) -> Coordinates {
     place
 }
 
-/// Bandwidth of each order as a share of the forward one, in the largest working set of
-/// `operation`. An order whose intervals leave it open is left out, unless both are the same.
+/// Bandwidth of each order as a share of forward, in the largest working set of `operation`. An
+/// order is left out if the intervals show neither a difference nor that both are the same.
 fn in_memory(dataset: &Dataset, operation: &str) -> Option<Finding> {
     let usable = |p: &&Point| p.name("operation") == Some(operation) && p.usable().is_some();
     let largest = dataset

@@ -1,4 +1,5 @@
-//! Which CPU gets the next thread, and at how many threads something is full.
+//! Order in which CPUs get threads, and the counts at which a core, cluster, node or socket is
+//! full.
 
 use crate::lists::Placement;
 use crate::series::grouped;
@@ -10,18 +11,18 @@ use units::CpuList;
 /// and core.
 type Position = [u32; 4];
 
-/// All counts are measured up to here, a ladder above.
+/// Up to this many CPUs every count is measured, above it a selection.
 const ALL_COUNTS: usize = 32;
 
-/// Some CPUs, and where each of them lies.
+/// CPUs with their positions.
 pub struct Placing {
-    /// In the order in which they were given.
+    /// CPUs in the order given.
     cpus: Vec<(u32, Position)>,
 }
 
 impl Placing {
-    /// `cpus` on a machine with this topology. Unknown packages, nodes and clusters count
-    /// as one for all CPUs; a CPU whose core is unknown counts as a core of its own.
+    /// `cpus` on a machine with this topology. CPUs with unknown package, node or cluster share
+    /// one; a CPU with an unknown core has a core of its own.
     pub fn new(topology: &Topology, cpus: &[u32]) -> Self {
         let places = Places::new(topology);
         let known: BTreeMap<u32, &report::Cpu> =
@@ -43,7 +44,7 @@ impl Placing {
         }
     }
 
-    /// The CPUs in the order in which threads are placed.
+    /// CPUs in the order of `placement`.
     pub fn order(&self, placement: Placement) -> Vec<u32> {
         let ids = |cpus: Vec<(u32, Position)>| cpus.into_iter().map(|(id, _)| id).collect();
         match placement {
@@ -68,12 +69,12 @@ impl Placing {
         }
     }
 
-    /// How many CPUs there are.
+    /// Number of CPUs.
     pub fn len(&self) -> usize {
         self.cpus.len()
     }
 
-    /// How many physical cores `cpus`, which are some of them, are of.
+    /// Number of physical cores of `cpus`, which are some of these CPUs.
     pub fn cores_of(&self, cpus: &[u32]) -> usize {
         let used: BTreeSet<u32> = cpus.iter().copied().collect();
         let used = self.cpus.iter().filter(|(id, _)| used.contains(id));
@@ -82,7 +83,7 @@ impl Placing {
             .len()
     }
 
-    /// How many different packages (1), nodes (2), clusters (3) or cores (4) there are.
+    /// Number of different packages (depth 1), nodes (2), clusters (3) or cores (4).
     fn count(&self, depth: usize) -> usize {
         self.cpus
             .iter()
@@ -91,8 +92,9 @@ impl Placing {
             .len()
     }
 
-    /// Counts of threads to measure, rising: all of few; of many a ladder, with those at which
-    /// every socket, node, cluster or core has a thread, or the first of them are full.
+    /// Thread counts to measure, rising: all of them on few CPUs. On many CPUs a selection that
+    /// includes the counts at which every socket, node, cluster or core has a thread, and those at
+    /// which one of them is full.
     pub fn counts(&self) -> Vec<usize> {
         let all = self.cpus.len();
         if all <= ALL_COUNTS {
@@ -103,9 +105,10 @@ impl Placing {
         counts.extend((1..=4).map(|depth| self.count(depth)));
         let mut compact: Vec<Position> = self.cpus.iter().map(|(_, position)| *position).collect();
         compact.sort_unstable();
-        // The next CPU is in another cluster, and so are CPUs in another node or socket.
+        // A CPU in another cluster follows; CPUs in another node or socket are in another cluster
+        // too.
         let ends = (1..all).filter(|&count| compact[count][..3] != compact[count - 1][..3]);
-        // With a cache for each core, every count would be an end.
+        // If each core has a last-level cache of its own, every count would be an end.
         if self.count(3) < self.count(4) {
             counts.extend(ends);
         } else {
@@ -115,8 +118,8 @@ impl Placing {
         counts.into_iter().collect()
     }
 
-    /// At most `most` of the counts, 3 or more: one thread, one on every core, all, and of the
-    /// others those that leave the smallest gaps by ratio.
+    /// At most `most` counts (3 or more): one thread, one per core, all, and others that leave the
+    /// smallest gaps by ratio.
     pub fn few_counts(&self, most: usize) -> Vec<usize> {
         let counts = self.counts();
         let mut kept: BTreeSet<usize> = counts
@@ -141,7 +144,8 @@ impl Placing {
     }
 }
 
-/// One CPU of each group per round, groups by `depth`, and inside each group the same for the next depth.
+/// One CPU of each group in turn. Groups have the same position up to `depth`; inside a group the
+/// same is done for the next depth.
 fn dealt(cpus: Vec<(u32, Position)>, depth: usize) -> Vec<(u32, Position)> {
     if depth == 3 {
         return cpus;
@@ -160,9 +164,8 @@ fn dealt(cpus: Vec<(u32, Position)>, depth: usize) -> Vec<(u32, Position)> {
         .collect()
 }
 
-/// `cpus` by kind of core, in the order in which kinds first appear: cores whose own caches (the
-/// first two levels) differ in size are of different kinds. One group where all are alike or
-/// nothing is known.
+/// `cpus` by kind of core, in the order in which kinds first appear. Cores are of different kinds
+/// if their L1 or L2 caches differ in size. One group if all are alike or nothing is known.
 pub fn kinds(topology: &Topology, cpus: &[u32]) -> Vec<CpuList> {
     let mut sizes: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
     for cache in topology

@@ -1,8 +1,8 @@
-//! Series of a dataset: points that belong together.
+//! Series of a dataset: groups of points.
 
 use report::{Coordinate, Dataset, Measured, Point, VerdictGrade};
 
-/// Each of `items` once, in the order of their first appearance.
+/// Distinct `items` in the order of their first appearance.
 pub fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     items.into_iter().fold(Vec::new(), |mut seen, item| {
         if !seen.contains(&item) {
@@ -12,7 +12,7 @@ pub fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     })
 }
 
-/// `items` by their `key`: groups, and the members of each, in the order of their first appearance.
+/// `items` grouped by `key`; groups and members are in the order of first appearance.
 pub fn grouped<K: PartialEq, T>(
     items: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,
@@ -28,7 +28,7 @@ pub fn grouped<K: PartialEq, T>(
     groups
 }
 
-/// Measurement of a point; `None` if there is none, or it was rejected.
+/// Measurement of a point; `None` if there is none or if it was rejected.
 pub fn not_rejected(point: &Point) -> Option<&Measured> {
     point
         .outcome
@@ -36,25 +36,25 @@ pub fn not_rejected(point: &Point) -> Option<&Measured> {
         .filter(|measured| measured.verdict.grade != VerdictGrade::Rejected)
 }
 
-/// The highest number on `axis`.
+/// Highest number on `axis`.
 pub fn highest(dataset: &Dataset, axis: &str) -> Option<u64> {
     let numbers = dataset.points.iter().filter_map(|p| p.number(axis));
     numbers.max()
 }
 
-/// The points of one CPU, kind of pages and repeat.
+/// Points of one CPU, kind of pages and repeat.
 pub struct CpuSeries<'a> {
-    /// In the order of the dataset.
+    /// Points in the order of the dataset.
     pub points: Vec<&'a Point>,
-    /// ` on CPU 3`; nothing where all points are of one CPU.
+    /// ` on CPU 3`; empty if all points are of one CPU.
     pub on_cpu: String,
-    /// The kind of pages.
+    /// Kind of pages.
     pub pages: Option<Coordinate>,
-    /// Whether there are points in other kinds of pages.
+    /// True if other points have another kind of pages.
     pub several_pages: bool,
 }
 
-/// `points` by CPU, kind of pages and repeat.
+/// `points` grouped by CPU, kind of pages and repeat.
 pub fn by_cpu<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<CpuSeries<'a>> {
     let key = |point: &&Point| {
         ["cpu", "pages", "repeat"].map(|axis| point.coordinates.get(axis).cloned())

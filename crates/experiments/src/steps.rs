@@ -6,28 +6,28 @@ use stats::{self, Knee};
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// A level differs from the next one by at least this relative difference.
+/// Values of neighbouring levels differ by at least this share.
 const STEP: f64 = 0.2;
 
-/// Fewer sizes than this make no curve.
+/// A curve needs at least this many sizes.
 const FEWEST_SIZES: usize = 8;
 
-/// Points on each side of a step whose intervals have to show it.
+/// Number of points on each side of a step whose intervals have to show it.
 const BESIDE: usize = 2;
 
-/// A curve over sizes that steps.
+/// A curve over sizes with its steps.
 struct Stepped<'a> {
-    /// By rising size.
+    /// Points by rising size.
     points: Vec<(Bytes, &'a Point)>,
-    /// At least one.
+    /// The steps; at least one.
     knees: Vec<Knee>,
 }
 
-/// The points that `belongs` picks, with where their values step and the intervals show it; `None`
-/// where there are too few sizes or no step.
+/// The curve of the points that `belongs` accepts, with the steps that the intervals show. `None`
+/// if there are too few sizes or no step.
 fn knees(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Stepped<'_>> {
     let placed = |p| Some((Point::number(p, "size_bytes")?, p)).filter(|_| p.usable().is_some());
-    // Several points of one size (repeats) are not one curve.
+    // Several points of one size (repeats) form no curve.
     let curve: BTreeMap<u64, &Point> = dataset
         .points
         .iter()
@@ -51,7 +51,7 @@ fn knees(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Stepped<
     (!knees.is_empty()).then_some(Stepped { points, knees })
 }
 
-/// Whether the intervals of the points right before and right after `knee` show that it is one.
+/// True if the intervals of the points around `knee` show that it is a step.
 fn is_shown(points: &[(Bytes, &Point)], knee: &Knee) -> bool {
     let before = &points[knee.index.saturating_sub(BESIDE)..knee.index];
     let after = &points[knee.settled..points.len().min(knee.settled + BESIDE)];
@@ -68,8 +68,8 @@ fn mean<'a>(part: &[(Bytes, &'a Point)]) -> Option<Figure<'a>> {
     )
 }
 
-/// The sizes after which the values of the points that `belongs` picks leave their level, as one
-/// sentence about `what`. `None` where there are too few sizes or no step.
+/// A sentence about `what`: the sizes at which the values of the points that `belongs` accepts
+/// step. `None` if there are too few sizes or no step.
 pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
     let Stepped { points, knees } = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
@@ -83,8 +83,8 @@ pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) ->
     Some(Finding::shown_by(points.iter().map(|(_, point)| *point), "steps", text)?.with(values))
 }
 
-/// Between which sizes the latency of the points that `belongs` picks goes from one level to the
-/// next, as one sentence. `None` where there are too few sizes or no step.
+/// A sentence about the sizes between which the latency of the points that `belongs` accepts rises
+/// to the next level. `None` if there are too few sizes or no step.
 pub fn rises(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
     let Stepped { points, knees } = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
@@ -117,8 +117,8 @@ pub fn rises(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Find
     )
 }
 
-/// Names of the caches that end along `levels`, the levels of the points passed, for a sentence:
-/// all but that of the last point.
+/// Names of the caches that end along `levels`, which has the level of each point: all but that of
+/// the last point.
 fn ended<'a>(levels: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = levels.collect();
     let last = names.last().copied();

@@ -1,4 +1,4 @@
-//! Streams that several experiments measure: the sizes that fit an operation, and the point of one.
+//! Streams that several experiments use: sizes that fit an operation, and their points.
 
 use crate::coordinates::{coordinates, name, number};
 use crate::experiment::{Bound, Draft, Scope};
@@ -43,15 +43,16 @@ fn stream_coordinates(
     coordinates
 }
 
-/// The point of `work`, unless the machine lacks its kernel or the memory.
+/// The point of `work`, or its outcome if the machine lacks the kernel or the memory.
 pub fn draft_point(
     scope: &Scope<'_>,
     work: StreamWork,
     asked: OperationSpec,
     level: &str,
 ) -> Draft {
-    // The C library chooses how it works at a size: non-temporal stores, string instructions, other
-    // ports. And `touch` counts whole lines for one word each.
+    // The C library chooses its method by size: non-temporal stores, string instructions, other
+    // ports. `touch` counts a whole line for each word. For these the bound of the ports does not
+    // hold.
     let by_ports = level == "L1"
         && !is_reference_kernel(work.operation)
         && work.contract().family != Family::Touch;
@@ -94,18 +95,17 @@ pub fn draft_point(
     }
 }
 
-/// A working set that the requested operation can go through, and the operation that does.
+/// A working set that suits an operation, and that operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FittedStream {
-    /// The requested operation, or the same with iterations as short as the working set needs.
+    /// The requested operation, or one like it with shorter iterations that suit the working set.
     pub operation: Operation,
-    /// All streams together.
+    /// Bytes of all streams together.
     pub bytes: Bytes,
 }
 
 impl FittedStream {
-    /// `bytes` as they are for `asked`, if an operation that answers the same question has
-    /// iterations that fit.
+    /// `bytes` without rounding, if `asked` has an operation whose iterations divide them.
     fn exactly(asked: OperationSpec, bytes: Bytes) -> Option<Self> {
         let contract = asked.operation().contract();
         let streams = u64::from(contract.streams());
@@ -119,8 +119,7 @@ impl FittedStream {
     }
 }
 
-/// One iteration of each stream, of each length that an operation has for `asked`; the longest
-/// first.
+/// One iteration of each stream, for each operation of `asked`; the longest first.
 fn shortest(asked: OperationSpec) -> Vec<FittedStream> {
     let streams = u64::from(asked.operation().contract().streams());
     let lengths = [BLOCK_BYTES, 256, 128, 64].into_iter();
@@ -129,7 +128,7 @@ fn shortest(asked: OperationSpec) -> Vec<FittedStream> {
         .collect()
 }
 
-/// The smallest working set of the request.
+/// Smallest working set of the request.
 fn smallest(asked: OperationSpec) -> Bytes {
     let block = Bytes(BLOCK_BYTES * u64::from(asked.streams()));
     shortest(asked)
@@ -139,7 +138,7 @@ fn smallest(asked: OperationSpec) -> Bytes {
         .unwrap_or(block)
 }
 
-/// Refuses `sizes` that are too small for any of `ops`, naming the one that needs most.
+/// Refuses `sizes` that are too small for one of `ops`, and names the operation that needs most.
 pub fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
     let Some(&largest) = ops.0.iter().max_by_key(|asked| smallest(**asked)) else {
         return Ok(());
@@ -149,9 +148,9 @@ pub fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
         .try_for_each(|&size| fitted(largest, size).map(drop))
 }
 
-/// The largest working set of the request that is not larger than `size`: `size` itself if an
-/// operation's iterations fit, else whole blocks of each stream. Of a family whole blocks for every
-/// member, if `size` has room for them.
+/// Largest working set of the request up to `size`: `size` itself if the iterations of an operation
+/// divide it, else whole blocks of each stream. For a family, whole blocks of every member if
+/// `size` is large enough.
 pub fn fitted(asked: OperationSpec, size: Bytes) -> Result<FittedStream> {
     let whole = size.round_down(BLOCK_BYTES * u64::from(asked.streams()));
     let in_blocks = (whole.0 > 0).then_some(FittedStream {
@@ -177,7 +176,7 @@ pub fn fitted(asked: OperationSpec, size: Bytes) -> Result<FittedStream> {
     })
 }
 
-/// Which of `sizes` were rounded down for `ops`, a sentence each.
+/// A sentence for each of `sizes` that is rounded down for `ops`.
 pub fn rounded_sizes(sizes: Option<&SizeList>, ops: &Operations) -> Vec<String> {
     let asked = sizes.into_iter().flat_map(|list| &list.0);
     let mut rounded: BTreeMap<(Bytes, Bytes), Vec<String>> = BTreeMap::new();

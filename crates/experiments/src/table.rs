@@ -9,23 +9,25 @@ use crate::{
     scaling, tlb,
 };
 
-/// Makes the experiment of the memory that a user chose; `None` where it has no part in the choice.
+/// Makes the experiment for memory that a user chose; `None` if the choice does not concern it.
 pub type FromChoices = fn(&Choices, Detail) -> Option<Box<dyn Experiment>>;
 
-/// An experiment as listed, how a profile sets it up, and its command.
+/// An experiment with its setup in profiles and its command.
 pub struct ExperimentRow {
     /// The name users type.
     pub name: &'static str,
     /// The question it answers.
     pub question: &'static str,
-    /// The least detailed profile that it is part of unless requested by name; `None` if it needs
-    /// to be told what to measure.
+    /// Least detailed profile that includes it without a request by name. `None` if the user has to
+    /// say what to measure.
     pub least: Option<Detail>,
-    /// The experiment as part of a profile.
+    /// Makes the experiment as part of a profile.
     pub in_profile: fn(Detail) -> Box<dyn Experiment>,
-    /// How it measures memory that the user chose for a whole run; `None` where it never does.
+    /// Makes the experiment for memory that the user chose for a whole session; `None` if it never
+    /// takes part.
     pub chosen: Option<FromChoices>,
-    /// Its command; `None` where another one's or one of the program's own carries it out.
+    /// Command of the experiment; `None` if the command of another experiment or of the program
+    /// runs it.
     pub command: Option<ExperimentCommand>,
 }
 

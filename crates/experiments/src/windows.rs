@@ -1,4 +1,4 @@
-//! Short windows, whose distribution stands next to the headline of a time.
+//! Short windows, whose distribution stands next to the headline of a latency.
 
 use crate::experiment::axis;
 use crate::lists::Count;
@@ -7,8 +7,8 @@ use report::{Coordinate, Dataset, Finding, Measured, Outcome, Point, Quantity, S
 use units::error::{Error, Result};
 use units::{Nanos, read_like, short_time};
 
-/// Windows that may be requested: shorter ones are mostly the reading of the counter, longer ones
-/// are samples.
+/// Allowed numbers and lengths of windows: shorter ones are mostly the reading of the counter, longer
+/// ones are samples.
 const COUNTS: std::ops::RangeInclusive<u32> = 100..=1_000_000;
 const SHORTEST: Nanos = Nanos(1e3);
 const LONGEST: Nanos = Nanos(10e6);
@@ -31,7 +31,7 @@ pub(super) const HAVE_A_LENGTH: &str = "only a distribution over windows uses it
 pub(super) const SOME: &str = "--windows 10000";
 
 impl WindowSettings {
-    /// None.
+    /// No windows.
     pub fn none() -> Self {
         Self {
             windows: None,
@@ -39,7 +39,7 @@ impl WindowSettings {
         }
     }
 
-    /// Refuses windows that show nothing.
+    /// Refuses a number or length of windows that is out of range.
     pub fn check(&self) -> Result<()> {
         let allowed = SHORTEST..=LONGEST;
         match self.windows {
@@ -67,8 +67,7 @@ impl WindowSettings {
     }
 }
 
-/// The quantiles of the windows of `dataset` as points of their own; `None` where it has no
-/// windows.
+/// The quantiles of the windows in `dataset` as points of their own; `None` if it has no windows.
 pub(super) fn distribution(dataset: &Dataset) -> Option<Dataset> {
     let mut points = Vec::new();
     for point in &dataset.points {
@@ -82,7 +81,7 @@ pub(super) fn distribution(dataset: &Dataset) -> Option<Dataset> {
             let mut coordinates = point.coordinates.clone();
             coordinates.insert("percentile".to_owned(), Coordinate::Name(name.to_owned()));
             let outcome = Outcome::Measured(Box::new(quantile(measured, value)));
-            // Numbered when all datasets are there.
+            // The points get their numbers when all datasets are complete.
             points.push(Point {
                 id: 0,
                 coordinates,
@@ -108,8 +107,8 @@ pub(super) fn distribution(dataset: &Dataset) -> Option<Dataset> {
     (!found.points.is_empty()).then_some(found)
 }
 
-/// A quantile as a point: an interval of it is not known, and what stands for the whole point
-/// stands for this one too.
+/// A quantile as a point. Its interval is unknown; the verdict of the whole point applies to it
+/// too.
 fn quantile(measured: &Measured, value: f64) -> Measured {
     let windows = measured.also.get("windows").copied().unwrap_or_default();
     let summary = Summary {
@@ -137,7 +136,8 @@ fn quantile(measured: &Measured, value: f64) -> Measured {
     }
 }
 
-/// Distribution over single windows of a point, if it was requested; `place` names the measurement.
+/// Finding about the distribution over the windows of a point, if it was requested; `place` names
+/// the measurement.
 pub(super) fn finding(point: &Point, kind: &str, place: &str) -> Option<Finding> {
     let also = &point.outcome.measured()?.also;
     let figure = |name: &str| also.get(name).copied();

@@ -1,4 +1,4 @@
-//! How long a pointer chain takes to build and verify against mapping and first touching the same
+//! Time to build and verify a pointer chain, relative to mapping and first touching the same
 //! memory.
 //!
 //! `cargo run --release --example chain_speed -- 2GiB 5` prints one line per round;

@@ -1,5 +1,4 @@
-//! How long reports of many points take in every format, and what memory that takes beside the
-//! report.
+//! Time and memory that reports of many points take in every format.
 //!
 //! `cargo run --release --example large_report -- REPORT.json 1000000 csv` repeats the points of a
 //! report until there are this many.
@@ -10,7 +9,7 @@ use report::{Outcome, Report, read_saved};
 use std::io::Write;
 use std::path::Path;
 
-/// The report with this many points: its own over and over, without their single samples.
+/// A report of this many points: the given ones repeated, without their samples.
 fn repeated(mut report: Report, points: u64) -> Report {
     report.datasets.sort_by_key(|d| d.points.len());
     let Some(mut dataset) = report.datasets.pop() else {
@@ -37,7 +36,7 @@ fn repeated(mut report: Report, points: u64) -> Report {
     }
 }
 
-/// A figure of this process in MB, where the system tells it.
+/// Memory of this process in MB by the line `name` of its status, if the system reports it.
 fn memory(name: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status
@@ -65,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .iter()
         .filter(|r| formats.is_empty() || formats.iter().any(|f| f == r.name()))
     {
-        // Linux forgets the highest use of memory so far.
+        // Linux then forgets the peak of memory so far.
         let _ = std::fs::write("/proc/self/clear_refs", "5");
         let before = memory("VmRSS:");
         let start = counter::monotonic();

@@ -27,42 +27,42 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Hertz, Nanos};
 use verdict::{SampleStatistics, VerdictInput, base_clock, judge};
 
-/// No sample begins once the run has used its budget times `BUDGET_TOLERANCE`. A run that has no
-/// sample by then takes one short one, up to its budget times `HARD_BUDGET_LIMIT`.
+/// No sample begins after the budget times `BUDGET_TOLERANCE`. A session without any sample by then
+/// takes one short sample, up to the budget times `HARD_BUDGET_LIMIT`.
 const BUDGET_TOLERANCE: f64 = 1.05;
 const HARD_BUDGET_LIMIT: f64 = 4.0;
 
-/// Samples of that point, its time as a part of the budget, and its time at least.
+/// Number of samples of such a point, its time as a share of the budget, and its least time.
 const BRIEFLY: u32 = 4;
 const BRIEF_SHARE: f64 = 0.1;
 const BRIEF_TIME: Nanos = Nanos(50e6);
 
-/// Rounds of points.
+/// Counts of rounds.
 #[derive(Debug, Clone, Copy, Default)]
 struct RoundCount {
     done: u64,
     all: u64,
 }
 
-/// A run under way.
+/// A running session.
 struct Run<'a> {
     plan: &'a Plan,
-    /// Every point that is drafted.
+    /// Every drafted point.
     points: Vec<PlannedPoint>,
-    /// The phases that are to come.
+    /// Remaining phases.
     phases: VecDeque<Phase>,
-    /// The batches that are to come in the phase under way.
+    /// Remaining batches of the current phase.
     batches: VecDeque<Batch>,
-    /// The phases that were drafted from measured points.
+    /// Phases that were drafted from measured points.
     drafted: Vec<DraftedPhase>,
-    /// Whether memory was already sized by the sweep of caches.
+    /// True if memory was already sized by the sweep of `caches`.
     asked_caches: bool,
     sampling: Sampling,
-    /// Expected time of the whole run.
+    /// Expected time of the session.
     estimate: Nanos,
-    /// Memory mapped at the same time, at most.
+    /// Largest memory mapped at the same time.
     memory: Bytes,
-    /// The run that this one continues.
+    /// The session that this one continues.
     past: Option<&'a Past>,
     machine: &'a mut dyn Machine,
     observer: &'a mut dyn Observer,
@@ -71,27 +71,27 @@ struct Run<'a> {
     baselines: Baselines,
     outcomes: BTreeMap<usize, Outcome>,
     started: Nanos,
-    /// Rounds that are done, and all of them.
+    /// Rounds done so far, and all rounds.
     rounds: RoundCount,
-    /// The points that the journal has, as far as it has them.
+    /// Points as far as the journal has them.
     journaled: PointLines,
     journal_trouble: Option<String>,
     last_level: u64,
-    /// Whether the session ended before all that was planned was done.
+    /// True if the session ended before everything planned was done.
     interrupted: bool,
-    /// Points with fewer rounds than planned because the budget was used up.
+    /// Points with fewer rounds than planned, because the budget was used up.
     over_budget: BTreeSet<usize>,
-    /// When the batch under way is to be done by the plan.
+    /// Planned end of the current batch.
     deadline: Nanos,
-    /// When its part of the budget is used up, and when no sample of it begins any more.
+    /// End of the batch's share of the budget, and the time after which none of its samples begins.
     share_end: Nanos,
     cut: Nanos,
-    /// The batches that are done.
+    /// Finished batches.
     past_batches: Vec<Batch>,
 }
 
-/// Carries out `plan`. Always ends with a report: what was interrupted or failed says so in it.
-/// `started` is when the run began by the machine's clock, so that planning counts too.
+/// Carries out `plan`. It always returns a report, which says what was interrupted or failed.
+/// `started` is the start of the session by the machine's clock, so that planning counts too.
 pub fn execute(
     plan: &Plan,
     machine: &mut dyn Machine,
@@ -107,7 +107,7 @@ pub fn execute(
         unmeasured_datasets(plan, &plan.points, |_| true),
     ));
     run.settle_known(0);
-    // The phases' expected times and what comes before the first and after the last one.
+    // Expected times of the phases, plus the time before the first and after the last one.
     let phases = plan.phases.iter().map(Phase::estimate).sum::<Nanos>();
     run.deadline = started + (plan.estimate - phases);
     while let Some(phase) = run.next_phase() {
@@ -169,7 +169,7 @@ pub fn execute(
     report
 }
 
-/// The plan in the report's terms.
+/// The plan as the report describes it.
 pub fn summary(plan: &Plan) -> PlanSummary {
     PlanSummary {
         profile: plan.request.profile.clone(),
@@ -184,7 +184,7 @@ pub fn summary(plan: &Plan) -> PlanSummary {
 }
 
 impl<'a> Run<'a> {
-    /// Before anything is measured.
+    /// The session before anything is measured.
     fn begin(
         plan: &'a Plan,
         machine: &'a mut dyn Machine,
@@ -233,8 +233,8 @@ impl<'a> Run<'a> {
 }
 
 impl Run<'_> {
-    /// Gives a batch its time: by the plan, and of what is left of the budget its part. A batch that
-    /// is slower than planned leaves the later ones theirs.
+    /// Sets the times of a batch: its planned end, and its share of the remaining budget. So a
+    /// batch that is slower than planned takes no time from later ones.
     fn begin_batch(&mut self, batch: &Batch) {
         self.deadline += batch.estimate;
         let now = self.machine.now();
@@ -253,10 +253,10 @@ impl Run<'_> {
     }
 
     /// Maps the memory of a batch and takes round after round of its points. The first round begins
-    /// with the points needed most, in case that time ends there. Each later round starts one point
-    /// later, so that drift does not look like a difference between points. With several
-    /// allocations, the rounds are spread over them. Points of fewer rounds have theirs spread over
-    /// the whole batch.
+    /// with the points that are needed most, in case time runs out. Each later round starts one
+    /// point later, so that drift does not look like a difference between points. With several
+    /// allocations, the rounds are spread over them. Points with fewer rounds have theirs spread
+    /// over the whole batch.
     fn batch(&mut self, batch: &Batch) {
         let rounds = batch
             .points
@@ -308,18 +308,18 @@ impl Run<'_> {
         }
     }
 
-    /// The points of a batch in the order in which they are needed.
+    /// Points of a batch in the order of need.
     fn most_needed_first(&self, batch: &Batch) -> Vec<usize> {
         let here: BTreeSet<usize> = batch.points.iter().copied().collect();
         let mut order = most_needed_first(&self.points);
         order.retain(|index| here.contains(index));
-        // Points that nobody needs any more have no work.
+        // Points that are not needed any more have no work.
         let with_work: BTreeSet<usize> = order.iter().copied().collect();
         order.extend(here.difference(&with_work));
         order
     }
 
-    /// How a point is sampled.
+    /// Sampling of a point.
     fn sampling_of(&self, index: usize) -> Sampling {
         self.plan
             .request
@@ -327,7 +327,7 @@ impl Run<'_> {
     }
 
     /// Maps memory, if there is time to measure in it. Mapping stops when the time of the batch is
-    /// over: on a busy machine it can take longer than all samples.
+    /// over, because on a busy machine it can take longer than all samples.
     fn allocate(&mut self, memory: &MemoryPlan, keep_old: bool) -> Result<(), Failure> {
         if self.machine.interrupted() || self.is_over_budget() {
             return Ok(());
@@ -352,7 +352,7 @@ impl Run<'_> {
         }
     }
 
-    /// One round of one point, unless it has what it needs or the run is over.
+    /// Takes one round of one point, unless the point is done or the session is over.
     fn visit(&mut self, index: usize) {
         let Ok(work) = self.points[index].work.clone() else {
             return;
@@ -392,14 +392,14 @@ impl Run<'_> {
         if self.logs[index].needs_no_more() {
             self.conclude(index);
         } else if !self.logs[index].is_empty() {
-            // Rounds of all points alternate: without this, a run that is killed would lose them
-            // all.
+            // Rounds of all points alternate, so without this a killed session would lose all
+            // points.
             let so_far = self.judged(index, &self.logs[index], &work);
             self.write_point(index, &so_far, false);
         }
     }
 
-    /// The outcome that the log of a point amounts to.
+    /// Outcome of a point by its log.
     fn judged(&self, index: usize, log: &PointLog, work: &Work) -> Outcome {
         let point = &self.points[index];
         let bound = limits::Limited {
@@ -443,7 +443,7 @@ impl Run<'_> {
             interrupted: evaluation.interrupted,
         });
         if self.plan.request.cooldown > Nanos::ZERO {
-            // Cores slow down while they rest.
+            // Cores slow down while they are idle.
             let of_clock = verdict
                 .reasons
                 .iter_mut()
@@ -453,19 +453,19 @@ impl Run<'_> {
         evaluation.with_verdict(verdict)
     }
 
-    /// Whether no more rounds are to be taken because the phase's part of the budget is used up. If
-    /// mapping alone used it up, one round is taken: an uncertain number is more than none.
+    /// True if no further round is taken because the phase's share of the budget is used up. If
+    /// mapping alone used it up, one round is taken: an uncertain number is better than none.
     fn is_over_budget(&self) -> bool {
         self.machine.now() >= self.cut && !self.has_nothing()
     }
 
-    /// Whether nothing was measured yet, and not for so long that nothing will be.
+    /// True if nothing was measured yet, but there is still time for it.
     fn has_nothing(&self) -> bool {
         let end = self.started + self.plan.request.budget * HARD_BUDGET_LIMIT;
         self.machine.now() < end && self.logs.iter().all(|log| log.is_empty() && !log.failed())
     }
 
-    /// Settles the outcome of a point from its log, once.
+    /// Sets the outcome of a point from its log, once.
     fn conclude(&mut self, index: usize) {
         let point = &self.points[index];
         let Ok(work) = &point.work else { return };
@@ -491,7 +491,7 @@ impl Run<'_> {
         self.settle(index, outcome);
     }
 
-    /// Settles the points from position `first` on whose outcome is known without measuring.
+    /// Sets the outcomes of points from index `first` on that need no measurement.
     fn settle_known(&mut self, first: usize) {
         for index in first..self.points.len() {
             if let Err(outcome) = &self.points[index].work {
@@ -500,14 +500,14 @@ impl Run<'_> {
         }
     }
 
-    /// Begins the logs of points that have none yet.
+    /// Creates the logs of points that have none yet.
     fn add_logs(&mut self) {
         let new = &self.points[self.logs.len()..];
         let logs = new.iter().map(|point| PointLog::new(point.windows));
         self.logs.extend(logs);
     }
 
-    /// Notes the outcome of a point and writes it down at once.
+    /// Records the outcome of a point and writes it to the journal.
     fn settle(&mut self, index: usize, outcome: Outcome) {
         self.write_point(index, &outcome, true);
         self.outcomes.insert(index, outcome);
@@ -535,9 +535,8 @@ impl Run<'_> {
         }
     }
 
-    /// Tells how far the run is by its rounds, and what is left by the plan's estimate of these. A run
-    /// that is slower than planned still ends when its budget does; what was set aside is used up
-    /// to the deadline.
+    /// Reports progress in rounds, and the remaining time by the plan's estimate. A session that is
+    /// slower than planned still ends with its budget. Reserved time is used until the deadline.
     fn tell(&mut self, doing: &str) {
         let done = (self.rounds.done as f64 / self.rounds.all.max(1) as f64).clamp(0.0, 1.0);
         let now = self.machine.now();
@@ -555,7 +554,7 @@ impl Run<'_> {
         );
     }
 
-    /// The kernels that were timed: those that were chosen, where there was a choice.
+    /// Kernels that were timed; of a selection, the selected ones.
     fn kernels(&self, past: Option<&Past>) -> Vec<KernelUsed> {
         let points = self.points.iter().zip(&self.logs);
         let used = used_kernels(
@@ -585,7 +584,7 @@ impl Run<'_> {
         datasets
     }
 
-    /// Findings about the machine and the session rather than about one experiment.
+    /// Findings about the machine and the session, not about one experiment.
     fn findings(&mut self) -> Vec<Finding> {
         let mut findings = environment(self.machine.facts(), &self.plan.request.cpus);
         findings.extend(
@@ -626,7 +625,7 @@ impl Run<'_> {
     }
 }
 
-/// The datasets of a plan with the outcome of each of its `points` that has one.
+/// Datasets of a plan with the outcomes of `points`.
 fn datasets(
     plan: &Plan,
     points: &[PlannedPoint],
@@ -653,8 +652,7 @@ fn datasets(
     datasets
 }
 
-/// The datasets of a plan with those of its `points` whose positions are `wanted`, before anything
-/// is measured.
+/// Datasets of a plan with the points at the indices `wanted`, before anything is measured.
 fn unmeasured_datasets(
     plan: &Plan,
     points: &[PlannedPoint],
@@ -666,7 +664,7 @@ fn unmeasured_datasets(
     datasets(plan, points, |index| wanted(index).then(ended))
 }
 
-/// The axes of an experiment in this plan.
+/// Axes of an experiment in this plan.
 fn axes(plan: &Plan, experiment: &dyn Experiment) -> Vec<report::Axis> {
     let mut axes = experiment.axes();
     if plan.request.repeat > 1 {
@@ -678,8 +676,7 @@ fn axes(plan: &Plan, experiment: &dyn Experiment) -> Vec<report::Axis> {
     axes
 }
 
-/// That a report is of a run in several pieces, the first of which is `past`, and has this number of
-/// points.
+/// Finding that the session was continued: `past` is its first part, `all` its number of points.
 fn continued(past: &Past, all: usize) -> Finding {
     let Past {
         started, settled, ..
@@ -691,7 +688,7 @@ fn continued(past: &Past, all: usize) -> Finding {
     sentence("resumed", text)
 }
 
-/// The point in words, for the progress line.
+/// Words for the point in the progress line.
 fn doing(point: &PlannedPoint) -> String {
     let coordinate = |axis: &str| {
         point
@@ -722,7 +719,7 @@ fn doing(point: &PlannedPoint) -> String {
     )
 }
 
-/// `interrupted` says that a point with samples was to have more of them.
+/// Status of a session; `interrupted` is true if a measured point lacks rounds.
 fn status(datasets: &[Dataset], interrupted: bool) -> RunStatus {
     let any = |of: fn(&Outcome) -> bool| {
         datasets

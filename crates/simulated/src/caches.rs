@@ -1,4 +1,4 @@
-//! Cost of the simulated machine's caches for a dependent load, beyond its levels.
+//! Latency of a chain in the simulated caches.
 
 use crate::contention::Sets;
 use crate::cost_model::{CacheCost, CostModel};
@@ -6,7 +6,7 @@ use engine::{ChainShape, ChaseWork};
 use report::Cache;
 use stats::fewer_than;
 
-/// Ways of a cache whose sets are filled by chance.
+/// Ways of a cache whose sets are filled at random.
 const WAYS: u32 = 16;
 
 impl CacheCost {
@@ -25,9 +25,9 @@ impl CacheCost {
 }
 
 impl CostModel {
-    /// The mean load of `work` through `caches`, nearest first, in ns: by where its lines lie and
-    /// what is fetched ahead, without the search for pages; beside threads with the working sets
-    /// `sets`, its own among them, that make memory `factor` times as slow.
+    /// Mean latency of `work` in `caches`, nearest first, in ns, without TLB misses. It depends on
+    /// where the lines lie and on what is prefetched. Other threads have the working sets `sets`,
+    /// this one's among them, and make memory `factor` times as slow.
     pub(super) fn load(
         &self,
         caches: &[&Cache],
@@ -37,8 +37,7 @@ impl CostModel {
         let first = self.levels.first().map_or(0.0, |level| level.latency.0);
         let load = self.any_load(caches, work, (sets, factor));
         match work.shape {
-            // Prefetchers are ahead of the walk: a miss is shared by the eight loads that they have
-            // under way.
+            // Prefetchers are ahead of the walk: the eight loads in flight share a miss.
             ChainShape::Sequential if work.stride <= self.caches.followed => {
                 (load / 8.0).max(first)
             }
@@ -58,8 +57,8 @@ impl CostModel {
         }
     }
 
-    /// The mean load when none is fetched ahead. With partial hits every cache holds as much as it
-    /// can; else all or nothing.
+    /// Mean latency without prefetching. With partial hits, every cache holds as much of the
+    /// working set as it can; otherwise all of it or nothing.
     fn any_load(&self, caches: &[&Cache], work: &ChaseWork, (sets, factor): (&Sets, f64)) -> f64 {
         let memory = self.levels.last().map_or(0.0, |level| level.latency.0) * factor;
         let mut held = 0.0;
@@ -87,8 +86,8 @@ impl CostModel {
         mean + (1.0 - held) * memory
     }
 
-    /// The share of the nodes that a cache has that holds so much of all lines, is so large itself,
-    /// and is used for so much by others.
+    /// Share of hits of a cache, by the size of the working set, the cache's own size, and the room
+    /// that others take in it.
     fn share(
         &self,
         (holds, size, others): (u64, u64, u64),
@@ -132,7 +131,7 @@ impl CostModel {
         fits(ways, work.nodes().div_ceil(used))
     }
 
-    /// Lines that a pass touches.
+    /// Number of lines that a pass touches.
     fn lines(&self, work: &ChaseWork) -> u64 {
         let line = self.caches.line.0.max(1);
         match work.shape {

@@ -1,5 +1,5 @@
-//! Effect of traffic on the simulated machine's other work: it queues for memory and takes room in
-//! shared caches.
+//! Effect of traffic on other work of the simulated machine: loads queue for memory, and shared
+//! caches have less room.
 
 use crate::cost_model::{CostModel, LoadCost};
 use engine::{LoadedWork, Traffic};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use units::Bytes;
 
 impl LoadCost {
-    /// How many times as long a load takes when the share `used` of the bandwidth is in use.
+    /// Latency of a load relative to idle, if the share `used` of the bandwidth is in use.
     pub fn factor(&self, used: f64) -> f64 {
         let u = used.clamp(0.0, self.fullest);
         1.0 + self.queue * u / (1.0 - u)
@@ -19,7 +19,7 @@ impl LoadCost {
 pub type Sets = BTreeMap<u32, Bytes>;
 
 /// The level that serves each thread of `sets`: the nearest cache that holds the working sets of
-/// all threads that share it; `memory` where none does.
+/// all threads that share it, or `memory`.
 pub fn levels(topology: &Topology, sets: &Sets, memory: usize) -> BTreeMap<u32, usize> {
     let mut levels: BTreeMap<u32, usize> = sets.keys().map(|&cpu| (cpu, memory)).collect();
     for cache in topology
@@ -54,16 +54,15 @@ pub fn levels(topology: &Topology, sets: &Sets, memory: usize) -> BTreeMap<u32, 
 pub struct Moved {
     /// Payload of the background traffic of the probe.
     pub payload: f64,
-    /// The same on the bus, with write-allocate.
+    /// Traffic on the bus, with write-allocate.
     pub bus: f64,
-    /// Payload of a probe that streams.
+    /// Payload of the probe, if it streams.
     pub probe: f64,
-    /// Share of the memory's bandwidth that all of them use.
+    /// Share of the memory's bandwidth in use.
     pub used: f64,
 }
 
-/// Bytes per second of the threads of `work` when each takes its pauses and all of them share the
-/// memory.
+/// Bytes per second of the threads of `work` with their pauses, when all of them share the memory.
 pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> Moved {
     let memory = model.levels.len() - 1;
     let levels = levels(topology, &sets(work), memory);
@@ -96,7 +95,7 @@ pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> Moved
 }
 
 /// Bytes per second of one thread alone: bursts, each with its pause. A store is half as fast as a
-/// load, and in memory an ordinary one half as fast again.
+/// load, and an ordinary store to memory half as fast again.
 fn burst_rate(model: &CostModel, traffic: &Traffic, level: usize) -> f64 {
     let read = model.levels[level].read.0;
     let allocate = if level + 1 == model.levels.len() {
@@ -114,7 +113,7 @@ fn burst_rate(model: &CostModel, traffic: &Traffic, level: usize) -> f64 {
     (reads + writes) * burst / turn
 }
 
-/// The working sets of all threads of `work`.
+/// Working sets of all threads of `work`.
 pub fn sets(work: &LoadedWork) -> Sets {
     let chase = work.chase().map(|w| (w.cpu(), w.touched()));
     chase

@@ -1,4 +1,4 @@
-//! Costs of a simulated machine.
+//! Costs of the simulated machine.
 
 use crate::disturbances::NoiseModel;
 use crate::numa::NodesCost;
@@ -8,49 +8,49 @@ use kernels::SetId;
 use std::collections::BTreeMap;
 use units::{Bytes, BytesPerSecond, CpuList, Hertz, Nanos};
 
-/// Costs of a cache level or of memory.
+/// Costs of a cache level, or of memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LevelCost {
-    /// Payload that one thread reads per second when its data lies there.
+    /// Payload per second that one thread reads from this level.
     pub read: BytesPerSecond,
-    /// One dependent load.
+    /// Latency of a dependent load.
     pub latency: Nanos,
 }
 
 /// The cost model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostModel {
-    /// One for each data cache level of the topology, nearest first, and one for memory.
+    /// Costs of each data cache level of the topology, nearest first, and of memory.
     pub levels: Vec<LevelCost>,
     /// Bytes per second that all threads together read from memory.
     pub memory_total: BytesPerSecond,
     /// The core clock.
     pub core: Hertz,
-    /// Rate at which all threads together fault memory in.
+    /// Rate at which all threads together fault in memory.
     pub fault: BytesPerSecond,
-    /// Whether a chain larger than a cache still finds there what the cache holds of it, as with
-    /// random replacement; else all of it lies behind.
+    /// True if a chain larger than a cache has hits for the part that the cache holds, as with
+    /// random replacement. Otherwise it has no hits.
     pub partial_hits: bool,
-    /// Extra time of a dependent load in base pages beyond `tlb_reach`.
+    /// Extra latency in base pages beyond `tlb_reach`.
     pub page_walk: Nanos,
     /// Memory that the TLBs cover with base pages.
     pub tlb_reach: Bytes,
-    /// TLBs, nearest first, beside that one.
+    /// Further TLBs, nearest first.
     pub tlbs: Vec<TlbLevel>,
     /// Share of memory that is granted in the requested pages.
     pub granted: f64,
-    /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that
-    /// each reaches; with none there is no choice.
+    /// Candidates of `--width best`, and the share of the model's bandwidth that each reaches. If
+    /// empty, there is no kernel selection.
     pub choices: Vec<(SetId, f64)>,
     /// Cost of memory under load.
     pub load: LoadCost,
-    /// Shares of threads that share something.
+    /// Shares of threads that use the same core, cluster, node or memory.
     pub sharing: SharingModel,
-    /// How caches replace, prefetch and differ from what is reported.
+    /// How caches replace and prefetch, and where they differ from the report.
     pub caches: CacheCost,
-    /// Time of CPUs to hand a line over.
+    /// Round trips between CPUs.
     pub hand_off: HandOffCost,
-    /// Cost of memory of several nodes.
+    /// Cost of memory on several nodes.
     pub nodes: NodesCost,
     /// Disturbances of samples.
     pub noise: NoiseModel,
@@ -58,30 +58,28 @@ pub struct CostModel {
     pub storage: StorageModel,
 }
 
-/// How the caches behave.
+/// Behaviour of the caches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheCost {
-    /// Effective capacity of each data cache, nearest first, if it is not the reported one; a cache
-    /// that is missing here has the reported one.
+    /// Effective capacity of each data cache, nearest first, if it differs from the reported one. A
+    /// cache that is missing here has the reported capacity.
     pub holds: Vec<Bytes>,
-    /// Who really shares the caches of a level, by level, where that is not what the system
-    /// reports: groups of CPUs.
+    /// CPUs that really share the caches of a level, by level, if they differ from the report.
     pub shared: BTreeMap<u32, Vec<CpuList>>,
-    /// Whether each cache holds only what the nearer ones do not: a level then ends where all up to
-    /// it are full.
+    /// True if each cache holds only lines that the nearer ones do not. A level then ends where it
+    /// and all nearer ones are full.
     pub exclusive: bool,
-    /// Whether pages fill the sets of all caches but the first by chance, as small pages from
-    /// anywhere do: half of what is as large as a cache then finds no place in it.
+    /// True if pages fill the sets of all caches but the first at random, as small pages from
+    /// anywhere do. Half of a working set as large as the cache then finds no room in it.
     pub scattered: bool,
-    /// Whether lines compete for the ways of a set: else any lines as large as the cache fit. The
-    /// last cache's sets are chosen by a hash, so that it has none that could be filled on purpose.
+    /// True if lines compete for the ways of a set; otherwise any lines up to the cache's size fit.
+    /// The last-level cache chooses its sets by a hash, so no addresses fill one of its sets.
     pub sets: bool,
-    /// The line.
+    /// Size of a line.
     pub line: Bytes,
-    /// Whether a line that comes from behind the second cache brings the other one of its aligned
-    /// pair.
+    /// True if a line from behind the second cache brings its neighbour of the aligned pair.
     pub adjacent: bool,
-    /// The largest distance between loads in a row that the prefetchers follow.
+    /// Largest distance between consecutive loads that the prefetchers follow.
     pub followed: Bytes,
 }
 
@@ -103,10 +101,10 @@ impl Default for CacheCost {
 /// Cost of memory under load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadCost {
-    /// A load takes `1 + queue * u / (1 - u)` times as long as an idle one where the share `u` of
-    /// the memory's bandwidth is in use: the mean wait of a queue with random arrivals.
+    /// A load takes `1 + queue * u / (1 - u)` times as long as an idle one if the share `u` of the
+    /// memory's bandwidth is in use: the mean wait of a queue with random arrivals.
     pub queue: f64,
-    /// The largest share that counts: queues are finite.
+    /// Largest share that counts, because queues are finite.
     pub fullest: f64,
 }
 
@@ -119,31 +117,31 @@ impl Default for LoadCost {
     }
 }
 
-/// Shares of threads that share something. By default only memory is shared, and evenly.
+/// Shares of threads that use the same resource. By default only memory is shared, and evenly.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SharingModel {
-    /// Work of the threads of a core together, relative to one of them alone; `None` if each does
-    /// as much as alone.
+    /// Rate of all threads of a core together, relative to one alone. `None` if each thread is as
+    /// fast as alone.
     pub core: Option<f64>,
     /// Bytes per second that the threads of one last-level cache read from memory together.
     pub cluster: Option<BytesPerSecond>,
     /// Bytes per second that the threads of a node read from memory together.
     pub node: Option<BytesPerSecond>,
-    /// Share of what memory gives to all that is lost with every thread more than saturate it.
+    /// Share of the total memory bandwidth that is lost with every thread beyond saturation.
     pub crowding: f64,
-    /// CPUs of a slower kind, and what they do relative to the others.
+    /// CPUs of a slower kind, and their relative speed.
     pub slower: Option<(Vec<u32>, f64)>,
-    /// Share of its time that a CPU with several threads loses by switching between them.
+    /// Share of its time that a CPU with several threads loses by switching.
     pub switching: f64,
 }
 
 /// One TLB.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TlbLevel {
-    /// Base pages that it covers.
+    /// Number of base pages that it covers.
     pub entries: u64,
-    /// Larger pages that it covers.
+    /// Number of larger pages that it covers.
     pub huge: u64,
-    /// Extra time of a load whose page is not in it.
+    /// Extra latency of a load whose page is not in it.
     pub miss: Nanos,
 }

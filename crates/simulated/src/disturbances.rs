@@ -5,7 +5,7 @@ use host::noise::ThreadNoise;
 use report::SystemActivity;
 use units::Nanos;
 
-/// Events in a sample that takes longer.
+/// Event that makes a sample longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spike {
     /// Another program gets the CPU.
@@ -17,9 +17,9 @@ pub enum Spike {
     Fault,
     /// The thread is moved to another CPU.
     Move,
-    /// Nothing that the system counts: the hypervisor runs somebody else.
+    /// An event that the system does not count: the hypervisor runs another machine.
     Gap,
-    /// Nothing that anyone can see: a neighbour uses the same cache or memory.
+    /// An event that nobody can see: a neighbour uses the same cache or memory.
     Neighbour,
 }
 
@@ -34,44 +34,42 @@ pub struct NoiseModel {
     pub spike_every: u64,
     /// Event in such a sample.
     pub spike: Spike,
-    /// Share of all time that the hypervisor takes.
+    /// Share of the time that the hypervisor takes.
     pub steal: f64,
-    /// Share of all time for which a quota keeps threads from running.
+    /// Share of the time in which a quota stops threads.
     pub throttled: f64,
-    /// CPUs' worth of time that others use.
+    /// Time that other programs use, in CPUs.
     pub others: f64,
-    /// Share of all time in which somebody waits for memory.
+    /// Share of the time in which a program waits for memory.
     pub memory_pressure: f64,
-    /// How often the processor slows itself down because of heat.
+    /// Number of heat throttles per second.
     pub throttles_per_second: f64,
-    /// How far the raw counter is off its calibration.
+    /// Relative deviation of the raw counter from its calibration.
     pub counter_drift: f64,
-    /// How much longer everything takes in every second mapping of memory, relative.
+    /// Relative slow-down in every second mapping of memory.
     pub placement: f64,
     /// Extra time of every mapping of memory, as a multiple of the time that the plan expects.
     pub slow_mapping: f64,
     /// Relative slow-down per second of simulated time: a machine that heats up.
     pub drift: f64,
-    /// Number of spans of fifty samples after which the host has all CPUs on one core for one of them; 0
-    /// for never.
+    /// Number of spans of fifty samples of which one has all CPUs on one core; 0 for never.
     pub co_scheduled_every: u64,
-    /// Number of spans of ten samples after which another thread uses the core for one of them; 0 for
-    /// never.
+    /// Number of spans of ten samples in one of which another thread uses the core; 0 for never.
     pub shared_every: u64,
-    /// Number of these spans after which one is left out all the same; 0 for never.
+    /// Number of such spans of which one is undisturbed after all; 0 for never.
     pub alone_every: u64,
-    /// The share of the core clock that the machine lacks for the whole run.
+    /// Share by which the core clock is too low during the whole session.
     pub slow_clock: f64,
-    /// How many times too short the chunks of a sample come out that finds out itself how much work
-    /// fills them, as on a machine whose caches were just disturbed; 0 for not at all.
+    /// Factor by which the chunks of a sample are too short if the sample finds their length
+    /// itself, as just after caches were disturbed; 0 for none.
     pub short_chunks: u32,
 }
 
-/// Independent instructions that the simulated core begins per cycle.
+/// Independent instructions per cycle of the simulated core.
 const WIDTH: f64 = 5.0;
 
 impl Spike {
-    /// Counts of the system for it.
+    /// The system's counts of the event.
     pub(super) fn noise(self) -> ThreadNoise {
         let count = |kind: Spike| u64::from(self == kind);
         ThreadNoise {
@@ -84,7 +82,7 @@ impl Spike {
 }
 
 impl NoiseModel {
-    /// Whether the host has all CPUs on one core after this many samples.
+    /// True if the host has all CPUs on one core after this many samples.
     pub(super) fn is_co_scheduled(&self, samples: u64) -> bool {
         self.co_scheduled_every > 0
             && samples / 50 % self.co_scheduled_every == self.co_scheduled_every - 1
@@ -95,7 +93,7 @@ impl NoiseModel {
         nth(self.shared_every) && !nth(self.alone_every)
     }
 
-    /// Independent instructions that the core begins per cycle after this many samples.
+    /// Independent instructions per cycle after this many samples.
     pub(super) fn issue(&self, samples: u64) -> f64 {
         if self.is_shared(samples) {
             WIDTH * 0.6
@@ -104,12 +102,12 @@ impl NoiseModel {
         }
     }
 
-    /// Share of a core's speed that somebody else leaves after this many samples.
+    /// Share of a core's speed that another thread leaves after this many samples.
     pub(super) fn left_of_core(&self, samples: u64) -> f64 {
         if self.is_shared(samples) { 0.8 } else { 1.0 }
     }
 
-    /// Activity until `now` on a machine of which this many CPUs are read.
+    /// System activity until `now`, with this many CPUs read.
     pub(super) fn system_activity(&self, now: Nanos, cpus: usize) -> SystemActivity {
         let share = |of: f64| Some(now.0 * of);
         SystemActivity {
@@ -126,7 +124,7 @@ impl NoiseModel {
     }
 }
 
-/// So many chunks of a sample: equal ones, but that a gap lies in the last.
+/// `count` equal chunks of a sample; a gap, if there is one, lies in the last.
 pub(super) fn chunks(count: u64, amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
     let each = (elapsed - gap) * (1.0 / count as f64);
     let mut lengths = vec![each; count as usize];

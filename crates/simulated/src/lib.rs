@@ -1,10 +1,10 @@
-//! A machine that exists only as a cost model: the same requests, exact answers, its own clock.
-//! Tests use it; no program does.
+//! A machine that answers from a cost model: the same requests, exact answers, its own clock. Only
+//! tests use it.
 //!
-//! It lets experiments, planner, sampling and renderers be tested on topologies no test machine
-//! has, without waiting. Its figures are those of the model: a level has a capacity, a bandwidth
-//! for one thread and a latency; instances of a cache are shared as the topology says; memory has a
-//! bandwidth that all threads share.
+//! With it, experiments, planner, sampling and renderers are tested without waiting, on topologies
+//! that no test machine has. Its figures are those of the model. A level has a capacity, a
+//! bandwidth for one thread and a latency; instances of a cache are shared as the topology says;
+//! all threads share the bandwidth of memory.
 
 #![forbid(unsafe_code)]
 

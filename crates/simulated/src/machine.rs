@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use storage::IoWork;
 use units::{Bytes, BytesPerSecond, Hertz, Nanos};
 
-/// The work on storage that `work` is: this machine does no other external work.
+/// The storage work that `work` is; other external work is refused.
 fn on_storage(work: &External) -> Result<&IoWork, Failure> {
     work.get()
         .ok_or_else(|| Failure::Failed("this is no work on storage".to_owned()))
@@ -53,22 +53,23 @@ pub struct SimulatedMachine {
     prepared: Option<Prepared>,
     storage: SimulatedStorage,
     stop_at: Option<Nanos>,
-    /// Samples taken before each fill of the caches, and before each reading of the system's activity.
+    /// Number of samples taken before each fill of the caches, and before each reading of the
+    /// system's activity.
     pub calls: [Vec<u64>; 2],
 }
 
-/// Work of the next samples, and its amount in a nanosecond.
+/// Work of the next samples, and its rate per nanosecond.
 #[derive(Debug)]
 struct Prepared {
     work: Work,
     per_nano: f64,
-    /// The same for the background traffic.
+    /// Rate of the background traffic.
     beside: Option<BackgroundTraffic>,
     fairness: f64,
 }
 
 impl SimulatedMachine {
-    /// A machine with these facts and costs; `seed` decides the noise.
+    /// A machine with these facts and costs; `seed` determines the noise.
     pub fn new(facts: HostFacts, model: CostModel, seed: u64) -> Self {
         let clock = ClockFacts {
             counter: "simulated".to_owned(),
@@ -97,7 +98,7 @@ impl SimulatedMachine {
         }
     }
 
-    /// Behaves as if the user had pressed Ctrl-C at this simulated time.
+    /// Acts as if the user had pressed Ctrl-C at this simulated time.
     pub fn interrupt_at(&mut self, time: Nanos) {
         self.stop_at = Some(time);
     }
@@ -107,17 +108,17 @@ impl SimulatedMachine {
         &self.mapped
     }
 
-    /// How often memory was mapped.
+    /// Number of mappings of memory so far.
     pub fn mappings(&self) -> u64 {
         self.mappings
     }
 
-    /// Samples taken so far, discarded ones among them.
+    /// Number of samples so far, including discarded ones.
     pub fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// Whether the host has its CPUs on one core now.
+    /// True if the host has all CPUs on one core now.
     fn is_co_scheduled(&self) -> bool {
         self.model.noise.is_co_scheduled(self.samples)
     }
@@ -137,7 +138,7 @@ impl SimulatedMachine {
     }
 
     /// Level that serves `bytes` per thread for threads on `cpus`: the nearest one whose instances
-    /// all hold the working sets of the threads that share them. Of unequal CPUs the furthest level
+    /// all hold the working sets of the threads that share them. If CPUs differ, the farthest level
     /// counts.
     pub fn level(&self, cpus: &[u32], bytes: Bytes) -> usize {
         let memory = self.model.levels.len() - 1;
@@ -148,7 +149,7 @@ impl SimulatedMachine {
             .unwrap_or(memory)
     }
 
-    /// A window of work on storage, on the model's device.
+    /// A window of storage work on the model's device.
     fn window(&mut self, work: &IoWork, length: Nanos) -> Result<Observation, Failure> {
         let (io, took) = self
             .storage
@@ -164,7 +165,7 @@ impl SimulatedMachine {
         self.facts.topology.node_of(cpu).unwrap_or(0)
     }
 
-    /// Refuses streams for which too little is mapped.
+    /// Refuses streams that need more memory than is mapped.
     fn take_streams(&self, work: &StreamWork) -> Result<(), Failure> {
         let mut needed: BTreeMap<Place, Bytes> = BTreeMap::new();
         for &cpu in &work.cpus {
@@ -185,9 +186,9 @@ impl SimulatedMachine {
         self.mapped.mappings.get(key).copied().unwrap_or_default()
     }
 
-    /// Builds a chain as the real machine does: in the next free piece of its mapping or, when none
-    /// is left, in the first after all chains there are given up. Writing and verifying go through
-    /// it once each.
+    /// Builds a chain as the real machine does: in the next free piece of its mapping. If none is
+    /// left, all chains there are dropped, and the first piece is used. Writing and verifying each
+    /// go through the chain once.
     fn build(&mut self, work: &ChaseWork) -> Result<(), Failure> {
         let mut missing: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
         for chain in work
@@ -229,13 +230,13 @@ impl SimulatedMachine {
         Ok(())
     }
 
-    /// Time to write and to verify one chain of `work`: each goes through it once.
+    /// Time to write and to verify one chain of `work`.
     fn build_time(&self, work: &ChaseWork) -> Nanos {
         let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
         Nanos::from_secs(2.0 * work.touched().0 as f64 / rate)
     }
 
-    /// Loads of all threads of `work` in a nanosecond. Their chains take room in the caches that
+    /// Loads of all threads of `work` per nanosecond. Their chains need room in the caches that
     /// they share, and their misses queue for memory.
     fn chases_per_nano(&self, work: &ChaseWork) -> f64 {
         let thread = |&cpu: &u32| ChaseWork {
@@ -244,7 +245,7 @@ impl SimulatedMachine {
         };
         let set = |cpu: u32| (cpu, work.touched());
         let all: Sets = work.cpus.iter().copied().map(set).collect();
-        // One copy of a shared chain serves all threads.
+        // All threads of a shared chain use one copy of it.
         let beside = |cpu: u32| {
             if work.shared {
                 Sets::from([set(cpu)])
@@ -266,7 +267,7 @@ impl SimulatedMachine {
         rate(self.model.load.factor(moved / self.model.memory_total.0))
     }
 
-    /// Instructions of one cycle each, four at once where none waits.
+    /// Instructions per nanosecond: one per cycle, or four if none waits for another.
     fn instruction_rate(&self, work: &InstructionWork) -> f64 {
         self.model.core.0
             * if work.timing == Timing::Throughput {
@@ -276,8 +277,8 @@ impl SimulatedMachine {
             }
     }
 
-    /// Operations of 20 cycles each and what is done inside and between, one after the other on a
-    /// shared line.
+    /// Operations per nanosecond. Each takes 20 cycles plus the additions inside and between; on a
+    /// shared line they run one after the other.
     fn lock_rate(&self, work: &LockWork) -> f64 {
         let one = if work.operation == LockOperation::Fence {
             30.0
@@ -292,8 +293,8 @@ impl SimulatedMachine {
         }
     }
 
-    /// Time of a hop of `work` next to threads with the working sets `sets`, its own among them,
-    /// that make memory `factor` times as slow.
+    /// Latency of a load of `work`. Other threads have the working sets `sets`, this one's among
+    /// them, and make memory `factor` times as slow.
     fn chase_nanos(&self, work: &ChaseWork, sets: &Sets, factor: f64) -> f64 {
         let load = self.model.load(
             &self.facts.topology.data_caches(work.cpu()),
@@ -320,11 +321,12 @@ impl SimulatedMachine {
                     }
             }
         };
-        // Each level answers as many loads at once as cover ten of its neighbours' latencies.
+        // Each level has at most ten loads in flight.
         (one / f64::from(work.walkers.max(1))).max(one / 10.0)
     }
 
-    /// Takes the memory of `work`; what its probe does in a nanosecond, and the background traffic.
+    /// Takes the memory of `work`. Returns the rate of its probe per nanosecond, and the background
+    /// traffic.
     fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<BackgroundTraffic>), Failure> {
         work.validate()?;
         if traffic_memory(work, &self.facts)
@@ -349,7 +351,7 @@ impl SimulatedMachine {
         ))
     }
 
-    /// Work of the probe of `work` in a nanosecond.
+    /// Rate of the probe of `work` per nanosecond.
     fn loaded_rate(&self, work: &LoadedWork) -> f64 {
         let moved = contention::moved(&self.model, &self.facts.topology, work);
         match work.chase() {
@@ -382,8 +384,8 @@ impl SimulatedMachine {
         let elapsed = length * factor;
         self.advance(elapsed + STARTING)?;
         let is = |kind: Spike| spike && self.model.noise.spike == kind;
-        // Whatever interrupts a sample leaves a gap in it; a move alone does not, nor does what
-        // only makes loads longer.
+        // Every interruption of a sample leaves a gap, except a move and an event that only makes
+        // loads longer.
         let gap = if spike && !is(Spike::Move) && !is(Spike::Neighbour) {
             length * 2.0
         } else {
@@ -421,13 +423,13 @@ impl SimulatedMachine {
         })
     }
 
-    /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover
-    /// share one search.
+    /// True if a load of `work` has a TLB miss. Loads in a window that the TLBs cover share one
+    /// miss.
     fn walks(&self, work: &ChaseWork) -> bool {
         work.pages == PageMode::Base && work.window() > self.model.tlb_reach
     }
 
-    /// How much longer than the model says this sample takes, and whether it is a spike.
+    /// Slow-down of this sample relative to the model, and whether it is a spike.
     fn disturbance(&mut self) -> (f64, bool) {
         let noise = self.model.noise;
         self.samples += 1;
@@ -476,7 +478,7 @@ impl Machine for SimulatedMachine {
     }
 
     fn fault_rate(&mut self) -> BytesPerSecond {
-        // The trial takes its time; an interruption during it is seen by whoever asks next.
+        // The trial takes its time; an interruption during it shows in the next call.
         let _ = self.advance(Nanos::from_secs(
             Bytes::mib(16).0 as f64 / self.model.fault.0,
         ));
@@ -515,9 +517,9 @@ impl Machine for SimulatedMachine {
 
     fn costs(&self) -> Costs {
         let nothing = Nanos::ZERO;
-        // Warming up ends when two samples in a row agree within 2%, or after eight. They agree at
-        // once if nothing disturbs them, and with this probability if they differ evenly by up to
-        // the jitter.
+        // Warming up ends when two consecutive samples agree within 2%, or after eight. Without
+        // noise the first two agree. With evenly distributed jitter they agree with this
+        // probability.
         let agree = 1.0 - (1.0 - 0.02 / self.model.noise.jitter.max(0.02)).powi(2);
         let warm_ups = (1.0 + 1.0 / agree).min(8.0);
         Costs {
@@ -552,7 +554,7 @@ impl Machine for SimulatedMachine {
         self.build_time(chase) * chase.chains().len() as f64
     }
 
-    /// Files are there already.
+    /// The files exist already.
     fn expected_preparation(&self, _work: &Work) -> Nanos {
         Nanos::ZERO
     }

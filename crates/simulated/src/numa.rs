@@ -1,4 +1,4 @@
-//! Cost of memory of several nodes on a simulated machine.
+//! Cost of memory on the nodes of a simulated machine.
 
 use engine::Work;
 use engine::pages::listed;
@@ -8,27 +8,27 @@ use report::{HostFacts, PageEvidence};
 use std::collections::BTreeMap;
 use units::{BytesPerSecond, Nanos};
 
-/// Link between a CPU and memory at a distance.
+/// Link from a CPU to memory at a distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     /// Distance as the system reports it.
     pub distance: u32,
     /// Share of the memory's bandwidth that it carries.
     pub share: f64,
-    /// Extra time of a load.
+    /// Extra latency of a load.
     pub latency: Nanos,
 }
 
-/// Cost of memory of several nodes; without any node it is the same everywhere.
+/// Cost of memory on several nodes; without any entry it is the same everywhere.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NodesCost {
-    /// Bandwidth of the memory of each node, and extra time of a load from it.
+    /// Memory bandwidth of each node, and extra latency of a load from it.
     pub nodes: BTreeMap<u32, (BytesPerSecond, Nanos)>,
-    /// By distance; none for distances that are not named.
+    /// Links by distance; a distance without entry has no extra cost.
     pub links: Vec<Link>,
-    /// A kernel that takes every page from this node, whatever is requested.
+    /// Node that this kernel takes all pages from, whatever the request.
     pub misplaced: Option<u32>,
-    /// A kernel that does not report where pages are.
+    /// True if the kernel does not report the nodes of pages.
     pub unreported: bool,
 }
 
@@ -38,12 +38,12 @@ impl NodesCost {
         self.links.iter().find(|link| link.distance == distance)
     }
 
-    /// Bytes per second that enough CPUs of node `from` read from memory at `place`; `None` if one
-    /// of its nodes is not named.
+    /// Bytes per second that enough CPUs of node `from` read from memory at `place`. `None` if one
+    /// of its nodes has no entry.
     fn carried(&self, from: u32, place: &Place, facts: &HostFacts) -> Option<f64> {
         let part = |&to: &u32| {
             let share = self.link(from, to, facts).map_or(1.0, |link| link.share);
-            // All nodes are done when the slowest one is.
+            // All nodes are done when the slowest is.
             Some(self.nodes.get(&to)?.0.0 * share / share_of(place, to, &facts.topology.nodes))
         };
         place
@@ -55,15 +55,15 @@ impl NodesCost {
             .reduce(f64::min)
     }
 
-    /// Bytes per second that threads with `one` each read from memory by the places of
-    /// `threads`, which are a CPU's node and where its memory lies; `None` where a node is not
-    /// named.
+    /// Bytes per second of threads that each read `one` per second alone. `threads` has the node of
+    /// each CPU and the place of its memory. `None` if a node has no entry.
     pub fn rate(&self, threads: &[(u32, Place)], one: f64, facts: &HostFacts) -> Option<f64> {
         let mut groups: BTreeMap<&Place, (f64, f64)> = BTreeMap::new();
         for (from, place) in threads {
             let carried = self.carried(*from, place, facts)?;
             let group = groups.entry(place).or_insert((0.0, 0.0));
-            // Of several nodes' CPUs the nearest can draw all that the memory has.
+            // Among the CPUs of several nodes, the nearest ones can use the whole bandwidth of the
+            // memory.
             *group = (group.0 + one, group.1.max(carried));
         }
         Some(
@@ -74,7 +74,7 @@ impl NodesCost {
         )
     }
 
-    /// Extra time of a load from memory of node `to` on a CPU of node `from`.
+    /// Extra latency of a load from memory of node `to` on a CPU of node `from`.
     pub fn latency(&self, from: u32, to: u32, facts: &HostFacts) -> f64 {
         let link = self
             .link(from, to, facts)
@@ -82,8 +82,8 @@ impl NodesCost {
         link + self.nodes.get(&to).map_or(0.0, |(_, latency)| latency.0)
     }
 
-    /// Page evidence of this kernel for `work`; the share `granted` is of the requested size if
-    /// that is a large one.
+    /// Page evidence of this kernel for `work`; `granted` is the share of the memory in the
+    /// requested size of pages, if that is a large one.
     pub fn evidence(&self, work: &Work, facts: &HostFacts, granted: f64) -> PageEvidence {
         let Some(pages) = work.pages() else {
             return PageEvidence::default();
@@ -115,8 +115,8 @@ impl NodesCost {
         }
     }
 
-    /// Base pages by node as this kernel hands them out to `work`, and how many of them lie
-    /// elsewhere than they were to.
+    /// Number of base pages on each node as this kernel places them for `work`, and how many of
+    /// them are on another node than requested.
     fn pages(&self, work: &Work, facts: &HostFacts) -> (BTreeMap<u32, u64>, u64) {
         let all = work
             .working_set()

@@ -1,4 +1,4 @@
-//! Time of two CPUs of the simulated machine to hand a line over.
+//! Time of a hand-off between two CPUs of the simulated machine.
 
 use report::Relation;
 use units::Nanos;
@@ -6,24 +6,24 @@ use units::Nanos;
 /// Cost of a round trip between two CPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HandOffCost {
-    /// Between threads of a core.
+    /// Round trip between hardware threads of a core.
     pub same_core: Nanos,
-    /// Through a shared second-level cache.
+    /// Round trip through a shared second-level cache.
     pub shared_l2: Nanos,
-    /// Through any other shared cache.
+    /// Round trip through any other shared cache.
     pub shared_last: Nanos,
-    /// Within a package, or where the topology does not report.
+    /// Round trip within a package, or if the topology is unknown.
     pub same_package: Nanos,
-    /// Between packages.
+    /// Round trip between packages.
     pub cross_package: Nanos,
-    /// Groups of this many consecutive CPUs, which no topology tells of: what two of a group need.
+    /// Groups of this many consecutive CPUs that no topology shows, and their round trip.
     pub hidden: Option<(u32, Nanos)>,
-    /// Round trips that the higher CPU starts take this many times as long.
+    /// Factor on round trips that the higher CPU starts.
     pub asymmetry: f64,
 }
 
 impl Default for HandOffCost {
-    /// Orders of magnitude of servers.
+    /// Typical values of servers.
     fn default() -> Self {
         Self {
             same_core: Nanos(16.0),
@@ -38,7 +38,7 @@ impl Default for HandOffCost {
 }
 
 impl HandOffCost {
-    /// A round trip that `from` starts, whatever the kernel.
+    /// A round trip started by `from`, for every kernel.
     pub(super) fn round_trip(&self, relation: Relation, from: u32, to: u32) -> Nanos {
         let hidden = self
             .hidden

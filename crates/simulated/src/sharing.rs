@@ -1,4 +1,4 @@
-//! Shares of threads of the simulated machine that share a CPU, a core, a cluster or a node.
+//! Rates of simulated threads that share a CPU, a core, a cluster or a node.
 
 use crate::cost_model::{CostModel, SharingModel};
 use engine::{StreamWork, TableOrder};
@@ -18,7 +18,7 @@ pub fn stream_rate(
 ) -> (f64, f64) {
     let memory = level + 1 == model.levels.len();
     let contract = work.operation.contract();
-    // A store is half as fast as a load; what write-allocate adds is only felt in memory.
+    // A store is half as fast as a load; write-allocate costs more in memory only.
     let store = if contract.stores > 0 { 0.5 } else { 1.0 };
     let allocate = if memory {
         contract.payload_factor() as f64 / contract.bus_factor() as f64
@@ -50,8 +50,8 @@ pub fn stream_rate(
     (all * allocate * choice * order, fairness)
 }
 
-/// Share of each of the threads with `one` per second from the memory of nodes; `None` if it is the
-/// same everywhere.
+/// Share of each of the threads, which read `one` per second alone, in the memory bandwidth of the
+/// nodes. `None` if memory is the same everywhere.
 fn by_node(model: &CostModel, facts: &HostFacts, work: &StreamWork, one: f64) -> Option<f64> {
     let node = |cpu: u32| facts.topology.node_of(cpu).unwrap_or(0);
     let threads: Vec<(u32, Place)> = work
@@ -63,9 +63,9 @@ fn by_node(model: &CostModel, facts: &HostFacts, work: &StreamWork, one: f64) ->
 }
 
 impl SharingModel {
-    /// Rate of threads on `cpus` together, and the slowest as a share of the fastest. `one` is the
-    /// rate of one alone. `memory` is the rate of all from memory, if they stream through it, with
-    /// the share of it that their operation reaches.
+    /// Rate of all threads on `cpus`, and the slowest thread as a share of the fastest. `one` is
+    /// the rate of one thread alone. If they stream through memory, `memory` is the rate of all
+    /// from memory, with the share of it that their operation reaches.
     pub fn rates(
         &self,
         topology: &Topology,
@@ -142,7 +142,7 @@ impl SharingModel {
     }
 }
 
-/// Slows the threads of every group down to what the group gets.
+/// Limits the threads of every group to the rate of the group.
 fn limit_groups(cpus: &[u32], rates: &mut [f64], group: impl Fn(u32) -> u32, limit: f64) {
     let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
     for (&cpu, &rate) in cpus.iter().zip(rates.iter()) {

@@ -1,5 +1,4 @@
-//! A device that exists only as a model: the engine of the simulated machine, with a clock of its
-//! own.
+//! A simulated storage device, with a clock of its own.
 
 use engine::Failure;
 use host::interrupt::StopFlag;
@@ -20,41 +19,42 @@ use storage::worker::{Ticker, WorkerQueue, WorkerWindow, run};
 use units::error::Result;
 use units::{Bytes, Nanos};
 
-/// Cost of a simulated device, and its faults. Every file is one of it.
+/// Costs and faults of a simulated device. All files are on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorageModel {
-    /// Its size.
+    /// Size of the device.
     pub size: Bytes,
-    /// Its logical block.
+    /// Size of its logical block.
     pub logical_block: Bytes,
-    /// Whether the page cache can be passed by, or why not.
+    /// `Ok` if direct I/O is possible; otherwise the reason why not.
     pub direct: std::result::Result<(), String>,
     /// Time of a read.
     pub read: Nanos,
     /// Time of a write.
     pub write: Nanos,
-    /// Extra time of a read or write for each GiB of distance from the one before.
+    /// Extra time of a read or write per GiB of distance from the previous one.
     pub seek: Nanos,
     /// Time of a flush.
     pub flush: Nanos,
-    /// Operations that it does at once.
+    /// Number of operations that it executes at once.
     pub parallelism: u32,
-    /// Operations take up to this share longer.
+    /// Operations take longer by up to this share.
     pub jitter: f64,
     /// One in this many operations takes twenty times as long; 0 for none.
     pub slow_every: u64,
     /// One in this many operations fails with EIO; 0 for none.
     pub error_every: u64,
-    /// One in this many operations moves half of its bytes; 0 for none.
+    /// One in this many operations transfers half of its bytes; 0 for none.
     pub short_every: u64,
-    /// All operations after this many never come back; 0 for none. Each thread has its own count.
+    /// Number of operations after which no operation completes; 0 for never. Each thread has its
+    /// own count.
     pub hangs_after: u64,
-    /// One in this many reads brings something else than was written; 0 for none.
+    /// One in this many reads returns other data than was written; 0 for none.
     pub wrong_every: u64,
 }
 
 impl Default for StorageModel {
-    /// 1 GiB that does 8 operations of 1 ms at once, without faults.
+    /// A device of 1 GiB that executes 8 operations of 1 ms at once, without faults.
     fn default() -> Self {
         Self {
             size: Bytes::gib(1),
@@ -93,7 +93,7 @@ impl StorageModel {
     }
 }
 
-/// Time on the simulated machine in ns; every clone shows the same.
+/// Time on the simulated machine in ns; every clone shows the same time.
 #[derive(Debug, Clone, Default)]
 struct SimulatedClock(Arc<AtomicU64>);
 
@@ -103,7 +103,7 @@ impl SimulatedClock {
     }
 }
 
-/// Time of a look at the queue, and of handing a request over.
+/// Time to check the queue, and to submit a request.
 const LOOK: u64 = 500;
 
 impl Ticker for SimulatedClock {
@@ -124,12 +124,12 @@ impl Ticker for SimulatedClock {
 struct Device {
     model: StorageModel,
     clock: SimulatedClock,
-    /// When each of the operations that it does at once is done with what it has.
+    /// Time at which each of its parallel servers is free.
     servers: Vec<u64>,
-    /// How many times slower one operation is, because others have their part of the device.
+    /// Slow-down of an operation because other threads use the device too.
     share: f64,
     under_way: Vec<IoCompletion>,
-    /// Position of the operation before.
+    /// Position of the previous operation.
     head: u64,
     random: SplitMix64,
     count: u64,
@@ -159,7 +159,7 @@ impl Device {
         (one.0 * self.share * slow * (1.0 + model.jitter * self.random.fraction())) as u64
     }
 
-    /// Whether it does nothing any more.
+    /// True if no operation completes any more.
     fn hangs(&self) -> bool {
         self.model.hangs_after > 0 && self.count > self.model.hangs_after
     }
@@ -195,7 +195,7 @@ impl Device {
     }
 }
 
-/// When an operation is done that never is.
+/// Completion time of an operation that never completes.
 const NEVER: u64 = u64::MAX;
 
 fn is_nth(count: u64, every: u64) -> bool {
@@ -227,7 +227,7 @@ impl IoEngine for Device {
     fn reap(&mut self, least: usize, into: &mut Vec<IoCompletion>) -> Result<()> {
         self.under_way.sort_by_key(|c| c.at);
         if let Some(last) = least.min(self.under_way.len()).checked_sub(1) {
-            // As engines of real devices do, it waits for so long at a time.
+            // It waits this long at a time, as engines of real devices do.
             let longest = self.clock.now().saturating_add(LONGEST_WAIT.0 as u64);
             self.clock.wait_until(self.under_way[last].at.min(longest));
         }
@@ -242,7 +242,7 @@ impl IoEngine for Device {
     }
 }
 
-/// State of the simulated machine for works on storage.
+/// State of the simulated machine for storage work.
 #[derive(Default)]
 pub struct SimulatedStorage {
     clock: SimulatedClock,
@@ -258,7 +258,7 @@ impl std::fmt::Debug for SimulatedStorage {
 }
 
 impl SimulatedStorage {
-    /// Makes ready to sample `work`.
+    /// Prepares to sample `work`.
     pub fn prepare(
         &mut self,
         work: &IoWork,
@@ -297,8 +297,8 @@ impl SimulatedStorage {
         ))
     }
 
-    /// Takes a window of `work` that begins at `now`: what was seen and how long it took with what
-    /// was waited for.
+    /// Takes a window of `work` that begins at `now`. Returns the observation, and the time until
+    /// all operations in flight were done.
     pub fn sample(
         &mut self,
         work: &IoWork,

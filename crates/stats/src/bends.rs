@@ -1,18 +1,17 @@
-//! Bends of a smooth curve, and places where it passes a value.
+//! Knees of smooth curves, and the places where a curve reaches a value.
 
-/// The least depth of a bend below the straight line, in units of the curve's own square, that is
-/// told.
+/// Least depth of a knee below the straight line, with both axes scaled to 1.
 const SHALLOWEST: f64 = 0.1;
 
-/// A point of a curve in its own square.
+/// A point of a curve with both axes scaled to 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct SquarePoint {
     x: f64,
     y: f64,
 }
 
-/// The curve in its own square, 0 to 1 either way; `None` without two different values of both, or
-/// with one that is not finite.
+/// The curve with both axes scaled to 0 to 1. `None` if an axis has no two different values, or a
+/// value is not finite.
 fn in_square(x: &[f64], y: &[f64]) -> Option<Vec<SquarePoint>> {
     let span = |v: &[f64]| {
         let low = v.iter().copied().reduce(f64::min)?;
@@ -29,8 +28,8 @@ fn in_square(x: &[f64], y: &[f64]) -> Option<Vec<SquarePoint>> {
     (x.len() == y.len()).then(|| x.iter().zip(y).map(place).collect())
 }
 
-/// How far `point` lies from the straight line through `from` and `to`; from `from` itself where
-/// both are the same.
+/// Distance of `point` from the straight line through `from` and `to`, or from `from` if both are
+/// the same.
 fn distance(point: SquarePoint, from: SquarePoint, to: SquarePoint) -> f64 {
     let dx = to.x - from.x;
     let dy = to.y - from.y;
@@ -44,10 +43,10 @@ fn distance(point: SquarePoint, from: SquarePoint, to: SquarePoint) -> f64 {
     }
 }
 
-/// Index of the knee of a curve that rises ever more steeply, `x` rising. It is the inner point
-/// furthest below the straight line from the first point to the last one, in the square of the
-/// curve. `None` if `x` does not rise, for fewer than three points, or for a value that is not
-/// finite. `None` also if no point lies a tenth of the square below the line.
+/// Index of the knee of a curve over rising `x` that rises ever more steeply. With both axes scaled
+/// to 1, it is the inner point furthest below the straight line from the first point to the last.
+/// `None` if `x` does not rise, for fewer than three points, for a value that is not finite, or if
+/// no point lies a tenth below the line.
 ///
 /// Source: Satopaa, Albrecht, Irwin and Raghavan, "Finding a Kneedle in a Haystack", ICDCS
 /// workshops 2011, without the smoothing: points here are medians with intervals.
@@ -69,10 +68,10 @@ pub fn knee_below_chord(x: &[f64], y: &[f64]) -> Option<usize> {
         .map(|(index, _)| index)
 }
 
-/// Worth of a new point between each two neighbours of a curve, in the order of its points. It is
-/// their distance in the square of the curve, and how far each of them lies off the line through
-/// its own neighbours. Long pieces and bends are high, short or straight pieces low. Empty if the
-/// curve has no square.
+/// Weight of a new point between each two neighbours of a curve, in order. With both axes scaled to
+/// 1, it is the distance of the two, and how far each lies off the line through its own neighbours.
+/// Long or bent pieces have high weights, short or straight ones low. Empty if the curve cannot be
+/// scaled.
 pub fn unevenness(x: &[f64], y: &[f64]) -> Vec<f64> {
     let Some(curve) = in_square(x, y) else {
         return Vec::new();
@@ -85,14 +84,14 @@ pub fn unevenness(x: &[f64], y: &[f64]) -> Vec<f64> {
         let from = curve[at];
         let to = curve[at + 1];
         let length = (to.x - from.x).hypot(to.y - from.y);
-        // A bend in a piece too short to matter is noise.
+        // A bend in a very short piece is noise.
         length * (length + bend(at) + bend(at + 1))
     };
     (0..curve.len().saturating_sub(1)).map(piece).collect()
 }
 
-/// y of the curve where it first passes `at` on its way, by straight lines between its points;
-/// `None` where it does not.
+/// x where the curve first reaches the value `at`, by straight lines between its points. `None` if
+/// it does not.
 pub fn first_passing(x: &[f64], y: &[f64], at: f64) -> Option<f64> {
     let pieces = x.windows(2).zip(y.windows(2));
     let passed = pieces.filter(|(x, _)| (x[0].min(x[1])..=x[0].max(x[1])).contains(&at));

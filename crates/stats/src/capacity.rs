@@ -1,42 +1,42 @@
-//! End of a cache, from the time of a load over working sets of rising size.
+//! Capacity of a cache, from the latency over working sets of rising size.
 
-/// The end of a cache, as a curve over sizes shows it.
+/// End of a cache on a curve over sizes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheEnd {
-    /// The size that explains the curve best, in its x.
+    /// Size that explains the curve best, in the unit of x.
     pub capacity: f64,
-    /// The least size that explains it about as well, no more than the largest x below the
-    /// capacity.
+    /// Smallest size that explains it about as well; at most the largest x below the capacity.
     pub low: f64,
-    /// The largest size that explains it about as well, no less than the least x above the
-    /// capacity.
+    /// Largest size that explains it about as well; at least the smallest x above the capacity.
     pub high: f64,
-    /// y of what lies in the cache alone.
+    /// y of a working set inside the cache.
     pub before: f64,
-    /// y of what lies in the level behind alone.
+    /// y of a working set that lies in the next level.
     pub after: f64,
-    /// How it replaces.
+    /// Replacement policy that explains the curve best.
     keeping: ReplacementModel,
 }
 
-/// Share of a working set of `ratio` times a cache's size that hits, by replacement policy.
+/// Share of hits of a working set `ratio` times as large as the cache, by replacement policy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ReplacementModel {
-    /// Nothing of what comes round again beyond the size: least recently used, all sets filled
-    /// evenly.
+    /// Least recently used with evenly filled sets: a cyclic walk larger than the cache has no
+    /// hits.
     Recent,
-    /// About half at its size, with this steepness: least recently used, sets filled unevenly.
+    /// Least recently used with unevenly filled sets: about half hits at the capacity, with this
+    /// steepness.
     Uneven(f64),
-    /// Least recently used in sets of this many ways that pages fill by chance, as where the
-    /// system, or a virtual machine's host, gives small pages from anywhere.
+    /// Least recently used in sets of this many ways that pages fill at random, as small pages from
+    /// anywhere do.
     Scattered(u32),
-    /// A part as large as itself, for good: policies that keep out what would only pass through.
+    /// A fixed part as large as the cache stays: policies that keep out lines that only pass
+    /// through.
     Part,
-    /// Lines stay by chance: random replacement.
+    /// Random replacement.
     Chance,
 }
 
-/// Every way that is tried.
+/// All policies that are tried.
 const KEEPINGS: [ReplacementModel; 11] = [
     ReplacementModel::Recent,
     ReplacementModel::Uneven(64.0),
@@ -51,20 +51,20 @@ const KEEPINGS: [ReplacementModel; 11] = [
     ReplacementModel::Chance,
 ];
 
-/// Sizes that are tried in each doubling, first and near the best.
+/// Number of capacities per doubling, in the first search and in the one near the best.
 const COARSE: f64 = 16.0;
 const FINE: f64 = 128.0;
 
-/// Turns of reweighting from squares to absolute values.
+/// Iterations of reweighting from squares to absolute values.
 const TURNS: usize = 4;
 
-/// A size explains a curve about as well as the best where its mean relative deviation is no more
-/// than this many times the best's, and this much more.
+/// A capacity explains a curve about as well as the best one if its mean relative deviation is at
+/// most this many times the best one's, plus the second constant.
 const ABOUT: f64 = 1.25;
 const ABOUT_MORE: f64 = 0.001;
 
 impl ReplacementModel {
-    /// The share found of a working set `ratio` times as large as the cache.
+    /// Share of hits of a working set `ratio` times as large as the cache.
     fn hits(self, ratio: f64) -> f64 {
         match self {
             ReplacementModel::Uneven(steepness) => 1.0 / (1.0 + ratio.powf(steepness)),
@@ -77,8 +77,8 @@ impl ReplacementModel {
     }
 }
 
-/// The probability of fewer than `count` where `mean` are expected, each by chance (Poisson): of
-/// the pages that share their sets with a page, so few that the sets hold all of them.
+/// Probability that a Poisson distribution with this `mean` gives fewer than `count`: so few other
+/// pages share the sets of a page that the sets hold all of them.
 pub fn fewer_than(count: u32, mean: f64) -> f64 {
     let mut term = (-mean).exp();
     let mut sum = 0.0;
@@ -89,9 +89,9 @@ pub fn fewer_than(count: u32, mean: f64) -> f64 {
     sum
 }
 
-/// The share h of a working set `ratio` > 1 times the cache that survives random replacement from
-/// one visit to the next: the root below 1 of h = exp(-(1 - h) ratio), since every miss in between
-/// evicts any line with the same probability.
+/// Share h of hits of a working set `ratio` > 1 times as large as the cache under random
+/// replacement. It is the root below 1 of h = exp(-(1 - h) ratio), because every miss evicts any
+/// line with the same probability.
 fn by_chance(ratio: f64) -> f64 {
     let mut low = 0.0;
     let mut high = 1.0 / ratio;
@@ -106,7 +106,7 @@ fn by_chance(ratio: f64) -> f64 {
     low
 }
 
-/// A cache with what is known of it, nearer than the one in question.
+/// A known cache that is nearer than the one in question.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     keeping: ReplacementModel,
@@ -114,7 +114,7 @@ struct Known {
     load: f64,
 }
 
-/// How well one capacity and way of replacing explain a part of a curve.
+/// Quality of one capacity and policy for a part of a curve.
 #[derive(Debug, Clone, Copy)]
 struct Fit {
     keeping: ReplacementModel,
@@ -124,16 +124,16 @@ struct Fit {
     deviation: f64,
 }
 
-/// The ends of the caches whose `rises` were seen in the curve `y` over rising `x`: of each the
-/// last x before it and the first behind it, in order. Rises that no cache explains are left out;
-/// the result is empty where `x` is not rising, lengths differ or a value is not finite and above
-/// 0.
+/// The ends of the caches whose `rises` appear in the curve `y` over rising `x`, in order. A rise
+/// is given by the last x before it and the first x behind it. Rises that no cache explains are
+/// left out. The result is empty if `x` does not rise, lengths differ, or a value is not finite and
+/// above 0.
 ///
-/// A working set whose share h hits a cache takes h times that cache's load and 1 - h times the
-/// load behind. Just beyond the capacity, h depends on the replacement policy, which is unknown.
-/// Every policy is tried with every capacity, and the least absolute deviations relative to y win.
-/// So a jump gives the capacity, and so does a bend. The two loads are those of the levels alone,
-/// even if no point shows them unmixed.
+/// A working set whose share h hits a cache takes h times that cache's latency and 1 - h times the
+/// latency behind it. Just beyond the capacity, h depends on the replacement policy, which is
+/// unknown. Every policy is tried with every capacity, and the least absolute deviations relative
+/// to y win. So both a jump and a bend give the capacity. The two latencies are those of the levels
+/// alone, even if no point shows them unmixed.
 ///
 /// Sources: stack distances of a cyclic walk under LRU (Mattson et al., IBM Systems Journal 9,
 /// 1970); random replacement (the fixed point above, as for the Che approximation with random
@@ -176,7 +176,7 @@ pub fn cache_ends(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> Vec<CacheEnd> {
     ends
 }
 
-/// The part of a curve around one rise, and the caches before it.
+/// A part of a curve around one rise, and the caches before it.
 struct Part<'a> {
     x: &'a [f64],
     y: &'a [f64],
@@ -184,7 +184,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// The end of the cache that ends somewhere around `from` to `to`.
+    /// The end of the cache whose capacity lies around `from` to `to`.
     fn end(&self, from: f64, to: f64) -> Option<CacheEnd> {
         let low = from / std::f64::consts::SQRT_2;
         let high = to.max(from * std::f64::consts::SQRT_2);
@@ -199,7 +199,7 @@ impl Part<'_> {
             .iter()
             .map(|fit| fit.deviation)
             .min_by(f64::total_cmp)?;
-        // Between two points all capacities of a jump are as good: the middle one is meant.
+        // Between two points all capacities of a jump fit equally well; the middle one is taken.
         let mut tied: Vec<&Fit> = fits
             .iter()
             .filter(|fit| fit.deviation <= least + 1e-9)
@@ -250,7 +250,7 @@ impl Part<'_> {
         })
     }
 
-    /// Every capacity from `low` to `high`, this many to a doubling, with every way of replacing.
+    /// Fits of every capacity from `low` to `high`, with `steps` per doubling, and every policy.
     fn fits(&self, low: f64, high: f64, steps: f64) -> Vec<Fit> {
         let count = ((high / low).log2() * steps).ceil().clamp(0.0, 4096.0) as usize;
         let capacities = (0..=count).map(|i| low * 2f64.powf(i as f64 / steps));
@@ -263,8 +263,8 @@ impl Part<'_> {
             .collect()
     }
 
-    /// The two loads that go best with a capacity and a way of replacing; `None` where the points
-    /// do not show both.
+    /// The two latencies that fit best with a capacity and a policy. `None` if the points do not
+    /// show both.
     fn fit(&self, keeping: ReplacementModel, capacity: f64) -> Option<Fit> {
         // y = known + before * in_cache + after * behind
         let terms: Vec<(f64, f64, f64)> = self
@@ -295,8 +295,8 @@ impl Part<'_> {
         solved.filter(|fit| fit.before > 0.0 && fit.after > fit.before)
     }
 
-    /// Terms of a load at `x`: the known time, the share of it in the cache in question, and the
-    /// share behind it.
+    /// Terms of the latency at `x`: the known time, the share of hits in the cache in question, and
+    /// the share behind it.
     fn terms(&self, keeping: ReplacementModel, capacity: f64, x: f64) -> (f64, f64, f64) {
         let (known, held) = found_in(self.nearer, x);
         let hits = keeping.hits(x / capacity).max(held);
@@ -304,8 +304,8 @@ impl Part<'_> {
     }
 }
 
-/// Time of loads of a working set `x` in these caches, nearest first, as a part of the mean load;
-/// and their share.
+/// Part of the mean latency of a working set `x` that is spent in these caches, nearest first, and
+/// their share of hits.
 fn found_in(caches: &[Known], x: f64) -> (f64, f64) {
     let add = |(sum, held): (f64, f64), cache: &Known| {
         let hits = cache.keeping.hits(x / cache.capacity).max(held);
@@ -314,8 +314,8 @@ fn found_in(caches: &[Known], x: f64) -> (f64, f64) {
     caches.iter().fold((0.0, 0.0), add)
 }
 
-/// How far the curve `y` over `x` lies from what all of `ends`, nearest first, say of it: the mean
-/// deviation relative to y. `None` without points or ends.
+/// Mean deviation, relative to y, of the curve `y` over `x` from the model with all `ends`, nearest
+/// first. `None` without points or ends.
 pub fn deviation(x: &[f64], y: &[f64], ends: &[CacheEnd]) -> Option<f64> {
     let behind = ends.last()?.after;
     let caches: Vec<Known> = ends.iter().map(CacheEnd::known).collect();
@@ -336,15 +336,15 @@ impl CacheEnd {
         }
     }
 
-    /// The share of the loads of a working set `x` that this cache alone holds of it, not the one
-    /// with the end `nearer`.
+    /// Share of loads of a working set `x` that hit this cache but not the one with the end
+    /// `nearer`.
     pub fn own_share(&self, nearer: &CacheEnd, x: f64) -> f64 {
         let held = |end: &CacheEnd| end.keeping.hits(x / end.capacity);
         (held(self) - held(nearer)).max(0.0)
     }
 }
 
-/// The two factors with the least weighted squares; `None` where the terms do not distinguish them.
+/// The two factors with the least weighted squares. `None` if the terms do not distinguish them.
 fn solve(terms: &[(f64, f64, f64)], y: &[f64], weights: &[f64]) -> Option<(f64, f64)> {
     let mut aa = 0.0;
     let mut ab = 0.0;
@@ -375,11 +375,11 @@ mod tests {
     use super::super::order::tests::normal;
     use super::*;
 
-    /// Capacity and load of each cache, and the load of memory last.
+    /// Capacity and latency of each cache, and the latency of memory last.
     const CACHES: [(f64, f64); 3] = [(48.0, 1.0), (2048.0, 3.5), (36000.0, 12.0)];
     const MEMORY: f64 = 95.0;
 
-    /// A load at `x` where all caches replace in this way.
+    /// Latency at `x` if all caches have this policy.
     fn load(keeping: ReplacementModel, x: f64) -> f64 {
         let mut held = 0.0;
         let mut sum = 0.0;
@@ -391,7 +391,7 @@ mod tests {
         sum + MEMORY * (1.0 - held)
     }
 
-    /// 4 points to a doubling, 16 around each capacity.
+    /// Sizes: 4 per doubling, and 16 per doubling around each capacity.
     fn grid() -> Vec<f64> {
         let mut x: Vec<f64> = (0..64)
             .map(|i| 4.0 * 2f64.powf(f64::from(i) / 4.0))
@@ -512,7 +512,7 @@ mod tests {
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(cache_ends(&x, &[1.0, bad, 2.0, 2.0], &[(2.0, 4.0)]).is_empty());
         }
-        // A fall and a flat line are no end of a cache.
+        // A fall or a flat line is no end of a cache.
         assert!(cache_ends(&x, &[2.0, 2.0, 1.0, 1.0], &[(2.0, 4.0)]).is_empty());
         let flat = cache_ends(&x, &[1.0; 4], &[(2.0, 4.0)]);
         assert!(

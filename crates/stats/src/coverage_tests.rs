@@ -1,11 +1,10 @@
-//! How often the headline's interval contains the truth, by simulation of what samples of memory
-//! look like.
+//! Coverage of the headline's interval on simulated samples that resemble memory measurements.
 
 use super::SplitMix64;
 use super::levels::headline;
 use super::order::tests::{exponential, normal};
 
-/// Counts of rounds and of samples in each.
+/// Numbers of rounds, and numbers of samples in each.
 const ROUNDS: [usize; 6] = [6, 7, 8, 10, 12, 25];
 const EACH: [usize; 2] = [5, 25];
 
@@ -25,18 +24,18 @@ const CHECKED: [(usize, usize, u32); 7] = [
 
 type Rounds = Vec<Vec<f64>>;
 
-/// A process that samples come from, around 0.
+/// A process that generates samples around 0.
 struct Kind {
     name: &'static str,
-    /// Rounds by their count and the samples in each.
+    /// Generates rounds, given their number and the samples in each.
     draw: fn(usize, usize, &mut SplitMix64) -> Rounds,
-    /// The level that half of all rounds are above, by the samples in each.
+    /// The level that half of all rounds are above, given the samples in each.
     truth: fn(usize) -> f64,
-    /// Percent of intervals that contain it, at least and at most.
+    /// Lowest and highest accepted percentage of intervals that contain it.
     held: [f64; 2],
 }
 
-/// A first-order autoregression with a variance of 1, and what it forgets at the start of a round.
+/// Samples of a first-order autoregression with variance 1. With `gap`, each round starts afresh.
 fn autoregression(phi: f64, gap: bool, shape: [usize; 2], random: &mut SplitMix64) -> Rounds {
     let mut state = normal(random);
     let mut round = |_| {
@@ -50,7 +49,7 @@ fn autoregression(phi: f64, gap: bool, shape: [usize; 2], random: &mut SplitMix6
     (0..shape[0]).map(&mut round).collect()
 }
 
-/// Normal samples of a standard deviation of `within` around levels by round.
+/// Normal samples with standard deviation `within` around one level per round.
 fn around(levels: &[f64], within: f64, each: usize, random: &mut SplitMix64) -> Rounds {
     levels
         .iter()
@@ -58,7 +57,7 @@ fn around(levels: &[f64], within: f64, each: usize, random: &mut SplitMix64) -> 
         .collect()
 }
 
-/// `rounds` values of `one`.
+/// `rounds` rounds whose samples all come from `one`.
 fn alike(rounds: usize, each: usize, mut one: impl FnMut() -> f64) -> Rounds {
     (0..rounds)
         .map(|_| (0..each).map(|_| one()).collect())
@@ -74,25 +73,26 @@ fn drifting(total: f64, rounds: usize, each: usize, random: &mut SplitMix64) -> 
     around(&levels, 1.0, each, random)
 }
 
-/// Levels of rounds that are correlated with that of the next by `phi`.
+/// Levels of rounds, each correlated with the next by `phi`.
 fn wandering(phi: f64, rounds: usize, each: usize, random: &mut SplitMix64) -> Rounds {
     let levels = autoregression(phi, false, [rounds, 1], random).concat();
     around(&levels, 0.1, each, random)
 }
 
-/// Rounds at a low level with probability 0.7, else at a high one, each off by a normal of `off`.
+/// Rounds at a low level with probability 0.7, otherwise at a high one, each shifted by a normal
+/// value with deviation `off`.
 fn choosing(off: f64, rounds: usize, each: usize, random: &mut SplitMix64) -> Rounds {
     let mut level = |_| if random.fraction() < 0.7 { 0.0 } else { 20.0 } + off * normal(random);
     let levels: Vec<f64> = (0..rounds).map(&mut level).collect();
     around(&levels, 1.0, each, random)
 }
 
-/// The standard deviation of the median of normal samples, for the counts in [`EACH`].
+/// Standard deviation of the median of normal samples, for the numbers in [`EACH`].
 fn median_deviation(each: usize) -> f64 {
     if each == 5 { 0.5356 } else { 0.2476 }
 }
 
-/// The normal quantile at 0.5 / 0.7, where the median of rounds lies of which 0.7 are low.
+/// Normal quantile at 0.5 / 0.7: the median of all rounds if 70% of them are low.
 const LOW_SHARE: f64 = 0.5659;
 
 const KINDS: [Kind; 15] = [
@@ -198,7 +198,7 @@ const KINDS: [Kind; 15] = [
     },
 ];
 
-/// Percent of intervals that contain the truth.
+/// Percentage of intervals that contain the true level.
 fn held(kind: &Kind, rounds: usize, each: usize, trials: u32) -> f64 {
     let mut random = SplitMix64::new((1000 * rounds + each) as u64);
     let truth = (kind.truth)(each);
@@ -210,7 +210,7 @@ fn held(kind: &Kind, rounds: usize, each: usize, trials: u32) -> f64 {
     f64::from((0..trials).map(|_| u32::from(contains())).sum::<u32>()) * 100.0 / f64::from(trials)
 }
 
-/// Asserts what `kinds` are said to hold.
+/// Asserts that `kinds` have the accepted coverage.
 fn assert_held(kinds: &[Kind]) {
     for kind in kinds {
         for (rounds, each, trials) in CHECKED {
@@ -250,7 +250,8 @@ fn rounds_that_wander_are_merged() {
     assert!(slow > 84.0 && slower > 80.0, "{slow} {slower}");
 }
 
-/// `count` allocations of three rounds of five, that differ by `apart` times the spread of samples.
+/// `count` allocations of three rounds of five samples, with levels that differ by `apart` times
+/// the spread of samples.
 fn allocations(count: usize, apart: f64, random: &mut SplitMix64) -> Vec<Rounds> {
     (0..count)
         .map(|_| {
@@ -301,7 +302,8 @@ fn intervals_of_few_rounds_hold_what_they_attain() {
             assert_eq!(headline.interval.attained, attained);
             found += i32::from(headline.interval.contains(0.0));
         }
-        // At least: the interval also reaches as far as that of independent samples.
+        // Only the lower limit: the interval reaches at least as far as that of independent
+        // samples.
         assert!(
             (attained - 0.04..attained + 0.08).contains(&(f64::from(found) / 1000.0)),
             "{count}: {found}"
@@ -309,9 +311,9 @@ fn intervals_of_few_rounds_hold_what_they_attain() {
     }
 }
 
-/// Percent of intervals that contain the truth, and percent of points that went on. Points have 20
-/// rounds of eight samples, whose levels differ by `apart` of the median. They go on while the
-/// interval is wider than 5% and could become as narrow within 60 rounds.
+/// Percentage of intervals that contain the true level, and percentage of points that went on.
+/// Points have 20 rounds of eight samples, whose levels differ by `apart` of the median. They go on
+/// if the interval is wider than 5% and 60 rounds could make it narrow enough.
 fn held_by_those_that_go_on(apart: f64, trials: u32) -> [f64; 2] {
     let mut random = SplitMix64::new(23);
     let mut found = 0;

@@ -1,12 +1,12 @@
-//! Every value counted, in buckets that grow with the value.
+//! Histogram with buckets that grow with the value.
 
-/// Buckets in each doubling: 2^7, so that a bucket is at most 1/128 of its values wide.
+/// Logarithm of the buckets per doubling: with 2^7, a bucket is at most 1/128 of its values wide.
 const BITS: u32 = 7;
 const EACH: u64 = 1 << BITS;
 
-/// Counts of whole numbers: exact below 128, to 0.8% above; least, most and mean are exact.
+/// Counts of whole numbers: exact below 128, to 0.8% above. Least, most and mean are exact.
 ///
-/// Source: the layout of HdrHistogram (Tene, 2012): linear buckets inside of each power of two.
+/// Source: the layout of HdrHistogram (Tene, 2012): linear buckets inside each power of two.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -35,7 +35,7 @@ impl Histogram {
         self.sum += u128::from(value);
     }
 
-    /// Adds everything that `other` has counted.
+    /// Adds all counts of `other`.
     pub fn merge(&mut self, other: &Histogram) {
         if other.total == 0 {
             return;
@@ -56,7 +56,7 @@ impl Histogram {
         self.sum += other.sum;
     }
 
-    /// How many values were counted.
+    /// Number of counted values.
     pub fn count(&self) -> u64 {
         self.total
     }
@@ -76,7 +76,7 @@ impl Histogram {
         (self.total > 0).then(|| self.sum as f64 / self.total as f64)
     }
 
-    /// Every bucket that has values, by one of its values, with how many they are; in rising order.
+    /// Each non-empty bucket, as one of its values and the count, in rising order.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let counted = self
             .counts
@@ -92,8 +92,8 @@ impl Histogram {
         })
     }
 
-    /// The value that a share `q` (0 to 1) of all values do not exceed, as the middle of its
-    /// bucket: the smallest for which that is so. `None` without values, or where `q` is no share.
+    /// Smallest value that a share `q` (0 to 1) of all values do not exceed, as the middle of its
+    /// bucket. `None` without values, or if `q` is no share.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.total == 0 || !(0.0..=1.0).contains(&q) {
             return None;

@@ -2,45 +2,44 @@
 
 use super::order::median;
 
-/// Fewest points that make a level; also what a change has to outlast to be one.
+/// Fewest points of a level; a change also has to last for this many.
 const SHORTEST_LEVEL: usize = 2;
 
-/// How many points to either side of a change are compared.
+/// Number of points on each side of a change that are compared.
 const WINDOW: usize = 3;
 
 /// A step of a curve from one level to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knee {
-    /// Index of the first point that has left the level before.
+    /// Index of the first point that has left the previous level.
     pub index: usize,
-    /// Its x.
+    /// x of that point.
     pub x: f64,
-    /// Index of the first point on the level after: that of `index` where the step takes no further
-    /// points.
+    /// Index of the first point on the next level; the same as `index` if no point lies between.
     pub settled: usize,
-    /// y of the level before.
+    /// y of the previous level.
     pub before: f64,
-    /// y of the level after.
+    /// y of the next level.
     pub after: f64,
 }
 
 impl Knee {
-    /// The level after divided by the level before: above 1 for a step up.
+    /// The next level divided by the previous one: above 1 for a step up.
     pub fn ratio(&self) -> f64 {
         self.after / self.before
     }
 }
 
-/// The steps of the curve `y` over increasing `x`, in order: levels that differ by more than
-/// `threshold` (0.2: a factor of 1.2 either way) within a few points and stay different for at
-/// least two. A transition that takes several points is one step, which begins where the curve
-/// leaves the level before; two transitions are two as soon as there are two points between them at
-/// which the curve is flat against both. Neither a single stray point nor a slow drift is a step.
-/// Empty where `x` is not increasing, lengths differ, any `y` is not finite and above 0, or
-/// `threshold` is not finite and above 0.
+/// The steps of the curve `y` over increasing `x`, in order. A step is a change between levels that
+/// differ by more than `threshold` (0.2 is a factor of 1.2 up or down) within a few points, and
+/// stay different for at least two points. A transition over several points is one step, which
+/// begins where the curve leaves the previous level. Two transitions are separate if at least two
+/// points between them are flat against both. Neither a single outlier nor a slow drift is a step.
+/// Empty if `x` is not increasing, lengths differ, a `y` is not finite and above 0, or `threshold`
+/// is not finite and above 0.
 ///
 /// Source: binary segmentation (Scott and Knott, Biometrics 30, 1974) of log y, by absolute
-/// deviations from the segments' medians, so that stray points weigh little. Fryzlewicz (Annals of
+/// deviations from the segments' medians, so that outliers weigh little. Fryzlewicz (Annals of
 /// Statistics 42, 2014) discusses its limits: both neighbours of a change are used here, since on
 /// whole segments a dip would cancel out. A level's value is the median of the closest half of its
 /// segment, since the rest may belong to the transitions on both sides. That is the shorth (Andrews
@@ -85,15 +84,15 @@ pub fn knees(x: &[f64], y: &[f64], threshold: f64) -> Vec<Knee> {
         .collect()
 }
 
-/// A transition: the level before ends at `begin`, the level after starts at `end`.
+/// A transition: the previous level ends at `begin`, the next one starts at `end`.
 struct Step {
     begin: usize,
     end: usize,
 }
 
-/// Splits `logs`, which start at `offset`, where that leaves the least deviation from the medians
-/// of the two parts, among the places where the curve steps by `least` or more; then each part.
-/// Adds the places to `changes`, in order.
+/// Splits `logs`, which start at `offset`, and then both parts, recursively. The split is where the
+/// deviation from the medians of both parts is least, among places where the curve steps by `least`
+/// or more. Adds the places to `changes`, in order.
 fn segment(logs: &[f64], offset: usize, least: f64, changes: &mut Vec<usize>) {
     let last = (logs.len() + 1).saturating_sub(SHORTEST_LEVEL);
     let steps: Vec<usize> = (SHORTEST_LEVEL..last)
@@ -102,8 +101,8 @@ fn segment(logs: &[f64], offset: usize, least: f64, changes: &mut Vec<usize>) {
     let Some(coarse) = best_split(logs, 0, &steps) else {
         return;
     };
-    // Over whole parts with further steps in them, a neighbour of the right place may do as well;
-    // nearby it does not.
+    // Over whole parts with further steps, a neighbour of the right place may look as good; nearby
+    // it does not.
     let from = coarse.saturating_sub(WINDOW + 1);
     let to = logs.len().min(coarse + WINDOW + 1);
     let near: Vec<usize> = steps
@@ -119,7 +118,7 @@ fn segment(logs: &[f64], offset: usize, least: f64, changes: &mut Vec<usize>) {
 }
 
 /// The one of `places` that splits `logs`, which start at `offset`, with the least deviation from
-/// the parts' medians.
+/// the medians of both parts.
 fn best_split(logs: &[f64], offset: usize, places: &[usize]) -> Option<usize> {
     let deviation = |part: &[f64]| {
         let level = median(part).unwrap_or_default();
@@ -133,9 +132,9 @@ fn best_split(logs: &[f64], offset: usize, places: &[usize]) -> Option<usize> {
         .map(|best| best.0)
 }
 
-/// By how much the points from `at` on differ from those before, in the first few of them: the
-/// difference of the medians of three, or of the nearest values where there are but two, so that a
-/// stray point is outvoted either way.
+/// Difference between the points from `at` on and those before, near `at`: the difference of the
+/// medians of three, or of the nearest values if there are only two. A single outlier does not
+/// change it.
 fn step_at(logs: &[f64], at: usize) -> f64 {
     let left = &logs[at.saturating_sub(WINDOW)..at];
     let right = &logs[at..logs.len().min(at + WINDOW)];
@@ -148,7 +147,7 @@ fn step_at(logs: &[f64], at: usize) -> f64 {
     }
 }
 
-/// The median of three values; the higher or the lower of two.
+/// Median of three values; of two, the higher or the lower.
 fn typical(window: &[f64], higher: bool) -> f64 {
     match window {
         [a, b] if higher => a.max(*b),
@@ -157,7 +156,7 @@ fn typical(window: &[f64], higher: bool) -> f64 {
     }
 }
 
-/// Makes one step of changes in the same direction that have nothing but a slope between them.
+/// Merges changes in the same direction into one step if there is only a slope between them.
 fn join_ramps(logs: &[f64], changes: &[usize], least: f64) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for (at, &change) in changes.iter().enumerate() {
@@ -179,8 +178,9 @@ fn join_ramps(logs: &[f64], changes: &[usize], least: f64) -> Vec<Step> {
     steps
 }
 
-/// Whether the points between `step` and the next `change` go on in `direction` and are nowhere
-/// flat: nowhere below a quarter of the slope on either side, nor of the `least` step, per point.
+/// True if the points between `step` and the next `change` continue in `direction` without a flat
+/// part. Per point they must change by a quarter of the slope on either side, and of the `least`
+/// step.
 fn is_ramp(logs: &[f64], (step, change): (&Step, usize), direction: f64, least: f64) -> bool {
     let slope = |at: usize| (logs[at + 1] - logs[at]) * direction;
     let steepest = |range: std::ops::Range<usize>| range.map(slope).fold(0.0, f64::max);
@@ -192,8 +192,8 @@ fn is_ramp(logs: &[f64], (step, change): (&Step, usize), direction: f64, least: 
     })
 }
 
-/// The value of the level that most of `segment` lies on: the median of those neighbours, half of
-/// all, that differ least.
+/// Value of the level that most of `segment` lies on: the median of the half of its points,
+/// neighbours on the curve, that differ least.
 fn level(segment: &[f64]) -> Option<f64> {
     let range = |part: &&[f64]| {
         let (low, high) = part.iter().fold((f64::MAX, f64::MIN), |(low, high), &v| {
@@ -223,8 +223,7 @@ fn onset(segment: &[f64], level: f64, margin: f64) -> usize {
         .map_or(segment.len(), |last| last + 1)
 }
 
-/// The first point of `segment` that has come as near to its `level` as `margin` (negative for
-/// downwards).
+/// First point of `segment` that is within `margin` of its `level` (negative for downwards).
 fn arrival(segment: &[f64], level: f64, margin: f64) -> usize {
     segment
         .iter()
@@ -276,7 +275,7 @@ mod tests {
         assert_eq!(found(&long), [(4, 8.0)]);
     }
 
-    /// Begin and end of each step, and the level after it.
+    /// Begin and end of each step, and the next level.
     fn transitions(y: &[f64]) -> Vec<(usize, usize, f64)> {
         let x: Vec<f64> = (0..y.len()).map(|i| i as f64).collect();
         knees(&x, y, 0.2)
@@ -318,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_sloping_level_between_steeper_ramps_is_one() {
-        // A slope of an eighth per point would be part of a transition of no more than twice that.
+        // A slope of an eighth per point is part of a transition of at most twice that.
         let curve = [
             1.0, 1.0, 1.0, 1.0, 2.5, 6.0, 6.8, 7.7, 8.7, 30.0, 90.0, 95.0, 95.0, 95.0,
         ];
@@ -335,8 +334,8 @@ mod tests {
 
     #[test]
     fn a_curve_seen_on_a_contested_machine_has_the_levels_that_it_shows() {
-        // A chase on an AMD Zen 5 whose L3 the neighbours use: none of it is left, and L2 wears off
-        // long before it ends.
+        // Latency on an AMD Zen 5 whose L3 the neighbours use: no L3 is left, and L2 loses lines
+        // long before its capacity.
         let curve = [
             1.107, 1.107, 1.101, 1.181, 3.844, 3.880, 3.895, 4.450, 5.953, 8.058, 9.714, 13.55,
             126.4, 140.2, 145.2, 152.3, 154.5, 155.8, 158.8, 170.6,

@@ -1,4 +1,5 @@
-//! Samples in levels: allocations of the memory, rounds within each, samples within each round.
+//! Median and interval of samples in levels: allocations of memory, rounds in each, samples in each
+//! round.
 
 use super::groups::{merge, merged};
 use super::order::{
@@ -7,42 +8,42 @@ use super::order::{
 use super::placement::differ;
 use super::trend::{neighbours_alike, slope, trend_by_chance};
 
-/// From this many independent values on, their range has a coverage of 95% for the median.
+/// From this many independent values on, their range has 95% coverage for the median.
 const ENOUGH: usize = 6;
 
-/// A trend that chance explains less often than this is taken out before the interval is made.
+/// A trend with a smaller p-value is subtracted before the interval is computed.
 const TREND: f64 = 0.05;
 
-/// Standard deviations of the serial correlation of independent values beyond which neighbours are
-/// merged. Low: to merge independent rounds costs a little width, to miss dependent ones costs
-/// coverage.
+/// Neighbours are merged if their serial correlation exceeds that of independent values by this
+/// many standard deviations. The number is low, because merging independent rounds costs a little
+/// width, while missing dependent ones costs coverage.
 const MERGE: f64 = 0.5;
 
-/// The middle of all samples, and where the true one lies.
+/// Median of all samples, and its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Headline {
     /// Median of all samples.
     pub median: f64,
-    /// Interval of the level that half of all such rounds would be above; the median is always
-    /// inside.
+    /// Interval of the median of all rounds that could have been taken; it always contains
+    /// `median`.
     pub interval: Interval,
 }
 
-/// The middle of samples and its 95% interval, `allocations[allocation][round][sample]` in time
-/// order, in any unit.
+/// Median and 95% interval of samples `allocations[allocation][round][sample]` in time order, in
+/// any unit.
 ///
-/// The interval is that of the sign test on the medians of the rounds, or of the allocations where
-/// there are six or more: it asks nothing of the distribution, and differences between rounds or
-/// dependence within them are as good as none. A trend is taken out first, and rounds that are like
-/// their neighbours are merged. Two to five allocations that differ give the range of their
-/// medians, two to five rounds the range of theirs and at least [`median_interval`] of all samples;
-/// `attained` is then the 0.5, 0.75, 0.875, 0.9375 that such a range holds. A single round says
-/// nothing of others and is taken as independent samples. Empty rounds are left out; `None` for no
-/// samples or any that is not finite.
+/// The interval is that of the sign test on the medians of the rounds, or of the allocations if
+/// there are six or more. It needs no assumption about the distribution, about differences between
+/// rounds, or about dependence within a round. A trend is subtracted first, and rounds that
+/// resemble their neighbours are merged. Two to five allocations that differ give the range of
+/// their medians. Two to five rounds give the range of theirs, but at least [`median_interval`] of
+/// all samples; `attained` is then 0.5, 0.75, 0.875 or 0.9375. A single round says nothing about
+/// others and is treated as independent samples. Empty rounds are left out. `None` without samples,
+/// or if one is not finite.
 ///
 /// Sources: Hettmansperger and Sheather 1986 (see [`interpolated_interval`]); Sen 1968 (slope, see
 /// `trend`); Flyvbjerg and Petersen, "Error estimates on averages of correlated data", Journal of
-/// Chemical Physics 91 (1989) (merging). docs/method/coverage.md has the coverages measured.
+/// Chemical Physics 91 (1989) (merging). docs/method/coverage.md has the simulated coverage.
 pub fn headline(allocations: &[Vec<Vec<f64>>]) -> Option<Headline> {
     let rounds: Vec<Vec<f64>> = allocations
         .iter()
@@ -72,8 +73,7 @@ pub fn headline(allocations: &[Vec<Vec<f64>>]) -> Option<Headline> {
     Some(Headline { median, interval })
 }
 
-/// The range of the medians of `groups`, and how often the range of so few contains the level of
-/// all.
+/// Range of the medians of `groups`, and its confidence.
 fn of_few(groups: &[Vec<f64>]) -> Option<Interval> {
     let levels = sorted(&levels(groups)?)?;
     Some(Interval {
@@ -83,7 +83,7 @@ fn of_few(groups: &[Vec<f64>]) -> Option<Interval> {
     })
 }
 
-/// From the lower of the low ends to the higher of the high ones, with the lower confidence.
+/// The smallest interval that contains both, with the lower confidence.
 fn hull(a: Interval, b: Interval) -> Interval {
     Interval {
         low: a.low.min(b.low),
@@ -92,7 +92,7 @@ fn hull(a: Interval, b: Interval) -> Interval {
     }
 }
 
-/// The interval from six groups or more in time order.
+/// Interval from six groups or more in time order.
 fn of_many(groups: &[Vec<f64>]) -> Option<Interval> {
     let groups = merged(groups);
     let straight = without_trend(&groups);
@@ -103,7 +103,7 @@ fn of_many(groups: &[Vec<f64>]) -> Option<Interval> {
         levels = self::levels(&merge(&groups, levels.len() / 2))?;
     }
     let interval = interpolated_interval(&levels)?;
-    // A slope fitted to the same rounds takes some of their spread with it.
+    // A slope fitted to the rounds removes some of their spread, so the interval is widened.
     let margin = if trend {
         (interval.high / 2.0 - interval.low / 2.0) / (levels.len() - 2) as f64
     } else {
@@ -122,7 +122,7 @@ fn of_many(groups: &[Vec<f64>]) -> Option<Interval> {
     })
 }
 
-/// The groups with their trend taken out around the middle of the time; `None` where there is none.
+/// The groups after subtracting their trend around the middle of the time. `None` without a trend.
 fn without_trend(groups: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let before = levels(groups)?;
     if trend_by_chance(&before) >= TREND {
@@ -144,7 +144,7 @@ fn without_trend(groups: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
         .then_some(straight)
 }
 
-/// The median of each group; `None` where one has none.
+/// Median of each group. `None` if a group has none.
 fn levels(groups: &[Vec<f64>]) -> Option<Vec<f64>> {
     groups.iter().map(|g| median(g)).collect()
 }

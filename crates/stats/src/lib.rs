@@ -1,7 +1,7 @@
-//! Pure mathematics: what a set of samples says, and how sure it is.
+//! Pure mathematics: statistics of samples and their precision.
 //!
-//! Nothing here panics, whatever the numbers: empty sets and sets with a NaN or an infinity in them
-//! have no answer, and no answer is `None` (or an empty list).
+//! Nothing here panics on any numbers. For an empty set, or one with a NaN or an infinity, the
+//! result is `None` or an empty list.
 #![forbid(unsafe_code)]
 
 mod bends;

@@ -9,9 +9,9 @@ const LEAST_RATIO: f64 = 1.1;
 const LEAST_SHARE: f64 = 0.1;
 const LEAST_COUNT: usize = 8;
 
-/// Least separation of the sides with nothing between them. Halves of evenly spread values, the
-/// hump most like two, have 12^(1/2) and no valley. The second number is the effect of chance on
-/// few independent samples, times their number. A full valley needs 1 more.
+/// Least separation of the groups without a valley between them: `SEPARATION + BY_CHANCE / n` for n
+/// independent samples, and up to 1 more with a full valley. The halves of a uniform distribution
+/// have the largest separation of all distributions with a single peak, 12^(1/2), and no valley.
 const SEPARATION: f64 = 3.1;
 const BY_CHANCE: f64 = 80.0;
 
@@ -53,20 +53,21 @@ pub fn modes(samples: &[f64]) -> Option<Modes> {
     })
 }
 
-/// Split of sorted values, and its quality.
+/// Split of sorted values into two groups, and its quality.
 struct Split {
-    /// Number of the low ones.
+    /// Number of values in the lower group.
     at: usize,
-    /// Distance of the means over the root mean square of the two standard deviations.
+    /// Distance of the means divided by the root mean square of the two standard deviations.
     separation: f64,
 }
 
-/// The split of `ordered` with the least sum of squares within both sides; `None` where the sides
-/// would be too small.
+/// The split of `ordered` with the least sum of squares within both groups. `None` if a group would
+/// be too small.
 fn best_split(ordered: &[f64]) -> Option<Split> {
     let n = ordered.len();
     let least = ((n as f64 * LEAST_SHARE).ceil() as usize).max(LEAST_COUNT);
-    // Around the middle and in units of the range, so that squares keep their digits.
+    // Values are taken around the middle and in units of the range, so that squares keep their
+    // precision.
     let middle = median(ordered)?;
     let range = ordered.last()? - ordered.first()?;
     let scaled: Vec<f64> = ordered.iter().map(|s| (s - middle) / range).collect();
@@ -93,7 +94,7 @@ fn best_split(ordered: &[f64]) -> Option<Split> {
     best.map(|(_, split)| split)
 }
 
-/// Values on one side of a split.
+/// Sums over the values of one group.
 #[derive(Default)]
 struct Side {
     count: f64,
@@ -128,8 +129,8 @@ impl Side {
     }
 }
 
-/// How many of `ordered` lie halfway between `low` and `high`, as a share of those around the rarer
-/// of the two.
+/// Number of values of `ordered` halfway between `low` and `high`, divided by the number around the
+/// median of the smaller group.
 fn valley(ordered: &[f64], low: f64, high: f64) -> f64 {
     let near = |share: f64| {
         let middle = low + (high - low) * share;
@@ -140,8 +141,8 @@ fn valley(ordered: &[f64], low: f64, high: f64) -> f64 {
     near(0.5) / near(0.0).min(near(1.0))
 }
 
-/// About how many independent samples say as much as these, by the correlation of each with the
-/// next beyond that which independent ones could have.
+/// Number of independent samples that carry about as much information as these. It is derived from
+/// the correlation of each with the next, beyond the correlation that independent samples can have.
 ///
 /// Source: Bayley and Hammersley, "The effective number of independent observations in an
 /// autocorrelated time series", Supplement to the Journal of the Royal Statistical Society 8

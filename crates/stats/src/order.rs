@@ -1,44 +1,44 @@
-//! Order statistics: median, quantiles, spread, and the interval the median can be trusted to lie
-//! in.
+//! Order statistics: median, quantiles, spread, and the confidence interval of the median.
 
-/// The coverage that confidence intervals here are made for.
+/// Coverage that the confidence intervals aim at.
 pub(super) const COVERAGE: f64 = 0.95;
 
-/// A confidence interval, and how much confidence it really carries.
+/// A confidence interval, and the confidence that it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Lower end, in the unit of the samples.
     pub low: f64,
     /// Upper end, in the unit of the samples.
     pub high: f64,
-    /// The probability that an interval made like this one contains the true value; below 0.95
-    /// where the samples are too few for more, 0 for a single sample.
+    /// Probability that an interval made in this way contains the true value. It is below 0.95 if
+    /// there are too few samples, and 0 for a single one.
     pub attained: f64,
 }
 
 impl Interval {
-    /// Half the width as a share of `value`'s magnitude: 0.01 is "plus or minus 1%". `None` where
+    /// Half the width divided by the magnitude of `value`: 0.01 is "plus or minus 1%". `None` if
     /// `value` is 0 or not finite.
     pub fn relative_half_width(&self, value: f64) -> Option<f64> {
-        // Halves first: the difference of two large numbers of opposite sign can overflow.
+        // Each end is halved first, because the difference of two large numbers of opposite sign
+        // can overflow.
         let share = (self.high / 2.0 - self.low / 2.0) / value.abs();
         (value != 0.0 && share.is_finite() && value.is_finite()).then_some(share)
     }
 
-    /// Whether `value` lies in the interval, ends included.
+    /// True if `value` lies in the interval, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 }
 
-/// The median: the middle sample, or the mean of the middle two. `None` for no samples or any that
+/// The median: the middle sample, or the mean of the middle two. `None` without samples, or if one
 /// is not finite.
 pub fn median(samples: &[f64]) -> Option<f64> {
     quantile(samples, 0.5)
 }
 
-/// The quantile at `q` of [0, 1], linear between neighbouring samples. `None` for no samples, any
-/// that is not finite, or a `q` outside of [0, 1].
+/// The quantile at `q` of [0, 1], linear between neighbouring samples. `None` without samples, if
+/// one is not finite, or if `q` is outside [0, 1].
 ///
 /// Source: Hyndman and Fan, "Sample quantiles in statistical packages", The American Statistician
 /// 50 (1996), type 7 (the default of R and NumPy).
@@ -56,7 +56,7 @@ pub fn mad(samples: &[f64]) -> Option<f64> {
     median(&deviations)
 }
 
-/// The mean; `None` as for [`median`], and where the sum is too large for a number.
+/// The mean. `None` as for [`median`], and if the sum overflows.
 pub fn mean(samples: &[f64]) -> Option<f64> {
     let count = samples.len() as f64;
     let mean = samples.iter().map(|s| s / count).sum::<f64>();
@@ -78,21 +78,21 @@ pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     Some(squares.sqrt()).filter(|deviation| deviation.is_finite())
 }
 
-/// The coefficient of variation: the standard deviation as a share of the mean's magnitude. `None`
-/// where the mean is 0, and as for [`standard_deviation`].
+/// The coefficient of variation: the standard deviation divided by the magnitude of the mean.
+/// `None` if the mean is 0, and as for [`standard_deviation`].
 pub fn coefficient_of_variation(samples: &[f64]) -> Option<f64> {
     let share = standard_deviation(samples)? / mean(samples)?.abs();
     share.is_finite().then_some(share)
 }
 
-/// The 95% confidence interval of the median by order statistics: from the k-th smallest to the
-/// k-th largest sample, with the largest k that leaves at most 2.5% to either side. It holds for
-/// any distribution of independent samples. Fewer than six samples have no such interval; they get
-/// their whole range, and `attained` says what that is worth. `None` as for [`median`].
+/// The 95% confidence interval of the median by order statistics. It reaches from the k-th smallest
+/// to the k-th largest sample, with the largest k that leaves at most 2.5% on either side. It holds
+/// for every distribution of independent samples. Fewer than six samples have no such interval;
+/// they get their whole range, with its confidence in `attained`. `None` as for [`median`].
 ///
 /// Source: Conover, "Practical nonparametric statistics", section 3.2; without the interpolation of
-/// Hettmansperger and Sheather (Statistics & Probability Letters 4, 1986), which is narrower but no
-/// longer holds for any distribution.
+/// Hettmansperger and Sheather (Statistics & Probability Letters 4, 1986), which is narrower but
+/// does not hold for every distribution.
 pub fn median_interval(samples: &[f64]) -> Option<Interval> {
     let sorted = sorted(samples)?;
     let (rank, attained) = interval_rank(sorted.len());
@@ -103,9 +103,9 @@ pub fn median_interval(samples: &[f64]) -> Option<Interval> {
     })
 }
 
-/// The interval of [`median_interval`] with its ends moved inwards to a coverage of 95%: to the
-/// point between the neighbouring order statistics where that of a smooth distribution would be.
-/// `None` for fewer than six samples, which have no 95% interval, and for any that is not finite.
+/// The interval of [`median_interval`] with its ends moved inwards to a coverage of 95%. Each end
+/// lies between two neighbouring order statistics, where that of a smooth distribution would be.
+/// `None` for fewer than six samples, which have no 95% interval, and if one is not finite.
 ///
 /// Source: Hettmansperger and Sheather, "Confidence intervals based on interpolated order
 /// statistics", Statistics & Probability Letters 4 (1986); Nyblom, "Note on interpolated order
@@ -138,11 +138,11 @@ pub(super) fn interpolated_interval(samples: &[f64]) -> Option<Interval> {
     })
 }
 
-/// The rank from 0 of the interval's ends among `n` sorted samples, and the coverage: the number of
-/// samples below the true median is binomial with probability 1/2.
+/// The rank, from 0, of the interval's ends among `n` sorted samples, and the coverage. The number
+/// of samples below the true median is binomial with probability 1/2.
 pub(super) fn interval_rank(n: usize) -> (usize, f64) {
     let tail_allowed = (1.0 - COVERAGE) / 2.0;
-    // In logarithms: 2^-n underflows from n = 1075 on.
+    // Computed in logarithms, because 2^-n underflows from n = 1075 on.
     let mut log_probability = -(n as f64) * std::f64::consts::LN_2;
     let mut tail = log_probability.exp();
     let mut rank = 0;
@@ -157,7 +157,7 @@ pub(super) fn interval_rank(n: usize) -> (usize, f64) {
     }
 }
 
-/// A sorted copy; `None` for no samples or any that is not finite.
+/// A sorted copy. `None` without samples, or if one is not finite.
 pub(super) fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
     if samples.is_empty() || !samples.iter().all(|s| s.is_finite()) {
         return None;
@@ -178,8 +178,8 @@ pub(super) fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     Some(between(low, high, position.fract()))
 }
 
-/// The point at `share` of the way from `low` to `high`: never outside, and exact where they are
-/// equal. In this form because `high - low` may overflow.
+/// The value at `share` of the way from `low` to `high`. It is never outside, and exact if both are
+/// equal. The formula avoids `high - low`, which may overflow.
 fn between(low: f64, high: f64, share: f64) -> f64 {
     (low * (1.0 - share) + high * share).clamp(low, high)
 }
@@ -191,13 +191,13 @@ pub(super) mod tests {
 
     const BAD: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 
-    /// A draw from the standard normal distribution (Box and Muller 1958).
+    /// A random number from the standard normal distribution (Box and Muller 1958).
     pub fn normal(random: &mut SplitMix64) -> f64 {
         let radius = (-2.0 * (1.0 - random.fraction()).ln()).sqrt();
         radius * (std::f64::consts::TAU * random.fraction()).cos()
     }
 
-    /// A draw from the exponential distribution with mean 1, whose median is ln 2.
+    /// A random number from the exponential distribution with mean 1, whose median is ln 2.
     pub fn exponential(random: &mut SplitMix64) -> f64 {
         -(1.0 - random.fraction()).ln()
     }
@@ -358,7 +358,7 @@ pub(super) mod tests {
                         .contains(std::f64::consts::LN_2),
                 );
             }
-            // And no wider than it need be: the coverage found is near the one stated.
+            // The interval is not too wide either: its coverage is near the stated one.
             let stated = median_interval(&vec![0.0; n]).unwrap().attained * 2_000.0;
             for found in [normals, exponentials] {
                 assert!(found >= 1_860, "{n}: {found}");

@@ -1,23 +1,23 @@
-//! Whether allocations of the same memory differ.
+//! Test whether allocations of the same memory differ.
 
 use super::order::median;
 
-/// Allocations that are alike are taken for different this often, for the note and for the
-/// interval. The interval is the more careful one: allocations that are taken for alike are pooled.
+/// Probability that equal allocations are taken for different ones, for the finding and for the
+/// interval. The interval has the higher one, because allocations that do not differ are pooled.
 const NOTED_BY_CHANCE: f64 = 0.005;
 const POOLED: f64 = 0.05;
 
-/// Allocations less apart than this are not worth a word.
+/// Allocations that differ by less than this factor are not reported.
 const LEAST_RATIO: f64 = 1.03;
 
-/// Differences of rounds within allocations that have to be there to compare with.
+/// Fewest degrees of freedom of rounds within allocations.
 const LEAST_WITHIN: usize = 3;
 
-/// The highest median of an allocation relative to the lowest,
-/// `allocations[allocation][round][sample]` in time order, where that is above 1.03 and the
-/// allocations differ by more than their rounds and a trend over all rounds explain. `None`
-/// otherwise, for fewer than two allocations of three rounds (or three of two), for values not
-/// above 0, and for any that is not finite.
+/// Highest median of an allocation relative to the lowest, for
+/// `allocations[allocation][round][sample]` in time order. The ratio must be above 1.03, and the
+/// allocations must differ by more than their rounds and a common trend explain. `None` otherwise,
+/// for fewer than two allocations of three rounds (or three of two), and for values that are not
+/// finite and above 0.
 ///
 /// Source: Fisher's analysis of covariance on the medians of rounds, with time as the covariate
 /// (Scheffé, "The analysis of variance", chapter 6), at 0.5%.
@@ -39,13 +39,13 @@ pub fn placement(allocations: &[Vec<Vec<f64>>]) -> Option<f64> {
     (different && ratio.is_finite()).then_some(ratio)
 }
 
-/// Whether rounds of different allocations cannot be taken as rounds of one, whatever the reason.
+/// True if rounds of different allocations cannot be pooled, for whatever reason.
 pub(super) fn differ(allocations: &[Vec<Vec<f64>>]) -> bool {
     by_chance(allocations, false).is_some_and(|p| p < POOLED)
 }
 
-/// The probability that allocations that are alike differ as much, with or without a trend over
-/// time allowed for. `None` where there are too few rounds to say.
+/// Probability that equal allocations differ as much by chance, with or without a common trend over
+/// time. `None` if there are too few rounds.
 fn by_chance(allocations: &[Vec<Vec<f64>>], trend: bool) -> Option<f64> {
     let mut rounds = Vec::new();
     let mut groups = 0;
@@ -63,8 +63,8 @@ fn by_chance(allocations: &[Vec<Vec<f64>>], trend: bool) -> Option<f64> {
     if groups < 2 || within + usize::from(trend) < LEAST_WITHIN || within == 0 {
         return None;
     }
-    // Relative to the first and to the number of rounds, so that squares neither overflow nor
-    // vanish.
+    // Values are taken relative to the first and scaled by the number of rounds, so that squares
+    // neither overflow nor vanish.
     let scale = rounds
         .iter()
         .map(|r| r.1.abs())
@@ -98,8 +98,8 @@ struct Point {
     level: f64,
 }
 
-/// The sum of squares that is left when each class has its own mean, and all the same slope over
-/// time where `trend`.
+/// Sum of squares that remains after each class has its own mean and, with `trend`, all have a
+/// common slope over time.
 fn left_over(points: &[Point], class: impl Fn(&Point) -> usize, trend: bool) -> Option<f64> {
     let mut levels = 0.0;
     let mut times = 0.0;
@@ -123,22 +123,22 @@ fn left_over(points: &[Point], class: impl Fn(&Point) -> usize, trend: bool) -> 
     Some((levels - fitted).max(0.0)).filter(|left| left.is_finite())
 }
 
-/// The probability that the ratio of two mean squares of `between` and `within` degrees of freedom
-/// is as large.
+/// Probability that the ratio of two mean squares with `between` and `within` degrees of freedom is
+/// at least as large.
 fn f_by_chance(mean_between: f64, mean_within: f64, between: usize, within: usize) -> f64 {
     let a = within as f64 / 2.0;
     let b = between as f64 / 2.0;
     let noise = within as f64 * mean_within;
     let signal = between as f64 * mean_between;
-    // Rounding leaves squares of 1e-16 or so of equal values.
+    // Rounding leaves squares of about 1e-16 for equal values.
     if signal <= 1e-28 {
         return 1.0;
     }
     incomplete_beta(noise / (noise + signal), a, b)
 }
 
-/// The regularised incomplete beta function, `a` and `b` halves of whole numbers, at `x` of [0, 1]:
-/// by integration of t^(a-1) (1-t)^(b-1) in t = sin^2, which is smooth for them.
+/// The regularised incomplete beta function at `x` of [0, 1], where `a` and `b` are halves of whole
+/// numbers. It integrates t^(a-1) (1-t)^(b-1) with t = sin^2, which is smooth.
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     const STEPS: usize = 200;
     let weight =
@@ -161,8 +161,9 @@ mod tests {
     use super::super::order::tests::{exponential, normal};
     use super::*;
 
-    /// Share of cases in which allocations are told apart: `shape` allocations and rounds, the last
-    /// allocation `apart` above 20, `rise` over all rounds, and noise of 1.
+    /// Share of cases in which allocations are found to differ. `shape` has the numbers of
+    /// allocations and rounds, the last allocation is `apart` above 20, values rise by `rise` over
+    /// all rounds, and noise has a deviation of 1.
     fn found(shape: [usize; 2], apart: f64, rise: f64, noise: fn(&mut SplitMix64) -> f64) -> f64 {
         let mut random = SplitMix64::new(41);
         let trials = 600;
@@ -222,7 +223,7 @@ mod tests {
             ),
             (None, None, None)
         );
-        // One round each: allocations and rounds cannot be told apart.
+        // With one round each, the effects of allocation and round cannot be separated.
         let single: Vec<Vec<Vec<f64>>> = (1..9).map(|level| vec![vec![f64::from(level)]]).collect();
         assert_eq!(placement(&single), None);
         assert_eq!(
@@ -239,7 +240,7 @@ mod tests {
             ),
             (None, false)
         );
-        // Equal rounds within, and none between.
+        // Equal rounds within each allocation, and no difference between allocations.
         assert_eq!(placement(&[three(1.0), three(1.0)]), None);
         assert_eq!(placement(&[three(1.0), three(2.0)]), Some(2.0));
         assert_eq!(placement(&[three(1e300), three(2e300)]), Some(2.0));

@@ -1,12 +1,12 @@
-//! Random numbers that are the same on every machine for the same seed.
+//! Random numbers that depend on the seed only, on every machine.
 //!
-//! They live here, in the lowest room that needs them (where methods are proved on drawn samples);
-//! `engine` hands them on to the rest.
+//! They live in the lowest crate that needs them, whose tests draw samples; `engine` re-exports
+//! them.
 
 /// Increment of SplitMix64's state: 2^64 divided by the golden ratio, made odd.
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The generator SplitMix64: 64 bits of state, 64 bits a step, any seed is a good seed.
+/// The generator SplitMix64: 64 bits of state, 64 bits per step; any seed is good.
 ///
 /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
 /// with the finaliser (Stafford's variant 13) of its Java implementation. Not for secrets.
@@ -27,10 +27,10 @@ impl SplitMix64 {
         mix(self.state)
     }
 
-    /// A number of [0, n), each with the same probability; 0 where `n` is 0.
+    /// A number of [0, n), each with the same probability; 0 if `n` is 0.
     ///
     /// Source: Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): the
-    /// high half of a product, with the few low halves rejected that would favour some results.
+    /// high half of a product. The few low halves that would favour some results are rejected.
     pub fn below(&mut self, n: u64) -> u64 {
         let mut product = u128::from(self.next_u64()) * u128::from(n);
         if (product as u64) < n {
@@ -56,11 +56,11 @@ impl SplitMix64 {
     }
 }
 
-/// A seed for the `index`-th use of `seed` for the purpose `domain`: different purposes and
-/// different indices get unrelated seeds, and adding a purpose leaves all others as they were.
+/// A seed for use number `index` of `seed` for the purpose `domain`. Different purposes and indices
+/// get unrelated seeds, and a new purpose does not change the others.
 ///
-/// The domain is hashed by FNV-1a (Fowler, Noll and Vo), and the three are folded together by
-/// SplitMix64's finaliser.
+/// The domain is hashed by FNV-1a (Fowler, Noll and Vo), and the three are combined by SplitMix64's
+/// finaliser.
 pub fn derive(seed: u64, domain: &str, index: u64) -> u64 {
     let hash = |h: u64, byte: u8| (h ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
     let domain = domain.bytes().fold(0xCBF2_9CE4_8422_2325, hash);

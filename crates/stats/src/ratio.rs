@@ -1,25 +1,23 @@
-//! How many times as large one set of values is as another, and how sure that is.
+//! Ratio of two sets of values, with its interval.
 
 use super::order::{Interval, sorted};
 
-/// Up to this many values in each set, their ranks are counted exactly; beyond, the normal
-/// approximation is as good.
+/// Up to this many values in each set, ranks are counted exactly. Beyond, the normal approximation
+/// is as good.
 const EXACT: usize = 20;
 
-/// At most about this many values of a set are paired with those of the other, which bounds the
-/// cost; more are thinned out evenly, which only widens the interval.
+/// At most about this many values of a set are compared with those of the other, which bounds the
+/// time. A larger set is thinned out evenly, which only widens the interval.
 const MOST: usize = 400;
 
-/// How many times as large values like `after` are as values like `before`, all of them
-/// independent, positive and in any one unit; the interval holds the true ratio with at least the
-/// asked `confidence` (0.98) where both sets come from one distribution up to a factor, whatever
-/// that distribution is. 1 lies outside by chance in at most 1 - `confidence` of comparisons of
-/// equals.
+/// Ratio of values like `after` to values like `before`, which are independent, positive and in one
+/// unit. The interval contains the true ratio with at least the given `confidence` if both sets
+/// have the same distribution up to a factor. So for equal sets, 1 lies outside in at most 1 -
+/// `confidence` of comparisons.
 ///
 /// The interval inverts the rank-sum test of Wilcoxon, Mann and Whitney on logarithms, where a
-/// factor is a shift. `None` for values that are not finite and above 0, for ratios out of the
-/// range of numbers, and where the values are too few for the confidence: 0.98 takes five and five,
-/// or four and six.
+/// factor is a shift. `None` for values that are not finite and above 0, for ratios that overflow,
+/// and if there are too few values: 0.98 needs five and five, or four and six.
 ///
 /// Source: Hollander and Wolfe, "Nonparametric statistical methods", section 4.3 (Moses' interval).
 pub fn ratio_interval(before: &[f64], after: &[f64], confidence: f64) -> Option<Interval> {
@@ -43,8 +41,8 @@ pub fn ratio_interval(before: &[f64], after: &[f64], confidence: f64) -> Option<
     })
 }
 
-/// How many of the `n` x `m` ratios lie outside of the interval on each side, and the confidence of
-/// that interval.
+/// Number of the `n` x `m` ratios that lie outside the interval on each side, and the confidence of
+/// the interval.
 fn rank(n: usize, m: usize, confidence: f64) -> Option<(usize, f64)> {
     let tail_allowed = (1.0 - confidence) / 2.0;
     if n.max(m) > EXACT {
@@ -65,18 +63,18 @@ fn rank(n: usize, m: usize, confidence: f64) -> Option<(usize, f64)> {
     inside
 }
 
-/// The same from the normal approximation of the statistic, a whole step on the safe side.
+/// The same number from the normal approximation, rounded to the safe side by a whole step.
 fn normal_rank(n: usize, m: usize, tail: f64) -> Option<usize> {
     let n = n as f64;
     let m = m as f64;
     let deviation = (n * m * (n + m + 1.0) / 12.0).sqrt();
     let rank = (n * m / 2.0 - normal_quantile(tail) * deviation - 1.0).floor();
-    // Two values against many: not even the outermost pair is rare enough.
+    // With two values against many, not even the outermost pair is rare enough.
     (rank >= 0.0).then_some(rank as usize)
 }
 
-/// How far above its mean a normal variable is, in standard deviations, with a probability of
-/// `tail` below a half; off by less than 0.0005.
+/// Quantile of the normal distribution: the number of standard deviations above the mean that is
+/// exceeded with probability `tail` below a half. The error is less than 0.0005.
 ///
 /// Source: Abramowitz and Stegun, "Handbook of mathematical functions", formula 26.2.23.
 fn normal_quantile(tail: f64) -> f64 {
@@ -86,11 +84,12 @@ fn normal_quantile(tail: f64) -> f64 {
     t - above / below
 }
 
-/// In how many orders of `n` and `m` values the statistic of Mann and Whitney is 0, 1, 2 and so on.
+/// Number of orders of `n` and `m` values in which the statistic of Mann and Whitney is 0, 1, 2 and
+/// so on.
 ///
 /// Source: Mann and Whitney, "On a test of whether one of two random variables is stochastically
-/// larger than the other", Annals of Mathematical Statistics 18 (1947): what is left when the
-/// largest value is taken away.
+/// larger than the other", Annals of Mathematical Statistics 18 (1947): the recursion that removes
+/// the largest value.
 fn rank_sum_ways(n: usize, m: usize) -> Vec<f64> {
     let mut row: Vec<Vec<f64>> = vec![vec![1.0]; m + 1];
     for i in 1..=n {

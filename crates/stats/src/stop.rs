@@ -1,37 +1,36 @@
-//! When there are enough samples.
+//! The stop rule: whether there are enough samples.
 
 use super::levels::{Headline, headline};
 use super::order::COVERAGE;
 
-/// Samples are taken until the median is known well enough, but never fewer than a minimum nor more
-/// than a maximum.
+/// Samples are taken until the interval of the median is narrow enough, but at least a minimum and
+/// at most a maximum.
 ///
 /// Source: Hoefler and Belli, "Scientific benchmarking of parallel computing systems", SC'15, rule
 /// on the number of measurements: stop by the width of a non-parametric confidence interval of the
 /// median, with a cap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StopRule {
-    /// The interval's half-width as a share of the median that is good enough: 0.01 is plus or
-    /// minus 1%.
+    /// Target for half the width of the interval, relative to the median: 0.01 is plus or minus 1%.
     pub relative_width: f64,
-    /// Fewer samples than this are never enough (unless it is above the maximum).
+    /// Fewer samples than this are never enough, unless it is above the maximum.
     pub minimum: usize,
     /// This many samples are always enough.
     pub maximum: usize,
 }
 
 impl StopRule {
-    /// Whether the samples so far, by allocation and round, are enough: by the width of the
-    /// interval of [`headline`], so that rounds that differ ask for more rounds. Samples with no
-    /// 95% interval can be enough by the maximum only: two to five rounds, two to five allocations
-    /// that differ, fewer than six samples of one round, and samples that are not finite.
+    /// True if the samples so far, by allocation and round, are enough by the interval of
+    /// [`headline`]. So rounds that differ lead to more rounds. Samples without a 95% interval are
+    /// only enough at the maximum: two to five rounds, two to five allocations that differ, fewer
+    /// than six samples of one round, and samples that are not finite.
     pub fn enough(&self, allocations: &[Vec<Vec<f64>>]) -> bool {
         let count: usize = allocations.iter().flatten().map(Vec::len).sum();
         count >= self.maximum
             || (count >= self.minimum && self.precise(allocations).unwrap_or(false))
     }
 
-    /// Whether the interval is inside the target, `None` where there is none.
+    /// True if the interval is inside the target. `None` without an interval.
     fn precise(&self, allocations: &[Vec<Vec<f64>>]) -> Option<bool> {
         let Headline { median, interval } = headline(allocations)?;
         let narrow = interval.high / 2.0 - interval.low / 2.0 <= self.relative_width * median.abs();
@@ -55,7 +54,7 @@ mod tests {
         rule.enough(&[rounds.to_vec()])
     }
 
-    /// How many samples `rule` takes, in rounds of 5, of values around 100.
+    /// Number of samples that `rule` takes in rounds of 5, for values around 100.
     fn taken(rule: StopRule, between: f64, within: f64) -> usize {
         let mut random = SplitMix64::new(4);
         let mut groups = Vec::new();
@@ -92,7 +91,7 @@ mod tests {
         };
         let middling = taken(many, 0.0, 3.0);
         assert!((35..300).contains(&middling), "{middling}");
-        // The same spread costs more where it lies between rounds.
+        // The same spread needs more samples if it lies between rounds.
         let by_round = taken(many, 3.0, 0.0);
         assert!(by_round > middling * 2, "{by_round} {middling}");
     }

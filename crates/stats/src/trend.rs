@@ -1,28 +1,28 @@
-//! Whether values in time order go anywhere, and whether neighbours are alike.
+//! Trends of values in time order, and correlation of neighbours.
 
 use super::groups::merged;
 use super::order::median;
 
-/// A trend by chance is taken for a real one this often.
+/// Probability that a trend by chance is taken for a real one.
 const DRIFT_BY_CHANCE: f64 = 0.01;
 
-/// Up to this many values the distribution of Kendall's statistic is counted, beyond the normal one
-/// is near enough.
+/// Up to this many values the distribution of Kendall's statistic is counted exactly; beyond, the
+/// normal one is close enough.
 const COUNTED: usize = 12;
 
 /// A trend.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
-    /// Change from the first round to the last relative to the middle: 0.05 is 5% up.
+    /// Change from the first round to the last, relative to the middle: 0.05 is 5% up.
     pub total: f64,
-    /// Probability that rounds without a trend show one as plain.
+    /// Probability that rounds without a trend show one at least as clear.
     pub p: f64,
 }
 
-/// The trend over the rounds of all allocations in time order,
-/// `allocations[allocation][round][sample]`, in any unit. `None` where rounds without a trend would
-/// show one as plain in more than 1 of 100 cases (always below six rounds), where the middle is 0,
-/// and for no samples or any that is not finite.
+/// The trend over the rounds of all allocations in time order, for
+/// `allocations[allocation][round][sample]` in any unit. `None` if rounds without a trend would
+/// show one as clear in more than 1 of 100 cases, which is always so below six rounds. `None` also
+/// if the middle is 0, without samples, or if one is not finite.
 ///
 /// Source: Mann, "Nonparametric tests against trend", Econometrica 13 (1945), two-sided; the change
 /// is the slope of Sen, "Estimates of the regression coefficient based on Kendall's tau", JASA 63
@@ -42,8 +42,8 @@ pub fn drift(allocations: &[Vec<Vec<f64>>]) -> Option<Drift> {
     (p < DRIFT_BY_CHANCE && total.is_finite()).then_some(Drift { total, p })
 }
 
-/// The change of `levels` from one to the next: the median of the slopes of all pairs (Theil and
-/// Sen). `None` for fewer than two or where a difference overflows.
+/// Change of `levels` from one to the next: the median of the slopes of all pairs (Theil and Sen).
+/// `None` for fewer than two levels, or if a difference overflows.
 pub(super) fn slope(levels: &[f64]) -> Option<f64> {
     let pairs = levels.iter().enumerate().flat_map(|(j, b)| {
         let earlier = levels.iter().take(j).enumerate();
@@ -52,8 +52,8 @@ pub(super) fn slope(levels: &[f64]) -> Option<f64> {
     median(&pairs.collect::<Vec<f64>>())
 }
 
-/// The probability that values without a trend rise or fall as consistently as `levels` do (Mann
-/// and Kendall, two-sided). Ties count as neither, which makes it larger than it need be.
+/// Probability that values without a trend rise or fall as consistently as `levels` do (Mann and
+/// Kendall, two-sided). Ties count as neither, so the result is on the safe side.
 pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
     let n = levels.len();
     let mut rises = 0usize;
@@ -63,7 +63,7 @@ pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
         falls += levels.iter().take(j).filter(|a| *a > b).count();
     }
     if n <= COUNTED {
-        // The untied orders with as few pairs against the trend as this: a tie is half a pair
+        // Orders without ties that have as few pairs against the trend; a tie counts as half a pair
         // against it.
         let against = (n * n.saturating_sub(1) / 2 - rises.abs_diff(falls)) / 2;
         let share: f64 = inversions(n).iter().take(against + 1).sum();
@@ -74,12 +74,11 @@ pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
     two_sided((rises.abs_diff(falls) as f64 - 1.0).max(0.0) / deviation)
 }
 
-/// The shares of the orders of `n` values that have 0, 1, 2... pairs in falling order.
+/// Shares of the orders of `n` values that have 0, 1, 2... falling pairs.
 fn inversions(n: usize) -> Vec<f64> {
     let mut shares = vec![1.0];
     for count in 2..=n {
-        // The new largest value has 0 to count - 1 of the others behind it, each with the same
-        // probability.
+        // The new largest value has 0 to count - 1 of the others behind it, with equal probability.
         let mut next = vec![0.0; shares.len() + count - 1];
         for (pairs, share) in shares.iter().enumerate() {
             for slot in next.iter_mut().skip(pairs).take(count) {
@@ -91,7 +90,7 @@ fn inversions(n: usize) -> Vec<f64> {
     shares
 }
 
-/// The probability that a standard normal value is further than `z` >= 0 from 0, to 2 in 10^7.
+/// Probability that a standard normal value is further than `z` >= 0 from 0, to 2 in 10^7.
 ///
 /// Source: Abramowitz and Stegun, "Handbook of mathematical functions", 7.1.26.
 fn two_sided(z: f64) -> f64 {
@@ -107,14 +106,14 @@ fn two_sided(z: f64) -> f64 {
     TERMS.iter().fold(0.0, |sum, term| sum * t + term) * t * (-x * x).exp()
 }
 
-/// Whether neighbours among `levels` are more alike than `deviations` standard deviations of what
-/// independent ones are, by the correlation of the ranks of each with the next.
+/// True if the rank correlation of each of `levels` with the next exceeds that of independent ones
+/// by `deviations` standard deviations.
 ///
 /// Source: Wald and Wolfowitz, "An exact test for randomness in the non-parametric case based on
 /// serial correlation", Annals of Mathematical Statistics 14 (1943): mean -1/n, variance about 1/n.
 pub(super) fn neighbours_alike(levels: &[f64], deviations: f64) -> bool {
     let n = levels.len() as f64;
-    // Twice the rank from the middle, with ties at the middle of their ranks.
+    // Twice the rank relative to the middle; ties share the middle of their ranks.
     let rank = |x: &f64| {
         let below = levels.iter().filter(|y| *y < x).count() as f64;
         below - levels.iter().filter(|y| *y > x).count() as f64
@@ -174,11 +173,11 @@ mod tests {
         assert!((found.total - 5.0 / 102.5).abs() < 1e-12 && found.p < 0.01);
         let falling: Vec<f64> = levels.iter().rev().copied().collect();
         assert!((drift(&rounds(&falling)).unwrap().total + 5.0 / 102.5).abs() < 1e-12);
-        // The time goes on from one allocation to the next.
+        // Time goes on from one allocation to the next.
         let halves: Vec<Vec<Vec<f64>>> =
             levels.chunks(3).map(|half| rounds(half).concat()).collect();
         assert_eq!(drift(&halves), Some(found));
-        // One wild round does not move it.
+        // A single outlier does not change it.
         let mut wild: Vec<f64> = (0..12).map(|i| 100.0 + f64::from(i)).collect();
         wild[5] = 900.0;
         assert!((drift(&rounds(&wild)).unwrap().total - 0.103).abs() < 0.01);

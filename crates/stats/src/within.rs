@@ -1,11 +1,11 @@
-//! Trend of values within rounds that most rounds share.
+//! Trend of values within rounds, if most rounds share it.
 
 use super::median;
 
-/// The change from the first to the last of every `period` values in a row within a round, relative
-/// to the first: the median over rounds of the median of each. `None` where it is by chance (sign
-/// test over rounds, two-sided, p < 0.01: eight rounds that all go one way, or 15 of 17), where
-/// rounds are shorter than a period, and where a value is not above zero.
+/// Change from the first to the last of every `period` consecutive values in a round, relative to
+/// the first. It is the median over rounds of each round's median. `None` if it may be chance (sign
+/// test over rounds, two-sided, p < 0.01: eight rounds in one direction, or 15 of 17), if rounds
+/// are shorter than a period, or if a value is not above zero.
 ///
 /// Source: the sign test (Conover, *Practical Nonparametric Statistics*, 3rd edition, 3.4).
 pub fn within(allocations: &[Vec<Vec<f64>>], period: usize) -> Option<f64> {
@@ -35,10 +35,10 @@ pub fn within(allocations: &[Vec<Vec<f64>>], period: usize) -> Option<f64> {
         .flatten()
 }
 
-/// A trend that is rarer by chance than this is no chance.
+/// Largest p-value of a trend.
 const CHANCE: f64 = 0.01;
 
-/// How likely at most `count` of `all` fair coins show heads.
+/// Probability that at most `count` of `all` fair coins show heads.
 fn at_most(count: usize, all: usize) -> f64 {
     let mut one = 0.5f64.powi(i32::try_from(all).unwrap_or(i32::MAX));
     let mut sum = one;
@@ -55,7 +55,7 @@ mod tests {
     use super::super::order::tests::normal;
     use super::*;
 
-    /// So many rounds of eight samples around 100 that get longer by `rise` over every four.
+    /// `count` rounds of eight samples around 100 that rise by `rise` over every four samples.
     fn rounds(count: usize, rise: f64, noise: f64, random: &mut SplitMix64) -> Vec<Vec<f64>> {
         let sample = |at: usize, random: &mut SplitMix64| {
             100.0 * (1.0 + rise * (at % 4) as f64 / 3.0) * (1.0 + noise * normal(random))

@@ -2,7 +2,7 @@
 
 use report::Cause;
 
-/// Advice for a solid number; empty if none is known to help.
+/// Advice that makes the number solid; empty if none is known to help.
 pub fn for_cause(cause: Cause) -> &'static str {
     match cause {
         Cause::AboveLimit => {
@@ -87,7 +87,7 @@ pub fn because(cause: Cause) -> &'static str {
     }
 }
 
-/// By what samples were disturbed, to follow the words that they were.
+/// Words for the disturbance of samples, to follow `were disturbed`.
 pub fn cause_phrase(cause: Cause) -> &'static str {
     match cause {
         Cause::Moved => " by moves to other cpus",

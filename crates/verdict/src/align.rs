@@ -1,4 +1,4 @@
-//! Which points of two reports ask the same question with the same kernel.
+//! Matches points of two reports that measure the same thing with the same kernel.
 
 use report::{
     Candidate, Choice, Coordinate, Coordinates, Dataset, Outcome, Point, Provenance,
@@ -9,34 +9,34 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The axis of `--repeat`: repetitions are more values of one point.
+/// Axis of `--repeat`: repetitions are further values of one point.
 const REPEAT: &str = "repeat";
-/// The axis of the kernel, which the machine may have chosen.
+/// Axis of the kernel, which kernel selection may have chosen.
 const KERNEL: &str = "kernel";
-/// Axes that follow from the kernel where that was chosen.
+/// Axes that follow from the kernel if it was selected.
 const OF_CHOICE: [&str; 2] = [KERNEL, "prefetch_bytes"];
-/// Axes that follow from the number of threads where that was chosen.
+/// Axes that follow from the number of threads if that was selected.
 const OF_COUNT: [&str; 2] = ["threads", "size_bytes"];
 
-/// The points of one question in two reports.
+/// Points of two reports that measure the same thing.
 #[derive(Debug, Clone)]
 pub struct Aligned<'a> {
-    /// Coordinates that all of them share, without the repetition.
+    /// Coordinates that all these points share, without the repetition.
     pub coordinates: Coordinates,
     /// Dataset of the points.
     pub dataset: &'a Dataset,
-    /// The measured ones of the first report, one for each repetition.
+    /// Measured points of the first report, one for each repetition.
     pub before: Vec<&'a Point>,
-    /// The measured ones of the second report.
+    /// Measured points of the second report.
     pub after: Vec<&'a Point>,
-    /// Difference of method although the question is the same, in words; `None` if there is none.
+    /// Difference in method, in words; `None` if there is none.
     pub remark: Option<String>,
-    /// How many times as fast one of the kernels that won was as another in the selections before
-    /// the samples; 1 where one kernel won in both reports, or where there was no selection.
+    /// Speed of one selected kernel relative to the other in the kernel selections, at least 1. It
+    /// is 1 if the same kernel won in both reports, or without selection.
     pub apart: f64,
 }
 
-/// A question that only one report answers, or both with different kernels.
+/// A point that only one report has, or that both measured with different kernels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Unaligned {
@@ -46,21 +46,21 @@ pub struct Unaligned {
     pub quantity: String,
     /// Coordinates.
     pub coordinates: Coordinates,
-    /// Why it is not compared, in words.
+    /// Reason why it is not compared, in words.
     pub reason: String,
-    /// Whether only one report asks the question.
+    /// True if only one report has the point.
     #[serde(skip)]
     pub is_alone: bool,
 }
 
-/// The points of one dataset by place.
+/// Points of a dataset by their coordinates.
 type Places<'a> = BTreeMap<Coordinates, Vec<&'a Point>>;
 
-/// Pairs the points of two reports: same experiment, quantity, unit and coordinates, kernel
-/// included, and the same machine code of that kernel. A selected kernel stands for the fastest
-/// one: such points are paired whichever kernel won, if the same candidates ran. With `any_kernel`
-/// points of other kernels are paired too, and say so. A point in neither list was measured in
-/// neither report, or serves findings only. Pairs are in the order of the first report.
+/// Pairs the points of two reports. Experiment, quantity, unit and coordinates must be equal,
+/// including the kernel and its machine code. A selected kernel stands for the fastest one: such
+/// points are paired whichever kernel won, if the candidates were the same. With `any_kernel`,
+/// points of other kernels are paired too, with a remark. A point that appears in neither list was
+/// measured in neither report or serves findings only. Pairs are in the order of the first report.
 pub fn align<'a>(
     before: &'a Report,
     after: &'a Report,
@@ -88,7 +88,7 @@ pub fn align<'a>(
     (pairs.aligned, pairs.unaligned)
 }
 
-/// Pairs so far.
+/// Pairs found so far.
 #[derive(Default)]
 struct Pairs<'a> {
     digests: KernelDigests<'a>,
@@ -114,7 +114,7 @@ impl<'a> Pairs<'a> {
         self.by_other_kernels(dataset, left, others);
     }
 
-    /// Pairs what is left of two datasets by everything but the kernel, where that is unique.
+    /// Pairs the remaining points of two datasets by everything but the kernel, if that is unique.
     fn by_other_kernels(&mut self, dataset: &'a Dataset, left: Places<'a>, others: Places<'a>) {
         let mut twins = by_question(others);
         for (question, mine) in by_question(left) {
@@ -135,7 +135,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Takes a pair in, or says why it is none.
+    /// Adds a pair, or records why the points are none.
     fn pair(&mut self, dataset: &'a Dataset, first: Vec<&'a Point>, second: Vec<&'a Point>) {
         let at = common(first.iter().chain(&second));
         let before = measured(&first);
@@ -163,7 +163,7 @@ impl<'a> Pairs<'a> {
         });
     }
 
-    /// Points that the other report does not have; those without a number are not missed.
+    /// Records points that the other report does not have. Points without a number are left out.
     fn alone(&mut self, dataset: &Dataset, at: &Coordinates, points: &[&Point], reason: &str) {
         if points.iter().any(|p| p.outcome.measured().is_some()) {
             self.skip(dataset, at.clone(), reason.to_owned());
@@ -193,7 +193,7 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// The measured ones of `points`: rejected ones only where there is no other.
+/// The measured ones of `points`. Rejected ones are included only if there is no other.
 fn measured<'a>(points: &[&'a Point]) -> Vec<&'a Point> {
     let with_number = points
         .iter()
@@ -218,21 +218,22 @@ fn unmeasured(point: &Point, which: &str) -> String {
     String::new()
 }
 
-/// The selection of the kernel of a point, if there was one.
+/// Kernel selection of a point, if there was one.
 fn race(point: &Point) -> Option<&Choice> {
     point.outcome.measured()?.choice.as_ref()
 }
 
-/// Whether selection decided the kernel of a point. A table has no selections, but says where the
-/// fastest width was requested.
+/// True if kernel selection decided the kernel of a point. A table has no selections, but says if
+/// the fastest width was requested.
 fn is_chosen(point: &Point) -> bool {
     race(point).is_some()
         || point.name("width") == Some("best")
         || point.coordinates.contains_key(REQUESTED_THREADS)
 }
 
-/// Question of a point: its coordinates without the repetition and without those that kernel
-/// selection decided. A name of digits is the number, since a table does not distinguish them.
+/// What a point measures: its coordinates without the repetition and without those that kernel
+/// selection decided. A name that consists of digits is taken for a number, since a table does not
+/// distinguish them.
 fn question(point: &Point) -> Coordinates {
     let mut left_out = vec![REPEAT];
     if is_chosen(point) {
@@ -253,7 +254,7 @@ fn question(point: &Point) -> Coordinates {
     asked
 }
 
-/// The points of a dataset by what they ask.
+/// Points of a dataset by what they measure.
 fn places(dataset: &Dataset) -> Places<'_> {
     let mut places = Places::new();
     for point in &dataset.points {
@@ -262,7 +263,7 @@ fn places(dataset: &Dataset) -> Places<'_> {
     places
 }
 
-/// The same places in the order of the dataset.
+/// What the points measure, in the order of the dataset.
 fn in_order(dataset: &Dataset) -> Vec<Coordinates> {
     let mut seen = BTreeSet::new();
     dataset
@@ -273,7 +274,7 @@ fn in_order(dataset: &Dataset) -> Vec<Coordinates> {
         .collect()
 }
 
-/// Places by what is asked there, whatever kernel answers.
+/// Coordinates grouped by what is measured, whatever the kernel.
 fn by_question(places: Places<'_>) -> BTreeMap<Coordinates, Vec<(Coordinates, Vec<&Point>)>> {
     let mut questions: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (at, points) in places {
@@ -285,7 +286,7 @@ fn by_question(places: Places<'_>) -> BTreeMap<Coordinates, Vec<(Coordinates, Ve
     questions
 }
 
-/// Coordinates of all of `points`, without the repetition.
+/// Coordinates that all `points` share, without the repetition.
 fn common<'a>(mut points: impl Iterator<Item = &'a &'a Point>) -> Coordinates {
     let first = points
         .next()
@@ -304,29 +305,29 @@ fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
     kept.map(|(axis, c)| (axis.clone(), c.clone())).collect()
 }
 
-/// Kernels of two points.
+/// How the kernels of two points compare.
 enum KernelMatch {
     /// The same machine code.
     Same,
-    /// The fastest of the same kernels, which was not the same one each time.
+    /// The fastest of the same candidates, but different kernels won.
     Selected {
-        /// Which they were.
+        /// Names of the winners.
         words: String,
-        /// How many times as fast one was as another in the selections.
+        /// Speed of one winner relative to the other in the selections.
         apart: f64,
     },
     /// Different code, in words.
     Different(String),
 }
 
-/// The digests of the kernels of two reports.
+/// Digests of the kernels of two reports.
 #[derive(Default)]
 struct KernelDigests<'a> {
     before: BTreeMap<&'a str, Option<&'a str>>,
     after: BTreeMap<&'a str, Option<&'a str>>,
-    /// Whether one version of the program wrote both: then equal names are equal code.
+    /// True if the same version of memgauge wrote both reports; then equal names mean equal code.
     one_version: bool,
-    /// Whether one of them was read from a table, which has neither digests nor selections.
+    /// True if one of them was read from a table, which has neither digests nor selections.
     table: bool,
 }
 
@@ -349,7 +350,7 @@ impl<'a> KernelDigests<'a> {
         }
     }
 
-    /// Kernels of `before` and `after`, none of them empty.
+    /// Compares the kernels of `before` and `after`, neither of which is empty.
     fn between(&self, before: &[&Point], after: &[&Point]) -> KernelMatch {
         let [one, other] = [before, after].map(kernels);
         if let Some(words) = one
@@ -407,7 +408,7 @@ impl<'a> KernelDigests<'a> {
         }
     }
 
-    /// How the machine code of a kernel differs, if it does.
+    /// Difference in the machine code of a kernel, in words; `None` if there is none.
     fn differ(&self, kernel: &str) -> Option<String> {
         match (self.before.get(kernel)?, self.after.get(kernel)?) {
             (Some(a), Some(b)) if a != b => {
@@ -417,14 +418,14 @@ impl<'a> KernelDigests<'a> {
         }
     }
 
-    /// Whether a kernel is known to be the same code in both.
+    /// True if a kernel is known to have the same code in both reports.
     fn known(&self, kernel: &str) -> bool {
         let both = self.before.get(kernel).zip(self.after.get(kernel));
         self.one_version || both.is_some_and(|(a, b)| a.is_some() && a == b)
     }
 }
 
-/// The kernels of `points` by name.
+/// Names of the kernels of `points`.
 fn kernels(points: &[&Point]) -> BTreeSet<String> {
     points
         .iter()
@@ -436,8 +437,8 @@ fn kernels(points: &[&Point]) -> BTreeSet<String> {
         .collect()
 }
 
-/// How many times as fast one winner of `races` was as another, as the race says in which it was
-/// the most; `None` where others ran in one than in another.
+/// Speed of one winner of `races` relative to the other, by the selection in which it is larger.
+/// `None` if their candidates differ.
 fn apart(races: &[&Choice]) -> Option<f64> {
     let who = |c: &Candidate| {
         (

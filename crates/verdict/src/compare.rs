@@ -1,4 +1,4 @@
-//! Two reports point by point: better, worse, the same, or cannot be told.
+//! Compares two reports point by point: better, worse, the same, or cannot tell.
 
 use super::align::{Aligned, Unaligned, align};
 use report::{
@@ -18,22 +18,21 @@ use units::{Bytes, ParseError, counted};
 /// lie outside.
 pub const CONFIDENCE: f64 = 0.98;
 
-/// Smaller differences matter to nobody, unless the user says otherwise.
+/// Smaller differences do not matter, unless the user says otherwise.
 pub const DEFAULT_FLOOR: Fraction = Fraction(0.03);
 
-/// The floor of points without samples: nothing but experience says how far apart two runs of one
-/// machine are. The best of three tries, which is what other tools write, differs by several
-/// percent.
+/// Floor for points without samples. Only experience says how much two sessions of one machine
+/// differ. The best of three tries, which other tools report, differs by several percent.
 pub const DEFAULT_FLOOR_WITHOUT_SAMPLES: Fraction = Fraction(0.1);
 
-/// Values of an axis that are named where nothing is in common.
+/// Number of values of an axis that are listed if two reports have nothing in common.
 const MAX_NAMED: usize = 4;
 
-/// From this many allocations on each side on, an allocation counts as one value: its rounds share
-/// its pages.
+/// If both reports have at least this many allocations, each allocation counts as one value,
+/// because its rounds share its pages.
 const ENOUGH_ALLOCATIONS: usize = 5;
 
-/// A part of something: `3%` or `0.03`; from 0 on and below 1.
+/// A fraction: `3%` or `0.03`; at least 0 and below 1.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(transparent)]
@@ -60,14 +59,14 @@ impl FromStr for Fraction {
     }
 }
 
-/// How to compare.
+/// Settings of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Differences up to this share of the first value do not matter.
+    /// Relative differences up to this do not matter.
     pub floor: Fraction,
-    /// The same for points that come without samples, which are judged by their figures alone.
+    /// The floor for points without samples, which are judged by their figures alone.
     pub floor_without_samples: Fraction,
-    /// Whether points are compared that were measured by different kernels.
+    /// True if points of different kernels are compared.
     pub any_kernel: bool,
 }
 
@@ -81,16 +80,16 @@ impl Default for Settings {
     }
 }
 
-/// Change of a point from one report to the other.
+/// Change of a point from the first report to the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// By more than the floor, and not by chance.
+    /// Worse by more than the floor, and not by chance.
     Worse,
-    /// By more than the floor, and not by chance.
+    /// Better by more than the floor, and not by chance.
     Better,
-    /// The interval reaches over the floor, or there is no interval.
+    /// The interval crosses the floor, or there is no interval.
     CannotTell,
     /// The whole interval lies within the floor.
     Same,
@@ -108,16 +107,16 @@ impl Change {
     }
 }
 
-/// A point as one report has it.
+/// A point in one of the reports.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedPoint {
-    /// The median of the values that are judged: of rounds or allocations, or the reported figure
-    /// where there are no samples (of repetitions their median), in the quantity's unit.
+    /// Median of the compared values in the quantity's unit. The values are medians of rounds or
+    /// allocations; without samples they are the reported figures of the repetitions.
     pub median: f64,
-    /// How many rounds (or allocations) stand for it in the interval; 0 where there are no samples.
+    /// Number of rounds or allocations in the interval; 0 without samples.
     pub values: u64,
-    /// The worst verdict among its repetitions.
+    /// Worst verdict among the repetitions.
     pub grade: VerdictGrade,
 }
 
@@ -127,39 +126,39 @@ pub struct ComparedPoint {
 pub struct Pair {
     /// Coordinates.
     pub coordinates: Coordinates,
-    /// In the first report.
+    /// The point in the first report.
     pub before: ComparedPoint,
-    /// In the second report.
+    /// The point in the second report.
     pub after: ComparedPoint,
-    /// The median after divided by the median before, `null` where that is no number.
+    /// The median after divided by the median before; `null` if that is not finite.
     pub ratio: Option<f64>,
-    /// Lower end of the ratio's interval, `null` where there are too few values.
+    /// Lower end of the ratio's interval; `null` if there are too few values.
     pub ratio_low: Option<f64>,
     /// Upper end of the ratio's interval.
     pub ratio_high: Option<f64>,
     /// Change of the point.
     pub change: Change,
-    /// Differences up to this share are not told from none: that of the comparison, and where
-    /// different kernels won a selection what lay between them there.
+    /// Differences up to this share do not count: the floor of the comparison, or the distance of
+    /// the selected kernels if that is larger.
     pub floor: Fraction,
-    /// Remark about it: different kernels, a rejected number, too few rounds.
+    /// Remark about the pair: different kernels, a rejected number, too few rounds.
     pub remark: Option<String>,
 }
 
 impl Pair {
-    /// Whether the figures alone were judged.
+    /// True if the figures alone were judged.
     pub fn is_without_samples(&self) -> bool {
         self.before.values == 0 || self.after.values == 0
     }
 
-    /// How far the values are apart, up or down, in steps of a millionth: what rows are sorted by.
+    /// Size of the difference, up or down, in steps of a millionth; rows are sorted by it.
     pub fn size(&self) -> f64 {
         self.ratio
             .map_or(0.0, |ratio| (ratio.ln().abs() * 1e6).round())
     }
 }
 
-/// The pairs of one quantity of one experiment, those that matter most first.
+/// Pairs of one quantity of one experiment, sorted by how much they matter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PairGroup {
@@ -169,11 +168,11 @@ pub struct PairGroup {
     pub quantity: Quantity,
     /// The axes along which the points of the experiment differ.
     pub axes: Vec<Axis>,
-    /// Worse, better, cannot tell, same; in each the largest difference first.
+    /// Pairs: worse, better, cannot tell, same; within each, the largest difference first.
     pub pairs: Vec<Pair>,
 }
 
-/// How many pairs came out how.
+/// Number of pairs with each result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Tally {
@@ -181,7 +180,7 @@ pub struct Tally {
     pub worse: usize,
     /// Pairs that are better.
     pub better: usize,
-    /// Pairs of which it cannot be told.
+    /// Pairs that cannot be told.
     pub cannot_tell: usize,
     /// Pairs that are the same.
     pub same: usize,
@@ -194,7 +193,7 @@ impl Tally {
     }
 }
 
-/// Two reports, point by point.
+/// Comparison of two reports.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Comparison {
@@ -202,25 +201,26 @@ pub struct Comparison {
     pub before: String,
     /// Name of the second report.
     pub after: String,
-    /// Differences up to this share do not matter.
+    /// Relative differences up to this do not matter.
     pub floor: Fraction,
-    /// The same of points without samples.
+    /// The floor for points without samples.
     pub floor_without_samples: Fraction,
     /// Confidence of the intervals.
     pub confidence: f64,
-    /// How many pairs came out how.
+    /// Number of pairs with each result.
     pub tally: Tally,
-    /// Differences between the sessions that are no number: machine, program, settings of the
+    /// Differences between the sessions other than numbers: machine, program, settings of the
     /// system.
     pub notes: Vec<String>,
-    /// The pairs, in the order of the first report's experiments.
+    /// Pairs in the order of the first report's experiments.
     pub groups: Vec<PairGroup>,
     /// Points that are not compared, with the reason.
     pub unaligned: Vec<Unaligned>,
 }
 
 impl Comparison {
-    /// How many pairs have no samples on one side, so that their figures alone were judged.
+    /// Number of pairs without samples in one of the reports, which were judged by their figures
+    /// alone.
     pub fn without_samples(&self) -> usize {
         self.pairs()
             .filter(|(_, pair)| pair.is_without_samples())
@@ -245,7 +245,7 @@ pub struct ComparedReport<'a> {
 }
 
 impl<'a> ComparedReport<'a> {
-    /// `report` under the name `name`.
+    /// `report` with the name `name`.
     pub fn new(name: &'a str, report: &'a Report) -> Self {
         Self { name, report }
     }
@@ -253,12 +253,14 @@ impl<'a> ComparedReport<'a> {
 
 /// Compares `after` with `before`.
 ///
-/// A pair is better or worse where the whole interval of the ratio lies beyond the floor, the same
-/// where it lies within, and cannot be told otherwise: two one-sided tests (Schuirmann 1987) at the
-/// level of [`CONFIDENCE`]. docs/method/compare.md says what this means for many points at once.
+/// A pair is better or worse if the whole interval of the ratio lies beyond the floor. It is the
+/// same if the interval lies within the floor, and cannot be told otherwise. These are two
+/// one-sided tests (Schuirmann 1987) at the level of [`CONFIDENCE`]. docs/method/compare.md says
+/// what this means for many points at once.
 ///
-/// Points without samples are judged by their figures and a floor of their own. If one report is of
-/// sc-membench, the other one is taken in that form, so that both have the same conventions.
+/// Points without samples are judged by their figures and a floor of their own. If one report comes
+/// from sc-membench, the other one is converted to its form, so that both follow the same
+/// conventions.
 pub fn compare(
     before: ComparedReport<'_>,
     after: ComparedReport<'_>,
@@ -303,7 +305,7 @@ pub fn compare(
             .sort_by(|a, b| a.change.cmp(&b.change).then(b.size().total_cmp(&a.size())));
     }
     let mut notes = notes(before.report, after.report);
-    // A question in both reports has a reason that says enough.
+    // If both reports have a point, its reason for not being compared says enough.
     if tally.all() == 0 && unaligned.iter().all(|one| one.is_alone) {
         notes.push(nothing_in_common(&first.report, &second.report));
     }
@@ -320,19 +322,19 @@ pub fn compare(
     }
 }
 
-/// Whether a report was read from sc-membench's CSV.
+/// True if a report was read from sc-membench's CSV.
 fn is_sc_membench(report: &Report) -> bool {
     report.provenance.tool.name == "sc-membench" && report.provenance.is_unknown()
 }
 
-/// A report as it is compared.
+/// A report in the form in which it is compared.
 struct InForm<'a> {
     report: Cow<'a, Report>,
     left_out: Vec<ScMembenchLeftOut>,
 }
 
 impl<'a> InForm<'a> {
-    /// The report in sc-membench's form, or as it is.
+    /// `report` in sc-membench's form if `form` is true, otherwise unchanged.
     fn new(report: &'a Report, form: bool) -> Self {
         if !form {
             return InForm {
@@ -347,7 +349,7 @@ impl<'a> InForm<'a> {
         }
     }
 
-    /// Points without a row in that form.
+    /// Points that have no row in that form.
     fn without_row(&self, which: &str) -> impl Iterator<Item = Unaligned> {
         self.left_out.iter().map(move |one| Unaligned {
             experiment: one.experiment.clone(),
@@ -399,7 +401,7 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
             remarks.push(format!("rejected in the {which} report"));
             Change::CannotTell
         }
-        // The figure is all that there is.
+        // Without samples, the figure is all that there is.
         (None, Some(ratio), _) if bare => floors.change(ratio, ratio, higher_is_better),
         (None, Some(ratio), Some(interval)) if interval.low <= ratio && ratio <= interval.high => {
             floors.change(interval.low, interval.high, higher_is_better)
@@ -438,12 +440,11 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
     }
 }
 
-/// Up to which shares two values are the same, and from which on they differ. Shares are as far
-/// down as up in the logarithm.
+/// Thresholds of a comparison: two values are the same up to one share and differ beyond another. A
+/// share reaches equally far up and down in the logarithm.
 struct Floors {
     same: Fraction,
-    /// At least `same`: what lay between the winners of a selection is no difference between the
-    /// machines.
+    /// At least `same`, because the distance of selected kernels is no difference between machines.
     differ: Fraction,
 }
 
@@ -469,8 +470,8 @@ impl Floors {
     }
 }
 
-/// The values that stand for a point on both sides: medians of the undisturbed samples of
-/// allocations where there are enough of them on both, of rounds otherwise.
+/// The compared values of both reports: medians of the undisturbed samples of allocations if both
+/// have enough of them, otherwise of rounds.
 fn values(before: &[&Point], after: &[&Point]) -> (Vec<f64>, Vec<f64>) {
     let by = |points: &[&Point], whole: bool| -> Vec<f64> {
         let mut groups: BTreeMap<(usize, u32, u32), Vec<f64>> = BTreeMap::new();
@@ -500,7 +501,7 @@ fn values(before: &[&Point], after: &[&Point]) -> (Vec<f64>, Vec<f64>) {
     }
 }
 
-/// ComparedPoint of a comparison; `values` are those that are judged.
+/// The point in one report; `values` are those that are compared.
 fn side(points: &[&Point], values: &[f64]) -> ComparedPoint {
     let measured: Vec<_> = points.iter().filter_map(|p| p.outcome.measured()).collect();
     let reported: Vec<f64> = measured.iter().map(|m| m.summary.median).collect();
@@ -517,7 +518,7 @@ fn side(points: &[&Point], values: &[f64]) -> ComparedPoint {
     }
 }
 
-/// The axes on which two reports without a common point have no common coordinate.
+/// The axes on which two reports have no common coordinate, if they have no common point.
 fn nothing_in_common(before: &Report, after: &Report) -> String {
     let measured = |dataset: &&Dataset| {
         dataset
@@ -589,7 +590,7 @@ fn coordinates_on(axis: &str, dataset: &Dataset) -> BTreeSet<String> {
     measured.map(word).collect()
 }
 
-/// A few of `words`, and how many more there are.
+/// The first few of `words`, and how many more there are.
 fn listed(words: &BTreeSet<String>) -> String {
     let few: Vec<&str> = words.iter().take(MAX_NAMED).map(String::as_str).collect();
     match words.len().saturating_sub(MAX_NAMED) {
@@ -599,7 +600,7 @@ fn listed(words: &BTreeSet<String>) -> String {
     }
 }
 
-/// Differences between two sessions besides their numbers.
+/// Differences between two sessions other than their numbers.
 fn notes(before: &Report, after: &Report) -> Vec<String> {
     let bare = [(before, "first"), (after, "second")]
         .into_iter()
@@ -640,11 +641,11 @@ fn notes(before: &Report, after: &Report) -> Vec<String> {
     differ.chain(beside_one_of_them(before, after)).collect()
 }
 
-/// Cores of the same design begin as many instructions per cycle, to less than this.
+/// IPC baselines of cores of one design differ by less than this.
 const SAME_CORE: f64 = 0.05;
 
-/// Whether somebody used the cores of one run for all of its time, which that run cannot know: to
-/// it, that is what its cores are.
+/// A note if another thread used the cores of one session for all of its time. A single session
+/// cannot notice that, because its baseline comes from its own samples.
 fn beside_one_of_them(before: &Report, after: &Report) -> Option<String> {
     let model = |report: &Report| report.provenance.host.cpu.model_name.get().cloned();
     let alone = |report: &Report| {
@@ -699,7 +700,7 @@ mod tests {
             differ: Fraction(0.03),
         };
         let told = |low, high, higher_is_better| floors.change(low, high, higher_is_better);
-        // Bandwidth, then latency.
+        // The first entry is for bandwidth, the second for latency.
         for (low, high, more, less) in [
             (1.04, 1.2, Change::Better, Change::Worse),
             (0.8, 0.96, Change::Worse, Change::Better),
@@ -714,8 +715,8 @@ mod tests {
                 "{low} {high}"
             );
         }
-        // The distance between two selected kernels is no difference between the machines, and no
-        // likeness of theirs.
+        // The distance between two selected kernels shows neither a difference between the machines
+        // nor that they are the same.
         let floors = Floors {
             same: Fraction(0.03),
             differ: Fraction(0.06),

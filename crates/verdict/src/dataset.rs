@@ -1,4 +1,4 @@
-//! Verdicts that points of a dataset get from others: what cannot be true of them together.
+//! Verdicts on points that follow from other points of the dataset.
 
 use super::judge::reason;
 use report::without;
@@ -6,13 +6,13 @@ use report::{Cause, Coordinates, Dataset, Outcome, Point, VerdictGrade};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Bytes;
 
-/// A latency below that of a smaller working set by more than this: less is what the core clock
-/// does between points.
+/// A latency is impossible if it is below that of a smaller working set by more than this. Smaller
+/// differences come from the core clock.
 const BELOW: f64 = 0.9;
 
-/// Rejects every latency that is below that of a smaller working set which differs in nothing else:
-/// what holds less lies in a level at least as fast. The intervals must be apart too, and only
-/// numbers that were not doubted bear witness.
+/// Rejects every latency that is below that of a smaller working set with otherwise equal
+/// coordinates: a smaller working set lies in a level that is at least as fast. The intervals must
+/// not meet, and only solid points are compared with.
 pub fn reject_below_faster(dataset: &mut Dataset) {
     let mut places: BTreeMap<Coordinates, Vec<(u64, usize)>> = BTreeMap::new();
     for (index, point) in dataset.points.iter().enumerate() {
@@ -26,7 +26,7 @@ pub fn reject_below_faster(dataset: &mut Dataset) {
     }
     for mut line in places.into_values() {
         line.sort_unstable();
-        // The slowest of the smaller ones: its size and the lower end of its interval.
+        // The slowest of the smaller working sets: its size, and the lower end of its interval.
         let mut slowest: Option<(u64, f64)> = None;
         for (size, index) in line {
             let Outcome::Measured(measured) = &mut dataset.points[index].outcome else {
@@ -53,32 +53,32 @@ pub fn reject_below_faster(dataset: &mut Dataset) {
     }
 }
 
-/// A working set is larger than a cache where it is by more than this: the end of a range is known
+/// A working set exceeds a cache if it is larger by this factor: the end of a range is only known
 /// to a step of the grid.
 const BEYOND: f64 = 1.25;
 
-/// Least size of memory relative to the effective capacity of the last-level cache. Below, that
-/// cache may answer more than half of the loads of a random walk.
+/// Smallest working set in memory relative to the effective capacity of the last-level cache. Below
+/// it, the cache may answer more than half of the loads of a random chain.
 const MEMORY_AT_LEAST: f64 = 2.0;
 
 /// A last-level cache found by timing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimedCache {
-    /// The CPUs behind it, according to the system.
+    /// CPUs that share it, by the system's report.
     pub cpus: BTreeSet<u32>,
-    /// Its name according to the system: `L3`.
+    /// Its name, by the system's report: `L3`.
     pub level: String,
-    /// Its effective capacity.
+    /// Effective capacity.
     pub capacity: Bytes,
-    /// The least capacity that explains the curve about as well.
+    /// Smallest capacity that explains the curve about as well.
     pub low: Bytes,
-    /// The largest one that does.
+    /// Largest capacity that explains the curve about as well.
     pub high: Bytes,
 }
 
-/// Notes in the evidence of each of `points` the effective capacity of the last-level cache of its
-/// CPUs. Doubts points that are called after that cache and do not fit into it, and points that are
-/// called `memory` and may be answered by it.
+/// Adds the effective capacity of the last-level cache to the evidence of each of `points`. A point
+/// that is named after that cache but does not fit becomes doubtful, and so does a point in
+/// `memory` that the cache may answer.
 pub fn doubt_by_timed_caches<'a>(
     points: impl Iterator<Item = &'a mut Point>,
     caches: &[TimedCache],

@@ -1,9 +1,9 @@
 //! Kinds of findings: how much each is worth to a reader, and when it appears.
 
-/// Worth of a finding to a reader who has time for a few of them.
+/// Value of a finding for a reader with little time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Worth {
-    /// The setting of the machine or of the session has to be changed first.
+    /// A setting of the machine or of the session should be changed first.
     Change,
     /// The answer of an experiment, or a disagreement with what is documented.
     Answer,

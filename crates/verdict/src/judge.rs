@@ -1,4 +1,4 @@
-//! From evidence to a verdict: each check has a threshold, words that fit into a table, and advice.
+//! From evidence to a verdict. Each check has a threshold, a short sentence, and advice.
 
 use crate::advice;
 use crate::sample_statistics::SampleStatistics;
@@ -7,10 +7,10 @@ use report::SystemActivity;
 use report::{Cause, Evidence, Limit, Load, Reason, Storage, Summary, Verdict, VerdictGrade};
 use units::{Bytes, Hertz, Nanos, counted};
 
-/// Less of the memory than this in the requested pages makes the number one of mixed pages.
+/// If less of the memory than this is in the requested pages, the number is one of mixed pages.
 pub const GRANTED: f64 = 0.9;
 
-/// More of the time than this taken by the hypervisor or a quota moves a median.
+/// A hypervisor or a quota that takes more of the time than this moves a median.
 const TAKEN: f64 = 0.01;
 
 /// CPU time that other programs may use during a session, in CPUs.
@@ -22,50 +22,50 @@ const OTHERS_SHARE: f64 = 0.02;
 /// Steps in which the system counts CPU time.
 const JIFFY: Nanos = Nanos(10e6);
 
-/// More of the time than this spent waiting for memory by anybody: the system reclaims or swaps.
+/// If anybody waits for memory for more of the time than this, the system reclaims memory or swaps.
 const MEMORY_PRESSURE: f64 = 0.05;
 
-/// An interval that holds less often than this: that of five rounds does in 94%, that of four in
-/// 88%.
+/// Least confidence of an interval: five rounds have 94%, four have 88%.
 const LEAST_CONFIDENCE: f64 = 0.9;
 
-/// A core clock that moved by more than this during the samples.
+/// Largest relative change of the core clock during the samples.
 const CLOCK_MOVED: f64 = 0.05;
 
-/// A core clock below this share of what the same CPUs reach during the rest of the session. Wide
-/// vector instructions lower it by up to a fifth on some processors, which is their own.
+/// Least core clock relative to that of the same CPUs during the rest of the session. On some
+/// processors wide vector instructions lower the clock by up to a fifth, which is normal.
 const CLOCK_OF_RUN: f64 = 0.75;
 
-/// A core clock below this share of the processor's base clock.
+/// Least core clock relative to the processor's base clock.
 const CLOCK_OF_BASE: f64 = 0.85;
 
-/// A counter whose two calibrations, or whose rates now and then, differ by more than this.
+/// Largest relative difference between the two calibrations of a counter, and between its rates at
+/// the start and the end.
 const CALIBRATION: f64 = 0.001;
 
-/// A median known to less than this (half the interval's width relative to it).
+/// Largest half-width of an interval relative to the median.
 pub const SPREAD: f64 = 0.05;
 
-/// Share of a minority above which the median may lie in either of two groups of values.
+/// If the smaller of two groups of values has more than this share, the median may lie in either.
 const MINORITY: f64 = 0.3;
 
-/// Values that rose or fell by more than this from the first to the last round, and not by chance.
+/// Largest relative change of values from the first to the last round, unless it is by chance.
 const DRIFT: f64 = 0.05;
 
-/// Above this share of disturbed samples the others are suspect too: the disturbance probably
-/// reached them.
+/// If more than this share of samples is disturbed, the others are suspect too: the disturbance
+/// probably reached them.
 const MAX_DISTURBED: f64 = 0.5;
 
-/// The same where each sample was looked at for what dirties it: the undisturbed ones of points of
-/// which two thirds were disturbed were as fast as those of undisturbed points.
+/// The share for disturbances that every sample is checked for. In points with two thirds of
+/// disturbed samples, the undisturbed ones were as fast as those of undisturbed points.
 const MAX_DISTURBED_OF_CHECKED: f64 = 0.8;
 
-/// Fewer undisturbed samples than this have no 95% interval of the median (1 - 2/2^n < 0.95).
+/// With fewer undisturbed samples there is no 95% interval of the median (1 - 2/2^n < 0.95).
 const FEWEST_SAMPLES: u64 = 6;
 
-/// The facts that a verdict rests on.
+/// Facts that a verdict depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct VerdictInput<'a> {
-    /// The headline.
+    /// Summary of the samples.
     pub summary: &'a Summary,
     /// The evidence.
     pub evidence: &'a Evidence,
@@ -79,11 +79,11 @@ pub struct VerdictInput<'a> {
     pub load: Option<(&'a Load, &'a Limit)>,
     /// CPUs of the machine.
     pub machine_cpus: usize,
-    /// Figures of operations on storage.
+    /// Figures of storage operations.
     pub storage: Option<&'a Storage>,
     /// Rounds that the samples come from.
     pub rounds: u32,
-    /// Whether its rounds were cut short.
+    /// True if the session ended before all rounds.
     pub interrupted: bool,
 }
 
@@ -147,8 +147,8 @@ pub fn judge(input: &VerdictInput<'_>) -> Verdict {
     verdict
 }
 
-/// Why values scatter, where `reasons` are that they do: samples get slower or faster within
-/// rounds.
+/// An explanation for scattered values, if `reasons` contain it: samples get slower or faster
+/// within rounds.
 fn non_stationary(shape: &SampleStatistics, reasons: &[Reason]) -> Option<Reason> {
     let scatters =
         |reason: &Reason| matches!(reason.cause, Cause::Spread | Cause::Bimodal | Cause::Drift);
@@ -167,7 +167,7 @@ fn non_stationary(shape: &SampleStatistics, reasons: &[Reason]) -> Option<Reason
     Some(reason(Cause::NonStationary, text))
 }
 
-/// A reason with what can be done about it.
+/// A reason with its advice.
 pub fn reason(cause: Cause, text: String) -> Reason {
     Reason {
         cause,
@@ -176,7 +176,7 @@ pub fn reason(cause: Cause, text: String) -> Reason {
     }
 }
 
-/// Reasons from where threads and memory were.
+/// Reasons that concern the placement of threads and memory.
 fn placement(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if evidence.affinity_held == Some(false) {
@@ -242,7 +242,7 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
     reasons
 }
 
-/// Reasons from the samples themselves.
+/// Reasons that concern the samples themselves.
 fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
     let clean = input.summary.undisturbed_samples;
     let disturbed = input.evidence.disturbed_samples;
@@ -278,7 +278,7 @@ fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
     reasons
 }
 
-/// Reasons from the system's other activity.
+/// Reasons that concern other activity of the system.
 fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
     let around = &input.evidence.system_activity;
     let elapsed = around.elapsed_ns.max(1.0);
@@ -301,7 +301,7 @@ fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
         reasons.push(reason(Cause::Throttled, text));
     }
     let others = share(around.others_ns);
-    // Each reading is off by half a jiffy of every CPU, and each round has two.
+    // Each reading has an error of half a jiffy for every CPU, and a round has two readings.
     let error = JIFFY.0 * (input.rounds as f64 * input.machine_cpus as f64 / 6.0).sqrt() / elapsed;
     if others > OTHERS + OTHERS_SHARE * input.machine_cpus as f64 + 3.0 * error {
         reasons.push(reason(
@@ -320,7 +320,7 @@ fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
     reasons
 }
 
-/// Reasons from the clocks.
+/// Reasons that concern clocks.
 fn clocks(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let (Some(before), Some(after)) = (evidence.core_hz_before, evidence.core_hz_after)
@@ -388,11 +388,11 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
     reasons
 }
 
-/// Operations that were due and never begun, of those due, above which latencies leave out what
-/// mattered.
+/// Largest share of due operations that were never submitted. Beyond it, the latencies leave out
+/// what matters.
 const BEHIND: f64 = 0.01;
 
-/// Reasons from operations on storage.
+/// Reasons that concern storage operations.
 fn on_storage(storage: &Storage) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let failed = storage.failed();
@@ -448,11 +448,11 @@ fn on_storage(storage: &Storage) -> Vec<Reason> {
     reasons
 }
 
-/// No other program and no hypervisor keeps a thread from its CPU for so long: it was stopped, or
-/// the machine was.
+/// No other program and no hypervisor keeps a thread from its CPU for this long: the thread or the
+/// machine was stopped.
 const LONG_STOP: Nanos = Nanos(0.5e9);
 
-/// Reasons from the values taken together.
+/// Reasons that concern the distribution of the values.
 fn shape(shape: &SampleStatistics) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let Some(drift) = shape.drift.filter(|d| d.total.abs() > DRIFT) {

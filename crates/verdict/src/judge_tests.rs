@@ -1,4 +1,4 @@
-//! Each check names its cause, and nothing else does.
+//! Each check names its cause and no other.
 
 use super::*;
 use report::{PageEvidence, VcpuPlacementEvidence};

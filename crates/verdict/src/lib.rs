@@ -1,4 +1,4 @@
-//! From reports to judgements: what differs between them, and whether that is more than chance.
+//! From reports to judgements: verdicts, and differences that are more than chance.
 //!
 //! A judgement is data: nothing here prints, draws or decides an exit code.
 

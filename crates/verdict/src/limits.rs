@@ -1,22 +1,21 @@
-//! Upper bounds of a value: what cannot be exceeded, with its source.
+//! Upper bounds of values, with their sources.
 
 use report::{ClockFacts, HostFacts, Limit, Node};
 use units::{Bytes, BytesPerSecond, Hertz};
 
-/// The error of a limit that rests on the core clock.
+/// Relative error of a limit that depends on the core clock.
 const CLOCK_ERROR: f64 = 1.03;
 
-/// Nodes that differ by less than this in memory (firmware and kernel keep some) have as many
-/// modules.
+/// Nodes whose memory differs by less than this have the same number of modules; firmware and
+/// kernel reserve some memory.
 const ALIKE: f64 = 0.9;
 
-/// Distance of a node from itself; nodes that the kernel only pretends to be several have it among
-/// each other.
+/// Reported distance of a node from itself. Emulated nodes of a kernel report it between each
+/// other.
 const OWN_DISTANCE: u32 = 10;
 
-/// The base clock of the processor: the rate of the time-stamp counter of an x86 core design that
-/// the table knows, which counts at that rate in all power states. `None` elsewhere and under an
-/// emulator.
+/// Base clock of the processor. It is the rate of the time-stamp counter of known x86 core designs,
+/// which counts at that rate in all power states. `None` on other processors and under an emulator.
 pub fn base_clock(facts: &HostFacts, clock: &ClockFacts) -> Option<Hertz> {
     let emulated = facts
         .system
@@ -36,15 +35,15 @@ pub struct PortTraffic {
     pub loads: u32,
     /// Streams that are stored.
     pub stores: u32,
-    /// Payload of a byte of each stream.
+    /// Payload bytes per byte of each stream.
     pub payload_factor: u64,
     /// Number of threads.
     pub threads: usize,
 }
 
-/// The payload per second that the ports of the L1 data caches carry at the clock `core`; `None`
-/// where the ports are not known. Loads and stores go through different ports at the same time: the
-/// slower direction decides.
+/// Payload per second that the ports of the L1 data caches carry at the clock `core`. `None` if the
+/// ports are unknown. Loads and stores use different ports at the same time, so the slower
+/// direction decides.
 pub fn port_limit(facts: &HostFacts, core: Hertz, traffic: PortTraffic) -> Option<Limit> {
     let ports = facts.cpu.l1_ports.get()?;
     let cycles = |streams: u32, width: u32| f64::from(streams) / f64::from(width.max(1));
@@ -62,22 +61,21 @@ pub fn port_limit(facts: &HostFacts, core: Hertz, traffic: PortTraffic) -> Optio
     })
 }
 
-/// Threads that go through memory again and again.
+/// Threads that pass through memory repeatedly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryTraffic<'a> {
-    /// Their CPUs.
+    /// CPUs of the threads.
     pub cpus: &'a [u32],
-    /// Memory that they go through, all together.
+    /// Memory of all threads together.
     pub bytes: Bytes,
-    /// Number of NUMA nodes that the memory was asked to lie on; `None` where none was requested.
+    /// Number of NUMA nodes requested for the memory; `None` without a request.
     pub nodes: Option<usize>,
-    /// The peak that the user gives; `None` where the memory modules decide.
+    /// Peak rate that the user gives; `None` if it comes from the memory modules.
     pub given_peak: Option<BytesPerSecond>,
 }
 
-/// The payload per second that the memory carries; `None` where its peak is not known. Every byte
-/// crosses the memory bus, except for those that the last-level caches keep from one pass to the
-/// next.
+/// Payload per second that the memory carries. `None` if its peak is unknown. Every byte crosses
+/// the memory bus, except those that the last-level caches keep from one pass to the next.
 pub fn memory_limit(facts: &HostFacts, traffic: MemoryTraffic<'_>) -> Option<Limit> {
     let modules = &facts.memory.bus;
     let (peak, source) = match (traffic.given_peak, modules.get()) {
@@ -104,8 +102,8 @@ pub fn memory_limit(facts: &HostFacts, traffic: MemoryTraffic<'_>) -> Option<Lim
     })
 }
 
-/// How many nodes there are, where each has as many channels as the others: all have CPUs, as
-/// much memory, and are apart. The firmware counts the modules of all nodes together.
+/// Number of nodes, if each has the same number of channels: all have CPUs, the same size of
+/// memory, and a distance above their own. The firmware counts the modules of all nodes together.
 fn equal_nodes(facts: &HostFacts) -> Option<usize> {
     let nodes = &facts.topology.nodes;
     let channels = facts.memory.bus.get()?.channels as usize;

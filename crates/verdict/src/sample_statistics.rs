@@ -5,21 +5,21 @@ use stats::{self, Drift, Modes};
 /// Properties of the values of a point beyond their median and spread.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SampleStatistics {
-    /// A trend over the rounds that is not by chance.
+    /// A trend over the rounds that is not due to chance.
     pub drift: Option<Drift>,
     /// Two groups of values.
     pub modes: Option<Modes>,
-    /// The highest median of an allocation relative to the lowest, where allocations differ by more
-    /// than the rounds within them.
+    /// Highest median of an allocation relative to the lowest, if allocations differ by more than
+    /// the rounds within them.
     pub placement: Option<f64>,
-    /// By how much samples get slower within rounds (faster below zero), where they do in most.
+    /// Relative slow-down within rounds (negative if samples get faster), if most rounds share it.
     pub within_round_trend: Option<f64>,
 }
 
 impl SampleStatistics {
-    /// Describes values by allocation and round. Higher values are faster where `rates` is set.
-    /// Caches are filled again every `samples_per_prefill` samples, so that a trend within rounds
-    /// is looked for between fills.
+    /// Statistics of values by allocation and round. `rates` says that higher values are faster.
+    /// Caches are filled again every `samples_per_prefill` samples, so the trend within rounds is
+    /// the one between two fills.
     pub fn describe(
         allocations: &[Vec<Vec<f64>>],
         rates: bool,

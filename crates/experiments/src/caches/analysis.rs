@@ -1,5 +1,5 @@
-//! From a curve over sizes to levels, and from the probes to what caches do. Pure functions; the
-//! rules and their constants are explained in docs/method/caches.md.
+//! Derives levels from a curve of latency over size, and properties of caches from further
+//! measurements. Pure functions; docs/method/caches.md explains the rules and their constants.
 
 use stats::{CacheEnd, Knee, cache_ends, deviation, knees};
 use std::ops::RangeInclusive;
@@ -8,68 +8,68 @@ use units::Bytes;
 /// One size of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvePoint {
-    /// The working set.
+    /// Size of the working set.
     pub size: Bytes,
-    /// A load of it, in ns.
+    /// Latency of a load in it, in ns.
     pub latency: f64,
-    /// Whether it is of the even grid on which levels are discovered.
+    /// True if the size is on the coarse grid, on which levels are discovered.
     pub coarse: bool,
 }
 
 /// A level of the hierarchy as timing shows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredLevel {
-    /// A load that finds its line there, in ns.
+    /// Latency of a load that finds its line in this level, in ns.
     pub latency: f64,
-    /// End of the level; `None` for the last one, which is memory unless a cache is larger than the
-    /// largest size.
+    /// End of the level. `None` for the last one: memory, or a cache larger than the largest
+    /// measured size.
     pub end: Option<End>,
 }
 
 /// End of a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct End {
-    /// The working set that explains the curve best.
+    /// Capacity that explains the curve best.
     pub capacity: Bytes,
-    /// The least one that explains it about as well.
+    /// Smallest capacity that explains it about as well.
     pub low: Bytes,
-    /// The largest one that does.
+    /// Largest capacity that explains it about as well.
     pub high: Bytes,
 }
 
-/// A rise of the curve as the coarse grid shows it.
+/// A rise of the curve on the coarse grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rise {
-    /// The last size before it.
+    /// The last size before the rise.
     pub last: Bytes,
-    /// The first size in it.
+    /// The first size inside the rise.
     pub first: Bytes,
-    /// The first size behind it.
+    /// The first size after the rise.
     pub settled: Bytes,
 }
 
-/// Levels of a hierarchy differ by at least this, relatively.
+/// Latencies of two levels differ by at least this share.
 const STEP: f64 = 0.2;
 
-/// Share of a step that a fit has to confirm.
+/// A fitted step of less than this share is not counted.
 const CONFIRMED: f64 = 0.15;
 
-/// Levels differ by at least this many ns: the next cache of every known core is several cycles
-/// away.
+/// Latencies of two levels differ by at least this many ns: on every known core, the next cache is
+/// several cycles away.
 const LEAST_RISE: f64 = 0.5;
 
-/// Each cache is larger than the one before by at least this factor.
+/// Each cache is larger than the previous one by at least this factor.
 const APART: f64 = 2.0;
 
-/// Between two ends a curve rises by less than this, relatively, over half a doubling somewhere:
-/// else they are one.
+/// Two ends are separate only if the curve between them rises by less than this share over half a
+/// doubling.
 const FLAT: f64 = 0.15;
 
-/// Half a doubling, less what rounding to lines takes.
+/// Half a doubling, less the rounding to whole lines.
 const HALF: f64 = 1.4;
 
-/// The curve without what is lower again further on: a larger working set finds no more in any
-/// cache, so that this is a disturbance. One place that is low alone counts for nothing.
+/// The curve without disturbances: a larger working set cannot have more hits, so a value above
+/// later ones is lowered to them. A single low value later on is ignored.
 fn settled(curve: &[CurvePoint]) -> Vec<CurvePoint> {
     let mut low = f64::INFINITY;
     let mut spots: Vec<CurvePoint> = Vec::with_capacity(curve.len());
@@ -89,7 +89,7 @@ fn settled(curve: &[CurvePoint]) -> Vec<CurvePoint> {
     spots
 }
 
-/// The rises of a curve, by size.
+/// The rises of a curve, from small sizes to large.
 pub fn rises(curve: &[CurvePoint]) -> Vec<Rise> {
     rises_of(&settled(curve))
 }
@@ -111,8 +111,8 @@ fn rises_of(curve: &[CurvePoint]) -> Vec<Rise> {
     knees(&x, &y, STEP).iter().filter_map(rise).collect()
 }
 
-/// The levels of a `curve` of rising sizes, nearest first: at least one, unless the curve is empty
-/// or nonsense.
+/// The levels of a `curve` of rising sizes, nearest first. There is at least one, unless the curve
+/// is empty or has invalid values.
 pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     let curve = settled(curve);
     let x: Vec<f64> = curve.iter().map(|spot| spot.size.0 as f64).collect();
@@ -122,7 +122,7 @@ pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
         .map(|r| (r.last.0 as f64, r.settled.0 as f64))
         .collect();
     let mut ends = cache_ends(&x, &y, &ranges);
-    // Each turn has one rise less.
+    // Each iteration has one rise less.
     while let Some(at) = ends
         .windows(2)
         .position(|pair| !two_levels(&curve, &pair[0], &pair[1]))
@@ -136,7 +136,7 @@ pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     }
     let mut at = 0;
     while at < ends.len() && ends.len() == ranges.len() {
-        // Each turn has one rise more, or goes to the next one.
+        // Each iteration has one more rise, or goes on to the next rise.
         match split(&curve, &x, &y, &ranges, at, &ends) {
             Some((more, better)) => (ranges, ends) = (more, better),
             None => at += 1,
@@ -164,11 +164,11 @@ pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     levels
 }
 
-/// Ranges in which caches end, and the ends.
+/// Ranges of the curve that hold the end of a cache, and the ends.
 type Explained = (Vec<(f64, f64)>, Vec<CacheEnd>);
 
-/// The ranges and ends with the one `at` a place made two, where the curve gets steeper again in
-/// its rise and two caches explain what one does not.
+/// The ranges and ends after splitting the rise `at` in two. The rise is split if it gets steeper
+/// again and if two caches explain it better than one.
 fn split(
     curve: &[CurvePoint],
     x: &[f64],
@@ -210,8 +210,8 @@ fn split(
     Some((best.1, best.2))
 }
 
-/// Sizes around the flattest half of a doubling that has steeper ones on both sides within a rise,
-/// to `1 / STEEPER` of their slopes; none where the curve only gets less steep.
+/// Sizes around the flattest half doubling of a rise, if it has parts on both sides that are
+/// steeper by the factor [`STEEPER`]. Empty if the curve only gets less steep.
 fn valley(curve: &[CurvePoint], rise: RangeInclusive<f64>) -> impl Iterator<Item = f64> {
     let inside = |spot: &&CurvePoint| spot.coarse && rise.contains(&(spot.size.0 as f64));
     let spots: Vec<(f64, f64)> = curve
@@ -240,14 +240,15 @@ fn valley(curve: &[CurvePoint], rise: RangeInclusive<f64>) -> impl Iterator<Item
         .flatten()
 }
 
-/// Conditions for two ends: how much steeper a step has to become again, how much better two caches
-/// have to explain it, and the share of loads that the second cache serves alone somewhere.
+/// Conditions for splitting a rise: how much steeper it has to become again, how much better two
+/// caches have to explain it, and the least share of loads that the second cache alone serves at
+/// some size.
 const STEEPER: f64 = 2.0;
 const BETTER: f64 = 2.0;
 const OWN: f64 = 0.5;
 
-/// Whether something lies between two ends that is a level: they are far enough from each other,
-/// and somewhere between them the curve is nearly flat.
+/// True if there is a level between two ends: they are far enough apart, and the curve is nearly
+/// flat somewhere between them.
 fn two_levels(curve: &[CurvePoint], one: &CacheEnd, other: &CacheEnd) -> bool {
     let between: Vec<&CurvePoint> = curve
         .iter()
@@ -265,13 +266,13 @@ fn two_levels(curve: &[CurvePoint], one: &CacheEnd, other: &CacheEnd) -> bool {
     other.capacity >= one.capacity * APART && between.iter().any(|from| half(&from))
 }
 
-/// Which of the `reported` sizes belongs to each of those `found`, both rising: one after the other
-/// where there are as many; else so that sizes differ as little as can be, by factors, and none is
-/// left over of the fewer.
+/// The index of the `reported` size for each size in `found`; both lists rise. Equal numbers are
+/// matched in order. Otherwise the matching leaves no size of the shorter list over and has the
+/// smallest differences by ratio.
 pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
     let apart = |a: Bytes, b: Bytes| (a.0.max(1) as f64 / b.0.max(1) as f64).log2().abs();
-    // By what is left of both: the least cost, and whether the first two belong together, or one of
-    // them is left over.
+    // The cheapest matching of the remaining sizes: the first two match, or one of them is left
+    // over.
     fn best(
         found: &[Bytes],
         reported: &[Bytes],
@@ -302,7 +303,7 @@ pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
         }
         least
     }
-    // No hierarchy is deeper; what a system reports beyond that is not worth the time.
+    // No real hierarchy is deeper than this; a system may report anything.
     let found_few = &found[..found.len().min(DEEPEST)];
     let reported = &reported[..reported.len().min(DEEPEST)];
     let spare = (
@@ -317,32 +318,33 @@ pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
 /// Levels that take part in matching.
 const DEEPEST: usize = 8;
 
-/// The share of a load that the second of a pair inside a line may cost at most; the share that
-/// another may cost more than that, and be inside one; and the share below which it is fetched
-/// ahead.
+/// Limits on the second load of a pair, relative to the first. Inside a line it takes at most the
+/// first share; another pair inside a line takes at most the second share more; below the third
+/// share the line was prefetched.
 const AT_MOST_WAITING: f64 = 0.5;
 const FREE: f64 = 0.15;
 const AHEAD: f64 = 0.8;
 
-/// Effects between pairs of nodes at rising distances.
+/// Effects seen in pairs of loads at rising distances.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PairEffects {
     /// The line: twice the largest distance at which the second of two loads is free.
     pub line: Option<Bytes>,
-    /// The largest distance within which the second load costs less than the first, though it is on
-    /// another line; with what it costs of the first one.
+    /// The largest distance on another line at which the second load costs less than the first, and
+    /// its cost relative to the first.
     pub ahead: Option<(Bytes, f64)>,
 }
 
-/// Effects in `pairs` of distance and mean load, with rising distances, if the nearest cache takes
-/// `near`. A pair inside a line takes (first + near) / 2; a pair far apart takes two loads.
+/// Effects in `pairs` of distance and mean latency, with rising distances. `near` is the latency of
+/// the nearest cache. A pair inside a line has a mean of (first + near) / 2; a pair far apart has
+/// two full loads.
 pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> PairEffects {
     let Some(&(largest, apart)) = pairs.last() else {
         return PairEffects::default();
     };
     let second = |load: f64| (2.0 * load - apart - near) / (apart - near).max(f64::MIN_POSITIVE);
-    // The nearest distance lies inside a line. It is not quite free: the second load waits until
-    // the line is there.
+    // The nearest distance lies inside a line. Its second load is not free: it waits until the line
+    // has arrived.
     let inside = pairs
         .first()
         .map_or(1.0, |(_, load)| second(*load))
@@ -353,7 +355,7 @@ pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> PairEffects {
         .take_while(|(_, load)| free(*load))
         .last()
         .map(|(distance, _)| *distance);
-    // Free at every distance, or at none: nothing is known of a line.
+    // If every distance is cheap, or none is, the line is unknown.
     let Some(free) = free.filter(|&free| free < largest && apart > near * (1.0 + STEP)) else {
         return PairEffects::default();
     };
@@ -366,11 +368,11 @@ pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> PairEffects {
     }
 }
 
-/// A stride is followed by a prefetcher where it takes less than this share of random order.
+/// A stride that takes less than this share of random order is prefetched.
 pub const FOLLOWED: f64 = 0.7;
 
-/// The largest of the rising `strides` up to which all are followed, and the least that is not:
-/// each with the share of random order that it takes.
+/// The largest of the rising `strides` up to which all are prefetched, and the smallest one that is
+/// not. Each comes with its latency as a share of random order.
 pub fn followed(strides: &[(Bytes, f64)]) -> (Option<Bytes>, Option<Bytes>) {
     let up_to = strides
         .iter()
@@ -384,16 +386,17 @@ pub fn followed(strides: &[(Bytes, f64)]) -> (Option<Bytes>, Option<Bytes>) {
     (up_to, not)
 }
 
-/// The share of the way to the next level from which on a node more is one that does not fit.
+/// A node more than the ways raises a load by at least this share of the difference to the next
+/// level.
 const FULL: f64 = 0.3;
 
-/// The ways of a cache, from the least to the most, by loads of rising numbers of nodes that share
-/// a set: `here` is a load from the cache, `behind` one from the next. `None` where the set never
-/// filled, or always was, or filled too late to tell.
+/// Least and largest number of ways of a cache, from the mean `loads` by rising numbers of nodes in
+/// one set. `here` is a load from the cache, `behind` one from the next level. `None` if the set
+/// never filled, was always full, or filled too late.
 ///
-/// A pass over n nodes takes n loads. One more node adds a load from here as long as all fit, and
-/// at least one from the next level after that, for every replacement. The mean load alone would be
-/// low as long as nearer caches have some of the nodes.
+/// A pass over n nodes takes n loads. While all nodes fit, one more node adds a load from this
+/// cache. After that it adds at least one load from the next level, for every replacement policy.
+/// The mean load alone would stay low as long as nearer caches have some of the nodes.
 pub fn ways(loads: &[(u64, f64)], here: f64, behind: f64) -> Option<(u64, u64)> {
     let full = here + FULL * (behind - here);
     let mut before = 0;
@@ -402,13 +405,13 @@ pub fn ways(loads: &[(u64, f64)], here: f64, behind: f64) -> Option<(u64, u64)> 
     for &(nodes, load) in loads {
         let pass = nodes as f64 * load;
         let added = (pass - passed) / nodes.saturating_sub(before).max(1) as f64;
-        // One line too many can cost more than the next ones together: then a pass gets shorter,
-        // and its loads stay long.
+        // One line too many can cost more than the next ones together. Then a pass gets shorter
+        // with the next line, but its mean load stays long.
         let overshot = added < here / 2.0 && load > full;
         fits.push(added <= full && !overshot);
         (before, passed) = (nodes, pass);
     }
-    // A full set stays full: the first place from which on all are.
+    // A full set stays full: look for the first number of nodes from which on it is.
     let first = fits.iter().rposition(|fits| *fits)? + 1;
     let more = loads.get(first)?.0;
     (first + 1 < loads.len()).then_some((loads[first - 1].0, more.saturating_sub(1)))

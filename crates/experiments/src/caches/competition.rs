@@ -1,15 +1,16 @@
-//! CPUs that compete for caches, by timing and according to the system.
+//! CPUs that compete for caches, by timing and by the system's report.
 
 use super::measured_curve::{MeasuredCurve, finding, note, value};
 use super::points::SHARED;
 use crate::series::not_rejected;
 use report::{Cache, Finding, Places, Point, Relation};
 
-/// Share of the way to the next level from which on a partner takes a part of the cache. Sharing
-/// the paths to a cache costs less.
+/// A partner competes for a cache if it slows loads by at least this share of the difference to the
+/// next level. Sharing only the path to a cache costs less.
 const TAKEN: f64 = 0.25;
 
-/// And at least this share longer: less may be the clock, which is lower where two cores work.
+/// It also has to slow loads by this share: less may be the core clock, which is lower when two
+/// cores work.
 const LONGER: f64 = 0.1;
 
 /// Effect of one partner on the loads from a cache.
@@ -22,16 +23,17 @@ struct MeasuredPartner<'a> {
     competes: Option<bool>,
 }
 
-/// Loads from one cache.
+/// Measured loads of one cache.
 struct CacheLoads<'a> {
     index: usize,
-    /// Without a partner.
+    /// The point without a partner.
     point: &'a Point,
     alone: f64,
     partners: Vec<MeasuredPartner<'a>>,
 }
 
-/// Which CPUs compete with that of `group`, for each cache, and where the system reports otherwise.
+/// Which CPUs compete with the CPU of `group` for each cache, and where the system reports
+/// otherwise.
 pub fn findings(group: &MeasuredCurve<'_>) -> Vec<Finding> {
     let caches = group.ends().len();
     let asked = group
@@ -74,7 +76,7 @@ pub fn findings(group: &MeasuredCurve<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Why nothing was asked.
+/// Reason why sharing was not measured.
 fn why(group: &MeasuredCurve<'_>) -> String {
     match group.topology.map(|topology| topology.allowed()).as_deref() {
         Some([only]) => {
@@ -167,7 +169,7 @@ fn list(names: &[String]) -> String {
     }
 }
 
-/// Who shares the cache of `level` with `cpu`, in one sentence.
+/// A sentence about the CPUs that share the cache of `level` with `cpu`.
 fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<Finding> {
     let partners = |competes: bool| {
         level
@@ -186,7 +188,7 @@ fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<F
     };
     let competes = !shared.is_empty();
     let latencies = partners(competes).map(|partner| partner.latency);
-    // Least or largest effect of every partner.
+    // The smallest or largest effect among all partners.
     let extreme = latencies.reduce(if competes { f64::min } else { f64::max })?;
     let alone = level.alone;
     let text = if competes {
@@ -234,7 +236,7 @@ fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<F
     finding(points.chain([level.point]), "cache-sharing", text, &values)
 }
 
-/// Finding about a partner that the system reports otherwise.
+/// Finding about a partner whose sharing the system reports otherwise.
 fn disagrees(
     group: &MeasuredCurve<'_>,
     cpu: u32,

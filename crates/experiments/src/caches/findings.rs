@@ -1,4 +1,4 @@
-//! Findings about the caches, by timing and according to the system.
+//! Findings about caches, by timing and by the system's report.
 
 use super::analysis::End;
 use super::measured_curve::{MeasuredCurve, finding, note};
@@ -8,14 +8,15 @@ use crate::series::{CpuSeries, by_cpu, not_rejected};
 use report::{Cache, Dataset, Finding, Point, Topology};
 use units::Bytes;
 
-/// Timing and system disagree if their ranges are further apart than this factor.
+/// Timing and report disagree if their ranges are further apart than this factor.
 const TOLERANCE: f64 = 1.25;
 
-/// Caches that hold different lines show as one as large as both where that is more than this
-/// factor larger: less could be the place of memory.
+/// Exclusive caches appear as one with the sum of their sizes. This is only said if the sum is
+/// larger by more than this factor: a smaller difference may come from the physical placement of
+/// the memory.
 const TOGETHER: f64 = 1.12;
 
-/// How near a sum has to be to a range.
+/// A sum explains a range if it is within this factor of it.
 const NEAR: f64 = 1.05;
 
 /// Findings about each CPU and kind of pages; `topology` is what the system reports.
@@ -63,7 +64,8 @@ impl<'a> MeasuredCurve<'a> {
     }
 
     /// `L1 holds 32 KiB (31 KiB to 33 KiB), a load takes 1.1 ns (4.0 core cycles); the system
-    /// reports 32 KiB.` `None` for a level without a name: [`MeasuredCurve::disagrees`] tells of it.
+    /// reports 32 KiB.` `None` for a level without a name, which [`MeasuredCurve::disagrees`]
+    /// reports.
     fn level(&self, index: usize) -> Option<Finding> {
         let level = self.levels.get(index)?;
         let end = self.levels.get(index)?.end?;
@@ -110,8 +112,8 @@ impl<'a> MeasuredCurve<'a> {
             .filter(|p| p.name("operation") == Some(SWEEP))
     }
 
-    /// The points of the sweep that show the level at `index` and where it ends: from the end of
-    /// the level before it to twice its own.
+    /// The points of the sweep that show the level at `index` and its end: from the end of the
+    /// previous level to twice its own end.
     fn around(&self, index: usize) -> Vec<&'a Point> {
         let end = |index: usize| self.levels.get(index).and_then(|level| level.end);
         let from = index
@@ -132,19 +134,19 @@ impl<'a> MeasuredCurve<'a> {
         let cycles = self
             .cycles
             .map(|cycles| format!(" ({:.1} cycles)", cycles * latency));
-        // Tables have medians.
+        // Tables show medians, so the note says that this is a quartile.
         format!(
             "{latency:.1} ns{} a load, lower quartile",
             cycles.unwrap_or_default()
         )
     }
 
-    /// Memory past the last end, as far as timing can tell.
+    /// Memory beyond the last end, as far as the sweep shows it.
     fn memory(&self) -> Option<Finding> {
         let last = self.levels.last()?;
         let largest = self.curve.last()?.size;
         let load = self.load(last.latency);
-        // A cache that is as large as all that was measured has no end to be seen.
+        // A cache as large as the largest measured size has no visible end.
         let larger = self.unseen_larger().map(|cache| {
             format!(
                 " or the L{} of {} that the system reports",
@@ -172,7 +174,7 @@ impl<'a> MeasuredCurve<'a> {
         )
     }
 
-    /// Whether a level differs from what is reported of it, and what that may mean.
+    /// Finding about a level that differs from its report, with the likely causes.
     fn disagrees(&self, index: usize) -> Option<Finding> {
         let end = self.levels.get(index)?.end?;
         let Some(cache) = self.pairs().get(index).copied().flatten() else {
@@ -239,7 +241,7 @@ impl<'a> MeasuredCurve<'a> {
         finding(self.around(index), "cache-disagrees", text, &values)
     }
 
-    /// A reported cache that is too large to end in what was measured.
+    /// A reported cache that is too large to end within the sweep.
     fn unseen_larger(&self) -> Option<&'a Cache> {
         let largest = self.curve.last()?.size;
         let last = self.reported.last().copied()?;
@@ -251,7 +253,7 @@ impl<'a> MeasuredCurve<'a> {
         (!seen && last.size.0.saturating_mul(2) > largest.0).then_some(last)
     }
 
-    /// Reported caches that timing does not show, though they are small enough.
+    /// Finding about reported caches that are small enough but do not show.
     fn unseen(&self) -> Option<Finding> {
         let larger = self.unseen_larger().map(|cache| cache.level);
         let pairs = self.pairs();
@@ -281,7 +283,7 @@ impl<'a> MeasuredCurve<'a> {
     }
 }
 
-/// A measured size in three digits: `31.3 KiB`, `1.04 MiB`, `33 MiB`.
+/// A measured size with three digits: `31.3 KiB`, `1.04 MiB`, `33 MiB`.
 fn rounded(size: Bytes) -> String {
     let units = [
         (1 << 30, "GiB"),

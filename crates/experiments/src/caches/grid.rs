@@ -1,37 +1,37 @@
-//! The sizes at which to look: a coarse grid, and a fine one around what was found on it.
+//! Sizes to measure: a coarse grid, and a fine one around the steps found on it.
 
 use super::analysis::{CurvePoint, Rise, rises};
 use units::Bytes;
 
-/// From here on places are half as many: building a chain takes as long as its nodes are many.
+/// From this size on the grids have half as many places: building a chain takes time for each node.
 const DEAR: Bytes = Bytes(32 << 20);
 
 /// Places of the fine grid in each doubling; half as many from [`DEAR`] on.
 const FINE: u32 = 16;
 
-/// Part of a doubling by which the closer look extends past the coarse places around a step.
+/// The fine grid reaches this part of a doubling beyond the coarse places around a step.
 const MARGIN: f64 = 0.25;
 
-/// Two sizes nearer to each other than this factor are one.
+/// Two sizes that differ by less than this factor count as one.
 const SAME: f64 = 1.01;
 
-/// Placeholders of the closer look: how many, of what size at most.
+/// Placeholders for the fine grid: their number and the largest size of each.
 const STAND_INS: [(usize, Bytes); 3] = [
     (12, Bytes(512 << 10)),
     (12, Bytes(8 << 20)),
     (6, Bytes(64 << 20)),
 ];
 
-/// Placeholders of half the largest size, where that is more.
+/// Number of placeholders of half the largest size, if that is larger than the others.
 const LARGEST: usize = 4;
 
-/// Place `index` of `steps` to a doubling from `least` on, in whole lines.
+/// Place `index` of a grid from `least` with `steps` per doubling, in whole lines.
 fn at(least: Bytes, index: u32, steps: u32, line: Bytes) -> Bytes {
     Bytes((least.0 as f64 * (f64::from(index) / f64::from(steps)).exp2()).round() as u64)
         .round_down(line.0.max(1))
 }
 
-/// `steps` sizes to each doubling from `least` up, fewer where they are dear, and `most`.
+/// `steps` sizes per doubling from `least` up, half as many from [`DEAR`] on, and `most`.
 pub fn coarse(least: Bytes, most: Bytes, steps: u32, line: Bytes) -> Vec<Bytes> {
     let wanted = |i: &u32| {
         at(least, *i, steps, Bytes(1)) <= DEAR || i.is_multiple_of((steps / 2).clamp(1, 2))
@@ -46,7 +46,7 @@ pub fn coarse(least: Bytes, most: Bytes, steps: u32, line: Bytes) -> Vec<Bytes> 
     sizes
 }
 
-/// Sizes that stand in for those of [`closer`] when time and memory are planned, by rising size.
+/// Placeholder sizes for those of [`closer`] in the plan of time and memory, rising.
 pub fn stand_ins(most: Bytes) -> Vec<Bytes> {
     let half = Bytes(most.0 / 2).round_down(4096);
     let mut sizes: Vec<Bytes> = STAND_INS
@@ -57,8 +57,9 @@ pub fn stand_ins(most: Bytes) -> Vec<Bytes> {
     sizes
 }
 
-/// Sizes around the rises of `curve` that are not on it yet, at most as many and as large as the
-/// first `most` of the `stand_ins`, which rise; those nearest to their rise first.
+/// Sizes around the rises of `curve` that are not on it yet. There are at most `most`, and each is
+/// no larger than its placeholder in the rising `stand_ins`. Sizes nearest to their rise come
+/// first.
 pub fn closer(curve: &[CurvePoint], stand_ins: &[Bytes], most: usize, line: Bytes) -> Vec<Bytes> {
     let mut wanted: Vec<(f64, Bytes)> = rises(curve)
         .iter()
@@ -82,8 +83,7 @@ pub fn closer(curve: &[CurvePoint], stand_ins: &[Bytes], most: usize, line: Byte
     sizes
 }
 
-/// The fine grid around a rise: how far each size lies from the middle of its steepest part, and
-/// the size.
+/// The fine grid around a rise: each size with its distance from the middle of the steepest part.
 fn around(rise: &Rise, line: Bytes) -> Vec<(f64, Bytes)> {
     let least = Bytes(4096);
     let low = rise.last.0 as f64 * 2f64.powf(-MARGIN);

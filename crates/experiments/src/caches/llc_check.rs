@@ -1,5 +1,4 @@
-//! Checks the points of a session against the last-level cache that the same session found by
-//! timing.
+//! Compares the points of a session with the last-level cache that the session found by timing.
 
 use super::measured_curve::measured_levels;
 use crate::hierarchy::{MEMORY, TimedLastLevel};
@@ -8,11 +7,11 @@ use std::collections::BTreeSet;
 use units::Bytes;
 use verdict::{TimedCache, doubt_by_timed_caches};
 
-/// A working set is larger than a cache where it is by more than this: the end of a range is known
+/// A working set exceeds a cache if it is larger by this factor: the end of a range is only known
 /// to a step of the grid.
 const BEYOND: f64 = 1.25;
 
-/// Holds the points of the other datasets against the last-level caches that the dataset at `own`
+/// Compares the points of the other datasets with the last-level caches that the dataset at `own`
 /// shows.
 pub fn review(datasets: &mut [Dataset], own: usize, topology: &Topology) {
     let caches = datasets
@@ -27,8 +26,9 @@ pub fn review(datasets: &mut [Dataset], own: usize, topology: &Topology) {
     doubt_by_timed_caches(points, &caches, MEMORY);
 }
 
-/// Effective capacity of the last-level caches of `cpus` together, by the sweep in `dataset`;
-/// `None` if it shows no end of them, or the reported one. Of several CPUs the largest counts.
+/// Effective capacity of all last-level caches of `cpus`, by the sweep in `dataset`. `None` if the
+/// sweep shows no end of them, or the reported one. With several measured CPUs the largest capacity
+/// counts.
 pub fn timed_last_level(
     dataset: &Dataset,
     topology: &Topology,
@@ -51,9 +51,9 @@ pub fn timed_last_level(
     ((found.high.0 as f64) * BEYOND < one.0 as f64).then_some(TimedLastLevel::Less(less))
 }
 
-/// The last-level cache of each measured CPU, if its end is beyond the reported capacity of the
-/// cache before it; in the largest pages, in which neighbouring addresses are neighbours in memory
-/// too.
+/// The last-level cache of each measured CPU, if its end lies beyond the reported capacity of the
+/// previous cache. Only the largest pages are used: in them, neighbouring addresses are neighbours
+/// in physical memory too.
 fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<TimedCache> {
     let cpus = dataset
         .points

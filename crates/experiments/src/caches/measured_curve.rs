@@ -10,30 +10,30 @@ use std::collections::BTreeMap;
 use units::Bytes;
 use verdict::GRANTED;
 
-/// Points of one curve, and of its probes.
+/// Points of one curve and of its probes.
 pub struct MeasuredCurve<'a> {
-    /// Every point that counts.
+    /// All points that are not rejected.
     pub points: Vec<&'a Point>,
-    /// By rising size.
+    /// The sweep by rising size.
     pub curve: Vec<CurvePoint>,
     /// Levels of the curve.
     pub levels: Vec<MeasuredLevel>,
     /// The caches that the system reports for the CPU, nearest first.
     pub reported: Vec<&'a Cache>,
-    /// Core cycles in a nanosecond, where known.
+    /// Core cycles per nanosecond, if known.
     pub cycles: Option<f64>,
-    /// Which pages and which CPU these are, in words, where there are several.
+    /// Words for the pages and the CPU, if there are several.
     pub on: String,
-    /// Which pages these are, in words, where there are several.
+    /// Words for the pages, if there are several kinds.
     pub mode: String,
     /// Topology that the system reports.
     pub topology: Option<&'a Topology>,
-    /// The CPU of the chases.
+    /// CPU that followed the chains.
     pub cpu: Option<u32>,
 }
 
-/// The levels that the sweep of `cpu` in `pages` (`4k`, `thp`, `huge`) in a dataset of this
-/// experiment shows, nearest first; none without such a sweep.
+/// Levels by the sweep of `cpu` in `pages` (`4k`, `thp`, `huge`) in a dataset of this experiment,
+/// nearest first. Empty without such a sweep.
 pub fn measured_levels(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<MeasuredLevel> {
     levels(&curve(dataset, cpu, pages))
 }
@@ -45,8 +45,7 @@ pub fn curve(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<CurvePoint> {
     curve_of(dataset.points.iter().filter(belongs))
 }
 
-/// The value of a point that counts: the lower quartile of its undisturbed samples, since what
-/// disturbs a load makes it longer.
+/// Lower quartile of the point's undisturbed samples, since disturbances only make loads longer.
 pub fn value(point: &Point) -> Option<f64> {
     let clean = not_rejected(point)?
         .samples
@@ -72,7 +71,7 @@ fn curve_of<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<CurvePoint> {
         ))
     };
     let sweep = points.filter(|p| p.name("operation") == Some(SWEEP));
-    // A size of both passes counts as one of the first.
+    // A size measured in both passes counts as one of the first pass.
     let mut by_size: BTreeMap<Bytes, CurvePoint> = BTreeMap::new();
     for (size, spot) in sweep.filter_map(spot) {
         if spot.coarse || !by_size.contains_key(&size) {
@@ -83,7 +82,7 @@ fn curve_of<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<CurvePoint> {
 }
 
 impl<'a> MeasuredCurve<'a> {
-    /// Of `points`, with what the system reports.
+    /// The curve of `points`, with the caches that the system reports.
     pub fn new(points: Vec<&'a Point>, topology: Option<&'a Topology>) -> Self {
         let curve = curve_of(points.iter().copied());
         let levels = levels(&curve);
@@ -116,12 +115,12 @@ impl<'a> MeasuredCurve<'a> {
         }
     }
 
-    /// The ends of the levels, nearest first.
+    /// Ends of the levels, nearest first.
     pub fn ends(&self) -> Vec<End> {
         self.levels.iter().filter_map(|level| level.end).collect()
     }
 
-    /// For each level found the cache that it is reported as.
+    /// The reported cache that each level found belongs to.
     pub fn pairs(&self) -> Vec<Option<&'a Cache>> {
         let found: Vec<Bytes> = self.ends().iter().map(|end| end.capacity).collect();
         let sizes: Vec<Bytes> = self.reported.iter().map(|cache| cache.size).collect();
@@ -131,9 +130,8 @@ impl<'a> MeasuredCurve<'a> {
             .collect()
     }
 
-    /// The number of a level, 2 for L2: as the system numbers it, or its place among the levels
-    /// found where the system reports no caches. `None` for a level that is not among the caches
-    /// that the system reports.
+    /// Number of a level, 2 for L2: the system's number, or the position among the levels found if
+    /// the system reports no caches. `None` for a level that no reported cache belongs to.
     pub fn number(&self, index: usize) -> Option<u32> {
         let by_place = u32::try_from(index + 1)
             .ok()
@@ -146,17 +144,17 @@ impl<'a> MeasuredCurve<'a> {
             .or(by_place)
     }
 
-    /// `L2`; `None` where the level has no number.
+    /// `L2`; `None` for a level without a number.
     pub fn name(&self, index: usize) -> Option<String> {
         self.number(index).map(|level| format!("L{level}"))
     }
 
-    /// The indices of all levels that have a name. Each name is that of one level.
+    /// Indices of all levels that have a name. No two have the same name.
     pub fn named(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.ends().len()).filter(|&index| self.number(index).is_some())
     }
 
-    /// Share of huge pages that were granted, if that is too low.
+    /// Share of huge pages that were granted, if it is too low.
     pub fn lacking(&self) -> Option<f64> {
         let huge = self
             .points
@@ -170,8 +168,8 @@ impl<'a> MeasuredCurve<'a> {
 
     /// Points of an operation about the cache at `index`.
     pub fn points_about(&self, operation: &str, index: usize) -> Vec<&'a Point> {
-        // The cache that a probe was made for is the one found before the last points of the sweep
-        // came: the nearest one.
+        // A probe belongs to the cache that was found before the last points of the sweep were
+        // added: the nearest one by size.
         let ends = self.ends();
         let nearest = |bytes: u64| {
             let apart = |capacity: Bytes| {
@@ -190,7 +188,7 @@ impl<'a> MeasuredCurve<'a> {
     }
 }
 
-/// A finding that many of `points` show together, with the values that are known.
+/// A finding that `points` show together, with the values that are known.
 pub fn finding<'a>(
     points: impl IntoIterator<Item = &'a Point>,
     kind: &str,
@@ -200,7 +198,8 @@ pub fn finding<'a>(
     Some(Finding::shown_by(points, kind, text)?.with(known(values)))
 }
 
-/// A sentence about what was not or could not be measured, with the values that are known.
+/// A sentence about something that was not or could not be measured, with the values that are
+/// known.
 pub fn note(kind: &str, text: String, values: &[(&str, Option<f64>)]) -> Finding {
     Finding::note(kind, text).with(known(values))
 }

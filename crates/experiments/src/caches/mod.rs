@@ -1,4 +1,4 @@
-//! How many caches are there, what does each hold, and how do they behave?
+//! How many caches are there, what is the capacity of each, and how do they behave?
 //!
 //! Method and limits: docs/method/caches.md.
 
@@ -54,7 +54,7 @@ pub struct Settings {
     pub cpus: Option<CpuList>,
 }
 
-/// Less than 20 s in all, unless high density is requested.
+/// Time for the whole experiment: less than 20 s, unless high density is requested.
 const BUDGET: Nanos = Nanos(19.5e9);
 
 impl Effects for Settings {}
@@ -72,25 +72,25 @@ impl CommandSettings for Settings {
 /// The experiment's name.
 const NAME: &str = "caches";
 
-/// The smallest working set: no first-level cache is known to be smaller.
+/// Smallest working set: no first-level cache is known to be smaller.
 const LEAST: Bytes = Bytes(4096);
 
-/// The largest one by default is no less than this where there is plenty of memory, and no more
-/// than that.
+/// The default for the largest working set is at least this if there is plenty of memory, and at
+/// most the next constant.
 const AMPLE_MEMORY: Bytes = Bytes(256 << 20);
 const MOST: Bytes = Bytes(1 << 30);
 
-/// The largest one by default is no more than this part of what may be used.
+/// The default for the largest working set is at most this fraction of the usable memory.
 const PART: u64 = 4;
 
-/// The largest one is this many times the last-level cache that the system reports.
+/// The default for the largest working set is this many times the reported last-level cache.
 const BEYOND: u64 = 4;
 
-/// Samples of a point in a round, and rounds.
+/// Samples of a point in each round, and number of rounds.
 const PER_ROUND: u32 = 4;
 const ROUNDS: u32 = 6;
 
-/// The same in the default profile, and the length of a sample there.
+/// Samples in the default profile, and their length.
 const BRIEF_PER_ROUND: u32 = 3;
 const BRIEF_ROUNDS: u32 = 5;
 const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
@@ -99,7 +99,7 @@ const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
 #[derive(Debug, Clone)]
 pub struct Caches {
     settings: Settings,
-    /// Whether it has little time: only where the caches end is asked.
+    /// True in the default profile, which only looks for capacities.
     brief: bool,
 }
 
@@ -127,14 +127,14 @@ impl Caches {
         }
     }
 
-    /// Without what was not asked because there is little time.
+    /// `findings` without those about properties that the default profile does not measure.
     fn told(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
         let not_asked = ["cache-ways-unknown", "cache-sharing-unknown"];
         findings.retain(|finding| !self.brief || !not_asked.contains(&finding.kind.as_str()));
         findings
     }
 
-    /// Placeholder sizes for the dense part of a curve.
+    /// Placeholder sizes for the fine grid of a curve.
     fn rooms(&self, group: &SweptCpu) -> Vec<Bytes> {
         grid::stand_ins(group.most)
             .into_iter()
@@ -142,7 +142,7 @@ impl Caches {
             .collect()
     }
 
-    /// Every CPU and kind of pages to measure.
+    /// Each combination of CPU and pages to measure.
     fn groups(&self, scope: &Scope<'_>) -> Result<Vec<SweptCpu>> {
         let facts = scope.facts();
         let modes = self
@@ -195,7 +195,7 @@ impl Caches {
     }
 }
 
-/// The pages in which chains do not show what TLBs cost, where the system has them.
+/// Pages in which TLB misses do not show in the chains, if the system has them.
 fn usual(facts: &HostFacts) -> PageMode {
     let never = facts
         .pages
@@ -275,7 +275,7 @@ impl Experiment for Caches {
         most: usize,
         measured: &Dataset,
     ) -> Vec<Draft> {
-        // A request that could be drafted can be drafted again.
+        // This request was drafted once, so it can be drafted again.
         let groups = self.groups(scope).unwrap_or_default();
         let each = most / groups.len().max(1);
         let curve =
@@ -317,7 +317,7 @@ impl Experiment for Caches {
         true
     }
 
-    /// Few samples: what an end rests on is many points that agree.
+    /// Few samples per point: a capacity rests on many points that agree.
     fn sampling(&self, general: Sampling) -> Sampling {
         if self.brief {
             few_samples(general, BRIEF_PER_ROUND, BRIEF_ROUNDS, BRIEF_SAMPLE)

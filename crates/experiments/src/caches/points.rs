@@ -1,4 +1,4 @@
-//! The points of the experiment: chases on one CPU in one kind of pages.
+//! Points of the experiment: chains on one CPU in one kind of pages.
 
 use crate::chains::{named, packed_window};
 use crate::coordinates::{coordinates, name, number};
@@ -9,23 +9,23 @@ use kernels::chase_name;
 use stats::derive;
 use units::Bytes;
 
-/// Chains over working sets of rising size, as an operation.
+/// Operation: chains over working sets of rising size.
 pub const SWEEP: &str = "sweep";
 
-/// Pairs of nodes at a distance.
+/// Operation: pairs of nodes at a distance.
 pub const PAIR: &str = "pair";
 
-/// Nodes one stride after the other, and the same ones in random order.
+/// Operation: nodes a stride apart, by rising address and in random order.
 pub const STRIDE: &str = "stride";
 
-/// Few nodes at a stride that puts them into one set.
+/// Operation: few nodes at a stride that puts them into one cache set.
 pub const WAYS: &str = "ways";
 
-/// A chase through most of a cache, alone and next to another CPU that goes through as much.
+/// Operation: a chain through most of a cache, alone and next to another CPU that reads as much.
 pub const SHARED: &str = "shared";
 
-/// Window of chains in huge pages. It has 32 small pages, in case the host backs a huge page with
-/// small ones: fewer than a first-level TLB has entries.
+/// Window of chains in huge pages. It spans 32 base pages, in case the host backs a huge page with
+/// small ones: fewer than the entries of a first-level TLB.
 const WINDOW: Bytes = Bytes(128 << 10);
 
 /// CPU and pages of one curve.
@@ -42,9 +42,9 @@ pub struct SweptCpu {
 }
 
 impl SweptCpu {
-    /// The order in which to go through a large working set: all of a few pages before the next, so
-    /// that TLBs hardly show. A virtual machine's huge pages may be small ones of the host, whose
-    /// search shows where a window has more than the TLB.
+    /// Order of a large working set: all lines of a few pages before the next pages, so that TLB
+    /// misses hardly show. A host may back the guest's huge pages with small ones, so the window is
+    /// smaller than the reach of a TLB.
     pub fn order(&self) -> ChainShape {
         match self.pages {
             PageMode::Base => ChainShape::RandomBox(packed_window(self.base)),
@@ -75,7 +75,7 @@ impl SweptCpu {
         }
     }
 
-    /// A working set of this size; `pass` 0 to discover, 1 to refine.
+    /// Point with a working set of this size; `pass` 0 discovers, pass 1 refines.
     pub fn sweep(&self, scope: &Scope<'_>, size: Bytes, pass: u64) -> Draft {
         let work = self.chase(SWEEP, size, self.line, self.order());
         self.draft(scope, SWEEP, work, &[("pass", pass)])
@@ -103,7 +103,7 @@ impl SweptCpu {
             more.iter()
                 .map(|(axis, amount)| ((*axis).to_owned(), number(*amount))),
         );
-        // Early questions are needed most, and among them small working sets.
+        // The first questions are needed most, and small working sets most among them.
         let rank = [SWEEP, PAIR, STRIDE, WAYS, SHARED]
             .iter()
             .position(|o| *o == operation)

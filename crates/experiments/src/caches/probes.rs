@@ -1,4 +1,4 @@
-//! Probes for lines, prefetchers and ways, drafted when the ends of caches are known.
+//! Probes for lines, prefetchers and ways, drafted once the capacities are known.
 
 use super::analysis::{End, MeasuredLevel};
 use super::points::{PAIR, STRIDE, SweptCpu, WAYS};
@@ -9,28 +9,28 @@ use engine::{ChainShape, ChaseWork};
 use host::memory::PageMode;
 use units::Bytes;
 
-/// The distances of pairs: 8 B to 1 KiB, each twice the one before.
+/// Number of distances of pairs: 8 B to 1 KiB, each twice the previous one.
 const DISTANCES: u32 = 8;
 
-/// Blocks that hold a pair: twice the largest distance.
+/// Size of the block that holds a pair: twice the largest distance.
 const BLOCK: Bytes = Bytes(2048);
 
-/// A working set this many times a cache hardly hits it, and lies in the next one if that is so
-/// much larger again.
+/// A working set this many times a cache hardly hits in it. It lies in the next cache if that is
+/// larger by the same factor again.
 const OUTSIDE: u64 = 4;
 const LEAST_OUTSIDE: u64 = 2;
 const LARGER: u64 = 6;
 
-/// The strides that a prefetcher is asked about: a line and each twice the one before.
+/// Number of strides: a line, and each twice the previous one.
 const STRIDES: u32 = 7;
 
-/// Nodes in one set of a cache: both sides of every number of ways that caches are known to have.
+/// Numbers of nodes in one set: below and above every number of ways that caches are known to have.
 const NODES: [u64; 17] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17, 20, 21, 25];
 
-/// The most bytes that these take: as many 2 MiB pages.
+/// The most memory that these nodes take: as many pages of 2 MiB.
 const WIDEST: Bytes = Bytes(2 << 20);
 
-/// A probe and what it is asked about.
+/// A probe of a cache.
 struct CacheProbe {
     operation: &'static str,
     work: ChaseWork,
@@ -47,13 +47,13 @@ pub fn stand_ins(group: &SweptCpu, scope: &Scope<'_>) -> Vec<Draft> {
         .collect()
 }
 
-/// By rising size, in the order in which the plan gives up the last ones first.
+/// Placeholder probes by rising size; the plan drops the last ones first.
 fn stand_in_probes(group: &SweptCpu) -> Vec<CacheProbe> {
     let most = group.most.round_down(4096);
     let span = |bytes: u64| Bytes(bytes).min(most);
     let mut probes = Vec::new();
     let mut add = |operation, bytes: Bytes, stride: Bytes, count: u64| {
-        // They differ in nothing but their number.
+        // Placeholders differ only in their number.
         let one = |at: u64| CacheProbe {
             operation,
             work: chase(group, bytes, stride),
@@ -80,8 +80,8 @@ fn chase(group: &SweptCpu, bytes: Bytes, stride: Bytes) -> ChaseWork {
     group.chase("placeholder", bytes, stride, ChainShape::GlobalRandom)
 }
 
-/// The probes of `group` whose caches are known: at most as many and as large as the first `most`
-/// of the placeholders.
+/// Probes of `group` for its known caches. There are at most `most`, and each is no larger than its
+/// placeholder.
 pub fn place(
     group: &SweptCpu,
     scope: &Scope<'_>,
@@ -94,7 +94,8 @@ pub fn place(
     };
     let second = ends.get(1).copied();
     let mut wanted = pairs(group, first.capacity, second.map(|end| end.capacity));
-    // A first cache takes its sets from addresses inside a page, whatever memory lies behind them.
+    // A first-level cache chooses the set by address bits inside a page, so any physical memory
+    // will do.
     wanted.extend(ways(group, first.capacity, WIDEST));
     if let Some(second) = second {
         wanted.extend(pairs(
@@ -102,8 +103,8 @@ pub fn place(
             second.capacity,
             ends.get(2).map(|end| end.capacity),
         ));
-        // Only inside a huge page are addresses those of the memory, from which the second cache
-        // takes its sets.
+        // A second-level cache chooses the set by physical address. Only inside a huge page do
+        // virtual addresses show it.
         let contiguous = if group.pages == PageMode::Base {
             Bytes(0)
         } else {
@@ -131,8 +132,8 @@ pub fn place(
     drafts
 }
 
-/// Pairs at every distance in a working set that has left the cache of `inner` and, if it can, not
-/// the one of `outer`.
+/// Pairs at every distance, in a working set that is too large for the cache of size `inner` and,
+/// if possible, not for the one of size `outer`.
 fn pairs(group: &SweptCpu, inner: Bytes, outer: Option<Bytes>) -> Vec<CacheProbe> {
     let roomy = outer.is_none_or(|outer| outer.0 / inner.0.max(1) >= LARGER);
     let lines = if roomy {
@@ -140,7 +141,7 @@ fn pairs(group: &SweptCpu, inner: Bytes, outer: Option<Bytes>) -> Vec<CacheProbe
     } else {
         ((inner.0 as f64) * outer.unwrap_or(inner).0 as f64).sqrt() as u64
     };
-    // As many nodes as were planned for, unless they would hardly leave the cache.
+    // As many nodes as planned, unless they would nearly fit the cache.
     let blocks = (lines / group.line.0.max(1) / 2).min(group.most.0 / BLOCK.0 / 2);
     if blocks * 2 * group.line.0 < lines.min(inner.0 * LEAST_OUTSIDE) / 16 * 15 {
         return Vec::new();
@@ -166,13 +167,13 @@ fn pairs(group: &SweptCpu, inner: Bytes, outer: Option<Bytes>) -> Vec<CacheProbe
     (0..DISTANCES).map(one).collect()
 }
 
-/// Every stride by rising address and in random order, as many nodes as have left the cache of
-/// `inner`.
+/// Every stride by rising address and in random order, with a working set that is too large for the
+/// cache of size `inner`.
 fn strides(group: &SweptCpu, inner: Bytes) -> Vec<CacheProbe> {
     let nodes = inner.0 / group.line.0.max(1) * 2;
     let one = |exponent: u32| {
         let stride = Bytes(group.line.0 << exponent);
-        // In base pages the random order stays in a few pages at a time, too.
+        // In base pages the random order, too, stays in a few pages at a time.
         let window = packed_window(group.base).0.max(stride.0 * 8);
         let random = match group.pages {
             PageMode::Base => ChainShape::RandomBox(Bytes(window)),
@@ -190,12 +191,12 @@ fn strides(group: &SweptCpu, inner: Bytes) -> Vec<CacheProbe> {
     (0..STRIDES).flat_map(one).collect()
 }
 
-/// Numbers of nodes in one set of the cache of `inner`. Nodes lie one power of two apart, no less
-/// than the cache: a multiple of the size of a way, up to
-/// `contiguous` memory. As many nodes that lie a line further apart share no set, but they lie in
-/// the same pages, which may share sets of a TLB: what these take is not for want of ways.
+/// Numbers of nodes in one set of the cache of size `inner`. Nodes are a power of two apart that is
+/// at least the size of the cache, so a multiple of the size of a way; together they span at most
+/// `contiguous` bytes. As many nodes one line further apart share no cache set but lie in the same
+/// pages, which may share TLB sets. Their extra time is not due to the ways.
 fn ways(group: &SweptCpu, inner: Bytes, contiguous: Bytes) -> Vec<CacheProbe> {
-    // A measured size is a little more or less than the true one.
+    // A measured capacity is a little above or below the true one.
     let stride = Bytes((inner.0 / 8 * 7).next_power_of_two());
     if stride > contiguous || stride > WIDEST {
         return Vec::new();

@@ -7,7 +7,7 @@ use report::Finding;
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// Everything that the probes of `group` say.
+/// All findings of the probes of `group`.
 pub fn findings(group: &MeasuredCurve<'_>) -> Vec<Finding> {
     let shown: Vec<(usize, PairEffects)> = group
         .named()
@@ -40,7 +40,7 @@ fn pairs_of(group: &MeasuredCurve<'_>, index: usize) -> Option<PairEffects> {
     })
 }
 
-/// The line, by the nearest cache that shows one.
+/// The line size, by the nearest cache that shows one.
 fn line(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Finding> {
     let (index, line) = shown
         .iter()
@@ -63,7 +63,7 @@ fn line(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Fin
     finding(group.points_about(PAIR, index), kind, text, &values)
 }
 
-/// Lines that are fetched with their neighbour, past the furthest cache that was probed.
+/// Lines that are fetched together with their neighbour, by the farthest cache that was probed.
 fn neighbours(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Finding> {
     let (index, pairs) = shown.iter().rev().find(|(_, pairs)| pairs.line.is_some())?;
     let line = pairs.line?;
@@ -107,7 +107,7 @@ fn neighbours(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Opti
     )
 }
 
-/// Which strides are fetched ahead, behind the cache at `index`.
+/// Strides that are prefetched into the cache at `index`.
 fn strides(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     let mut both: BTreeMap<u64, [Option<f64>; 2]> = BTreeMap::new();
     for point in group.points_about(STRIDE, index) {
@@ -143,7 +143,7 @@ fn strides(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     )
 }
 
-/// The ways of the cache at `index`, or why they are not known.
+/// The ways of the cache at `index`, or why they are unknown.
 fn sets(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     let name = group.name(index)?;
     let (least, most) = match found(group, index) {
@@ -157,8 +157,8 @@ fn sets(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
             ));
         }
     };
-    // Lines of a set that the nearer cache has are never looked up in this one: fewer ways than its
-    // do not show.
+    // Lines that the nearer cache has are never looked up in this one, so fewer ways than its do
+    // not show.
     let hidden = index > 0 && found(group, 0).is_ok_and(|(_, nearer)| least <= nearer);
     let least = if hidden { 1 } else { least };
     let cache = group.pairs().get(index).copied().flatten();
@@ -190,7 +190,7 @@ fn sets(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     finding(group.points_about(WAYS, index), kind, text, &values)
 }
 
-/// The fewest and the most ways of the cache at `index`, or why they are not known.
+/// Least and largest number of ways of the cache at `index`, or why they are unknown.
 fn found(group: &MeasuredCurve<'_>, index: usize) -> Result<(u64, u64), &'static str> {
     if index >= 2 {
         return Err("its sets are chosen by a hash of the address on most processors");
@@ -219,7 +219,7 @@ fn found(group: &MeasuredCurve<'_>, index: usize) -> Result<(u64, u64), &'static
     let nearest = latency(0);
     let here = latency(index);
     let behind = latency(index + 1);
-    // Extra time of as many lines of different sets is the cost of their pages.
+    // The extra time of as many lines in different sets is the cost of their pages.
     let sets =
         |(nodes, load): (u64, f64)| Some((nodes, nearest + (load - apart.get(&nodes)?).max(0.0)));
     let loads: Vec<(u64, f64)> = together.into_iter().filter_map(sets).collect();

@@ -11,27 +11,27 @@ use report::{Places, Relation};
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// The part of a cache that each of two CPUs goes through: one fits alone, both do not.
+/// Part of a cache that each of two CPUs reads: one of them fits, both together do not.
 const PART: f64 = 0.75;
 
-/// A working set is at least this many times the nearer cache, but no more than [`ROOM`] of its
-/// own.
+/// A working set is at least this many times the nearer cache, but at most [`ROOM`] of its own
+/// cache.
 const BEYOND: f64 = 1.5;
 const ROOM: f64 = 0.9;
 
-/// Partners at most, one of each relation.
+/// Largest number of partners, one of each relation.
 const PARTNERS: usize = 8;
 
-/// Placeholder sizes for the working sets of the caches, in addition to half of the largest one.
+/// Placeholder sizes for the working sets, in addition to half of the largest one.
 const STAND_INS: [Bytes; 3] = [Bytes(1 << 20), Bytes(8 << 20), Bytes(48 << 20)];
 
-/// A probe of a cache: the bytes of each CPU, and the other CPU.
+/// A probe of a cache: the working set of each CPU, and the partner.
 #[derive(Debug, Clone, Copy)]
 struct SharingProbe<'a> {
     group: &'a SweptCpu,
     bytes: Bytes,
     partner: Option<u32>,
-    /// The cache that it is about.
+    /// Capacity of the probed cache.
     cache: Bytes,
 }
 
@@ -48,7 +48,7 @@ impl SharingProbe<'_> {
             .chain([("cache_bytes", self.cache.0)])
             .collect();
         let draft = self.group.draft(scope, SHARED, self.chase(), &more);
-        // Alone it is measured as it is under traffic.
+        // The CPU alone is measured in the same way as next to traffic.
         let loaded = |_| scope.runnable(Work::Loaded(self.work(scope)));
         Draft {
             work: draft.work.and_then(loaded),
@@ -58,8 +58,8 @@ impl SharingProbe<'_> {
 
     fn work(&self, scope: &Scope<'_>) -> LoadedWork {
         let chase = self.chase();
-        // On one node, so that all partners need the same memory; once it is in a cache, it is no
-        // matter where it came from.
+        // All memory is on one node, so that every partner needs the same. Once a line is in a
+        // cache, its origin does not matter.
         let node = Some(chase.memory_node(scope.facts()));
         let bytes = self.bytes.round_up(BLOCK_BYTES);
         let reading = |cpu| Traffic {
@@ -73,8 +73,8 @@ impl SharingProbe<'_> {
     }
 }
 
-/// The first CPU of the run of each relation to that of `group`, nearest first; none where there is
-/// no other CPU.
+/// The first CPU of each relation to the CPU of `group`, nearest first. Empty if there is no other
+/// CPU.
 fn partners(group: &SweptCpu, scope: &Scope<'_>) -> Vec<u32> {
     let places = Places::new(&scope.facts().topology);
     let mut first: BTreeMap<Relation, u32> = BTreeMap::new();
@@ -84,7 +84,7 @@ fn partners(group: &SweptCpu, scope: &Scope<'_>) -> Vec<u32> {
     first.into_values().take(PARTNERS).collect()
 }
 
-/// The CPU alone, then next to each partner; nothing without one.
+/// The CPU alone (`None`), then each partner. Empty if there is no partner.
 fn asked(group: &SweptCpu, scope: &Scope<'_>) -> Vec<Option<u32>> {
     let partners = partners(group, scope);
     let alone = (!partners.is_empty()).then_some(None);
@@ -94,7 +94,7 @@ fn asked(group: &SweptCpu, scope: &Scope<'_>) -> Vec<Option<u32>> {
         .collect()
 }
 
-/// In the order in which the plan gives up the last ones first.
+/// Placeholder probes; the plan drops the last ones first.
 fn rooms<'a>(groups: &'a [SweptCpu], scope: &Scope<'_>) -> Vec<SharingProbe<'a>> {
     let mut rooms = Vec::new();
     for group in groups {
@@ -119,7 +119,7 @@ fn rooms<'a>(groups: &'a [SweptCpu], scope: &Scope<'_>) -> Vec<SharingProbe<'a>>
     rooms
 }
 
-/// Placeholders for what [`place`] asks.
+/// Placeholders for the probes of [`place`].
 pub fn stand_ins(groups: &[SweptCpu], scope: &Scope<'_>) -> Vec<Draft> {
     rooms(groups, scope)
         .iter()
@@ -127,8 +127,8 @@ pub fn stand_ins(groups: &[SweptCpu], scope: &Scope<'_>) -> Vec<Draft> {
         .collect()
 }
 
-/// Probes once the caches of each group are known: at most as many and as large as the first `most`
-/// of the placeholders.
+/// Probes for the known caches of each group. There are at most `most`, and each is no larger than
+/// its placeholder.
 pub fn place(
     groups: &[(SweptCpu, Vec<MeasuredLevel>)],
     scope: &Scope<'_>,
@@ -165,7 +165,7 @@ pub fn place(
     drafts
 }
 
-/// For each cache the working set that fits it and not the nearer one, and the cache itself.
+/// For each cache a working set that fits into it but not into the nearer one, and its capacity.
 fn sizes(group: &SweptCpu, levels: &[MeasuredLevel]) -> Vec<(Bytes, Bytes)> {
     let mut nearer = 0.0;
     let mut size = |end: End| {

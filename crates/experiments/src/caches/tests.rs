@@ -1,4 +1,4 @@
-//! The rules on curves and probes that are known.
+//! The rules, on curves and probes with known answers.
 
 use super::analysis::{
     CurvePoint, End, MeasuredLevel, followed, levels, matched, pairs, rises, ways,
@@ -9,7 +9,7 @@ use units::Bytes;
 
 const LINE: Bytes = Bytes(64);
 
-/// A curve over the coarse grid, then over the fine one around what that shows.
+/// A curve over the coarse grid, then over the fine grid around its rises.
 fn curve(most: Bytes, steps: u32, mut load: impl FnMut(f64) -> f64) -> Vec<CurvePoint> {
     let mut spot = |size: Bytes, coarse: bool| CurvePoint {
         size,
@@ -26,7 +26,8 @@ fn curve(most: Bytes, steps: u32, mut load: impl FnMut(f64) -> f64) -> Vec<Curve
     curve
 }
 
-/// Loads of a hierarchy of sizes in KiB and loads in ns, sharp or with what each cache can hold.
+/// Latencies of a hierarchy with these sizes in KiB and latencies in ns. With `partial`, a larger
+/// working set hits for the part that the cache holds.
 fn hierarchy(caches: &[(f64, f64)], memory: f64, partial: bool, size: f64) -> f64 {
     let mut held = 0.0;
     let mut load = 0.0;
@@ -58,7 +59,7 @@ fn disturbed_places_are_no_levels() {
     let trials = 60;
     for trial in 0..trials {
         let partial = trial % 2 == 0;
-        // One place in ten takes up to three times as long.
+        // One size in ten takes up to three times as long.
         let mut disturbed = |size: f64| {
             let wild = if random.fraction() < 0.1 {
                 1.0 + 2.0 * random.fraction()
@@ -150,7 +151,7 @@ fn the_grids_are_as_dense_as_asked_and_within_what_was_planned() {
     for most in [0, 1, 5, 20, 100] {
         let sizes = closer(&first, &stand_ins, most, LINE);
         assert!(sizes.len() <= most);
-        // Each has a placeholder of its own that is no smaller.
+        // Each size has a placeholder that is no smaller.
         let mut room: Vec<Bytes> = stand_ins.iter().copied().take(most).collect();
         for size in sizes.iter().rev() {
             let place = room
@@ -194,8 +195,8 @@ fn what_is_reported_is_matched_by_order_or_by_size() {
     assert_eq!(pairs(&[1; 20], &[1; 9]).len(), 20);
 }
 
-/// Pairs at 8 B to 1 KiB where a load takes 100 ns and one within `line` 1 ns, with `share` of a
-/// load up to `ahead`.
+/// Pairs at 8 B to 1 KiB. A load takes 100 ns, one within `line` 1 ns, and one up to `ahead` the
+/// given `share`.
 fn loads(line: u64, ahead: u64, share: f64) -> Vec<(Bytes, f64)> {
     let load = |distance: u64| match 2 * distance {
         both if both <= line => 50.5,
@@ -225,7 +226,7 @@ fn lines_and_neighbours_follow_from_pairs() {
             "{shown:?}"
         );
     }
-    // Nothing is dear, or nothing is free: no line.
+    // Every pair is cheap, or none is: the line is unknown.
     assert_eq!(pairs(&loads(1 << 20, 0, 0.0), 1.0).line, None);
     assert_eq!(pairs(&loads(0, 0, 0.0), 1.0).line, None);
     assert_eq!(pairs(&[], 1.0).line, None);
@@ -259,7 +260,7 @@ fn strides_and_ways_are_read_off() {
         ),
         (None, None, None)
     );
-    // As a Zen 4 core showed it: one line too many costs more than several.
+    // Measured on a Zen 4 core: one line too many costs more than several.
     let zen = [
         (2, 1.09),
         (4, 1.09),
@@ -303,7 +304,8 @@ fn two_caches_that_keep_a_part_four_times_apart_are_two() {
 
 #[test]
 fn one_cache_that_wears_off_in_a_way_that_none_of_the_rules_know_is_one() {
-    // Shares kept of a working set that is larger than the cache by a factor.
+    // Share of hits of a working set that is larger than the cache by a factor, for several
+    // replacement policies.
     let ways: [fn(f64, f64) -> f64; 5] = [
         |ratio, width| ratio.max(1.0).powf(-width),
         |ratio, width| (1.0 - ratio.log2() / width).clamp(0.0, 1.0),

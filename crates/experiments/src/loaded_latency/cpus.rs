@@ -1,4 +1,4 @@
-//! Which CPU is measured, and which ones make the traffic.
+//! The CPU that is measured, and the CPUs of the background traffic.
 
 use super::settings::Settings;
 use crate::cpus::one_cpu;
@@ -8,8 +8,9 @@ use crate::placement::kinds;
 use units::CpuList;
 use units::error::{Error, Result};
 
-/// CPUs that follow pointers, one at a time: the requested one, else the first of the session, of
-/// each kind of core unless one is enough or the user chose the CPUs of the traffic.
+/// CPUs that follow the chain, one after another: the requested one, else the first of the session.
+/// Of several kinds of cores it is the first of each kind, unless `one` is set or the user chose
+/// the CPUs of the traffic.
 pub fn probe_cpus(settings: &Settings, scope: &Scope<'_>, one: bool) -> Result<Vec<u32>> {
     let first = one_cpu(settings.cpus.as_ref(), "--cpus", scope)?;
     if one || settings.cpus.is_some() || settings.traffic_cpus.is_some() {
@@ -23,7 +24,7 @@ pub fn probe_cpus(settings: &Settings, scope: &Scope<'_>, one: bool) -> Result<V
     Ok(std::iter::once(first).chain(others).collect())
 }
 
-/// `asked`, if all are CPUs of the run other than `cpu`.
+/// `asked`, if all are CPUs of the session other than `cpu`.
 pub fn asked_cpus(asked: &CpuList, scope: &Scope<'_>, cpu: u32, option: &str) -> Result<Vec<u32>> {
     match asked
         .0
@@ -48,8 +49,8 @@ pub fn asked_cpus(asked: &CpuList, scope: &Scope<'_>, cpu: u32, option: &str) ->
     }
 }
 
-/// CPUs that make the traffic around `cpu`: as many as the user wants, else as many as there are
-/// and as a quota leaves time for.
+/// CPUs of the traffic for the chain on `cpu`: as many as the user requests, else as many as there
+/// are and the quota allows.
 pub fn traffic_cpus(settings: &Settings, scope: &Scope<'_>, cpu: u32) -> Result<Vec<u32>> {
     let mut cpus = match &settings.traffic_cpus {
         Some(asked) => asked_cpus(asked, scope, cpu, "--traffic-cpus")?,
@@ -83,8 +84,7 @@ pub fn traffic_cpus(settings: &Settings, scope: &Scope<'_>, cpu: u32) -> Result<
     Ok(cpus)
 }
 
-/// Options that ask for as many threads as there are CPUs, in the user's proportion of loads to
-/// stores.
+/// Options for as many threads as there are CPUs, in the user's proportion of loads to stores.
 fn possible(settings: &Settings, cpus: usize) -> String {
     let count = |n: Option<Count>| n.map_or(0, |n| n.0 as usize);
     let readers = count(settings.readers);
@@ -108,8 +108,8 @@ fn possible(settings: &Settings, cpus: usize) -> String {
     told.join(" ")
 }
 
-/// The CPUs of the run that use the same memory as `cpu` and no core of its: where there are none,
-/// all others.
+/// CPUs of the session on the memory node of `cpu` but not on its core. If there are none, all
+/// others.
 fn others(scope: &Scope<'_>, cpu: u32) -> Vec<u32> {
     let topology = &scope.facts().topology;
     let all: Vec<u32> = scope
@@ -141,8 +141,7 @@ fn others(scope: &Scope<'_>, cpu: u32) -> Vec<u32> {
         .unwrap_or(all)
 }
 
-/// Why `threads` at once would not show the memory, where a quota of CPU time leaves too little of
-/// it for them.
+/// Why `threads` threads would exceed a quota of CPU time; `None` if they do not.
 pub fn beyond_quota(scope: &Scope<'_>, threads: usize) -> Option<String> {
     let fact = &scope.facts().system.cpu_quota;
     let quota = fact.get().filter(|&&quota| quota < threads as f64)?;
@@ -153,7 +152,7 @@ pub fn beyond_quota(scope: &Scope<'_>, threads: usize) -> Option<String> {
     ))
 }
 
-/// That a quota leaves time for fewer threads of traffic than there are CPUs.
+/// Remarks that a quota allows fewer threads of traffic than there are CPUs.
 pub fn adjustments(settings: &Settings, scope: &Scope<'_>, one: bool) -> Option<String> {
     let fact = &scope.facts().system.cpu_quota;
     let quota = fact.get()?;

@@ -1,4 +1,4 @@
-//! Latency over bandwidth: one curve for each kind of traffic, read back from the points.
+//! Curves of latency over bandwidth, one for each kind of traffic, built from the points.
 
 use crate::difference::{Difference, Figure, Shown};
 use crate::series::grouped;
@@ -10,26 +10,27 @@ use stats::{first_passing, knee_below_chord, unevenness};
 /// The mix of the point without traffic.
 pub const IDLE: &str = "idle";
 
-/// Longer pauses than this are longer than a chunk of a sample: what falls into its window is then
-/// no longer exact.
+/// Longest pause. A longer one exceeds a chunk of a sample, so that the count inside the common
+/// window would no longer be exact.
 pub const LONGEST_PAUSE: u64 = 1_000_000;
 
-/// Latencies fall where one is below this share of another: figures of an hour differ by as much.
+/// Latencies fall if one is below this share of an earlier one. Figures of different hours differ
+/// by less.
 const FALLS: f64 = 0.97;
 
-/// A curve whose loads never take this many times as long as idle is not loaded.
+/// The memory is loaded if a load takes at least this many times as long as idle.
 pub const LOADED: f64 = 1.5;
 
-/// Less is not to be learnt by another point: neighbours that are a tenth of the curve's square
-/// apart.
+/// Least weight of a piece of the curve that gets another point: its ends are a tenth apart, with
+/// both axes scaled to 1.
 const LEARNT: f64 = 0.01;
 
-/// One intensity of the traffic.
+/// A point of a curve.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadedPoint<'a> {
     /// The measured point.
     pub point: &'a Point,
-    /// Cycles between bursts, `None` without traffic.
+    /// Cycles between bursts; `None` without traffic.
     pub pause: Option<u64>,
     /// Latency of a load, in ns.
     pub latency: Summary,
@@ -44,16 +45,17 @@ impl LoadedPoint<'_> {
     }
 }
 
-/// One kind of traffic at rising intensity.
+/// Curve of one kind of traffic at rising intensity.
 #[derive(Debug, Clone)]
 pub struct LoadedCurve<'a> {
-    /// The coordinates that all its points share.
+    /// Coordinates that all its points share.
     pub place: Coordinates,
-    /// Idle first, then by ever shorter pauses.
+    /// The idle point first, then points with ever shorter pauses.
     pub spots: Vec<LoadedPoint<'a>>,
 }
 
-/// The curves of `dataset` in the order of their points, each with the idle point of its place.
+/// Curves of `dataset` in the order of their points, each with the idle point of the same
+/// coordinates.
 pub fn curves(dataset: &Dataset) -> Vec<LoadedCurve<'_>> {
     let loaded = dataset
         .points
@@ -112,8 +114,7 @@ impl<'a> LoadedCurve<'a> {
             .max_by(|a, b| a.bandwidth().total_cmp(&b.bandwidth()))
     }
 
-    /// How much longer than idle loads take under traffic, for each of its intensities whose
-    /// figures are known.
+    /// Slowdown of a load under traffic against idle, for each intensity with known figures.
     pub fn slowed(&self) -> Vec<Difference<'a>> {
         let Some(idle) = self.idle() else {
             return Vec::new();
@@ -124,8 +125,8 @@ impl<'a> LoadedCurve<'a> {
             .collect()
     }
 
-    /// Whether loads at some intensity may take [`LOADED`] times as long as idle, according to the
-    /// intervals.
+    /// True if, by the intervals, a load at some intensity may take [`LOADED`] times as long as
+    /// idle.
     pub fn is_loaded(&self) -> bool {
         let slowed = self.slowed();
         slowed
@@ -141,8 +142,8 @@ impl<'a> LoadedCurve<'a> {
         self.spots.iter().map(|spot| spot.latency.median).collect()
     }
 
-    /// Latency at the bandwidth that the traffic first reaches, in ns, by linear interpolation
-    /// between points.
+    /// Latency in ns where the traffic first reaches `bandwidth`, by linear interpolation between
+    /// points.
     pub fn at(&self, bandwidth: f64) -> Option<Figure<'a>> {
         let figures: Vec<Figure<'_>> = self
             .spots
@@ -165,10 +166,10 @@ impl<'a> LoadedCurve<'a> {
         })
     }
 
-    /// The point at which the curve turns up: after it there is one whose latency is higher than
-    /// there and than idle, as their intervals show. Points whose bandwidth is no higher than that
-    /// of a longer pause say nothing, and a point that is faster than idle is no bend. A curve that
-    /// is not loaded has none.
+    /// The knee: the point after which latency rises. A later point must have a higher latency than
+    /// the knee and than idle, as their intervals show. A point whose bandwidth is no higher than
+    /// that of a longer pause is ignored, and a point faster than idle is no knee. A curve that is
+    /// not loaded has no knee.
     pub fn knee(&self) -> Option<&LoadedPoint<'a>> {
         if !self.is_loaded() {
             return None;
@@ -194,9 +195,8 @@ impl<'a> LoadedCurve<'a> {
         (rising[index + 1..].iter().any(rises) && !falls).then_some(knee)
     }
 
-    /// Two points, the second with more traffic and faster loads, neither by chance nor by next to
-    /// nothing. Bandwidths and latencies have intervals that do not meet, and the latency falls by
-    /// [`FALLS`].
+    /// Two points, of which the second has more traffic and faster loads. The intervals of both
+    /// quantities do not meet, and the latency falls by [`FALLS`].
     pub fn fall(&self) -> Option<(&LoadedPoint<'a>, &LoadedPoint<'a>)> {
         let low = |spot: &LoadedPoint<'_>| spot.load.map_or(0.0, |load| load.ci_low);
         let high = |spot: &LoadedPoint<'_>| spot.load.map_or(0.0, |load| load.ci_high);
@@ -215,7 +215,7 @@ impl<'a> LoadedCurve<'a> {
             .max_by(|one, other| depth(one).total_cmp(&depth(other)))
     }
 
-    /// Pauses at which another point would say something, each with how much.
+    /// Pauses for further points, each with the weight of its piece of the curve.
     pub fn wanted(&self) -> Vec<(f64, u64)> {
         let worth = unevenness(&self.bandwidths(), &self.latencies());
         let pairs = self
@@ -235,8 +235,8 @@ fn shows(from: &Point, to: &Point) -> Option<Shown> {
     Some(Difference::between(from, to)?.shows())
 }
 
-/// A pause between two neighbouring ones, in whole blocks of additions: their geometric middle;
-/// four times the longest one where the neighbour has no traffic. `None` where there is no room.
+/// A pause between two neighbouring ones, in whole blocks of additions: their geometric mean. If
+/// the longer side has no traffic, four times the longest pause. `None` if no pause lies between.
 fn middle(longer: Option<u64>, shorter: u64) -> Option<u64> {
     let pause = match (longer, shorter) {
         (None, shorter) => shorter.saturating_mul(4).min(LONGEST_PAUSE),

@@ -8,13 +8,13 @@ use report::{Dataset, Finding, HostFacts};
 use std::collections::BTreeMap;
 use units::counted;
 
-/// Shares of the highest bandwidth at which the finding has the latency.
+/// Shares of the highest bandwidth at which the finding gives the latency.
 const SHARES: [(f64, &str); 3] = [(0.5, "50"), (0.8, "80"), (0.9, "90")];
 
-/// Mixes are compared at this share of what the slowest of them reaches.
+/// Mixes are compared at this share of the highest bandwidth of the slowest mix.
 const COMPARED_AT: f64 = 0.8;
 
-/// All findings; `facts` of the machine that the curves are of.
+/// All findings of `dataset`; `facts` describes its machine.
 pub fn findings(dataset: &Dataset, facts: Option<&HostFacts>) -> Vec<Finding> {
     let curves = curves(dataset);
     let cure = cure(facts);
@@ -49,7 +49,7 @@ fn cure(facts: Option<&HostFacts>) -> String {
     }
 }
 
-/// Which curve it is, in words: its traffic, and what else tells it from others.
+/// Words for a curve: its traffic, and what else distinguishes it from the others.
 fn named(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> String {
     let differs = |axis: &&&str| {
         all.iter()
@@ -78,8 +78,8 @@ fn threads(curve: &LoadedCurve<'_>) -> String {
     counted(threads, "thread")
 }
 
-/// The figures along one curve: idle, at the shares of its highest bandwidth at which loads take
-/// longer, and its knee.
+/// Figures along one curve: idle, the shares of its highest bandwidth at which loads take longer,
+/// and the knee.
 pub(super) fn along(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> Option<Finding> {
     let idle = Figure::new(curve.idle()?.point)?;
     let fastest = curve.fastest()?;
@@ -126,8 +126,8 @@ pub(super) fn along(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> Option<
         .then(|| Some(Finding::resting_on(points, "loaded-latency", text)?.with(values)))?
 }
 
-/// Figures at the shares of `most` at which loads take longer than `idle`. Each is above the one
-/// before by its interval, and no later one is below it. So the series rises.
+/// Figures at those shares of `most` at which loads take longer than `idle`. The interval of each
+/// is above the previous one, and no later figure is below it.
 fn rising<'a>(
     curve: &LoadedCurve<'a>,
     idle: &Figure<'a>,
@@ -206,8 +206,8 @@ pub(super) fn doubt(
     )
 }
 
-/// Curves that differ along `axis` only, at the same bandwidth: that of the slowest of them,
-/// nearly.
+/// Comparison of curves that differ along `axis` only, at a bandwidth that the slowest of them
+/// nearly reaches.
 fn compared(curves: &[LoadedCurve<'_>], axis: &str) -> Vec<Finding> {
     let along = curves.iter().filter(|curve| curve.place.contains_key(axis));
     let groups = grouped(along, |curve| without(&curve.place, &[axis]));
@@ -217,7 +217,7 @@ fn compared(curves: &[LoadedCurve<'_>], axis: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// `None` where the intervals leave open how the curves compare.
+/// Comparison at equal bandwidth. `None` if the intervals leave it open.
 fn at_equal_bandwidth(group: &[&LoadedCurve<'_>], axis: &str) -> Option<Finding> {
     let most = group
         .iter()

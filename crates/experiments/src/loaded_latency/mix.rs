@@ -1,4 +1,4 @@
-//! Composition of traffic: mixes of loads and stores, and threads of either kind.
+//! Composition of traffic: mixes of loads and stores, and threads that only load or only store.
 
 use engine::Traffic;
 use kernels::Operation;
@@ -9,11 +9,11 @@ use units::{ParseError, parse_list};
 /// Loads to stores in every thread: `67:33`; `0:100nt` with non-temporal stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mix {
-    /// Parts that are loaded.
+    /// Number of parts that are loaded.
     pub reads: u32,
-    /// Parts that are stored.
+    /// Number of parts that are stored.
     pub writes: u32,
-    /// Whether stores are non-temporal.
+    /// True if stores are non-temporal.
     pub non_temporal: bool,
 }
 
@@ -21,11 +21,11 @@ pub struct Mix {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mixes(pub Vec<Mix>);
 
-/// More parts than this are a typing error.
+/// More parts are taken for a typing error.
 const MAX_PARTS: u32 = 1000;
 
 impl Mix {
-    /// With ordinary stores.
+    /// A mix with ordinary stores.
     pub const fn new(reads: u32, writes: u32) -> Self {
         Self {
             reads,
@@ -34,7 +34,7 @@ impl Mix {
         }
     }
 
-    /// `traffic` with this mix, in the fewest bursts that make it.
+    /// `traffic` with this mix, in the fewest bursts.
     pub fn apply(self, traffic: Traffic) -> Traffic {
         let common = greatest_common_divisor(self.reads, self.writes).max(1);
         let store = if self.non_temporal {
@@ -106,10 +106,10 @@ impl FromStr for Mixes {
     }
 }
 
-/// Work of the threads of a curve.
+/// Mixes of the threads of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrafficShape {
-    /// All the same.
+    /// All threads have this mix.
     Mixed(Mix),
     /// This many threads that load, then this many that store.
     Apart(u32, u32),

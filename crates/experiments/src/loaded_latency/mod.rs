@@ -30,7 +30,7 @@ use report::{Axis, Dataset, Finding, HostFacts, Quantity};
 use units::error::{Error, Result};
 
 impl CommandSettings for Settings {
-    /// Curves, or what a victim loses.
+    /// Curves, or the loss of a victim.
     fn experiments(self) -> Vec<Box<dyn Experiment>> {
         match self.victim {
             Some(_) => Tenants::both(&self)
@@ -55,16 +55,16 @@ const MIXES: [Mix; 6] = [
     },
 ];
 
-/// Pauses by default: from a few percent of what a thread moves without any.
+/// Default pauses. The longest gives a few percent of a thread's highest bandwidth.
 const PAUSES: [u64; 10] = [65536, 32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 0];
 
 /// Pauses of the default profile.
 const FEW_PAUSES: [u64; 6] = [16384, 4096, 2048, 1024, 256, 0];
 
-/// How often points are added to a curve, each time by what is known then.
+/// Number of follow-ups that add points to a curve.
 const STAGES: u32 = 2;
 
-/// When time is short, first the added points go, then the curves but the first.
+/// When time is short, added points are dropped first, then all curves but the first.
 const ADDED: u8 = 4;
 const OTHER_CURVES: u8 = 3;
 const FIRST_CURVE: u8 = 2;
@@ -75,10 +75,9 @@ pub struct LoadedLatency {
     settings: Settings,
     mixes: Vec<Mix>,
     pauses: Vec<u64>,
-    /// Whether only one kind of core and its own node are measured.
+    /// True if only one kind of core and its own node are measured.
     brief: bool,
-    /// Curves of each other kind of core and of distant memory at most, where the first place has
-    /// all of them.
+    /// Largest number of curves for each other kind of core and for distant memory.
     elsewhere: usize,
 }
 
@@ -123,7 +122,7 @@ impl LoadedLatency {
         }
     }
 
-    /// The curves, by place and kind of traffic.
+    /// The curves to measure, by place and kind of traffic.
     fn lines(&self, scope: &Scope<'_>) -> Result<Vec<CurvePlan>> {
         let mut lines = Vec::new();
         for cpu in probe_cpus(&self.settings, scope, self.brief)? {
@@ -175,7 +174,7 @@ impl LoadedLatency {
         vec![TrafficShape::Apart(count(readers), count(writers))]
     }
 
-    /// The pauses, each once, longest first.
+    /// Requested pauses, each once, longest first.
     fn pauses(&self) -> Vec<u64> {
         let mut pauses: Vec<u64> = self
             .pauses
@@ -231,7 +230,7 @@ impl Experiment for LoadedLatency {
             {
                 drafts.push(idle);
             }
-            // Without the highest bandwidth there is nothing to compare the others with.
+            // Without the highest bandwidth, other points have nothing to be compared with.
             let needed = |pause: u64| {
                 if pause == 0 {
                     line.drop_priority - 1

@@ -1,4 +1,4 @@
-//! Points of a curve: a chase, its memory, and the background traffic.
+//! Points of a curve: a chain, its memory, and the background traffic.
 
 use super::cpus::beyond_quota;
 use super::mix::TrafficShape;
@@ -15,12 +15,12 @@ use report::{Coordinates, Outcome};
 use units::Bytes;
 use units::error::{Error, Result};
 
-/// The measured chase with its memory, whatever the source of traffic.
+/// The measured chain and its memory, without the traffic.
 #[derive(Debug, Clone)]
 pub struct MeasuredChase {
     pub cpu: u32,
     pub pages: PageMode,
-    /// The memory node as an axis, `None` where there is but one.
+    /// Coordinate of the memory node; `None` on a machine with one node.
     pub node: Option<u32>,
     /// The memory node.
     pub memory: u32,
@@ -29,19 +29,19 @@ pub struct MeasuredChase {
     pub level: String,
 }
 
-/// One curve to be.
+/// A curve to measure.
 #[derive(Debug, Clone)]
 pub struct CurvePlan {
     pub place: MeasuredChase,
     pub shape: TrafficShape,
     /// The threads of the traffic.
     pub cpus: Vec<u32>,
-    /// Working set of each.
+    /// Working set of each thread of the traffic.
     pub bytes: Bytes,
     pub drop_priority: u8,
 }
 
-/// Working set of each thread of the traffic: all of them together outlast the caches, in both
+/// Working set of each thread of the traffic. All threads together exceed the caches, in both
 /// windows of a mix.
 pub fn traffic_bytes(scope: &Scope<'_>, cpus: &[u32]) -> Bytes {
     Levels::new(scope.facts(), cpus, scope.last_level())
@@ -49,7 +49,7 @@ pub fn traffic_bytes(scope: &Scope<'_>, cpus: &[u32]) -> Bytes {
         .round_up(2 * BLOCK_BYTES)
 }
 
-/// Places of the memory, by pages and node, with whether the node is far from the CPU.
+/// Places of the memory by pages and node, and whether the node is distant from the CPU.
 pub fn places(
     settings: &Settings,
     scope: &Scope<'_>,
@@ -104,8 +104,8 @@ pub fn places(
         .collect())
 }
 
-/// The node with memory that is most distant from `own`, the first of several; `None` where there
-/// is no other.
+/// The node with memory that is most distant from `own`, the first of several. `None` if there is
+/// no other node.
 fn most_distant(scope: &Scope<'_>, own: Option<u32>) -> Option<u32> {
     let nodes = &scope.facts().topology.nodes;
     let from = nodes.iter().find(|node| Some(node.id) == own)?;
@@ -122,7 +122,7 @@ fn most_distant(scope: &Scope<'_>, own: Option<u32>) -> Option<u32> {
 }
 
 impl MeasuredChase {
-    /// The chase; in memory of its own node it is the one of `memgauge latency`.
+    /// The chain. In memory of its own node it is the one of `memgauge latency`.
     pub fn chase(&self, scope: &Scope<'_>) -> ChaseWork {
         let far = self
             .node
@@ -156,7 +156,7 @@ impl MeasuredChase {
 }
 
 impl CurvePlan {
-    /// Threads with this many cycles between bursts.
+    /// Traffic of all threads with this many cycles between bursts.
     pub fn traffic(&self, pause: u64) -> Vec<Traffic> {
         let thread = |(index, &cpu): (usize, &u32)| {
             let plain = Traffic {
@@ -169,7 +169,7 @@ impl CurvePlan {
         self.cpus.iter().enumerate().map(thread).collect()
     }
 
-    /// Point with this many cycles between bursts.
+    /// The point with this many cycles between bursts.
     pub fn point(&self, scope: &Scope<'_>, pause: u64) -> Draft {
         let traffic = if self.cpus.is_empty() {
             None
@@ -185,7 +185,7 @@ impl CurvePlan {
     }
 }
 
-/// The chase of `place` under `traffic`; `None` if there is no CPU for any.
+/// The chain of `place` under `traffic`; `None` stands for a machine without a CPU for traffic.
 pub fn draft_point(
     scope: &Scope<'_>,
     place: &MeasuredChase,

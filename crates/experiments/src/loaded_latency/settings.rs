@@ -83,7 +83,7 @@ impl Effects for Settings {
 }
 
 impl Settings {
-    /// Measurement without options.
+    /// Settings without any option.
     pub fn plain() -> Self {
         Self {
             mixes: None,

@@ -14,13 +14,13 @@ use report::{Axis, Dataset, Finding, Outcome, Point, Quantity};
 use units::CpuList;
 use units::error::Result;
 
-/// Default mixes of the aggressor: loads only, and stores too.
+/// Default mixes of the aggressor: only loads, then loads and stores.
 const MIXES: [Mix; 2] = [Mix::new(100, 0), Mix::new(50, 50)];
 
-/// No aggressor.
+/// Coordinate of a point without aggressor.
 const NOBODY: &str = "none";
 
-/// One side of the experiment: the victim's latency, or its bandwidth.
+/// One quantity of the victim: latency or bandwidth.
 #[derive(Debug, Clone)]
 pub struct Tenants {
     settings: Settings,
@@ -28,7 +28,7 @@ pub struct Tenants {
 }
 
 impl Tenants {
-    /// Both sides, for settings that name a victim.
+    /// Both quantities, for settings that name a victim.
     pub fn both(settings: &Settings) -> [Self; 2] {
         [false, true].map(|streams| Self {
             settings: settings.clone(),
@@ -208,7 +208,7 @@ impl Experiment for Tenants {
 }
 
 impl Tenants {
-    /// Cost of the aggressor of `point` for the victim, against the point without one.
+    /// Finding about the slowdown of the victim at `point`, against the point without aggressor.
     fn cost(&self, dataset: &Dataset, point: &Point) -> Option<Finding> {
         let place = |p: &Point| {
             let mut place = p.coordinates.clone();

@@ -1,11 +1,11 @@
-//! Curves made by hand: what is read off them, and what is said about odd ones.
+//! Findings on hand-made curves, ordinary and odd ones.
 
 use super::curve::{LoadedCurve, LoadedPoint};
 use super::findings::{along, doubt};
 use crate::difference::tests::measured_point;
 use report::{Coordinate, Coordinates, Load, Summary};
 
-/// A point with this traffic in GB/s and this latency, both known to the share `error`.
+/// A point with this traffic in GB/s and this latency, both with the relative error `error`.
 fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> LoadedPoint<'static> {
     let ci_low = ns * (1.0 - error);
     let ci_high = ns * (1.0 + error);
@@ -29,7 +29,7 @@ fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> LoadedPoint<
         confidence: 0.95,
         bus_estimate: rate,
     };
-    // Points outlive the curves that are made of them; these are few.
+    // Points must outlive their curves; there are few of them.
     let point = Box::leak(Box::new(measured_point(latency)));
     LoadedPoint {
         point,
@@ -108,7 +108,7 @@ fn only_a_rise_that_the_intervals_show_is_told() {
             .unwrap_or_default();
         ["ns_at_50", "ns_at_80", "ns_at_90"].map(|share| told.get(share).copied())
     };
-    // Loads are faster at 80% than at 50%, as with a clock that rises under traffic.
+    // Loads are faster at 80% than at 50%, as if the clock rose under traffic.
     let dips = [
         (0.0, 160.0),
         (10.0, 194.0),
@@ -117,7 +117,7 @@ fn only_a_rise_that_the_intervals_show_is_told() {
         (20.0, 300.0),
     ];
     assert_eq!(told(&dips, 0.01), [None, Some(178.0), Some(230.0)]);
-    // Within the intervals that is no fall, nor is what follows a rise.
+    // With wider intervals this is no fall, and nothing counts after a rise.
     assert_eq!(told(&dips, 0.06), [Some(194.0), None, Some(230.0)]);
     let level = [
         (0.0, 100.0),
@@ -138,8 +138,8 @@ fn only_a_rise_that_the_intervals_show_is_told() {
 
 #[test]
 fn a_bend_is_told_only_before_a_rise_beyond_the_intervals() {
-    // Seen on a virtual machine of two CPUs: traffic keeps the host's clocks up, so that loads get
-    // a little faster.
+    // Measured on a virtual machine of two CPUs: traffic keeps the clocks of the host high, so that
+    // loads get a little faster.
     let falling = [
         (0.0, 238.0),
         (0.69, 233.6),
@@ -165,7 +165,7 @@ fn a_bend_is_told_only_before_a_rise_beyond_the_intervals() {
 
 #[test]
 fn a_curve_that_is_not_loaded_has_no_bend() {
-    // The same form, once up to 1.4 times idle and once up to 1.6 times.
+    // The same shape, with a rise to 1.4 and to 1.6 times idle.
     let knee = |height: f64| {
         let points = [
             (0.0, 100.0),
@@ -181,7 +181,7 @@ fn a_curve_that_is_not_loaded_has_no_bend() {
 #[test]
 fn no_curve_bends_below_idle() {
     // Idle was disturbed: it takes longer than loads under little traffic, and as long as those
-    // under most.
+    // under most traffic.
     let dip = [
         (0.0, 176.0),
         (0.5, 160.0),
@@ -203,7 +203,7 @@ fn a_curve_that_falls_outside_its_bands_is_said_to() {
         (finding.values["from_ns"], finding.values["to_ns"]),
         (102.0, 90.0)
     );
-    // Within the bands nothing is said, of latencies and of bandwidths.
+    // With wider intervals there is no finding.
     assert!(doubt(&curve(&points, 0.1), &[], CURE).is_none());
     let close = [(0.0, 100.0), (10.0, 300.0), (10.1, 200.0)];
     assert!(doubt(&curve(&close, 0.01), &[], CURE).is_none());
@@ -220,7 +220,7 @@ fn a_curve_that_hardly_rises_is_said_to() {
     let said = "7 threads cannot load this memory: under 100:0 traffic of 7 threads (10.0 GB/s) \
          loads take at most 1.40 times as long as idle, not 1.5 times; it takes more.";
     assert_eq!(finding.text, said);
-    // The finding tells the effect of traffic, not that idle is slowest.
+    // The finding is about the effect of traffic; it does not say that idle is slowest.
     let faster = [(0.0, 100.0), (5.0, 98.0), (10.0, 95.0)];
     assert_eq!(
         doubt(&curve(&faster, 0.1), &[], CURE)
@@ -229,7 +229,7 @@ fn a_curve_that_hardly_rises_is_said_to() {
         0.98
     );
     for reached in [149.0, 150.0] {
-        // Within the intervals that is 1.5 times.
+        // With these intervals the slowdown may be 1.5 times.
         assert!(
             doubt(
                 &curve(&[(0.0, 100.0), (5.0, 102.0), (10.0, reached)], 0.01),
@@ -258,9 +258,9 @@ fn without_an_idle_point_or_traffic_there_is_nothing_to_say() {
 fn points_are_wanted_in_long_pieces_and_at_the_bend() {
     let mut wanted = curve(&RISING, 0.01).wanted();
     wanted.sort_by(|a, b| b.0.total_cmp(&a.0));
-    // Between 18 and 20 GB/s, where half of all rising happens.
+    // Between 18 and 20 GB/s, where half of the rise happens.
     let middle = ((1u64 << 16) as f64 * (1u64 << 15) as f64).sqrt() as u64 / 128 * 128;
     assert_eq!(wanted[0].1, middle);
-    // Beyond the longest pause there is room, too.
+    // A point beyond the longest pause is possible, too.
     assert!(wanted.iter().any(|(_, pause)| *pause > 1 << 19));
 }

@@ -1,4 +1,4 @@
-//! The nodes to measure between: whose CPUs, and whose memory.
+//! The nodes to measure: whose CPUs, and whose memory.
 
 use super::findings::COMMAND;
 use super::settings::Settings;
@@ -13,13 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::error::Result;
 use units::{Bytes, CpuList, ThreadCount};
 
-/// Profiles leave out what other experiments call least needed after local memory.
+/// When time is short, remote memory is dropped before points that other experiments need.
 pub const DROP_PRIORITY: u8 = 1;
 
-/// Distances that the default profile measures.
+/// Number of distances that the default profile measures.
 const FEW: usize = 4;
 
-/// Pairs that the full profile measures: all of four nodes, of more nodes a choice.
+/// Number of pairs that the full profile measures: all of four nodes, a choice of more nodes.
 const MANY: usize = 24;
 
 /// A node whose CPUs access memory.
@@ -27,9 +27,9 @@ const MANY: usize = 24;
 pub struct CpuNode {
     /// Its number.
     pub id: u32,
-    /// The CPUs of the run on it.
+    /// CPUs of the session on the node.
     pub cpus: Vec<u32>,
-    /// CPUs of it that a thread runs on.
+    /// CPUs of the node that run a thread.
     pub threads: Vec<u32>,
 }
 
@@ -38,17 +38,17 @@ pub struct CpuNode {
 pub struct Ends {
     /// Nodes with CPUs.
     pub cpu_nodes: Vec<CpuNode>,
-    /// Position of a node with CPUs, and a node with memory, in the order of tables.
+    /// Pairs of a position in `cpu_nodes` and a memory node, in the order of tables.
     pub pairs: Vec<(usize, u32)>,
-    /// Nodes whose memory may be had, for interleaving.
+    /// Nodes with memory for interleaving.
     shared: Vec<u32>,
-    /// Nodes with CPUs whose threads use spread memory too.
+    /// Number of nodes with CPUs whose threads also use interleaved memory.
     pub spreading: usize,
 }
 
 impl Ends {
-    /// The nodes that `settings` ask for. `None` in a profile among other experiments, which
-    /// measure the only node of a machine that has one.
+    /// The nodes that `settings` request. `None` in a profile with other experiments on a machine
+    /// of one node, because those measure its memory.
     pub fn new(
         settings: &Settings,
         detail: Option<Detail>,
@@ -124,21 +124,22 @@ impl Ends {
             .collect()
     }
 
-    /// Whether every node with CPUs is measured with memory of its own.
+    /// True if every node with CPUs is measured with its own memory.
     pub fn all_local(&self) -> bool {
         self.cpu_nodes
             .iter()
             .all(|node| self.shared.contains(&node.id))
     }
 
-    /// Memory spread over the nodes; `None` if there is only one or no such spread is requested.
+    /// Memory interleaved over the nodes. `None` if there is only one node or if `spread` is not
+    /// requested.
     pub fn interleaved(&self, spread: Spread) -> Option<Place> {
         let nodes = || self.shared.clone();
         match spread {
             _ if self.shared.len() < 2 => None,
             Spread::None => None,
             Spread::Even => Some(Place::Interleaved(nodes())),
-            // A policy that the kernel lacks is an unsupported point.
+            // If the kernel lacks the policy, the point is unsupported.
             Spread::Weighted => Some(Place::Weighted(nodes())),
         }
     }
@@ -196,8 +197,7 @@ fn cpu_node(scope: &Scope<'_>, id: u32, cpus: Vec<u32>, count: Option<ThreadCoun
     CpuNode { id, cpus, threads }
 }
 
-/// One of `pairs` for each distance, local memory first, from the first node with CPUs that has
-/// memory.
+/// One of `pairs` for each distance, local memory first, from the first CPU node that has memory.
 fn of_each_distance(
     scope: &Scope<'_>,
     cpu_nodes: &[CpuNode],
@@ -228,8 +228,8 @@ fn of_each_distance(
     chosen
 }
 
-/// At most [`MANY`] of `pairs` in their order: one of each distance from the first node, then the
-/// own memory of each node, then the others.
+/// At most [`MANY`] of `pairs` in their order: one of each distance from the first node, then each
+/// node's own memory, then others.
 fn representative(
     scope: &Scope<'_>,
     cpu_nodes: &[CpuNode],
@@ -253,7 +253,7 @@ fn representative(
         .collect()
 }
 
-/// Why memory of `bytes` at `place` cannot be had, if so.
+/// Why `bytes` of memory at `place` are not available; `None` if they are.
 pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome> {
     let topology = &scope.facts().topology;
     if let Some(outcome) = scope.no_room(bytes, bytes) {
@@ -287,7 +287,7 @@ pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome
     })
 }
 
-/// Whether nothing but nodes is measured.
+/// True if `numa` is the only experiment of the session.
 fn is_all_that_is_asked(scope: &Scope<'_>) -> bool {
     scope
         .experiments
@@ -295,7 +295,7 @@ fn is_all_that_is_asked(scope: &Scope<'_>) -> bool {
         .all(|name| ["numa", "numa-latency"].contains(name))
 }
 
-/// Which CPUs and pairs are left out, in sentences.
+/// Sentences about CPUs and pairs that are left out.
 pub fn adjustments(settings: &Settings, detail: Option<Detail>, scope: &Scope<'_>) -> Vec<String> {
     let Ok(Some(ends)) = Ends::new(settings, detail, scope) else {
         return Vec::new();

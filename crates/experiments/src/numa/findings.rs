@@ -1,5 +1,5 @@
-//! Findings of the matrices: local against remote memory, the slowest link, directions that differ,
-//! all nodes at once.
+//! Findings of the matrices: local against remote memory, the slowest link, asymmetric pairs, all
+//! nodes at once.
 
 use crate::difference::{Difference, Figure, Shown};
 use crate::series::grouped;
@@ -10,13 +10,14 @@ use units::significant;
 /// The command that measures all pairs.
 pub const COMMAND: &str = "numa";
 
-/// The row of all nodes' CPUs together.
+/// Name of the row with the CPUs of all nodes.
 pub const ALL: &str = "all";
 
-/// The column of memory of each thread's own node.
+/// Name of the column with each thread's local memory.
 pub const LOCAL: &str = "local";
 
-/// Directions of a link that differ by more than this, and not by chance, are a finding.
+/// Two directions of a link are asymmetric if they differ by more than this share and the intervals
+/// show it.
 const ASYMMETRIC: f64 = 0.1;
 
 /// A measured pair of nodes.
@@ -34,7 +35,7 @@ impl<'a> Link<'a> {
         self.figure.value
     }
 
-    /// `other` as a share of this link.
+    /// `other` compared with this link.
     fn against(&self, other: &Link<'a>) -> Difference<'a> {
         Difference {
             from: self.figure.clone(),
@@ -64,7 +65,7 @@ fn links<'a>(points: &[&'a Point]) -> Vec<Link<'a>> {
     points.iter().filter_map(link).collect()
 }
 
-/// The points of each operation and kind of pages, in the order of the dataset, with its name.
+/// The name and the points of each operation and kind of pages, in the order of the dataset.
 fn parts(dataset: &Dataset) -> Vec<(String, Vec<&Point>)> {
     let several = |axis: &str| {
         let first = dataset.points.first().map(|p| p.name(axis));
@@ -112,8 +113,8 @@ pub fn latency(dataset: &Dataset) -> Vec<Finding> {
     findings
 }
 
-/// Finding about a machine of one node: all memory is local, with its values. `None` if
-/// `dataset` has no point, and where the system tells of several nodes.
+/// Finding about a machine of one node: all memory is local. `None` if `dataset` has no point, or
+/// if the system reports several nodes.
 pub fn one_node(facts: &HostFacts, dataset: &Dataset) -> Option<Finding> {
     let topology = &facts.topology;
     if topology.nodes.len() > 1 || dataset.points.is_empty() {
@@ -162,8 +163,8 @@ fn mean<'a>(links: &[&Link<'a>]) -> Option<Figure<'a>> {
     )
 }
 
-/// Local memory against that of each distance, next to the reported distance. A distance whose
-/// intervals leave it open is left out.
+/// Local memory against memory at each distance, next to the reported distance. A distance is left
+/// out if the intervals show no difference.
 fn by_distance(
     name: &str,
     links: &[Link<'_>],
@@ -236,8 +237,8 @@ fn by_distance(
     Some(Finding::shown_by(points, kind, text)?.with(values))
 }
 
-/// The slowest pair of nodes as a share of the CPU node's own memory. There have to be several
-/// remote pairs, and the intervals have to show that it is slower than local.
+/// The slowest pair of nodes, as a share of the CPU node's local memory. There must be several
+/// remote pairs, and the intervals must show that it is slower than local memory.
 fn worst(
     name: &str,
     links: &[Link<'_>],
@@ -288,8 +289,8 @@ fn worst(
     (difference.shows() == worse).then(|| difference.finding("numa-worst-link", text, &values))?
 }
 
-/// Pairs of nodes whose two directions differ beyond their intervals, measured with as many
-/// threads.
+/// Pairs of nodes with the same number of threads whose directions differ by more than their
+/// intervals.
 fn asymmetric(name: &str, links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> Option<Finding> {
     let mut found: Vec<(Difference<'_>, &Link<'_>, &Link<'_>)> = Vec::new();
     for there in links.iter().filter(|link| link.from < link.to) {
@@ -337,7 +338,7 @@ fn asymmetric(name: &str, links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> 
     Some(Finding::shown_by(points, "numa-asymmetric", text)?.with(values))
 }
 
-/// All nodes on their own memory at once against the sum of what each has alone.
+/// All nodes on their local memory at once, against the sum of the single ones.
 fn together(
     name: &str,
     points: &[&Point],
@@ -347,7 +348,7 @@ fn together(
     let all = |p: &&&Point| p.name("cpu_node") == Some(ALL) && p.name("memory_node") == Some(LOCAL);
     let total = Figure::new(points.iter().find(all)?)?;
     let local: Vec<&Link<'_>> = links.iter().filter(|link| link.is_local()).collect();
-    // In a profile not every node is measured alone.
+    // A profile does not measure every node alone.
     let nodes: std::collections::BTreeSet<u64> =
         points.iter().filter_map(|p| p.number("cpu_node")).collect();
     let mut values = BTreeMap::from([("total".to_owned(), total.value)]);

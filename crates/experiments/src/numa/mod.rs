@@ -1,6 +1,6 @@
-//! What does memory of each NUMA node cost from each other one?
+//! What is the bandwidth and latency between NUMA nodes?
 //!
-//! Two experiments with one set of options, because a dataset has one quantity. Method and limits:
+//! Two experiments have one set of options, because a dataset has one quantity. Method and limits:
 //! docs/method/numa.md.
 
 mod ends;
@@ -49,7 +49,7 @@ impl CommandSettings for Settings {
 #[derive(Debug, Clone)]
 pub struct NumaBandwidth {
     settings: Settings,
-    /// The profile that it is part of, if any.
+    /// Profile that the experiment is part of, if any.
     detail: Option<Detail>,
 }
 
@@ -110,7 +110,7 @@ impl NumaBandwidth {
 
 /// Coordinates of a point.
 struct NodePoint<'a> {
-    /// The node of the CPUs; all of them without.
+    /// The CPU node; `None` for all nodes.
     cpus: Option<&'a CpuNode>,
     place: Place,
     distance: Option<u32>,
@@ -379,7 +379,7 @@ impl Experiment for NumaLatency {
     }
 
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
-        // The plan says each sentence once.
+        // The plan prints each sentence once.
         ends::adjustments(&self.settings, self.detail, scope)
     }
 

@@ -10,7 +10,7 @@ use kernels::Operation;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, ThreadCount, ThreadList};
 
-/// Which nodes to measure between, and how.
+/// Nodes to measure, and how.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
     /// Quantities to measure: bandwidth, latency
@@ -50,7 +50,7 @@ pub struct Settings {
     pub interleave: Interleavings,
 }
 
-/// Whether bandwidth is measured between the nodes.
+/// True if bandwidth is measured between the nodes.
 fn measures_bandwidth(settings: &Settings) -> bool {
     settings.measure.0.contains(&Studied::Bandwidth)
 }

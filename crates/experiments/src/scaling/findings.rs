@@ -8,10 +8,10 @@ use report::{Dataset, Finding, Measured, Point};
 use std::collections::BTreeMap;
 use units::{Bytes, significant};
 
-/// Differences below this are not worth a word, whatever the intervals say.
+/// Smaller relative differences are no finding, whatever the intervals show.
 const WORTH: f64 = 0.05;
 
-/// Threads whose slowest gets less than this share of the fastest are a finding.
+/// Fairness below this is a finding.
 const UNFAIR: f64 = 0.8;
 
 /// Coordinates that all compared points share.
@@ -19,7 +19,7 @@ const UNFAIR: f64 = 0.8;
 struct CommonCoordinates<'a> {
     kind: Option<&'a str>,
     level: &'a str,
-    /// Size that the user named: a level may have several.
+    /// Size that the user named, because a level may have several sizes.
     size: Option<u64>,
     width: Option<&'a str>,
     pages: Option<&'a str>,
@@ -27,7 +27,8 @@ struct CommonCoordinates<'a> {
 }
 
 impl<'a> CommonCoordinates<'a> {
-    /// The group of a point. In memory the working set of a thread follows from how many there are.
+    /// Coordinates shared with `point`. In memory the working set of a thread follows from the
+    /// number of threads, so it is left out.
     fn containing(point: &'a Point) -> Self {
         let level = point.name("level").unwrap_or_default();
         Self {
@@ -40,7 +41,7 @@ impl<'a> CommonCoordinates<'a> {
         }
     }
 
-    /// `memory, cpus 0-15` and the like, to be said behind what was measured.
+    /// `memory, cpus 0-15` and similar words, for the end of a sentence.
     fn text(&self) -> String {
         let level = match self.size {
             None => "memory".to_owned(),
@@ -54,7 +55,7 @@ impl<'a> CommonCoordinates<'a> {
     }
 }
 
-/// The usable points of one group, operation by operation.
+/// The usable points of one group by operation.
 struct ComparedPoints<'a> {
     group: CommonCoordinates<'a>,
     points: Vec<(&'a Point, &'a Measured)>,
@@ -69,8 +70,8 @@ impl<'a> ComparedPoints<'a> {
         )
     }
 
-    /// The points of an operation and placement by rising count, without those of several threads
-    /// on a CPU.
+    /// Points of an operation and placement by rising count, without those that have several
+    /// threads on a CPU.
     fn curve(&self, operation: &str, placement: &str) -> Vec<(u64, &'a Point, &'a Measured)> {
         let belongs = |point: &Point| {
             point.name("operation") == Some(operation)
@@ -139,7 +140,7 @@ fn figures<'a>(curve: &[(u64, &'a Point, &'a Measured)]) -> Vec<(u64, Figure<'a>
         .collect()
 }
 
-/// Number of threads that comes close to the best, for the curves of one placement; needs two
+/// Finding about the number of threads that saturates the curves of one placement; needs two
 /// counts.
 fn saturated(curves: &ComparedPoints<'_>, placement: &str) -> Option<Finding> {
     let mut words = Vec::new();
@@ -176,8 +177,8 @@ fn saturated(curves: &ComparedPoints<'_>, placement: &str) -> Option<Finding> {
     Some(Finding::resting_on(points, &format!("scaling-{placement}"), text)?.with(values))
 }
 
-/// `gain 12% (446.0 to 500.0 GB/s)`, `lose ...`, `change nothing`; `None` where the intervals leave
-/// it open.
+/// `gain 12% (446.0 to 500.0 GB/s)`, `lose ...`, `change nothing`; `None` if the intervals leave it
+/// open.
 fn gain(difference: &Difference<'_>) -> Option<String> {
     let share = (difference.ratio() - 1.0) * 100.0;
     let figures = format!(
@@ -193,8 +194,8 @@ fn gain(difference: &Difference<'_>) -> Option<String> {
     }
 }
 
-/// One sentence over all operations for which `pair` finds two points whose intervals tell how they
-/// compare.
+/// One sentence over all operations for which `pair` finds two points whose intervals allow a
+/// comparison.
 fn compared<'a>(
     curves: &ComparedPoints<'a>,
     name: &str,
@@ -220,7 +221,7 @@ fn compared<'a>(
     Some(Finding::resting_on(points, name, text)?.with(values))
 }
 
-/// Gain by the second thread of each core: all threads against one on each core.
+/// Gain by the second hardware thread of each core: all threads against one per core.
 fn siblings(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let pair = |operation: &str| {
         let curve = curves.curve(operation, "spread");
@@ -262,8 +263,8 @@ fn oversubscribed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     )
 }
 
-/// Comparison of placements: the count with the largest difference that the intervals show. An
-/// operation whose intervals leave it open is left out.
+/// Comparison of placements at the count with the largest difference that the intervals show. An
+/// operation without such a difference is left out.
 fn placed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -306,7 +307,7 @@ fn placed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     Some(Finding::resting_on(points, "placement-of-threads", text)?.with(values))
 }
 
-/// The point whose threads share least evenly.
+/// Finding about the point with the lowest fairness.
 fn unfair(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let shares = curves
         .points
@@ -330,7 +331,7 @@ fn unfair(curves: &ComparedPoints<'_>) -> Option<Finding> {
     Some(Finding::resting_on([point], "unfair", text)?.with(values))
 }
 
-/// Bandwidth of each kind of core, one and all of them, with the first operation.
+/// Bandwidth of one core and of all cores of each kind, with the first operation.
 fn of_kinds(curves: &[ComparedPoints<'_>]) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -358,8 +359,9 @@ fn of_kinds(curves: &[ComparedPoints<'_>]) -> Option<Finding> {
     (words.len() > 1).then_some(finding)
 }
 
-/// Tokens per second of a language model of `size` by the highest bandwidth of `operation`. Each
-/// weight is read once for a token. `None` if that was not measured.
+/// Tokens per second of a language model with `size` bytes of weights: the highest bandwidth of
+/// `operation` divided by `size`, since each weight is read once per token. `None` if that
+/// bandwidth was not measured.
 pub fn model(dataset: &Dataset, size: Bytes, operation: &str, level: &str) -> Option<Finding> {
     let of_level: Vec<ComparedPoints<'_>> = groups(dataset)
         .into_iter()

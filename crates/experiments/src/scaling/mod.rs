@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use units::error::{Error, Result};
 use units::{Bytes, SizeList, ThreadList, read_like};
 
-/// Which numbers of threads stream, where, and through what.
+/// Numbers of threads, their placement, operations and sizes.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
     /// Operations, as `memgauge list kernels` names them: read, write, copy, triad, touch, write-nt
@@ -71,29 +71,30 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Counts in the curves of the default profile, all curves together: about 4 s.
+/// Number of counts in the default profile, over all curves: about 4 s.
 const FEW: usize = 9;
 
-/// Less is a number without its unit.
+/// A smaller model size is taken for a number without its unit.
 const LEAST_MODEL: Bytes = Bytes::mib(1);
 
-/// Counts in the curves of the full profile, all curves of an operation and a placement together.
+/// Number of counts in the full profile, over all curves of an operation and a placement.
 const MANY: usize = 12;
 
-/// Profiles leave out what lies between one thread and all before what other experiments need.
+/// When time is short, counts between one thread and all are dropped before points that other
+/// experiments need.
 const DROP_PRIORITY: u8 = 2;
 
 /// The experiment.
 #[derive(Debug, Clone)]
 pub struct Scaling {
     settings: Settings,
-    /// Profile that it is part of; `None` on its own.
+    /// Profile that the experiment is part of; `None` on its own.
     profile: Option<Detail>,
 }
 
-/// CPUs that a curve is measured on.
+/// CPUs of a curve.
 struct CurveCpus {
-    /// Their name where there are several curves.
+    /// Kind of core, if there are several curves.
     kind: Option<String>,
     placing: Placing,
 }
@@ -102,7 +103,7 @@ struct CurveCpus {
 struct ScalingPoint<'a> {
     curve: &'a CurveCpus,
     placement: Placement,
-    /// One for each thread.
+    /// CPU of each thread.
     cpus: Vec<u32>,
     /// Threads on each CPU.
     per_cpu: usize,
@@ -147,7 +148,7 @@ impl Scaling {
         }
     }
 
-    /// One curve for all CPUs and, where these are of several kinds, one for each kind.
+    /// One curve for all CPUs, and one for each kind of core if there are several kinds.
     fn curves(scope: &Scope<'_>) -> Vec<CurveCpus> {
         let topology = &scope.facts().topology;
         let kinds = kinds(topology, scope.cpus);
@@ -168,7 +169,7 @@ impl Scaling {
         std::iter::once(all).chain(kinds).collect()
     }
 
-    /// The numbers of threads of a curve.
+    /// Numbers of threads of a curve.
     fn counts(&self, scope: &Scope<'_>, curve: &CurveCpus, curves: usize) -> Result<Vec<usize>> {
         let most = match self.profile {
             Some(Detail::Sweep) => (MANY / curves.max(1)).max(3),
@@ -186,7 +187,7 @@ impl Scaling {
         }
     }
 
-    /// Placement of the threads of every point of a curve.
+    /// Placements of the threads for every point of a curve.
     fn places<'a>(
         &self,
         scope: &Scope<'_>,
@@ -223,7 +224,7 @@ impl Scaling {
         Ok(places)
     }
 
-    /// The working sets of each thread: the user's, or one in memory.
+    /// Working sets of each thread: those of the user, or one in memory.
     fn sizes(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<Bytes>> {
         let Some(sizes) = &self.settings.sizes else {
             return Ok(vec![levels.memory]);
@@ -239,7 +240,7 @@ impl Scaling {
         }
     }
 
-    /// The points of one place: every operation, size, width and kind of pages.
+    /// Points of one set of CPUs: every operation, size, width and kind of pages.
     fn draft_place(
         &self,
         scope: &Scope<'_>,
@@ -290,14 +291,14 @@ impl Scaling {
         Ok(())
     }
 
-    /// Whether another experiment of the default profile answers all that it would.
+    /// True if another experiment of the default profile measures the same points.
     fn is_answered(&self, scope: &Scope<'_>) -> bool {
         self.profile == Some(Detail::Levels)
             && scope.cpus.len() <= 2
             && scope.experiments.contains(&"bandwidth")
     }
 
-    /// Refuses a size of a model that says nothing.
+    /// Refuses a model size that is too small, or one without reads.
     fn check_model(&self) -> Result<()> {
         match self.settings.model_size {
             Some(size) if size < LEAST_MODEL => Err(Error::usage(format!(
@@ -324,7 +325,7 @@ impl Scaling {
 }
 
 impl ScalingPoint<'_> {
-    /// Why nothing is to be measured here, `None` where something is.
+    /// Reason why nothing is measured here; `None` if something is.
     fn refused(&self, scope: &Scope<'_>) -> Option<String> {
         let facts = scope.facts();
         let threads = self.cpus.len();

@@ -1,60 +1,59 @@
-//! From paired chains to levels of address translation: at how many pages it begins to cost that
-//! the nodes of a chain are spread over them.
+//! From paired chains to levels of address translation: the numbers of pages from which on spread
+//! nodes cost more.
 //!
-//! Pure functions; the rule and its constants are explained in docs/method/tlb.md.
+//! Pure functions; docs/method/tlb.md explains the rule and its constants.
 
 use stats::{CacheEnd, Interval, cache_ends, deviation, median, median_interval};
 use std::collections::BTreeMap;
 
-/// Spread less packed in ns, by allocation and round.
+/// Latency of the spread chain minus that of the packed chain in ns, by allocation and round.
 pub type Differences = BTreeMap<(u32, u32), f64>;
 
 /// Latencies with one number of pages.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PagesSeen {
-    /// Pages, each with one node: entries that a TLB needs for them.
+    /// Number of pages with one node each: the TLB entries that they need.
     pub entries: u64,
-    /// One load of the spread chain, in ns: what noise is relative to.
+    /// Latency of the spread chain in ns; noise is relative to it.
     pub spread: f64,
-    /// One load of the packed chain, in ns: it rises where a data cache ends.
+    /// Latency of the packed chain in ns, which rises where a data cache ends.
     pub packed: f64,
-    /// Cost of spreading, in two passes with chains of their own: one discovers levels, one
+    /// Differences in two passes with different chains: the first discovers levels, the second
     /// confirms them.
     pub passes: [Differences; 2],
 }
 
-/// A number of pages beyond which translation costs more.
+/// A number of pages above which translation costs more.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Boundary {
-    /// The most pages at which nothing of the rise is seen.
+    /// Largest number of pages without any of the rise.
     pub last: u64,
-    /// The fewest pages from which on at least half of the rise is there.
+    /// Smallest number of pages from which on at least half of the rise is present.
     pub first: u64,
-    /// The number of entries, between the two, that explains the rise best.
+    /// Number of entries that explains the rise best; it lies between the two.
     pub entries: u64,
-    /// The fewest pages at which it is complete.
+    /// Smallest number of pages with the full rise.
     pub settled: u64,
-    /// Extra time of a load past this boundary, in ns: the difference of the levels before and
-    /// after.
+    /// Cost of a miss at this boundary in ns: the difference of the levels after and before.
     pub cost: f64,
-    /// How well that is known, over all rounds of both passes.
+    /// Interval of the cost over all rounds of both passes.
     pub interval: Interval,
 }
 
-/// Why a rise is no boundary.
+/// Reason why a rise is no boundary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Why {
-    /// The next two places lie lower again.
+    /// The next two places are lower again.
     NoPersistence,
-    /// It is gone from this many pages on: a chain that does not fit never fits again.
+    /// The rise is gone from this many pages on, which a TLB cannot cause.
     GoneAgain(u64),
     /// Noise alone may rise as far.
     TouchesFloor,
-    /// The second pass does not have it, or has it elsewhere.
+    /// The second pass does not show it, or shows it elsewhere.
     NotConfirmed,
-    /// Too few places behind it to know.
+    /// Too few places follow it.
     AtTheEnd,
-    /// A third one or further that no level follows: what it costs is not known to a factor of
+    /// A third or later rise without a level after it: its cost is not known to a factor of
     /// [`STEADY`].
     KeepsRising,
     /// A miss would cost less than [`LEAST_COST`].
@@ -66,80 +65,78 @@ pub enum Why {
 /// A rise that is no boundary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rejected {
-    /// The most pages before it.
+    /// Largest number of pages before it.
     pub last: u64,
-    /// The fewest pages in it.
+    /// Smallest number of pages in it.
     pub first: u64,
-    /// How far it rises, in ns.
+    /// Height of the rise in ns.
     pub rise: f64,
-    /// Why it does not count.
+    /// Why it is no boundary.
     pub why: Why,
 }
 
 /// Boundaries of a curve.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CurveBoundaries {
-    /// By rising number of pages.
+    /// Boundaries by rising number of pages.
     pub boundaries: Vec<Boundary>,
-    /// By rising number of pages, alike neighbours once.
+    /// Rises that are no boundaries, by rising number of pages. Neighbours with the same reason are
+    /// merged.
     pub rejected: Vec<Rejected>,
 }
 
-/// Effects below this many ns are noise: a tenth of a nanosecond is a third of a core cycle.
+/// Effects of fewer ns than this are noise: a tenth of a nanosecond is a third of a core cycle.
 const LEAST: f64 = 0.1;
 
 /// A miss that costs less than this many ns is no level of translation: even the quickest
 /// second-level TLB takes several core cycles.
 const LEAST_COST: f64 = 0.5;
 
-/// The end of a data cache explains a difference up to this share of what that cache's miss costs:
-/// a prefetcher that brings the neighbour of each line spares the packed chain every second miss at
-/// most.
+/// The end of a data cache explains a difference up to this share of the cost of its miss. A
+/// prefetcher of neighbouring lines spares the packed chain at most every second miss.
 const SPARED: f64 = 0.5;
 
-/// Effects below this share of the load's time are no level: where memory lies moves latencies by
-/// as much.
+/// Effects below this share of a load are no level: the physical placement of memory has as large
+/// an effect.
 const SHARE: f64 = 0.03;
 
-/// Effects below this many times the usual one from a place to the next are no level.
+/// Effects below this many times the median change between neighbouring places are no level.
 const USUAL: f64 = 1.5;
 
-/// Number of earlier effects that make the usual one.
+/// Number of earlier changes that the median is taken from.
 const EARLIER: usize = 8;
 
-/// Places that have to be up for a rise to count: its first and the next two.
+/// A rise counts if this many places are above the level: its first one and the next two.
 const PERSISTENT: usize = 3;
 
-/// Places of a level that its value is taken from, at most: the last ones.
+/// The value of a level comes from at most this many of its last places.
 const LEVEL: usize = 12;
 
 /// Two rises with fewer places between them are one.
 const APART: usize = 2;
 
-/// Rounds below which no interval is worth its name.
+/// Fewest rounds for an interval.
 pub const FEWEST_ROUNDS: usize = 5;
 
-/// Beyond the second boundary, how many times its low end the high end of the interval of a cost
-/// may be: page tables that leave the caches bit by bit make a slope that has no such level behind
-/// it.
+/// From the third boundary on, the upper end of the interval of the cost is at most this many times
+/// the lower end. Page tables that leave the caches gradually make a slope without such a level.
 const STEADY: f64 = 1.5;
 
-/// Boundaries that need not be so steady.
+/// Number of first boundaries that are exempt from this.
 const TLBS: usize = 2;
 
-/// Largest factor by which the tail of a step may exceed the step itself: most is lost first.
+/// The tail of a step rises at most this many times as much as the step itself.
 const TAIL: f64 = 2.0;
 
-/// One TLB explains about as well as two what lies off it by no more than this many times as much.
+/// One TLB explains a curve about as well as two if its error is at most this many times as large.
 const ABOUT: f64 = 1.25;
 
-/// A place before a boundary has some of the rise from this share of it on.
+/// A place before a boundary shows a trace of the rise from this share of it on.
 const TRACE: f64 = 0.15;
 
-/// Levels of translation in `curve`, by rising number of pages. A packed chain needs one page for
-/// `ratio` pages of the spread one, so that beyond that many times a boundary both chains pay for
-/// it
-/// and the difference falls again.
+/// Levels of translation in `curve`, which has rising numbers of pages. A page of the packed chain
+/// holds the nodes of `ratio` pages of the spread chain. Beyond that many times a boundary both
+/// chains pay for it, and the difference falls again.
 pub fn levels(curve: &[PagesSeen], ratio: u64) -> CurveBoundaries {
     let middles: Vec<f64> = curve.iter().map(|p| middle(&p.passes[0])).collect();
     let mut scan = Scan {
@@ -161,13 +158,13 @@ pub fn levels(curve: &[PagesSeen], ratio: u64) -> CurveBoundaries {
     scan.tidy()
 }
 
-/// The median of differences, 0 for none.
+/// Median of the differences; 0 if there are none.
 fn middle(differences: &Differences) -> f64 {
     let values: Vec<f64> = differences.values().copied().collect();
     median(&values).unwrap_or(0.0)
 }
 
-/// Places between two rises, and their common value in each round of each pass.
+/// Places between two rises, with their common value in each round of each pass.
 #[derive(Debug, Clone)]
 struct Plateau {
     members: Vec<usize>,
@@ -206,27 +203,27 @@ impl Plateau {
     }
 }
 
-/// A boundary whose level after it still grows.
+/// A boundary whose following level still grows.
 #[derive(Debug, Clone)]
 struct Open {
     boundary: Boundary,
     before: Plateau,
-    /// The first place that is plainly up.
+    /// The first place that is clearly above the level.
     plain: usize,
     settled: usize,
 }
 
-/// A place compared with the level before it.
+/// Result of comparing a place with the level before it.
 enum Look {
     Flat,
     Fallen,
     Risen(f64),
     Rejected(f64, Why),
-    /// A stray that is not worth a word.
+    /// A single outlier that is not worth mentioning.
     Stray,
 }
 
-/// A pass over the places of a curve.
+/// State of a pass over the places of a curve.
 struct Scan<'a> {
     curve: &'a [PagesSeen],
     /// Median difference of each place in the first pass.
@@ -238,7 +235,7 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Looks at place `at` and says which is next.
+    /// Examines place `at` and returns the next one.
     fn step(&mut self, at: usize) -> usize {
         match self.look(at) {
             Look::Flat => self.level = self.level.with(self.curve, at),
@@ -264,7 +261,7 @@ impl Scan<'_> {
         {
             return Look::Fallen;
         }
-        // A step that is as long as the usual one is the tail of the step before.
+        // A step no higher than the median change is the tail of the step before.
         let near: Vec<f64> = self
             .level
             .members
@@ -312,7 +309,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Difference of place `at` and the level before it that noise alone can cause.
+    /// Largest difference between place `at` and the level before it that noise alone can cause.
     fn floor(&self, at: usize) -> f64 {
         let first = at.saturating_sub(EARLIER).max(1);
         let effects: Vec<f64> = (first..at)
@@ -324,12 +321,12 @@ impl Scan<'_> {
             .max(USUAL * usual)
     }
 
-    /// How far place `at` lies above the level, paired by round: the median with its interval.
+    /// Height of place `at` above the level, paired by round: the median with its interval.
     fn above(&self, pass: usize, at: usize) -> Option<(f64, Interval)> {
         self.paired(pass, at..at + 1)
     }
 
-    /// The same of a place and the next two together, by the middle one of each round.
+    /// Height of a place and the next two together: the median of the three in each round.
     fn together(&self, pass: usize, at: usize) -> Option<(f64, Interval)> {
         self.paired(pass, at..at + PERSISTENT)
     }
@@ -350,8 +347,8 @@ impl Scan<'_> {
         Some((median(&rises)?, median_interval(&rises)?))
     }
 
-    /// The first place from which on a `rise` at `at` is not there any more, as long as the packed
-    /// chain stays clear of what the spread one rises by.
+    /// The first place from which on the `rise` at `at` is gone. Only places count at which the
+    /// packed chain does not cross the same boundary.
     fn gone(&self, at: usize, rise: f64) -> Option<usize> {
         let base = middle(&self.level.values[0]);
         let end = self.curve[at].entries.saturating_mul(self.ratio);
@@ -361,8 +358,8 @@ impl Scan<'_> {
         clear.find(|&i| (i..i + PERSISTENT).all(low))
     }
 
-    /// The last place of the level that has no trace of the `rise` at `at` in either pass; `None`
-    /// where the second pass has it long before the first.
+    /// The last place of the level without a trace of the `rise` at `at` in either pass. `None` if
+    /// the second pass shows the rise much earlier.
     fn last_before(&self, at: usize, rise: f64) -> Option<usize> {
         let trace = |pass: usize, i: usize| {
             self.above(pass, i)
@@ -372,14 +369,14 @@ impl Scan<'_> {
         let members = self.level.members.iter().rev();
         let first = self.level.members.first().copied();
         let found = members.take(PERSISTENT).find(clear).copied();
-        // A level with a trace of the step everywhere is too short to tell; only its first place is
-        // known.
+        // If every place shows a trace of the step, the level is too short, and only its first
+        // place is certain.
         found
             .or_else(|| first.filter(|_| self.level.members.len() <= PERSISTENT))
             .filter(|&i| i < at)
     }
 
-    /// Notes a rise that does not count; its places belong to no level.
+    /// Records a rise that is no boundary; its places belong to no level.
     fn reject(&mut self, at: usize, rise: f64, why: Why) -> usize {
         let entries = |i: usize| self.curve[i].entries;
         let rejected = Rejected {
@@ -405,7 +402,7 @@ impl Scan<'_> {
                 .position(|p| p.entries == entries)
                 .unwrap_or(at + 1),
             Why::NotConfirmed => {
-                // Later places start again from here: this pass has the step.
+                // Later places start again from here, because this pass shows the step.
                 self.close();
                 self.level = Plateau::from_members(self.curve, vec![at]);
                 at + 1
@@ -414,7 +411,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Notes a boundary at `at` and goes to the place where its rise is complete.
+    /// Records a boundary at `at` and goes on to the place where its rise is complete.
     fn rise(&mut self, at: usize, rise: f64) -> usize {
         let floor = self.floor(at);
         let mut settled = at;
@@ -430,7 +427,7 @@ impl Scan<'_> {
         let next = Plateau::from_members(self.curve, vec![settled]);
         let short = self.level.members.len() < APART;
         if let Some(open) = self.open.as_mut().filter(|_| short) {
-            // Hardly anything lies between this rise and the one before: they are one.
+            // There is almost nothing between this rise and the previous one, so they are one.
             (open.settled, self.level) = (settled, next);
             return settled + 1;
         }
@@ -470,7 +467,8 @@ impl Scan<'_> {
         settled + 1
     }
 
-    /// Finishes the boundary before the level that ends now: its cost is the difference of the two.
+    /// Completes the boundary before the level that ends now: its cost is the difference of the two
+    /// levels.
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
         let rises = (0..2).flat_map(|pass| {
@@ -500,7 +498,7 @@ impl Scan<'_> {
         self.found.boundaries.push(boundary);
     }
 
-    /// How far place `at` lies above `level`, over all rounds of both passes.
+    /// Height of place `at` above `level`, over all rounds of both passes.
     fn over(&self, level: &Plateau, at: usize) -> Option<f64> {
         let rises = (0..2).flat_map(|pass| {
             let here = self.curve[at].passes[pass].iter();
@@ -509,8 +507,7 @@ impl Scan<'_> {
         median(&rises.collect::<Vec<f64>>())
     }
 
-    /// Rejects boundaries whose miss costs next to nothing, and those that the end of a data cache
-    /// explains.
+    /// Rejects boundaries with a negligible cost, and those that the end of a data cache explains.
     fn drop_what_is_no_tlb(&mut self) {
         let mut counted = Vec::new();
         for boundary in std::mem::take(&mut self.found.boundaries) {
@@ -540,9 +537,9 @@ impl Scan<'_> {
         self.found.boundaries = counted;
     }
 
-    /// Extra time of the packed chain past `boundary`, in ns. That chain has the same lines in far
-    /// fewer pages, so its step is the end of a data cache and not of a TLB. The spread chain may
-    /// leave that cache a little earlier or later, which shifts the difference.
+    /// Rise of the packed chain past `boundary` in ns. That chain has the same lines in far fewer
+    /// pages, so its step is the end of a data cache and not of a TLB. The spread chain may leave
+    /// that cache a little earlier or later, which shifts the difference.
     fn packed_rise(&self, boundary: &Boundary) -> f64 {
         let index = |entries: u64| self.curve.partition_point(|place| place.entries < entries);
         let before = index(boundary.last).saturating_sub(1);
@@ -550,8 +547,8 @@ impl Scan<'_> {
         self.curve[behind].packed - self.curve[before].packed
     }
 
-    /// Adds boundaries to the one before that are the tail of its rise: a TLB may keep a part of
-    /// what is too large for it.
+    /// Merges a boundary with the previous one if it is the tail of its rise. A TLB may keep some
+    /// entries of a set of pages that is too large for it.
     fn join_tails(&mut self) {
         let mut at = 1;
         while at < self.found.boundaries.len() {
@@ -569,9 +566,9 @@ impl Scan<'_> {
         }
     }
 
-    /// Whether one TLB explains the curve around boundary `at` and the one before about as well as
-    /// two, with no much larger step at the second. Only places count at which the packed chain has
-    /// no more pages than the first TLB has entries.
+    /// True if one TLB explains the curve around boundary `at` and the previous one about as well
+    /// as two TLBs, and if the second step is not much larger. Only places count at which the
+    /// packed chain has no more pages than the first TLB has entries.
     fn is_tail(&self, at: usize) -> bool {
         let [one, other] = &self.found.boundaries[at - 1..=at] else {
             return false;
@@ -605,7 +602,7 @@ impl Scan<'_> {
             .is_some_and(|(single, two)| single <= two * ABOUT)
     }
 
-    /// Latency of the fewest pages plus the difference at each number of pages in
+    /// Latency of the smallest number of pages plus the difference at each number of pages in
     /// `range`.
     fn loads(&self, range: std::ops::RangeInclusive<u64>) -> (Vec<f64>, Vec<f64>) {
         let base = self.curve.first().map_or(0.0, |place| place.spread);
@@ -627,9 +624,9 @@ impl Scan<'_> {
             .unzip()
     }
 
-    /// The number of entries of each boundary: what explains the curve best by one of the ways in
-    /// which caches replace; as no cache ends in differences, they are added to what a load of the
-    /// fewest pages takes.
+    /// Finds the number of entries of each boundary that explains the curve best, over several
+    /// replacement policies. The model expects latencies, so the latency of the smallest number of
+    /// pages is added to the differences.
     fn tell_entries(&mut self) {
         let (x, y) = self.loads(0..=u64::MAX);
         let rises: Vec<(f64, f64)> = self
@@ -650,7 +647,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Without what was rejected in the middle of a rise that counts, and without slopes that no
+    /// The result without rejected rises inside a rise that counts, and without slopes that no
     /// level follows.
     fn tidy(self) -> CurveBoundaries {
         let CurveBoundaries {

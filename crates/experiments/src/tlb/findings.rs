@@ -12,22 +12,22 @@ use verdict::GRANTED;
 /// The chain with one node in each page, as an operation.
 pub const SPREAD: &str = "spread";
 
-/// The chain with as many nodes on neighbouring lines.
+/// The chain with the same number of nodes on neighbouring lines, as an operation.
 pub const PACKED: &str = "packed";
 
-/// Rises that do not count and are named one by one.
+/// Up to this many rejected rises are named.
 const MAX_NAMED: usize = 3;
 
 /// The points of one curve.
 #[derive(Default)]
 struct PairedCurve<'a> {
-    /// By number of pages and pass: the spread chain, the packed one.
+    /// Points of the spread and the packed chain, by number of pages and pass.
     pairs: BTreeMap<(u64, u64), [Option<&'a Point>; 2]>,
-    /// Chains that lie in other pages than they should, with the least share granted.
+    /// Least share of granted pages, if chains lie in other pages than requested.
     elsewhere: Option<f64>,
 }
 
-/// A finding for each level of each curve, and what else is to be said of it.
+/// Findings about each level of each curve, and remarks.
 pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     let one = |series: CpuSeries<'_>| {
         let mut curve = PairedCurve::default();
@@ -68,7 +68,7 @@ impl<'a> PairedCurve<'a> {
         self.pairs.entry((entries, pass)).or_default()[which] = Some(point);
     }
 
-    /// The pages of the spread chains and the lines of the packed ones, in bytes.
+    /// Size of the spread chain's pages and of the packed chain's lines.
     fn sizes(&self) -> Option<(Bytes, Bytes)> {
         let each = |which: usize| {
             let page = |(&(entries, _), pair): (&(u64, u64), &[Option<&Point>; 2])| {
@@ -111,7 +111,7 @@ impl<'a> PairedCurve<'a> {
         curve
     }
 
-    /// The points of `least` to `most` pages.
+    /// Points with `least` to `most` pages.
     fn points(&self, least: u64, most: u64) -> Vec<&'a Point> {
         let inside = self
             .pairs
@@ -122,7 +122,7 @@ impl<'a> PairedCurve<'a> {
             .collect()
     }
 
-    /// `on` says in words which pages and which CPU these are.
+    /// Findings of this curve; `on` names its pages and CPU.
     fn findings(&self, on: &str) -> Vec<Finding> {
         let mut findings = Vec::new();
         if let Some(granted) = self.elsewhere {
@@ -189,7 +189,7 @@ fn rounds(measured: &Measured) -> BTreeMap<(u32, u32), f64> {
         .collect()
 }
 
-/// A range of entries wider than this factor also has its most likely number.
+/// A range of entries wider than this factor also gives the most likely number.
 const WIDE: f64 = 1.5;
 
 /// `First-level TLB for 4 KiB pages: 64 to 76 entries (reach 256 KiB), a miss costs 2.1 ns (1.9 to
@@ -204,7 +204,7 @@ fn level(
     let name = match index {
         0 => "First-level TLB",
         1 => "Second-level TLB",
-        // No processor is known to have a third one for data.
+        // No processor is known to have a third data TLB.
         _ => "Further level of translation (a TLB, a walk cache or cached page tables)",
     };
     let Boundary {
@@ -246,7 +246,7 @@ fn level(
     Some(Finding::shown_by(points, "tlb-level", text)?.with(values))
 }
 
-/// The rises that are no levels, with the reasons, as one sentence.
+/// A sentence about the rises that are no levels, with the reasons.
 fn not_counted(
     points: Vec<&Point>,
     rejected: &[Rejected],

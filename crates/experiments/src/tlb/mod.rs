@@ -52,41 +52,41 @@ impl CommandSettings for Settings {
     }
 }
 
-/// The fewest pages: no first-level TLB is known to have fewer entries.
+/// Smallest number of pages: no first-level TLB is known to have fewer entries.
 const FEWEST: u64 = 8;
 
-/// Of pages this large the first TLB has few entries (4 on many cores), and machines few pages.
+/// Pages of at least this size: the first TLB has few entries for them (4 on many cores), and
+/// machines have few such pages.
 const GIGANTIC: Bytes = Bytes(1 << 29);
 const FEWEST_GIGANTIC: u64 = 2;
 
-/// The most base pages: second-level TLBs have up to 4096 entries, and what lies behind them shows
+/// Largest number of base pages: second-level TLBs have up to 4096 entries, and further levels show
 /// beyond.
 const MAX_BASE: u64 = 65536;
 
-/// Base pages by default are no more than this, however large each is.
+/// The base pages of the default take at most this many bytes, whatever their size.
 const MAX_BASE_BYTES: u64 = 1 << 30;
 
-/// In the default profile: base pages beyond every second-level TLB in use, rounds, and the length
-/// of a sample.
+/// Default profile: a number of base pages beyond every second-level TLB, rounds, and the length of
+/// a sample.
 const BRIEF_PAGES: u32 = 8192;
 const BRIEF_ROUNDS: u32 = 8;
 const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
 
-/// Larger pages by default: 4 GiB of 2 MiB ones.
+/// Default for larger pages: 4 GiB in pages of 2 MiB.
 const MAX_LARGE: u64 = 2048;
 
 /// The experiment.
 #[derive(Debug, Clone)]
 pub struct Tlb {
     settings: Settings,
-    /// Numbers of larger pages to try: fewer in profiles, where base pages are what most programs
-    /// have.
+    /// Density for larger pages. Profiles use fewer numbers, because most programs have base pages.
     large: Density,
-    /// Whether it has little time.
+    /// True in the default profile.
     brief: bool,
 }
 
-/// One number of pages of one kind.
+/// A number of pages of one kind.
 #[derive(Debug, Clone, Copy)]
 struct PageSet {
     cpu: u32,
@@ -124,7 +124,7 @@ impl Tlb {
         }
     }
 
-    /// The numbers of pages to try, in pages of `page` bytes.
+    /// Numbers of pages to try, for pages of `page` bytes.
     fn numbers(&self, pages: PageMode, page: Bytes) -> Result<Vec<u64>> {
         let most = match (self.settings.max_pages, pages) {
             (Some(Count(most)), _) if u64::from(most) < FEWEST => {
@@ -157,7 +157,7 @@ impl Tlb {
 }
 
 impl PageSet {
-    /// The spread chain and the packed one, with orders of their own in each pass.
+    /// The spread and the packed chain, with orders of their own in each pass.
     fn works(&self, seed: u64, pass: u64) -> [ChaseWork; 2] {
         let PageSet {
             cpu,
@@ -195,8 +195,8 @@ impl PageSet {
         ]
     }
 
-    /// Outcome that is known beforehand: the spread chain cannot lie in this machine's memory, and
-    /// why.
+    /// Outcome that is known beforehand, if the spread chain does not fit into this machine's
+    /// memory.
     fn known(&self, scope: &Scope<'_>, spread: &ChaseWork) -> Option<Outcome> {
         let facts = scope.facts();
         let spread = Work::Chase(spread.clone());
@@ -208,14 +208,14 @@ impl PageSet {
             .or_else(|| lacking_pages(&spread, facts))
     }
 
-    /// Both chains of both passes, each next to its partner so that they are measured one right
-    /// after the other.
+    /// Both chains of both passes. The two chains of a pair are measured one right after the other.
     fn draft(&self, scope: &Scope<'_>) -> Vec<Draft> {
         let mut drafts = Vec::new();
         for pass in 0..2 {
             let works = self.works(scope.seed, pass);
             let known = self.known(scope, &works[0]);
-            // When time is short, what takes most memory goes first, and its partner with it.
+            // When time is short, the chains with most memory are dropped first, both of a pair
+            // together.
             let drop_priority = 2 + works[0].bytes.0.max(1).ilog2() as u8;
             for (operation, work) in [SPREAD, PACKED].into_iter().zip(works) {
                 let coordinates = self.coordinates(operation, pass, &work);
@@ -309,8 +309,8 @@ impl Experiment for Tlb {
         true
     }
 
-    /// Few samples: a boundary rests on many points that agree. In the default profile they are
-    /// short; hundreds of loads are still enough. Both chains of a pair pause as often.
+    /// Few samples per point: a boundary rests on many points that agree. In the default profile
+    /// samples are short; hundreds of loads are enough. Both chains of a pair pause equally often.
     fn sampling(&self, general: Sampling) -> Sampling {
         if self.brief {
             few_samples(general, 2, BRIEF_ROUNDS, BRIEF_SAMPLE)

@@ -1,4 +1,4 @@
-//! The rule on curves that are known: what it finds, what it misses, what it makes up.
+//! The rule, on curves with known answers: what it finds, misses and invents.
 
 use super::analysis::{Boundary, CurveBoundaries, PagesSeen, Why, levels};
 use stats::SplitMix64;
@@ -8,27 +8,28 @@ const RATIO: u64 = 64;
 
 const ROUNDS: u32 = 12;
 
-/// A processor as a chain sees it.
+/// A simulated processor as a chain sees it.
 #[derive(Debug, Clone)]
 struct Chip {
-    /// Entries of each TLB and what a miss costs.
+    /// Entries of each TLB, and the cost of a miss.
     tlbs: Vec<(f64, f64)>,
-    /// Lines that each cache holds, and what a load from it costs.
+    /// Lines that each cache holds, and the latency of a load from it.
     caches: Vec<(f64, f64)>,
     memory: f64,
-    /// Doublings that a transition of a TLB takes, from the first pages that miss to where all do.
+    /// Doublings from the first page that misses a TLB to the number at which all do.
     ramp: f64,
-    /// Share of the rise behind the first cache that the spread chain keeps paying more than the
-    /// packed one: a prefetcher of neighbouring lines helps the packed chain alone.
+    /// Share of the rise behind the first cache that the spread chain pays in addition to the
+    /// packed one: a prefetcher of neighbouring lines helps the packed chain only.
     prefetched: f64,
 }
 
 /// Disturbances of a simulated chip.
 #[derive(Debug, Clone, Copy, Default)]
 struct Noise {
-    /// Standard deviation of a round.
+    /// Standard deviation between rounds.
     jitter: f64,
-    /// That of a chain in a pass, for where its memory lies.
+    /// Standard deviation between the chains of different passes, for the placement of their
+    /// memory.
     placement: f64,
     /// Share of rounds that take twice as long.
     wild: f64,
@@ -52,7 +53,7 @@ impl Chip {
         }
     }
 
-    /// A load of a chain of this many nodes in this many pages.
+    /// Latency of a chain of this many nodes in this many pages.
     fn load(&self, nodes: f64, pages: f64) -> f64 {
         let cache = self
             .caches
@@ -118,7 +119,7 @@ impl Chip {
     }
 }
 
-/// 8 to `most` with this many places in each doubling.
+/// Numbers from 8 to `most`, with this many per doubling.
 fn grid(steps: u32, most: u64) -> Vec<u64> {
     let number = |i: u32| (8.0 * (f64::from(i) / f64::from(steps)).exp2()).round() as u64;
     let mut numbers: Vec<u64> = (0..200).map(number).take_while(|&n| n <= most).collect();
@@ -176,7 +177,7 @@ fn every_density_finds_the_levels() {
     }
 }
 
-/// Zen 4 as one of its guests saw it: 512 lines of L1; the packed chain loses a little less.
+/// Zen 4 as measured in one of its guests: 512 lines of L1; the packed chain loses a little less.
 fn with_prefetch(share: f64) -> Chip {
     let mut chip = Chip::new(&[(72.0, 1.9), (3072.0, 15.0)]);
     chip.caches[0] = (512.0, 1.1);
@@ -262,7 +263,7 @@ fn a_transition_of_several_places_is_one_level_from_where_it_begins_to_its_middl
                 "{ramp} {boundary:?}"
             );
         }
-        // With a long transition, the packed chain begins to miss the first TLB meanwhile.
+        // During a long transition, the packed chain begins to miss the first TLB.
         assert!(
             (found.boundaries[1].cost - 20.0).abs() < 4.1,
             "{ramp}: {found:?}"
@@ -297,8 +298,7 @@ fn a_tlb_that_wears_off_has_its_entries_inside_of_the_range() {
 
 #[test]
 fn the_tail_of_a_tlb_that_keeps_a_part_is_no_second_one_and_a_second_one_behind_it_is() {
-    // The finer the steps of the tail are beside the noise, the more of them look like a step of
-    // their own.
+    // The finer the steps of the tail are relative to the noise, the more of them look like a step.
     let missing = |pages: u64, entries: u64| 1.0 - (entries as f64 / pages as f64).min(1.0);
     for second in [None, Some(1024)] {
         let mut wrong = 0;
@@ -323,7 +323,7 @@ fn the_tail_of_a_tlb_that_keeps_a_part_is_no_second_one_and_a_second_one_behind_
                 && found.boundaries.iter().zip(&entries).all(near);
             wrong += usize::from(!right);
         }
-        // 107 without the rule, where there is no second one.
+        // Without the rule 107 are wrong, though there is no second TLB.
         assert!(wrong <= 25, "{second:?}: {wrong} wrong of 200");
     }
 }
@@ -337,7 +337,7 @@ fn a_slope_that_no_level_follows_is_no_third_tlb() {
         *value += 3.0 * at as f64;
     }
     let mut curve = curve_through(&values);
-    // Every round sees another part of it.
+    // Every round shows another part of it.
     for place in &mut curve[22..] {
         for (key, value) in place.passes.iter_mut().flat_map(|pass| pass.iter_mut()) {
             *value += f64::from(key.1 % 4) * (*value - 10.0) * 2.0;
@@ -407,7 +407,7 @@ fn what_only_one_pass_has_is_not_confirmed() {
         (found.boundaries.len(), why(&found)),
         (0, vec![Why::NotConfirmed])
     );
-    // Nor is what it has elsewhere.
+    // A step that the second pass shows elsewhere does not count.
     let mut early = curve_through(&values);
     early[6..]
         .iter_mut()
@@ -424,7 +424,7 @@ fn an_interval_that_touches_the_floor_is_not_enough() {
     let mut values = [0.0; 30];
     values[12..].fill(1.0);
     let mut curve = curve_through(&values);
-    // In a third of the rounds there is no rise.
+    // A third of the rounds show no rise.
     curve.iter_mut().for_each(|p| {
         p.passes[0]
             .iter_mut()
@@ -436,7 +436,7 @@ fn an_interval_that_touches_the_floor_is_not_enough() {
         (found.boundaries.len(), why(&found)),
         (0, vec![Why::TouchesFloor])
     );
-    // Fewer than five rounds say nothing at all.
+    // Fewer than five rounds show nothing.
     let mut curve = curve_through(&values);
     curve
         .iter_mut()
@@ -470,7 +470,7 @@ fn nothing_in_little_or_nonsense() {
     assert_eq!(levels(&curve, 0).boundaries, []);
 }
 
-/// A chip with 1 to 3 TLBs of sizes and costs that there are.
+/// A chip with 1 to 3 TLBs of realistic sizes and costs.
 fn some_chip(random: &mut SplitMix64) -> Chip {
     let mut pick = |from: &[f64]| from[random.below(from.len() as u64) as usize];
     let first = (
@@ -505,15 +505,14 @@ fn some_chip(random: &mut SplitMix64) -> Chip {
     }
 }
 
-/// Whether `boundary` is that of a TLB with this many entries: within its range, or a place beside
-/// it.
+/// True if `boundary` is that of a TLB with this many entries: within its range, or one place
+/// beside it.
 fn is_of(boundary: &Boundary, entries: f64, step: f64) -> bool {
     boundary.last as f64 / step <= entries && entries <= boundary.first as f64 * step
 }
 
-/// Of all TLBs of `count` chips: how many were found within the stated range, and within a step of
-/// the grid beside it; boundaries that are no TLB; all TLBs; all chips with a boundary that is no
-/// TLB.
+/// Counts over `count` chips: TLBs found within the stated range, TLBs found within one step of the
+/// grid, boundaries that are no TLB, all TLBs, chips with a boundary that is no TLB.
 fn tally(count: u64, noise: Noise, seed: u64) -> (usize, usize, usize, usize) {
     let step = 2f64.powf(0.25) * 1.01;
     let mut all = 0;

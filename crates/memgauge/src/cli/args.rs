@@ -49,11 +49,11 @@ pub enum Command {
     /// Operations per second of files and block devices, and how long each takes
     #[cfg(feature = "storage")]
     Io(Box<IoOptions>),
-    /// List what can be measured here, with reasons for what cannot
+    /// List what can be measured here, and why the rest cannot
     List(ListOptions),
     /// Show a saved report in another format
     Report(ReportOptions),
-    /// Say what differs between saved reports beyond chance
+    /// Show differences between saved reports that are more than chance
     Compare(CompareOptions),
     /// Write the man page, completions, report schema or kernel list
     Generate(GenerateOptions),
@@ -71,7 +71,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// How much is looked at.
+    /// Detail of the profile.
     pub fn detail(self) -> Detail {
         match self {
             Profile::Quick => Detail::Brief,
@@ -80,7 +80,7 @@ impl Profile {
         }
     }
 
-    /// The name users type.
+    /// Name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Profile::Quick => "quick",
@@ -89,7 +89,7 @@ impl Profile {
         }
     }
 
-    /// Time allowed where the user sets none.
+    /// Time allowed if the user sets none.
     pub fn budget(self) -> Nanos {
         Nanos::from_secs(match self {
             Profile::Quick => 15.0,
@@ -129,18 +129,18 @@ pub struct RunOptions {
 pub enum Listed {
     /// Measured instructions: what they do, what they need, whether they run here
     Kernels,
-    /// Questions that can be asked
+    /// Questions that memgauge can answer
     Experiments,
-    /// Everything that was found out about this machine, with its source
+    /// Every fact about this machine, with its source
     Host,
-    /// Ways to hand operations on files and devices to the system
+    /// I/O engines of this machine
     #[cfg(feature = "storage")]
     Engines,
-    /// Runs that were saved without -o: when, where, how, and how far they can be trusted
+    /// Saved sessions: when, where, how, and how far they can be trusted
     Runs,
 }
 
-/// How to list.
+/// Formats of lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
     /// For people
@@ -174,7 +174,7 @@ pub struct ListOptions {
     pub format: ListFormat,
 }
 
-/// The ground of pictures.
+/// Background of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Theme {
     /// Dark on white
@@ -187,13 +187,13 @@ pub enum Theme {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  memgauge report last -o page.html")]
 pub struct ReportOptions {
-    /// Saved reports, journals of runs, or last, last~1 for runs without -o; several are drawn over
-    /// each other
+    /// Saved reports, journals, or last, last~1 for saved sessions; several are drawn over each
+    /// other
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// The charts to draw, by experiment, or all: in the terminal, or as .svg or .png, which draw
-    /// all where they are not told
+    /// Charts to draw, by experiment, or all: in the terminal, or in .svg and .png, which have all
+    /// charts by default
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub chart: Vec<String>,
 
@@ -201,7 +201,7 @@ pub struct ReportOptions {
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
 
-    /// The ground of pictures
+    /// Background of pictures
     #[arg(long, value_enum, default_value = "light")]
     pub theme: Theme,
 
@@ -222,12 +222,12 @@ pub struct ReportOptions {
     pub verbose: bool,
 }
 
-/// Condition that makes a comparison fail.
+/// Condition for a comparison to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
     /// Any point that is worse
     Worse,
-    /// Any point that is worse or of which it cannot be told
+    /// Any point that is worse or cannot be told
     CannotTell,
 }
 
@@ -235,7 +235,7 @@ pub enum FailOn {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  memgauge compare before.json after.json")]
 pub struct CompareOptions {
-    /// The report that the others are compared with: a file, or last~1
+    /// The report to compare with: a file, or last~1
     pub before: PathBuf,
 
     /// The reports to compare with it: files, or last
@@ -246,15 +246,15 @@ pub struct CompareOptions {
     #[arg(long, value_name = "SHARE", default_value = "3%")]
     pub floor: Fraction,
 
-    /// The same for points without samples, which CSV has: judged by their figures alone
+    /// The same for points without samples, as in CSV, which are judged by their figures alone
     #[arg(long, value_name = "SHARE", default_value = "10%")]
     pub floor_without_samples: Fraction,
 
-    /// Compare what different kernels reached, too, where not the same ones had the chance
+    /// Compare points of different kernels, too, even if the candidates differed
     #[arg(long)]
     pub any_kernel: bool,
 
-    /// Exit with 4 where a point comes out like this
+    /// Exit with 4 if a point has this result
     #[arg(long, value_enum)]
     pub fail_on: Option<FailOn>,
 
@@ -266,7 +266,7 @@ pub struct CompareOptions {
     #[arg(long, short, value_name = "FILE", help = comparison_output())]
     pub output: Option<PathBuf>,
 
-    /// Every point, those that are the same too, and every reason
+    /// Every point, also those that are the same, and every reason
     #[arg(long, short)]
     pub verbose: bool,
 }
@@ -311,7 +311,7 @@ fn only_help() -> String {
 }
 
 impl RunOptions {
-    /// The experiments of the run that measure what was chosen.
+    /// Experiments of the session that measure the chosen memory.
     fn chosen(&self) -> impl Iterator<Item = Box<dyn Experiment>> {
         let asked = |row: &&ExperimentRow| {
             self.only.is_empty() || self.only.iter().any(|name| name == row.name)
@@ -322,25 +322,25 @@ impl RunOptions {
     }
 }
 
-/// Whether anything is measured that can be chosen.
+/// True if an experiment of the session measures what the options choose.
 fn measures_chosen(options: &RunOptions) -> bool {
     options.chosen().next().is_some()
 }
 
-/// Whether operations that move bytes are measured, which can be chosen.
+/// True if an operation that moves bytes is measured.
 fn moves_bytes(options: &RunOptions) -> bool {
     options
         .chosen()
         .any(|experiment| experiment.quantity().unit == BYTES_PER_SECOND)
 }
 
-/// The unit of experiments that move bytes.
+/// Unit of experiments that move bytes.
 const BYTES_PER_SECOND: &str = "B/s";
 
-/// Who uses what is chosen for `memgauge run`.
+/// What uses the choices of `memgauge run`, for messages.
 const CHOSEN: &str = "only bandwidth and latency use it";
 
-/// Who uses threads and registers.
+/// What uses threads and registers, for messages.
 const MOVING: &str = "only operations that move bytes use it";
 
 impl Effects for RunOptions {
@@ -385,7 +385,7 @@ impl Effects for RunOptions {
 }
 
 impl ReportOptions {
-    /// The format that is made.
+    /// Renderer of the requested format.
     fn made(&self) -> Option<&'static dyn Renderer> {
         let file = self
             .output
@@ -463,8 +463,8 @@ impl Effects for ListOptions {
     }];
 }
 
-/// The command line with both numbers of every option: `--size` is `--sizes`, and `--threads` is
-/// `--thread`.
+/// The command line. Every option also has its other number as an alias: `--size` for `--sizes`,
+/// `--thread` for `--threads`.
 pub fn command() -> clap::Command {
     both_numbers(Cli::command())
 }
@@ -493,7 +493,7 @@ fn both_numbers(command: clap::Command) -> clap::Command {
     command.mut_subcommands(both_numbers)
 }
 
-/// The plural of a singular, and the other way round.
+/// The plural of a singular, or the singular of a plural.
 fn other_number(name: &str) -> String {
     match name {
         _ if name.ends_with("xes") => name[..name.len() - 2].to_owned(),

@@ -1,5 +1,4 @@
-//! The experiments that this program knows: the one list that its commands, options and tables go
-//! by.
+//! The experiments of this program: the one list for commands, options and tables.
 
 use experiments::{EXPERIMENTS, ExperimentCommand, ExperimentRow};
 
@@ -12,12 +11,12 @@ pub fn experiments() -> impl Iterator<Item = &'static ExperimentRow> {
     EXPERIMENTS.iter().chain(storage)
 }
 
-/// Whether `name` is an engine of storage, which has no instructions of this program.
+/// True if `name` is a storage engine, which has no instructions of this program.
 pub fn is_storage_engine(name: &str) -> bool {
     storage_engines().contains(&name)
 }
 
-/// The names of the engines of storage.
+/// Names of the storage engines.
 fn storage_engines() -> Vec<&'static str> {
     #[cfg(feature = "storage")]
     let engines = host::storage::IO_ENGINES.iter().map(|row| row.name);
@@ -31,7 +30,7 @@ pub fn experiment_named(name: &str) -> Option<&'static ExperimentRow> {
     experiments().find(|row| row.name == name)
 }
 
-/// The experiments that have a command made from the table, in the order of help.
+/// Experiments that have a command from the table, in the order of the help.
 pub fn experiment_commands() -> Vec<(&'static ExperimentRow, &'static ExperimentCommand)> {
     experiments()
         .filter_map(|row| Some((row, row.command.as_ref()?)))

@@ -16,7 +16,7 @@ pub struct Pool {
     pub cpus: Option<CpuList>,
 }
 
-/// The limit of measurements of what memory carries.
+/// Upper limit of memory bandwidth.
 #[derive(Debug, Default, Args)]
 pub struct Peak {
     /// Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s
@@ -25,7 +25,7 @@ pub struct Peak {
     pub dram_peak: Option<BytesPerSecond>,
 }
 
-/// Sizes of measurements of levels.
+/// Last-level cache for the sizes of working sets.
 #[derive(Debug, Default, Args)]
 pub struct Sizing {
     /// Last-level cache of the CPUs together, by which memory is sized: 32MiB, or measured (by a
@@ -34,11 +34,10 @@ pub struct Sizing {
     pub last_level: Option<LastLevel>,
 }
 
-/// Facts about the machine that the user knows better. An option that a command does not take is
-/// absent.
+/// Facts about the machine that the user knows. An option that a command does not take is absent.
 #[derive(Debug, Default, Args)]
 pub struct MachineOptions {
-    /// Which CPUs are used
+    /// CPUs to use
     #[command(flatten)]
     pub pool: Pool,
 
@@ -51,8 +50,8 @@ pub struct MachineOptions {
     pub sizing: Sizing,
 }
 
-/// Reads a number of points; the one that is advised leaves room for what a command measures by
-/// itself.
+/// Parses a number of points. The number in its advice leaves room for the points of a default
+/// command.
 fn most_points(text: &str) -> Result<usize, ParseError> {
     whole_number(1, LARGEST_MAX_POINTS as u64)(text).map_err(|wrong| wrong.with_example("1000"))
 }
@@ -143,12 +142,12 @@ pub struct CommonOptions {
 }
 
 impl CommonOptions {
-    /// The format on standard output.
+    /// Renderer for standard output.
     fn shown(&self) -> Option<&'static dyn Renderer> {
         format_named(self.format.as_deref())
     }
 
-    /// The format of the file, where the user names one.
+    /// Renderer for the file, if the user names a format.
     fn saved(&self) -> Option<&'static dyn Renderer> {
         self.output
             .as_deref()

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use units::error::Result;
 use verdict::{ComparedReport, Comparison, Settings, compare};
 
-/// Compares reports with the first one. The check fails where `--fail-on` finds what it looks for,
-/// and where two reports have no point in common.
+/// Compares reports with the first one. Exits with a failed check if `--fail-on` finds its
+/// condition, or if two reports have no point in common.
 pub fn run(options: &CompareOptions) -> Result<Exit> {
     let chosen = options
         .format
@@ -25,7 +25,7 @@ pub fn run(options: &CompareOptions) -> Result<Exit> {
     };
     let named = |path: &PathBuf| -> Result<NamedReport> {
         let file = state::resolved(path)?;
-        // A saved run is known by its file, wherever the folder of runs is.
+        // A saved session is named by its file, wherever the folder of sessions is.
         let name = if file == *path {
             file.display().to_string()
         } else {
@@ -102,7 +102,7 @@ fn short_name(file: &Path) -> String {
         .into_owned()
 }
 
-/// Whether a comparison has what `--fail-on` looks for.
+/// True if a comparison meets the condition of `--fail-on`.
 fn fails(comparison: &Comparison, what: FailOn) -> bool {
     let tally = comparison.tally;
     match what {

@@ -9,10 +9,10 @@ use report::{Coordinates, PhaseId};
 use serde::Serialize;
 use units::error::{Error, Result};
 
-/// Rises when a key changes its meaning or goes.
+/// Version of the plan's keys. It rises when a key is removed or changes its meaning.
 const PLAN_VERSION: u32 = 2;
 
-/// How a plan can be printed.
+/// Form in which a plan is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// For people.
@@ -24,8 +24,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form of a plan whose report is requested in `format`: text for all that plans are not
-    /// printed in.
+    /// Form of a plan whose report would have `format`: text for every format that plans do not
+    /// have.
     pub fn for_report(format: Option<&str>) -> Self {
         match format {
             Some("json") => Self::Json,
@@ -58,7 +58,7 @@ struct Head<'a> {
 struct PlannedPhase {
     #[serde(flatten)]
     id: PhaseId,
-    /// Points; those that there is room for, where it is not drafted yet.
+    /// Number of points; for a phase that is not drafted yet, the largest number.
     point_count: usize,
     drafted: bool,
     planned_ns: f64,
@@ -72,7 +72,7 @@ struct Whole<'a> {
     points: Vec<Point<'a>>,
 }
 
-/// Samples of a point at most, by the plan.
+/// Largest number of samples of a point.
 #[derive(Serialize)]
 struct Samples {
     rounds: u32,
@@ -87,11 +87,11 @@ struct Point<'a> {
     coordinates: &'a Coordinates,
     status: &'a str,
     reason: Option<&'a str>,
-    /// `None` where nothing is to be measured.
+    /// `None` if the point is not measured.
     sampling: Option<Samples>,
 }
 
-/// `plan` in a `form` that is data. Ends with the end of a line.
+/// `plan` as data in `form`, with a final line end.
 pub fn data(plan: &Plan, destination: &Destination, form: Form) -> Result<String> {
     let head = head(plan, destination);
     let points = plan.points.iter().map(|planned| point(plan, planned));

@@ -1,4 +1,4 @@
-//! The engines of storage, as `memgauge list engines` shows them.
+//! The storage engines, for `memgauge list engines`.
 
 use super::terminal::terminal_width;
 use host::storage::{EngineRow, IO_ENGINES};
@@ -9,9 +9,9 @@ use serde::Serialize;
 pub struct EngineEntry {
     name: &'static str,
     does: &'static str,
-    /// Whether a thread can have several operations under way.
+    /// True if a thread can have several operations in flight.
     asynchronous: bool,
-    /// `null` where it can be used here, else why not.
+    /// Why it cannot be used here; `null` if it can.
     unavailable: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Exit codes: the one table that the program, its help, its man page and the README go by.
+//! Exit codes: the one table for the program, its help, its man page and the README.
 
 use report::{Outcome, Point, Report, RunStatus, VerdictGrade};
 use units::counted;
@@ -37,7 +37,7 @@ pub struct ExitRow {
     pub code: &'static str,
     /// The end in one or two words.
     pub name: &'static str,
-    /// When that is, in whole sentences.
+    /// Conditions for this end, in whole sentences.
     pub meaning: &'static str,
 }
 
@@ -133,7 +133,7 @@ pub fn markdown() -> String {
     )
 }
 
-/// How a run ended, and why where that is not [`Exit::Done`].
+/// How a session ended, and the reason if that is not [`Exit::Done`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ending {
     /// The exit code.
@@ -142,14 +142,14 @@ pub struct Ending {
     pub reason: Option<String>,
 }
 
-/// How the run of `report` ended. With `strict` its points have to be solid, too. `unfinished` says
-/// how to continue an interrupted run.
+/// Ending of the session of `report`. With `strict` all points must be solid. `unfinished` says how
+/// to continue an interrupted session.
 pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending {
     let because = |exit, reason: String| Ending {
         exit,
         reason: Some(reason),
     };
-    // Derived datasets repeat what others measured.
+    // Derived datasets repeat points of others.
     let points: Vec<&Point> = report
         .datasets
         .iter()
@@ -232,7 +232,7 @@ pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending
     }
 }
 
-/// Blocks that were read and verified, and did not hold what had been written.
+/// Number of blocks that did not contain what was written.
 fn wrong_data(points: &[&Point]) -> u64 {
     let wrong = |point: &&Point| match &point.outcome {
         Outcome::Measured(measured) => measured.storage.as_ref().map_or(0, |storage| storage.wrong),
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use report::{ReportVerdict, SC_MEMBENCH_HEADER, parse_saved};
 
-    /// A report of three measured points, with `outcomes` in place of the first ones.
+    /// A report of three measured points, the first of which have these `outcomes`.
     fn report(outcomes: &[Outcome]) -> Report {
         let rows = "1,read,5,0,0,0,1,1,1\n2,read,5,0,0,0,1,1,1\n4,read,5,0,0,0,1,1,1\n";
         let text = format!("{SC_MEMBENCH_HEADER}\n{rows}");

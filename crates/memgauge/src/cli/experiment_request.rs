@@ -8,11 +8,11 @@ use experiments::{CommandRequest, ExperimentCommand, MachineOption};
 
 /// The command of an experiment as typed.
 pub struct ExperimentRequest {
-    /// Its name, which is that of the experiment.
+    /// Name of the command and of the experiment.
     pub name: &'static str,
     /// Request of its own options.
     pub request: CommandRequest,
-    /// The user's facts about the machine, as far as the command takes them.
+    /// Facts about the machine that the user gives, as far as the command takes them.
     pub machine: MachineOptions,
     /// Options of every measurement.
     pub common: CommonOptions,

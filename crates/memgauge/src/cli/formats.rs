@@ -7,7 +7,7 @@ use clap::{Arg, Command, ValueEnum};
 use render::{self, COMPARISON_FORMATS, RENDERERS, Renderer};
 use std::ffi::OsStr;
 
-/// The format that `name` asks for, the first of the table where there is none.
+/// Renderer of the format `name`; the first of the table without a name.
 pub fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
     name.map_or_else(
         || RENDERERS.first().copied(),
@@ -15,15 +15,15 @@ pub fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
     )
 }
 
-/// Whether `format` has a use for `option`.
+/// True if `format` uses `option`.
 pub fn uses(format: Option<&'static dyn Renderer>, option: &str) -> bool {
     format.is_some_and(|format| format.options().contains(&option))
 }
 
-/// Reads the name of a format; `help` is answered with all of them.
+/// Parses the name of a format. For `help`, the error lists all formats.
 #[derive(Debug, Clone)]
 pub struct Formats {
-    /// Name and what it is.
+    /// Names and descriptions.
     known: Vec<[&'static str; 2]>,
 }
 
@@ -87,12 +87,12 @@ impl TypedValueParser for Formats {
     }
 }
 
-/// Reads one of the values of an enum; `help` is answered with all of them.
+/// Parses a value of an enum. For `help`, the error lists all values.
 #[derive(Debug, Clone)]
 pub struct Values<T>(std::marker::PhantomData<T>);
 
 impl<T> Values<T> {
-    /// The reader of `T`.
+    /// A parser of `T`.
     pub fn new() -> Self {
         Self(std::marker::PhantomData)
     }

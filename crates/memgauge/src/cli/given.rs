@@ -1,5 +1,4 @@
-//! Options of a command line that have an effect: an option without one is refused, always in the
-//! same way.
+//! Refuses options without effect, always in the same way.
 
 use super::args::{Cli, Command};
 use clap::ArgMatches;
@@ -7,7 +6,7 @@ use clap::parser::ValueSource;
 use experiments::{Effects, JudgedEffect};
 use units::error::{Error, Result};
 
-/// Refuses an option that was typed and changes nothing beside the others.
+/// Refuses a typed option that has no effect together with the others.
 pub fn check_effects(cli: &Cli, matches: &ArgMatches) -> Result<()> {
     let given = Given {
         matches: matches.subcommand().map_or(matches, |(_, own)| own),
@@ -62,7 +61,7 @@ impl Given<'_> {
         )))
     }
 
-    /// The value that was typed for `option`, empty for a flag; `None` where it was not typed.
+    /// Value that was typed for `option`, empty for a flag. `None` if it was not typed.
     fn typed(&self, option: &str) -> Option<String> {
         let id = option.replace('-', "_");
         let known = self.matches.try_contains_id(&id).unwrap_or(false);
@@ -74,7 +73,7 @@ impl Given<'_> {
                 .flatten()
                 .map(|v| v.to_string_lossy().into_owned())
         };
-        // A flag has the value that its presence stands for.
+        // The value of a flag is that of its presence.
         let shown = |values: Vec<String>| {
             if values == ["true"] {
                 String::new()
@@ -96,7 +95,8 @@ mod tests {
     use experiments::Effects;
     use std::ffi::OsString;
 
-    /// A command line on which an option changes nothing, the option, and what makes it one of use.
+    /// Each row: a command line on which an option has no effect, the option, and the option that
+    /// gives it one.
     const IDLE: &[[&str; 3]] = &[
         [
             "bandwidth",
@@ -172,7 +172,7 @@ mod tests {
         ["list host", "--code", ""],
     ];
 
-    /// The options of an experiment's command that have an effect only beside others.
+    /// Options of an experiment's command that need others to have an effect.
     fn effects(command: &str) -> Vec<&'static str> {
         let Ok(Parsed::Request(cli)) = Parsed::parse(&["memgauge", command].map(Into::into)) else {
             panic!("{command} is refused")

@@ -15,7 +15,7 @@ use std::path::Path;
 use storage::{LookAt, Storage, StorageRunner, look_at, parse_trace};
 use units::error::{Error, Result};
 
-/// Larger traces are not read: all of it has to be in memory.
+/// Largest trace in bytes; a trace is read into memory as a whole.
 const LARGEST_TRACE: u64 = 4 << 30;
 
 /// `memgauge io`
@@ -34,7 +34,7 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
     let length = settings.window();
     let experiment = Storage::new(settings, recorded, LookAt::new(look_at));
     let budget = experiment.time(common.repeat).max(SINGLE_BUDGET);
-    // The experiment says how it is sampled, unless the number of samples is the user's.
+    // The experiment decides about sampling, unless the user fixed the number of samples.
     let sampling = experiment.sampling(storage_sampling(length));
     let machine = MachineOptions {
         pool,
@@ -79,8 +79,8 @@ fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))
 }
 
-/// Makes the file of a trace; what is there is never written over. The trace of a run that is
-/// `continued` gets a free name beside that of the first part.
+/// Creates the file of a trace; an existing file is never overwritten. The trace of a `continued`
+/// session gets a free name next to that of the first part.
 fn create_trace(path: &Path, continued: bool) -> Result<TraceWriter> {
     let free = || {
         (1..)

@@ -26,12 +26,12 @@ use units::{CpuList, Nanos, ParseError, counted};
 /// Budget of a single experiment.
 pub(super) const SINGLE_BUDGET: Nanos = Nanos(60e9);
 
-/// Points that lists of options may make where the user does not say: more are a mistake more often
-/// than a wish.
+/// Largest number of points from lists of options, unless the user allows more. A larger number is
+/// probably a mistake.
 pub(super) const MAX_POINTS: usize = 1000;
 
-/// Points of a profile, which has no such lists. The built-in ones have about 1500 at most, on
-/// machines of every size.
+/// Largest number of points of a profile, which has no such lists. The built-in ones have at most
+/// about 1500, on machines of every size.
 const PROFILE_MAX_POINTS: usize = 2000;
 
 /// `memgauge run`, and `memgauge` without a command.
@@ -104,7 +104,7 @@ pub fn experiment(asked: ExperimentRequest, words: Vec<String>) -> Result<Exit> 
     measure(request.experiments, &common, &machine, defaults, words)
 }
 
-/// Makes the one who does the work outside of memory, in a session that is continued or not.
+/// Makes the runner of external work. The argument says whether the session is a continuation.
 pub(super) type MakeRunner = Box<dyn FnOnce(bool) -> Result<Box<dyn ExternalRunner>>>;
 
 /// Defaults of a command.
@@ -112,9 +112,9 @@ pub(super) struct Defaults {
     pub(super) profile: &'static str,
     pub(super) budget: Nanos,
     pub(super) sampling: Sampling,
-    /// Makes the one who does the work outside of memory; `None` where there is no such work.
+    /// Makes the runner of external work; `None` if there is no such work.
     pub(super) external: Option<MakeRunner>,
-    /// Points at most.
+    /// Largest number of points.
     pub(super) max_points: usize,
 }
 
@@ -212,7 +212,7 @@ pub(super) fn measure(
     };
     let report = run::execute(&plan, &mut machine, &mut progress, &invocation, started);
     drop(machine);
-    // The continued session is only given up once all its numbers are in the new report.
+    // The continued session is deleted only when all its numbers are in the new report.
     let has_all = continued
         .as_ref()
         .is_none_or(|earlier| earlier.is_all_in(&report));
@@ -220,7 +220,7 @@ pub(super) fn measure(
         .as_ref()
         .is_some_and(|earlier| has_all && Some(earlier.file()) == destination.file());
     let (saved, delivered) = destination.deliver(&report, replaces);
-    // A table of half a run cannot be continued.
+    // An incomplete table cannot be continued.
     let readable = destination.readable().filter(|_| saved);
     let whole = saved && has_all && (readable.is_some() || report.status != RunStatus::Interrupted);
     let journal = progress.finish(whole);
@@ -250,7 +250,7 @@ pub(super) fn measure(
     if let Some(reason) = reason {
         tell(&format!("memgauge: {reason}"));
     }
-    // The format's notes have told why.
+    // The notes of the format have given the reason.
     Ok(
         if exit == Exit::Done && destination.shows_nothing(&report) {
             Exit::Incomplete
@@ -268,7 +268,7 @@ fn request(
     cpus: Vec<u32>,
 ) -> Result<Request> {
     let budget = options.budget.unwrap_or(defaults.budget);
-    // An experiment that was not requested by name is brief.
+    // An experiment that the user did not request by name is brief.
     if asked.sizing.last_level == Some(LastLevel::Measured)
         && !made.iter().any(|e| e.sizes_memory(None))
     {
@@ -300,7 +300,8 @@ fn request(
     })
 }
 
-/// The CPUs of the run: the user's, or all that are allowed, one of each physical core first.
+/// CPUs of the session: those of the user, or all allowed ones, with one CPU of each physical core
+/// first.
 fn choose_cpus(facts: &HostFacts, asked: Option<&CpuList>) -> Result<Vec<u32>> {
     let allowed = facts.topology.allowed();
     if let Some(list) = asked {
@@ -313,8 +314,8 @@ fn choose_cpus(facts: &HostFacts, asked: Option<&CpuList>) -> Result<Vec<u32>> {
             None => Ok(list.0.clone()),
         };
     }
-    // Position among the siblings of its core: the first of every core comes before the second of
-    // any.
+    // Position among the siblings of its core, so that the first CPU of every core comes before the
+    // second of any.
     let place_on_core = |cpu: &u32| {
         let siblings = facts
             .topology

@@ -47,7 +47,7 @@ use units::error::{Error, Kind, Result};
 /// [`EXIT_CODES`].
 pub fn main(arguments: Vec<OsString>) -> u8 {
     let refused = host::privilege::refuse_elevated();
-    // Without the handler all is as it was; there is nothing that a user could do about it.
+    // Without this handler everything works as before, and a user could do nothing about it.
     let _ = host::interrupt::report_file_limit();
     let words = arguments
         .iter()
@@ -61,7 +61,7 @@ pub fn main(arguments: Vec<OsString>) -> u8 {
                 Parsed::Request(cli) => dispatch(*cli, words),
             });
     let exit = outcome.unwrap_or_else(|error| {
-        // A closed standard error leaves nobody to tell.
+        // If standard error is closed, nobody can be told.
         let _ = writeln!(
             std::io::stderr(),
             "memgauge: {}",
@@ -75,7 +75,7 @@ pub fn main(arguments: Vec<OsString>) -> u8 {
     exit.code()
 }
 
-/// `message` as one line that cannot do anything to a terminal: what users typed is quoted in it.
+/// `message` as one line without control characters, since it may quote what users typed.
 fn visible(message: &str) -> String {
     let shown = |c: char| {
         if c.is_control() {
@@ -91,7 +91,7 @@ fn visible(message: &str) -> String {
 enum Parsed {
     /// Help or the version.
     Text(String),
-    /// Something to do.
+    /// A request.
     Request(Box<Cli>),
 }
 
@@ -106,7 +106,7 @@ impl Parsed {
             }
             Err(e) if !e.use_stderr() => {
                 let text = e.render().to_string();
-                // Text other than the command's own help has the mark of an error.
+                // A text other than the command's own help is an error.
                 Ok(Parsed::Text(
                     text.strip_prefix("error: ")
                         .map_or_else(|| text.clone(), str::to_owned),

@@ -18,7 +18,7 @@ pub struct Destination {
     stdout: Option<&'static dyn Renderer>,
     file: Option<(Target, &'static dyn Renderer)>,
     options: Options,
-    /// Whether the report goes into the folder of saved runs, or would have.
+    /// True if the report goes into the folder of saved sessions, or would have gone there.
     unnamed: bool,
 }
 
@@ -32,19 +32,19 @@ impl std::fmt::Debug for Destination {
     }
 }
 
-/// Name of the report of a session that the user does not name.
+/// Parts of the name of a report that the user does not name.
 #[derive(Debug, Clone, Copy)]
 pub struct Unnamed<'a> {
-    /// When the run starts.
+    /// Start of the session.
     pub stamp: &'a str,
     /// Its profile or experiment.
     pub profile: &'a str,
-    /// Earlier place of a session that is continued.
+    /// File of the session that is continued.
     pub before: Option<&'a Path>,
 }
 
 impl Destination {
-    /// As the options say.
+    /// Destination according to the options.
     pub fn new(options: &CommonOptions, unnamed: Unnamed<'_>) -> Result<Self> {
         let shown = Options {
             scores: options.scores,
@@ -83,7 +83,7 @@ impl Destination {
             Err(_) if !is_replaceable(path) => render::by_name("json")?,
             format => format?,
         };
-        // A dry run does not open pipes: their readers wait for the result.
+        // A dry run does not open pipes, whose readers wait for the result.
         let target = match options.dry_run && !is_replaceable(path) {
             true => Target::File(path.to_owned()),
             false => Target::open(path)?,
@@ -110,19 +110,18 @@ impl Destination {
             .join(", ")
     }
 
-    /// Whether who reads standard output sees the findings there.
+    /// True if the reader of standard output sees the findings there.
     pub fn shows_findings(&self) -> bool {
         self.stdout
             .is_some_and(|r| ["table", "markdown"].contains(&r.name()))
     }
 
-    /// The file that the result goes to, `None` where it is not a file: a pipe has no neighbour to
-    /// put a journal into.
+    /// File for the result. `None` for a pipe or device, which can have no journal next to it.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_ref()?.0.file()
     }
 
-    /// Whether the user did not say where the report goes.
+    /// True if the user did not name the report.
     pub fn is_unnamed(&self) -> bool {
         self.unnamed
     }
@@ -135,9 +134,9 @@ impl Destination {
             .filter(|_| ["json", "jsonl"].contains(&format.name()))
     }
 
-    /// Saves the report, then prints it; tells first whether it was saved. A report that cannot be
-    /// saved is still printed. An existing file is kept, unless `replaces` says that the report has
-    /// all of it.
+    /// Saves the report, then prints it, and says first where it was saved. A report that cannot be
+    /// saved is still printed. An existing file is kept, unless `replaces` says that the report
+    /// contains all of it.
     pub fn deliver(&self, report: &Report, replaces: bool) -> (bool, Result<()>) {
         let mut options = self.options.clone();
         let mut saved = Ok(());
@@ -179,7 +178,7 @@ impl Destination {
         (saved.is_ok(), saved.and(printed))
     }
 
-    /// Whether one of the formats has nothing of `report` to show.
+    /// True if one of the formats has nothing to show of `report`.
     pub fn shows_nothing(&self, report: &Report) -> bool {
         let file = self.file.as_ref().map(|(_, format)| *format);
         self.stdout
@@ -189,13 +188,13 @@ impl Destination {
     }
 }
 
-/// Prints `report` and, on standard error, what the format has to say beside it.
+/// Prints `report`, and the notes of the format on standard error.
 fn show(report: &Report, format: &dyn Renderer, options: &Options) -> Result<()> {
     to_stdout(&format.render(report, options)?)?;
     tell_notes(report, format, options)
 }
 
-/// Tells on standard error what the format has to say beside its output.
+/// Prints the notes of a format on standard error.
 fn tell_notes(report: &Report, format: &dyn Renderer, options: &Options) -> Result<()> {
     let notes = format.notes(report, options)?;
     if !notes.is_empty() {
@@ -219,7 +218,7 @@ fn shown_in(
     })
 }
 
-/// `memgauge report FILE...`; incomplete where the format has nothing of the reports to show.
+/// `memgauge report FILE...`. Exits as incomplete if the format has nothing to show of the reports.
 pub fn report(options: &ReportOptions) -> Result<Exit> {
     let chosen = options.format.as_deref().map(render::by_name).transpose()?;
     let mut reports = Vec::new();
@@ -277,7 +276,7 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
     })
 }
 
-/// Whether standard output is a terminal whose user has nothing against colours (no-color.org).
+/// True if standard output is a terminal and the user did not switch colours off (no-color.org).
 fn may_color() -> bool {
     let unset = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     unset
@@ -285,8 +284,8 @@ fn may_color() -> bool {
         && std::io::stdout().is_terminal()
 }
 
-/// Whether standard output is a terminal that shows block elements: one that may have colours, in a
-/// locale of UTF-8.
+/// True if standard output is a terminal that shows block elements: colours are allowed, and the
+/// locale is UTF-8.
 fn may_draw() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

@@ -9,7 +9,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use units::Nanos;
 
-/// Steps of the bar; finer than any terminal is wide.
+/// Steps of the bar; terminals have fewer columns.
 const STEPS: u64 = 1000;
 
 /// The bar, if standard error is a terminal, and the journal, if the report is saved.
@@ -22,11 +22,12 @@ pub struct Progress {
 /// File for the points of a running session.
 #[derive(Debug)]
 pub enum JournalPlan {
-    /// Nowhere.
+    /// No file.
     Nowhere,
-    /// Next to the report of this name, in a file of its own.
+    /// A new file next to the report of this name.
     Beside(PathBuf),
-    /// In place of the journal that the run continues, once all of its points are in the new one.
+    /// The journal that the session continues; the new file takes its name once it contains all its
+    /// points.
     InPlaceOf(PathBuf),
 }
 
@@ -35,24 +36,24 @@ pub enum JournalPlan {
 struct Journal {
     /// Its name at the end.
     path: PathBuf,
-    /// Its name until it holds all points of the journal that it takes the place of.
+    /// Its name until it contains all points of the journal that it replaces.
     temporary: Option<PathBuf>,
-    /// How many of these points the run itself has yet to write.
+    /// Number of these points that are not written yet.
     known: usize,
-    /// Points of an earlier part of the run that will be measured again, until these lines are
-    /// written.
+    /// Lines of points that will be measured again. They stand here until those lines are written.
     carried: Vec<JournalLine>,
-    /// Open and locked, so that others see that the run is under way.
+    /// Open and locked, so that other processes see that the session is running.
     file: File,
-    /// Bytes of the lines that were written whole.
+    /// Length of the complete lines, in bytes.
     whole: u64,
     broken: bool,
 }
 
-/// Suffix of a journal after the name of its report; `-2`, `-3` may stand between the two parts.
+/// Suffix of a journal after the name of its report. For further journals `-2`, `-3` stand between
+/// the two parts.
 const JOURNAL: [&str; 2] = [".journal", ".jsonl"];
 
-/// The journal of number `number`, from 1 on, of the run whose report is `path`.
+/// Journal number `number` (from 1) of the session whose report is `path`.
 fn journal_of(path: &Path, number: u64) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     let number = if number == 1 {
@@ -64,7 +65,7 @@ fn journal_of(path: &Path, number: u64) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Report that belongs to `path`, its journal or the report itself.
+/// Report of the journal `path`; `path` itself if it is a report.
 pub fn report_of(path: &Path) -> PathBuf {
     let report = |name: &str| {
         let (report, number) = name.strip_suffix(JOURNAL[1])?.rsplit_once(JOURNAL[0])?;
@@ -81,10 +82,10 @@ pub fn report_of(path: &Path) -> PathBuf {
         .unwrap_or_else(|| path.to_owned())
 }
 
-/// The journals that lie beside the report `path`, those of other runs among them, in the order of
-/// their numbers.
+/// Journals next to the report `path`, those of other sessions included, in the order of their
+/// numbers.
 pub fn journals_of(path: &Path) -> impl Iterator<Item = PathBuf> {
-    /// Nobody leaves more than a few.
+    /// Largest number of journals of one report.
     const MOST: u64 = 100;
     let path = path.to_owned();
     (1..=MOST)
@@ -92,8 +93,8 @@ pub fn journals_of(path: &Path) -> impl Iterator<Item = PathBuf> {
         .filter(|journal| journal.exists())
 }
 
-/// Whether the session that writes the journal `path` is running: it holds a lock on it. Without
-/// locks that others can read past, nothing is known and the answer is no.
+/// True if the session that writes the journal `path` is running: it holds a lock on the file.
+/// False if the system's locks would keep others from reading.
 pub fn is_under_way(path: &Path) -> bool {
     let taken = |file: File| {
         matches!(
@@ -104,12 +105,12 @@ pub fn is_under_way(path: &Path) -> bool {
     has_advisory_locks() && File::open(path).is_ok_and(taken)
 }
 
-/// Whether a lock on a file keeps nobody from reading it.
+/// True if a lock on a file keeps nobody from reading it.
 fn has_advisory_locks() -> bool {
     std::env::consts::FAMILY == "unix"
 }
 
-/// Tells others that the run is under way, until `file` is closed. Not every file system can.
+/// Marks the session as running until `file` is closed. Not every file system can.
 fn claim(file: &File) {
     if has_advisory_locks() {
         let _ = file.lock();
@@ -117,10 +118,8 @@ fn claim(file: &File) {
 }
 
 impl Progress {
-    /// Opens the journal that `plan` asks for. Its first lines are that of the run, then the
-    /// `carried` ones, then `known` points that come before anything is measured. If the journal
-    /// cannot
-    /// be opened, the user is told.
+    /// Opens the journal of `plan`. It begins with the session's line, the `carried` lines, and
+    /// `known` points that need no measurement. If it cannot be opened, the user is told.
     pub fn new(plan: JournalPlan, carried: Vec<JournalLine>, known: usize) -> Self {
         let style = ProgressStyle::with_template("{bar:30} {msg}").ok();
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -161,15 +160,14 @@ impl Progress {
         Self { bar, journal }
     }
 
-    /// Says what will be done before it is, on a terminal; the result says it again.
+    /// Prints on a terminal what will be done; the result repeats it.
     pub fn announce(&self, text: &str) {
         if self.bar.is_some() {
             tell(text);
         }
     }
 
-    /// Takes the bar away. The journal goes too when its report was saved. Returns the journal
-    /// where one stays.
+    /// Removes the bar, and the journal if its report was saved. Returns the journal if it stays.
     pub fn finish(self, report_saved: bool) -> Option<PathBuf> {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
@@ -182,7 +180,7 @@ impl Progress {
             broken,
             ..
         } = self.journal?;
-        // A journal without its name is less than the older one that has it.
+        // A journal under its temporary name has less than the older one.
         if let Some(temporary) = &temporary {
             remove(temporary);
         }
@@ -191,7 +189,7 @@ impl Progress {
             remove(&path);
             return None;
         }
-        // Half a line helps nobody; if it cannot be cut off, readers pass over it.
+        // A partial line helps nobody. If it cannot be cut off, readers skip it.
         let _ = file.set_len(whole);
         if !path.exists() {
             return None;
@@ -206,7 +204,7 @@ impl Progress {
     }
 }
 
-/// A new journal beside `report`: that of another run stays as it is.
+/// Opens a new journal next to `report`; that of another session stays.
 fn open_beside(report: &Path) -> std::io::Result<(File, PathBuf, Option<PathBuf>)> {
     let mut number = 1;
     loop {
@@ -218,14 +216,14 @@ fn open_beside(report: &Path) -> std::io::Result<(File, PathBuf, Option<PathBuf>
     }
 }
 
-/// A name beside `path` that no other process uses.
+/// A name next to `path` that no other process uses.
 fn temporary_name(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.tmp", std::process::id()));
     path.with_file_name(name)
 }
 
-/// Removes a journal that may have gone already.
+/// Removes a journal if it still exists.
 pub fn remove(path: &Path) {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
@@ -239,7 +237,7 @@ pub fn remove(path: &Path) {
 }
 
 impl Journal {
-    /// Gives it its name once all lines that were known from the start are on the disk.
+    /// Gives the journal its final name once all lines known from the start are on the disk.
     fn take_name(&mut self) -> std::io::Result<()> {
         self.known = self.known.saturating_sub(1);
         if self.known > 0 {
@@ -278,7 +276,8 @@ impl Observer for Progress {
         for line in lines {
             let mut text = serde_json::to_string(line).map_err(|e| e.to_string())?;
             text.push('\n');
-            // One write per line: a crash leaves whole lines and at most one broken last one.
+            // Each line is one write: a crash leaves complete lines and at most one partial line at
+            // the end.
             written = written.and_then(|()| journal.file.write_all(text.as_bytes()));
             journal.whole += if written.is_err() {
                 0

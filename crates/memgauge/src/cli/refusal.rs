@@ -1,4 +1,4 @@
-//! Errors of arguments that the parser refuses, in the one-line form of every other error.
+//! Errors of arguments from the parser, in the one-line form of all errors.
 
 use super::args;
 use clap::Command;
@@ -48,7 +48,7 @@ pub fn refusal(error: &clap::Error, arguments: &[OsString]) -> String {
     }
 }
 
-/// The commands at the start of the arguments, and what they were found to be.
+/// The commands at the start of the arguments.
 struct Typed<'a> {
     words: &'a [String],
     command: Command,
@@ -105,7 +105,7 @@ impl<'a> Typed<'a> {
         )
     }
 
-    /// `names` are the arguments that are missing, `<FILE>, <OTHER>`.
+    /// Error about missing arguments; `names` lists them: `<FILE>, <OTHER>`.
     fn missing(&self, names: &str) -> String {
         let names = names.replace(['<', '>'], "");
         let values = self
@@ -124,8 +124,8 @@ impl<'a> Typed<'a> {
         )
     }
 
-    /// An option that does not exist, or a word where none belongs. The parser gives the first
-    /// letter of short ones.
+    /// Error about an unknown option or a superfluous word. The parser gives only the first letter
+    /// of short options.
     fn unknown_word(&self, given: &str) -> String {
         let whole = |word: &&String| !given.is_empty() && word.starts_with(given);
         let position = self
@@ -168,8 +168,8 @@ impl<'a> Typed<'a> {
             .map_or_else(|| self.help(), |near| format!("did you mean '{near}'?"))
     }
 
-    /// A value that cannot be read. The advice is the option's default, else the values that its
-    /// type takes.
+    /// Error about an invalid value. It advises the option's default, otherwise the values of its
+    /// type.
     fn not_possible(&self, error: &clap::Error, option: &str) -> String {
         let why = error.source().map(ToString::to_string).unwrap_or_default();
         let wrong = error
@@ -188,7 +188,7 @@ impl<'a> Typed<'a> {
         }
     }
 
-    /// Value of `option` without being typed.
+    /// Default value of `option`.
     fn default_of(&self, option: &str) -> Option<String> {
         let arg = self
             .command
@@ -199,7 +199,7 @@ impl<'a> Typed<'a> {
             .map(|value| value.to_string_lossy().into_owned())
     }
 
-    /// A value that is none of the few that there are, or none at all.
+    /// Error about a value that is missing or not among the allowed ones.
     fn not_among(&self, error: &clap::Error, option: &str) -> String {
         let given = text(error, ContextKind::InvalidValue);
         let known = match error.get(ContextKind::ValidValue) {
@@ -262,7 +262,7 @@ fn text(error: &clap::Error, kind: ContextKind) -> String {
     }
 }
 
-/// `--sizes` of `--sizes <LIST>`.
+/// `--sizes` for `--sizes <LIST>`.
 fn first_word(text: &str) -> String {
     text.split_whitespace()
         .next()
@@ -270,7 +270,7 @@ fn first_word(text: &str) -> String {
         .to_owned()
 }
 
-/// clap's message as one line: what is wrong and the tips, without the usage block.
+/// clap's message as one line: the error and its tips, without the usage block.
 fn one_line(message: &str) -> String {
     let ends = |line: &str| line.starts_with("Usage:") || line.starts_with("For more information");
     let parts: Vec<&str> = message
@@ -296,7 +296,7 @@ mod tests {
     use std::ffi::OsString;
     use units::nearest_name;
 
-    /// Values that few options take.
+    /// Values that few options accept.
     const ODD: &[&str] = &[
         "",
         "0",
@@ -319,8 +319,7 @@ mod tests {
         Parsed::parse(&words).err().map(|error| error.to_string())
     }
 
-    /// Every option that takes a value other than a file, as typed, with one command that has it as
-    /// it is.
+    /// Every option with a value other than a file, with one command that has it.
     fn options() -> Vec<(String, String)> {
         let mut all = Vec::new();
         let mut seen = BTreeSet::new();
@@ -347,7 +346,7 @@ mod tests {
         all
     }
 
-    /// Arguments without which a command is refused for another reason.
+    /// Arguments that a command needs to be accepted.
     fn base(command: &str) -> Vec<&str> {
         match command {
             "io" => vec!["io", "x"],
@@ -469,7 +468,7 @@ mod tests {
                 .to_owned();
             spelled.entry(stem).or_default().insert(option);
         }
-        // How many windows there are, and how long one is.
+        // One option has the number of windows, the other their length.
         spelled.remove("--window");
         spelled.remove("--tim");
         let twice: Vec<_> = spelled.values().filter(|names| names.len() > 1).collect();

@@ -1,4 +1,4 @@
-//! `--resume`: what an unfinished run left is taken over, the rest is measured.
+//! `--resume`: takes over what an unfinished session measured; the rest is measured now.
 
 use super::catalogue::is_storage_engine;
 use super::progress::{is_under_way, journals_of, report_of};
@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 use units::counted;
 use units::error::{Error, Result};
 
-/// Words of a longer command line are not repeated.
+/// Longer command lines are not repeated in messages.
 const LONGEST_COMMAND: usize = 1000;
 
-/// A run to be continued.
+/// A session to be continued.
 #[derive(Debug)]
 pub struct Resume {
     file: PathBuf,
@@ -31,21 +31,22 @@ pub struct Resume {
     claim: Option<File>,
 }
 
-/// The session that is continued, and what became of it.
+/// A continued session, for use after its plan was made.
 #[derive(Debug)]
 pub struct Continued {
-    /// The journal or report that the run is continued from.
+    /// Journal or report of the session.
     file: PathBuf,
-    /// Its points with a number: experiment and place.
+    /// Its points with a number, by experiment and coordinates.
     measured: BTreeSet<(String, Coordinates)>,
-    /// Lines of its points that will be measured again: a journal in its place has to have them.
+    /// Lines of points that will be measured again; a journal that replaces the old one must
+    /// contain them.
     carried: Vec<JournalLine>,
-    /// Keeps others from continuing it too.
+    /// Lock that keeps others from continuing the same session.
     _claim: Option<File>,
 }
 
 impl Continued {
-    /// The file that the run is continued from.
+    /// File that the session is continued from.
     pub fn file(&self) -> &Path {
         &self.file
     }
@@ -55,19 +56,19 @@ impl Continued {
         std::mem::take(&mut self.carried)
     }
 
-    /// Whether it is a journal of the report at `path`.
+    /// True if the file is a journal of the report at `path`.
     pub fn is_journal_of(&self, path: &Path) -> bool {
         self.file != path && report_of(&self.file) == path
     }
 
-    /// Whether every point that it has a number of has one in `report`.
+    /// True if `report` has a number for every point that the session had one for.
     pub fn is_all_in(&self, report: &Report) -> bool {
         let there = measured(report);
         self.measured.iter().all(|point| there.contains(point))
     }
 }
 
-/// The points of `report` with a number: experiment and place.
+/// Points of `report` with a number, by experiment and coordinates.
 fn measured(report: &Report) -> BTreeSet<(String, Coordinates)> {
     let datasets = report.datasets.iter().filter(|dataset| !dataset.derived);
     let points = datasets.flat_map(|dataset| {
@@ -82,8 +83,8 @@ fn measured(report: &Report) -> BTreeSet<(String, Coordinates)> {
         .collect()
 }
 
-/// Sentences about journals of sessions for the report at `path` that did not end, with the
-/// commands that continue them; `own` is the one that is continued.
+/// Sentences about unfinished journals of the report at `path`, with the commands that continue
+/// them. `own` is the journal that is being continued.
 pub fn left_behind(path: &Path, own: Option<&Path>) -> Vec<String> {
     let others = journals_of(path).filter(|journal| Some(journal.as_path()) != own);
     let told = |journal: PathBuf| {
@@ -111,7 +112,7 @@ pub fn left_behind(path: &Path, own: Option<&Path>) -> Vec<String> {
     others.map(told).collect()
 }
 
-/// The command that continues from `file` what the command line `words` began.
+/// The command that continues the session of the command line `words` from `file`.
 pub fn continuing(words: &[String], file: &Path) -> String {
     format!(
         "{} --resume {}",
@@ -120,10 +121,9 @@ pub fn continuing(words: &[String], file: &Path) -> String {
     )
 }
 
-/// Takes hold of `file`, so that nobody else continues it.
+/// Locks `file`, so that nobody else continues its session.
 ///
-/// # Errors
-/// Somebody does, or the run that writes it is under way.
+/// # Errors Another process does, or the session is still running.
 fn claim(file: &Path) -> Result<Option<File>> {
     let opened = File::open(file).ok();
     let taken = opened
@@ -141,7 +141,7 @@ fn claim(file: &Path) -> Result<Option<File>> {
     Ok(opened)
 }
 
-/// The newest run without an end, by name.
+/// Name of the newest unfinished session.
 fn newest_unfinished() -> Option<String> {
     let ended = state::runs().into_iter().filter(|run| !run.under_way);
     let mut unfinished = ended.enumerate().filter(|(_, run)| {
@@ -186,12 +186,12 @@ impl Resume {
         })
     }
 
-    /// Place of its report.
+    /// Path of its report.
     pub fn place(&self) -> &Path {
         &self.place
     }
 
-    /// The seed of the run, which the user may repeat but not change.
+    /// Seed of the session, which the user may repeat but not change.
     pub fn seed(&self, asked: Option<u64>) -> Result<u64> {
         match asked.filter(|&seed| seed != self.seed) {
             None => Ok(self.seed),
@@ -203,8 +203,7 @@ impl Resume {
 
     /// Takes over into `plan` what need not be measured again.
     ///
-    /// # Errors
-    /// The plan is another one, or was made for another machine.
+    /// # Errors The plan differs from that of the session, or was made for another machine.
     pub fn into_past(
         mut self,
         plan: &mut Plan,
@@ -241,7 +240,7 @@ impl Resume {
         ))
     }
 
-    /// Data that has to outlast the session that continues this one.
+    /// Data needed after the plan was made.
     fn continued(&mut self) -> Continued {
         let report = &self.report;
         let is_begun =
@@ -268,7 +267,7 @@ impl Resume {
         }
     }
 
-    /// The command line asks for something else than the run was.
+    /// Error: the command line requests something else than the session.
     fn other_request(&self, difference: &str) -> Error {
         Error::usage(format!(
             "cannot continue '{}': {difference}; the same request is needed; type {}",
@@ -278,7 +277,7 @@ impl Resume {
     }
 }
 
-/// Difference between the machine or the program and those of the report, in words.
+/// Difference between this machine or program and those of the report, in words.
 fn machine_difference(report: &Report, machine: &dyn Machine) -> Option<String> {
     let then = &report.provenance.host;
     let now = machine.facts();
@@ -317,13 +316,13 @@ fn machine_difference(report: &Report, machine: &dyn Machine) -> Option<String> 
     said.or_else(|| kernel_difference(&report.provenance.kernels))
 }
 
-/// A kernel of the report that is made of other instructions here.
+/// A kernel of the report whose machine code differs here.
 fn kernel_difference(used: &[KernelUsed]) -> Option<String> {
     let here: BTreeMap<String, Option<String>> = catalogue()
         .into_iter()
         .map(|k| (k.name, k.digest))
         .collect();
-    // Engines of storage have no instructions of ours.
+    // Storage engines have no machine code of ours.
     let mut kernels = used
         .iter()
         .filter(|k| k.digest.is_some() || !is_storage_engine(&k.name));
@@ -334,7 +333,7 @@ fn kernel_difference(used: &[KernelUsed]) -> Option<String> {
     ))
 }
 
-/// The command line of a run as it can be typed again, without what says where to continue.
+/// The command line of a session for typing again, without the option that says where to continue.
 pub fn command(words: &[String]) -> String {
     let mut typed = vec!["memgauge".to_owned()];
     let mut words = words.iter().skip(1);

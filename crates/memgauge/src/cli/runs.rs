@@ -1,4 +1,4 @@
-//! `memgauge list runs`: what is in the folder of saved runs.
+//! `memgauge list runs`: the folder of saved sessions.
 
 use super::resume::command;
 use super::saved;
@@ -9,24 +9,24 @@ use serde::Serialize;
 use units::counted;
 use units::error::Result;
 
-/// A saved run as listed.
+/// A saved session as listed.
 #[derive(Debug, Serialize)]
 pub struct RunEntry {
-    /// `last`, `last~1`; `null` while the run is under way.
+    /// `last`, `last~1`; `null` while the session is running.
     name: Option<String>,
-    /// When it was started, RFC 3339, UTC; `null` where the file cannot be read.
+    /// Start, RFC 3339, UTC; `null` if the file cannot be read.
     started: Option<String>,
-    /// The processor, and the name of the host where it is known.
+    /// Processor, and name of the host if known.
     machine: String,
     /// The command line.
     command: String,
-    /// The verdict on its numbers, or why there is none.
+    /// Verdict on its numbers, or why there is none.
     verdict: String,
-    /// The whole path of the report or journal.
+    /// Absolute path of the report or journal.
     file: String,
 }
 
-/// Every saved run, the newest first.
+/// Every saved session, newest first.
 pub fn entries() -> Vec<RunEntry> {
     let mut ended = 0..;
     state::runs()
@@ -102,7 +102,7 @@ fn verdict(run: &SavedRun, head: &Head) -> String {
     }
 }
 
-/// The list for people, with where the runs are and how to use them.
+/// The list for people, with the folder and the commands that use it.
 pub fn table() -> Result<String> {
     let folder = match state::folder() {
         Ok(folder) => folder,

@@ -1,4 +1,4 @@
-//! Saved results as they are read back: reports, and journals of runs that did not get to one.
+//! Reads saved results: reports, and journals of unfinished sessions.
 
 use super::catalogue::experiment_named;
 use super::target::reason_in;
@@ -8,7 +8,7 @@ use report::{Journal, Report, Saved, add_derived, read_saved};
 use std::path::Path;
 use units::error::{Error, Result};
 
-/// The report at `path`, or what the journal there has of one; says what that lacks.
+/// Reads the report at `path`, or the part of it that a journal contains; prints what is missing.
 pub fn read(path: &Path) -> Result<Report> {
     let saved = read_saved(path).map_err(|e| {
         let file = path.display();
@@ -29,12 +29,12 @@ pub fn read(path: &Path) -> Result<Report> {
     })
 }
 
-/// The same without a word, `None` where it cannot be read.
+/// Reads the same without printing. `None` if it cannot be read.
 pub fn silently(path: &Path) -> Option<Report> {
     read_saved(path).ok().map(Saved::into_report)
 }
 
-/// Adds to the report of a journal what its run would have: what only all points together show.
+/// Adds findings and derived data to the report of a journal, as its session would have.
 fn completed(journal: Journal) -> Report {
     let Journal {
         mut report, ended, ..
@@ -46,7 +46,7 @@ fn completed(journal: Journal) -> Report {
         let Some(row) = experiment_named(&dataset.experiment) else {
             continue;
         };
-        // No setting has a part in what an experiment reads out of points.
+        // Experiments derive findings from points without using their settings.
         let experiment = (row.in_profile)(Detail::Brief);
         experiment.finish(dataset);
         derived.extend(experiment.derived(dataset).filter(|_| !is_whole));

@@ -1,4 +1,4 @@
-//! The user's folder of saved runs: where it is, what is in it, and the names `last` and `last~N`.
+//! The user's folder of saved sessions: its path, its content, and the names `last` and `last~N`.
 
 use super::progress::{is_under_way, journals_of, report_of};
 use super::target::check_writable;
@@ -9,16 +9,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use units::error::{Error, Result};
 
-/// Finished runs that are kept: a report has about a megabyte.
+/// Largest number of finished sessions in the folder; a report has about a megabyte.
 pub const MAX_RUNS: usize = 200;
 
-/// The folder of saved runs, or why there is none.
+/// Path of the folder, or why there is none.
 pub fn folder() -> std::result::Result<PathBuf, String> {
     folder_on(std::env::consts::OS, |name| std::env::var_os(name))
 }
 
-/// The same on the system `os` with the environment `variable`. `XDG_STATE_HOME` counts everywhere,
-/// as long as it is an absolute path.
+/// Path of the folder on the system `os` with the environment `variable`. `XDG_STATE_HOME` counts
+/// on every system if it is an absolute path.
 fn folder_on(
     os: &str,
     variable: impl Fn(&str) -> Option<OsString>,
@@ -42,18 +42,18 @@ fn folder_on(
     }
 }
 
-/// Place of a report that the user did not name.
+/// File of a report that the user did not name.
 #[derive(Debug)]
 pub struct UnnamedFile {
-    /// The file, `None` where none can be written.
+    /// The file; `None` if none can be written.
     pub file: Option<PathBuf>,
-    /// Why it is not in the folder of saved runs.
+    /// Why it is not in the folder of saved sessions.
     pub note: Option<String>,
 }
 
-/// Place of the report of a session of `profile` that starts at `stamp`: the folder of saved
-/// sessions, else the working directory, else the folder for temporary files. A dry run makes no
-/// folder.
+/// File for the report of a session of `profile` that starts at `stamp`: in the folder of saved
+/// sessions, else in the working directory, else in the folder for temporary files. A dry run
+/// creates no folder.
 pub fn place(stamp: &str, profile: &str, dry_run: bool) -> UnnamedFile {
     let saved = folder().and_then(|folder| {
         if !dry_run {
@@ -95,10 +95,10 @@ pub fn place(stamp: &str, profile: &str, dry_run: bool) -> UnnamedFile {
     }
 }
 
-/// When a run began, and which it was of those that began in the same second: the order of runs.
+/// Start of a session, and its number among those of the same second. Sessions are sorted by it.
 type Order = (String, u64);
 
-/// `20261123T050126-2-latency.json` is the second run of its second.
+/// `20261123T050126-2-latency.json` is the second session of its second.
 fn order_of(path: &Path) -> Option<Order> {
     let name = path.file_name()?.to_str()?.strip_suffix(".json")?;
     let (stamp, rest) = name.split_once('-')?;
@@ -111,7 +111,7 @@ fn order_of(path: &Path) -> Option<Order> {
     is_stamp.then(|| (stamp.to_owned(), number))
 }
 
-/// A name in `folder` that comes after all runs of the same second.
+/// A name in `folder` that comes after all sessions of the same second.
 fn free_name(folder: &Path, stamp: &str, profile: &str) -> PathBuf {
     let same = runs_in(folder)
         .into_iter()
@@ -124,17 +124,17 @@ fn free_name(folder: &Path, stamp: &str, profile: &str) -> PathBuf {
     })
 }
 
-/// A run in the folder.
+/// A session in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedRun {
     order: Order,
-    /// The report, or the journal of a run that did not get to one.
+    /// The report, or the journal of an unfinished session.
     pub file: PathBuf,
-    /// Whether it is still measuring.
+    /// True if it is still running.
     pub under_way: bool,
 }
 
-/// All runs, the newest first.
+/// All sessions, newest first.
 pub fn runs() -> Vec<SavedRun> {
     folder().map(|folder| runs_in(&folder)).unwrap_or_default()
 }
@@ -145,7 +145,7 @@ fn runs_in(folder: &Path) -> Vec<SavedRun> {
         .flatten()
         .flatten()
         .map(|entry| entry.path());
-    // By the name of the report: a run that is under way or was killed has a journal only.
+    // Grouped by the name of the report: a running or killed session has a journal only.
     let mut reports: BTreeMap<Order, PathBuf> = BTreeMap::new();
     for path in entries {
         let report = report_of(&path);
@@ -170,8 +170,8 @@ fn runs_in(folder: &Path) -> Vec<SavedRun> {
     reports.into_iter().rev().filter_map(run).collect()
 }
 
-/// The file that `path` means where a report is read: `last` is the newest saved run, `last~1` the
-/// one before it. A file of that name comes first. Runs that are under way do not count.
+/// The file that `path` stands for: `last` is the newest saved session, `last~1` the one before it.
+/// A file of that name takes precedence. Running sessions do not count.
 pub fn resolved(path: &Path) -> Result<PathBuf> {
     let Some(back) = path
         .to_str()
@@ -210,7 +210,7 @@ fn steps_back(name: &str) -> Option<usize> {
     }
 }
 
-/// The name of the run that is `back` runs before the newest one.
+/// Name of the session that is `back` sessions before the newest one.
 pub fn name_of(back: usize) -> String {
     if back == 0 {
         "last".to_owned()
@@ -219,24 +219,24 @@ pub fn name_of(back: usize) -> String {
     }
 }
 
-/// Members of a report that a list shows; the rest is passed over.
+/// Members of a report that a list shows; the others are skipped.
 #[derive(Debug, serde::Deserialize)]
 pub struct Head {
-    /// How the run ended.
+    /// How the session ended.
     pub status: RunStatus,
-    /// How far its numbers can be trusted.
+    /// Verdict on the report.
     pub verdict: ReportVerdict,
-    /// Who measured what.
+    /// Provenance of the report.
     pub provenance: Provenance,
 }
 
-/// The head of the report at `path`, `None` where it cannot be read as one.
+/// Head of the report at `path`. `None` if the file is no readable report.
 pub fn head(path: &Path) -> Option<Head> {
     serde_json::from_reader(std::io::BufReader::new(std::fs::File::open(path).ok()?)).ok()
 }
 
-/// Removes the oldest complete sessions beyond [`MAX_RUNS`], and says which. Unfinished sessions
-/// stay, since they can be continued.
+/// Removes the oldest complete sessions beyond [`MAX_RUNS`] and returns their names. Unfinished
+/// sessions stay, since they can be continued.
 pub fn drop_oldest() -> Vec<String> {
     folder()
         .map(|folder| drop_beyond(&folder, MAX_RUNS))
@@ -284,7 +284,7 @@ mod tests {
             on("linux", &[home, ("XDG_STATE_HOME", "/s")]),
             Ok("/s/memgauge".to_owned())
         );
-        // A relative one does not count.
+        // A relative path does not count.
         assert_eq!(
             on("linux", &[home, ("XDG_STATE_HOME", "s")]),
             Ok("/home/a/.local/state/memgauge".to_owned())

@@ -12,11 +12,12 @@ use units::error::{Error, Result};
 /// Target of a result.
 #[derive(Debug)]
 pub enum Target {
-    /// A name: its file appears when the result is whole.
+    /// A file, which is created when the result is complete.
     File(PathBuf),
-    /// A pipe or a device. It is opened once, before the run: the reader of a pipe sees one writer.
+    /// A pipe or a device. It is opened once, before the session, so that the reader of a pipe sees
+    /// one writer.
     Stream {
-        /// As the user named it.
+        /// The name that the user gave.
         path: PathBuf,
         /// Open for writing.
         file: RefCell<File>,
@@ -24,10 +25,9 @@ pub enum Target {
 }
 
 impl Target {
-    /// Opens `path`, or finds out whether a file can be written there.
+    /// Opens `path`, or checks that a file can be written there.
     ///
-    /// # Errors
-    /// A folder, a disk, or a place that may not be written.
+    /// # Errors `path` is a folder, a disk, or not writable.
     pub fn open(path: &Path) -> Result<Self> {
         check_no_folder(path)?;
         if is_replaceable(path) {
@@ -50,14 +50,14 @@ impl Target {
         })
     }
 
-    /// As the user named it.
+    /// The name that the user gave.
     pub fn path(&self) -> &Path {
         match self {
             Target::File(path) | Target::Stream { path, .. } => path,
         }
     }
 
-    /// The name of the file, `None` for a pipe or a device.
+    /// Path of the file; `None` for a pipe or a device.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Target::File(path) => Some(path),
@@ -65,15 +65,15 @@ impl Target {
         }
     }
 
-    /// Writes `bytes`. An existing file is renamed first if `keeps` says so of it; the user is told
-    /// the name. If the folder is gone, the working directory takes the file, which is still an
-    /// error.
+    /// Writes `bytes`. An existing file is renamed first if `keeps` returns true for it, and the
+    /// user is told the new name. If the folder is gone, the file goes to the working directory,
+    /// which is still an error.
     pub fn write(&self, bytes: &[u8], keeps: impl Fn(&Path) -> bool) -> Result<()> {
         let path = match self {
             Target::File(path) => path,
             Target::Stream { path, file } => {
                 return match file.borrow_mut().write_all(bytes) {
-                    // A reader that went away has what it wanted.
+                    // A reader that closed the pipe has what it wanted.
                     Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(cannot_write(path, &e)),
                     _ => Ok(()),
                 };
@@ -122,21 +122,21 @@ fn write_keeping(path: &Path, bytes: &[u8], keeps: impl Fn(&Path) -> bool) -> io
     }
 }
 
-/// Whether there is a file with at least one byte.
+/// True if there is a file with at least one byte.
 fn holds_something(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > 0)
 }
 
-/// A file that got a second name before the first one is written over.
+/// An existing file that got a second name before it is replaced.
 struct Earlier {
     file: PathBuf,
     name: PathBuf,
-    /// Whether the file has both names still.
+    /// True if the file still has both names.
     linked: bool,
 }
 
 impl Earlier {
-    /// Gives the file at `path` a free name beside it.
+    /// Gives the file at `path` a second, free name next to it.
     fn keep(path: &Path) -> io::Result<Self> {
         let link = fs::symlink_metadata(path).is_ok_and(|file| file.is_symlink());
         let file = if link {
@@ -146,7 +146,7 @@ impl Earlier {
         };
         for number in 1_u64.. {
             let name = numbered(&file, number);
-            // A link fails where the name is taken, whoever took it a moment ago.
+            // A link fails if the name is taken, even if it was taken a moment ago.
             match fs::hard_link(&file, &name) {
                 Ok(()) => {
                     return Ok(Self {
@@ -171,9 +171,9 @@ impl Earlier {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// The file has its first name only, as before.
+    /// Removes the second name again.
     fn undo(&self) {
-        // A failure here leaves the file under its second name.
+        // If this fails, the file keeps its second name.
         let _ = if self.linked {
             fs::remove_file(&self.name)
         } else {
@@ -193,17 +193,16 @@ pub fn numbered(path: &Path, number: u64) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Whether `path` is a name of standard output. Opened by itself, it would be written over by what
-/// is printed.
+/// True if `path` is a name of standard output. If it were opened, printed text would overwrite it.
 pub fn is_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
         .iter()
         .any(|name| path == Path::new(name))
 }
 
-/// Writes what `make` gives to the file at `path`, or to standard output where that is none or a
-/// name of it; `make` is told which file it is. Tells whether it was a file. A report, a journal or
-/// another tool's table that is there is kept, as it cannot be made again; everything else can.
+/// Writes the result of `make` to the file at `path`, or to standard output without a path; `make`
+/// is told the file. Returns whether it was a file. An existing report, journal or table of another
+/// tool is kept, because it cannot be made again; other files are replaced.
 pub fn put(
     path: Option<&Path>,
     make: impl FnOnce(Option<&Path>) -> Result<Vec<u8>>,
@@ -231,7 +230,7 @@ pub fn check_no_folder(path: &Path) -> Result<()> {
     )))
 }
 
-/// Finds out whether a file can be written at `path`.
+/// Checks that a file can be written at `path`.
 pub fn check_writable(path: &Path) -> Result<()> {
     match fs::metadata(path) {
         Ok(_) => File::options()
@@ -239,7 +238,7 @@ pub fn check_writable(path: &Path) -> Result<()> {
             .open(path)
             .map(drop)
             .map_err(|e| refused(path, &e)),
-        // The file itself must not appear before there is something to put into it.
+        // The file must not appear before there is a result.
         Err(_) => {
             let mut name = path.file_name().unwrap_or_default().to_os_string();
             name.push(format!(".{}.check", std::process::id()));
@@ -258,7 +257,7 @@ fn refused(path: &Path, error: &io::Error) -> Error {
     ))
 }
 
-/// The result could be made but not saved.
+/// Error: the result exists but could not be saved.
 fn cannot_write(path: &Path, error: &io::Error) -> Error {
     let path = path.display();
     let why = reason(error);
@@ -267,12 +266,12 @@ fn cannot_write(path: &Path, error: &io::Error) -> Error {
     ))
 }
 
-/// Text of a system error, without its number.
+/// Text of a system error without its number.
 pub fn reason(error: &io::Error) -> String {
     reason_in(&error.to_string()).to_lowercase()
 }
 
-/// The same where it is text already, with what else may have gone wrong.
+/// Like [`reason`], for a text that contains the number and perhaps other errors.
 pub fn reason_in(text: &str) -> &str {
     text.split(" (os error").next().unwrap_or(text)
 }

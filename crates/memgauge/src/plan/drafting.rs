@@ -1,4 +1,4 @@
-//! Points as experiments draft them: at the start, and from what was measured.
+//! Drafts the points of experiments: at the start, and later from measured points.
 
 use super::{LARGEST_MAX_POINTS, PlannedPoint, Request, Room, pages};
 use engine::PointCosts;
@@ -9,7 +9,7 @@ use units::error::{Error, Result};
 
 /// Points that experiments draft before anything is measured.
 pub(super) struct Drafted {
-    /// The points that are known, in the order of tables.
+    /// Known points in the order of tables.
     pub points: Vec<PlannedPoint>,
     /// Placeholders for the points of follow-ups. A placeholder takes as much time and memory as
     /// the most expensive point that may take its place.
@@ -79,7 +79,7 @@ fn repeats(request: &Request) -> Vec<Option<Coordinate>> {
 pub(super) struct DraftOrigin {
     /// Position of its experiment in the request.
     pub experiment: usize,
-    /// Coordinate of the repeat; `None` if the session has no repeats.
+    /// Experiment, repeat and follow-up of a draft.
     pub repeat: Option<Coordinate>,
     /// Number of the follow-up; `None` for a point that is known at the start.
     pub follow_up: Option<usize>,
@@ -125,15 +125,15 @@ impl PlannedPoint {
 /// Outcomes of a session so far.
 #[derive(Clone, Copy)]
 pub struct ResultsSoFar<'a> {
-    /// All points that are drafted.
+    /// All drafted points.
     pub points: &'a [PlannedPoint],
-    /// Outcomes by position of the point.
+    /// Outcomes by index of the point.
     pub outcomes: &'a BTreeMap<usize, Outcome>,
 }
 
 impl ResultsSoFar<'_> {
-    /// Points of an experiment in one repeat that have an outcome. The coordinate of the repeat is
-    /// taken out.
+    /// Points of an experiment in one repeat that have an outcome, without the coordinate of the
+    /// repeat.
     pub fn dataset(
         &self,
         request: &Request,
@@ -161,8 +161,8 @@ impl ResultsSoFar<'_> {
     }
 }
 
-/// Drafts the points of a follow-up from measured points, as many as `room` allows. Their numbers
-/// begin with `first_id`. No point has the coordinates of another.
+/// Drafts the points of a follow-up from measured points, at most as many as `room` allows. Their
+/// numbers begin with `first_id`. No two points have the same coordinates.
 pub fn draft_follow_up(
     request: &Request,
     scope: &Scope<'_>,

@@ -1,23 +1,23 @@
-//! Expected time of a plan: the sampler knows the time of a point, the plan adds up.
+//! Expected time of a plan: the sampler computes the time of a point, the plan adds up.
 
 use super::{Batch, PlannedPoint, Request};
 use engine::{ChaseWork, Costs, Machine, Sampling, TimedPoint, Work, expected_fill, expected_time};
 use std::collections::BTreeSet;
 use units::{BytesPerSecond, Nanos};
 
-/// Facts of the machine that decide how long a plan takes.
+/// Facts about the machine that determine how long a plan takes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
     /// Rate at which fresh memory becomes usable.
     pub fault: BytesPerSecond,
     /// Costs of the steps of a measurement.
     pub steps: Costs,
-    /// Time that is behind us when the plan is made.
+    /// Time since the start of the session when the plan is made.
     pub before: Nanos,
 }
 
 impl Cost {
-    /// Asks `machine`, where fresh memory becomes usable at the rate `fault`.
+    /// Costs of `machine`, on which fresh memory becomes usable at the rate `fault`.
     pub fn new(machine: &dyn Machine, fault: BytesPerSecond) -> Self {
         Self {
             fault,
@@ -57,7 +57,7 @@ pub(super) fn batch_time(
         let Ok(work) = &point.work else {
             return Nanos::ZERO;
         };
-        // Points that walk on the same chain build it once.
+        // Points that use the same chain build it once.
         let chains = work.chase().map(ChaseWork::chains).unwrap_or_default();
         let is_new = chains
             .into_iter()

@@ -1,4 +1,4 @@
-//! Which points are measured in the same memory.
+//! Groups points into batches that share memory.
 
 use super::{Batch, PlannedPoint};
 use engine::{MemoryPlan, Work};
@@ -6,14 +6,14 @@ use report::HostFacts;
 use std::collections::BTreeSet;
 use units::{Bytes, Nanos};
 
-/// Points that share memory.
+/// Groups of points by memory.
 pub(super) struct Layout<'a> {
     facts: &'a HostFacts,
     /// Memory that may be used.
     usable: Bytes,
-    /// Memory of each point by itself.
+    /// Memory of each point alone.
     alone: Vec<MemoryPlan>,
-    /// Largest memory that is mapped before the first sample, where points of less memory can go
+    /// Largest memory that may be mapped before the first sample, if points with less memory can go
     /// first.
     first_mapping: Bytes,
 }
@@ -49,12 +49,12 @@ impl<'a> Layout<'a> {
         self
     }
 
-    /// Whether there is memory for the point at `index` if it is alone.
+    /// True if there is memory for the point at `index` alone.
     pub fn fits(&self, index: usize) -> bool {
         self.alone[index].fits(self.facts)
     }
 
-    /// Why a point that does not fit is left out.
+    /// Reason why a point that does not fit is left out.
     pub fn lacks_memory(&self) -> String {
         let or_node = if self.facts.topology.nodes.len() > 1 {
             ", or into that of a node"
@@ -121,8 +121,8 @@ impl<'a> Layout<'a> {
         batches
     }
 
-    /// Splits `members` into points of little memory and the others, if the memory of all is larger
-    /// than the first mapping may be.
+    /// Splits `members` into points with little memory and others, if the memory of all exceeds the
+    /// limit of the first mapping.
     fn small_first(&self, points: &[PlannedPoint], members: Vec<usize>) -> Vec<Vec<usize>> {
         let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
         if MemoryPlan::for_works(works, self.facts, false).total() <= self.first_mapping {
@@ -149,7 +149,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Groups of neighbours, each as large as fits when all of it uses the same memory.
+    /// Groups of consecutive points, each as large as memory allows.
     fn pack(&self, members: &[usize]) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut used = MemoryPlan::default();

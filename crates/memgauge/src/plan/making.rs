@@ -1,4 +1,4 @@
-//! Making the plan of a request on a machine.
+//! Makes the plan of a request on a machine.
 
 use super::drafting::{Drafted, draft_points};
 use super::estimate::Cost;
@@ -10,7 +10,7 @@ use experiments::LastLevel;
 use std::collections::BTreeSet;
 use units::error::Result;
 
-/// Makes the plan. Nothing is measured but how fast fresh memory becomes usable.
+/// Makes the plan. The only measurement is the rate at which fresh memory becomes usable.
 pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let fault = machine.fault_rate();
     let Drafted {
@@ -48,8 +48,8 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     })
 }
 
-/// Adjustments of the experiments' points, the first few one by one: a range by factors may round
-/// all of its members.
+/// Sentences about adjusted points. Only the first few are listed, because a range may round all of
+/// its members.
 fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     let scope = request.scope(machine);
     let mut all: Vec<String> = request

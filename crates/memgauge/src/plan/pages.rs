@@ -1,15 +1,15 @@
-//! Which pages a point is measured in, and why it is not where the machine lacks them.
+//! Pages of a point, and the outcome of points whose pages do not exist.
 
 use engine::{Work, lacking_pages};
 use experiments::Draft;
 use host::memory::PageMode;
 use report::{Coordinate, HostFacts};
 
-/// The kinds of pages that stand behind `best`, the first one first.
+/// Kinds of pages that `best` stands for, in order of preference.
 const BEST: [PageMode; 3] = [PageMode::Huge, PageMode::Transparent, PageMode::Base];
 
-/// `draft` in pages that this machine has: `best` becomes the first kind that there is for its
-/// working set, and a work whose reserved pages are not there is given up with the reason.
+/// `draft` with pages that this machine has. `best` becomes the first kind that exists for its
+/// working set. Work whose reserved pages do not exist gets an outcome with the reason.
 pub(super) fn settled(mut draft: Draft, facts: &HostFacts) -> Draft {
     let Ok(work) = &draft.work else { return draft };
     if work.pages() == Some(PageMode::Best) {
@@ -31,7 +31,7 @@ fn best(work: &Work, facts: &HostFacts) -> PageMode {
             .thp_mode
             .get()
             .is_none_or(|mode| mode != "never"),
-        // A pool that the system does not report of is no pool.
+        // A pool that the system does not report does not count.
         PageMode::Huge => {
             facts.pages.huge_pools.get().is_some()
                 && lacking_pages(&work.in_pages(*pages), facts).is_none()

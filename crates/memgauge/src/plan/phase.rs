@@ -5,11 +5,11 @@ use engine::MemoryPlan;
 use report::{Coordinate, PhaseId, PhaseRoom};
 use units::{Bytes, Nanos};
 
-/// Points that are drafted together. The points of a follow-up are known when the phases before it
-/// are measured: until then a reserve keeps time and memory free for them.
+/// Points that are drafted together. The points of a follow-up are known after the phases before
+/// it; until then a reserve keeps time and memory for them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phase {
-    /// The phase by kind, as the journal records it.
+    /// Identity of the phase, as the journal records it.
     pub id: PhaseId,
     /// Points with their memory, in the order of measurement; empty until the phase is drafted.
     pub batches: Vec<Batch>,
@@ -24,17 +24,17 @@ pub struct Batch {
     pub memory: MemoryPlan,
     /// Positions in the plan's points.
     pub points: Vec<usize>,
-    /// Whether all chains share the memory of the largest and are built again each round. That is
-    /// so when they do not fit side by side, or would take far more memory.
+    /// True if all chains share the memory of the largest and are built again in each round. This
+    /// is so if they do not fit side by side, or would take far more memory.
     pub chains_share: bool,
-    /// Whether fresh memory can be mapped before the old memory is released.
+    /// True if fresh memory can be mapped before the old memory is released.
     pub keep_old: bool,
     /// Expected time.
     pub estimate: Nanos,
 }
 
 impl Batch {
-    /// Memory mapped at the same time, at most, with this number of allocations.
+    /// Largest memory mapped at the same time with this number of allocations.
     pub fn most_memory(&self, reallocate: u32) -> Bytes {
         let one = self.memory.total();
         if self.keep_old && reallocate > 1 {
@@ -45,12 +45,12 @@ impl Batch {
     }
 }
 
-/// Time and memory that are kept free for a follow-up.
+/// Time and memory reserved for a follow-up.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reserve {
-    /// Room for points, by experiment and repeat.
+    /// Largest numbers of points, by experiment and repeat.
     pub rooms: Vec<Room>,
-    /// Memory mapped at the same time, at most.
+    /// Largest memory mapped at the same time.
     pub memory: Bytes,
     /// Rounds of all points.
     pub rounds: u64,
@@ -58,7 +58,7 @@ pub struct Reserve {
     pub estimate: Nanos,
 }
 
-/// Room for follow-up points of an experiment in one repeat.
+/// Largest number of follow-up points of an experiment in one repeat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Room {
     /// Number of the follow-up.
@@ -67,12 +67,12 @@ pub struct Room {
     pub experiment: usize,
     /// Coordinate of the repeat; `None` if the session has no repeats.
     pub repeat: Option<Coordinate>,
-    /// Number of points, at most.
+    /// Largest number of points.
     pub points: usize,
 }
 
 impl Room {
-    /// This room as the journal and the report record it.
+    /// The room as the journal and the report record it.
     pub fn to_record(&self, request: &Request) -> PhaseRoom {
         PhaseRoom {
             experiment: request.experiments[self.experiment].name().to_owned(),
@@ -88,7 +88,7 @@ impl Room {
             follow_up,
             experiment: named(&room.experiment)?,
             repeat: room.repeat.clone(),
-            // A damaged file cannot ask for more points than the command line can.
+            // A damaged file cannot request more points than the command line can.
             points: usize::try_from(room.points).ok()?.min(LARGEST_MAX_POINTS),
         })
     }
@@ -107,7 +107,7 @@ impl Phase {
             .map_or(batches, |reserve| reserve.estimate)
     }
 
-    /// Memory mapped at the same time, at most, with this number of allocations.
+    /// Largest memory mapped at the same time with this number of allocations.
     pub fn most_memory(&self, reallocate: u32) -> Bytes {
         let batches = self
             .batches
@@ -124,7 +124,7 @@ impl Phase {
             .map_or(&[], |reserve| reserve.rooms.as_slice())
     }
 
-    /// Number of points that the phase has room for until it is drafted.
+    /// Largest number of points of the phase before it is drafted.
     pub fn room(&self) -> usize {
         self.rooms().iter().map(|room| room.points).sum()
     }

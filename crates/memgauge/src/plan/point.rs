@@ -13,19 +13,19 @@ pub struct PlannedPoint {
     pub experiment: usize,
     /// Coordinates on the axes of its experiment.
     pub coordinates: Coordinates,
-    /// The work to measure, or the outcome if it is already known.
+    /// Work to measure, or the outcome if it is known beforehand.
     pub work: std::result::Result<Work, Outcome>,
     /// Upper bound of the value.
     pub bound: Bound,
-    /// When time is short, points of the highest number go first.
+    /// When time is short, points with the highest number are dropped first.
     pub(super) drop_priority: u8,
     /// Number of candidates of its kernel selection.
     pub(super) candidates: usize,
     /// Expected costs on the machine.
     pub(super) costs: PointCosts,
-    /// Whether its chain is built again in each of its rounds.
+    /// True if its chain is built again in each round.
     pub(super) rebuilt: bool,
-    /// Whether its result decides the memory of other experiments.
+    /// True if other experiments size their memory by its result.
     pub sizes_memory: bool,
     /// Short windows to sample for a distribution.
     pub windows: Option<Windows>,
@@ -59,7 +59,7 @@ impl PlannedPoint {
         }
     }
 
-    /// The phase that it belongs to.
+    /// Phase of the point.
     pub fn phase(&self) -> PhaseId {
         PhaseId {
             sizes_memory: self.sizes_memory,
@@ -67,8 +67,8 @@ impl PlannedPoint {
         }
     }
 
-    /// The point with its `outcome`. If kernel, threads or size were selected by measuring, its
-    /// coordinates are those of the selected candidate.
+    /// The point with its `outcome`. If kernel, threads or size were selected, its coordinates are
+    /// those of the selected candidate.
     pub fn with(&self, outcome: Outcome) -> Point {
         let mut coordinates = self.coordinates.clone();
         if let Some(choice) = outcome.measured().and_then(|m| m.choice.as_ref()) {
@@ -90,8 +90,8 @@ impl PlannedPoint {
         }
     }
 
-    /// Whether this is `point` of the experiment at position `experiment`. Coordinates that were
-    /// selected by measuring are not compared.
+    /// True if this is `point` of the experiment at index `experiment`. Selected coordinates are
+    /// not compared.
     pub fn is_at(&self, point: &Point, experiment: usize) -> bool {
         let is_chosen = point.outcome.measured().is_some_and(|m| m.choice.is_some());
         let here = if is_chosen {
@@ -103,7 +103,7 @@ impl PlannedPoint {
     }
 }
 
-/// Coordinates of `point` without those that were selected by measuring.
+/// Coordinates of `point` without those that were selected.
 pub(super) fn drafted_place(point: &Point) -> Coordinates {
     if point.outcome.measured().is_some_and(|m| m.choice.is_some()) {
         requested_coordinates(&point.coordinates)

@@ -1,5 +1,4 @@
-//! Continuing a session: its phases are drafted again from its points, and its outcomes are taken
-//! over.
+//! Continues a session: drafts its phases again from its points, and takes over its outcomes.
 
 use super::drafting::draft_follow_up;
 use super::phase::open_rooms;
@@ -14,7 +13,7 @@ use units::{Bytes, counted};
 /// A point of an earlier session.
 #[derive(Clone, Copy)]
 struct EarlierPoint<'a> {
-    /// Position of its experiment in the request.
+    /// Index of its experiment in the request.
     experiment: usize,
     point: &'a Point,
 }
@@ -22,8 +21,8 @@ struct EarlierPoint<'a> {
 /// Points of an earlier session by number.
 type EarlierPoints<'a> = BTreeMap<u64, EarlierPoint<'a>>;
 
-/// Whether an outcome stands when its session is continued. A point that was cut off by the end of
-/// the session is measured again, and so is one that failed.
+/// True if an outcome stays when its session is continued. Points that were cut off by the end of
+/// the session, or failed, are measured again.
 pub fn is_final(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Measured(m) => !m.verdict.names(Cause::Interrupted),
@@ -34,16 +33,15 @@ pub fn is_final(outcome: &Outcome) -> bool {
 
 impl Plan {
     /// Continues the session of the report `earlier`: drafts the phases that it records and takes
-    /// over its final outcomes. Returns how many points need not be measured again.
+    /// over its final outcomes. Returns the number of points that need not be measured again.
     ///
-    /// # Errors
-    /// The session measured other experiments or points than this plan does, in words.
+    /// # Errors The session measured other experiments or points than this plan, in words.
     pub fn continue_from(
         &mut self,
         earlier: &Report,
         machine: &dyn Machine,
     ) -> Result<u64, String> {
-        // Derived datasets are made again from the points that are taken over.
+        // Derived datasets are computed again from the points.
         let datasets = || earlier.datasets.iter().filter(|dataset| !dataset.derived);
         let experiments: Vec<&str> = datasets().map(|d| d.experiment.as_str()).collect();
         self.check_experiments(&experiments)?;
@@ -116,7 +114,7 @@ impl Plan {
     }
 
     /// Takes over the outcomes of `known` points by number. These points are not measured, and no
-    /// memory is mapped for them alone. Returns how many points need not be measured.
+    /// memory is mapped for them alone. Returns the number of points that need not be measured.
     fn take_over(&mut self, mut known: BTreeMap<u64, Outcome>, facts: &HostFacts) -> u64 {
         let mut saved = 0;
         for point in &mut self.points {
@@ -146,13 +144,13 @@ impl Plan {
         saved
     }
 
-    /// Last-level cache found by timing, if memory is sized by it; `None` if memory is sized by the
-    /// cache that the system reports.
+    /// Capacity of the last-level caches by timing, if memory is sized by it. `None` if memory is
+    /// sized by the reported one.
     pub fn timed_last_level(&self) -> Option<Bytes> {
         self.drafted.iter().find_map(|record| record.last_level)
     }
 
-    /// Sizes memory as `record` says.
+    /// Sizes memory as in `record`.
     fn replay_sizes(
         &mut self,
         record: &DraftedPhase,
@@ -177,7 +175,7 @@ impl Plan {
         let Some(change) = size_by(self, remaining, last_level, asked, machine) else {
             return;
         };
-        // A point of another size than the record says would have another number in the report.
+        // A point whose size differs from the record would have another number in the report.
         let is_as_recorded = |&index: &usize| {
             let there = earlier.get(&(index as u64));
             there.is_some_and(|there| change.points[index].is_at(there.point, there.experiment))
@@ -190,13 +188,13 @@ impl Plan {
         }
     }
 
-    /// Positions of all points that are to be measured.
+    /// Indices of all points to be measured.
     fn positions_left(&self) -> BTreeSet<usize> {
         let points = self.batches().flat_map(|batch| &batch.points);
         points.copied().collect()
     }
 
-    /// Drafts the points of a follow-up as `record` says. A point that the experiment no longer
+    /// Drafts the points of a follow-up as in `record`. A point that the experiment no longer
     /// drafts keeps its outcome.
     fn replay_follow_up(
         &mut self,
@@ -234,7 +232,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Points that experiments now draft for a follow-up, from the points before it.
+    /// Points that experiments now draft for a follow-up from the earlier points.
     fn follow_ups_again(
         &self,
         record: &DraftedPhase,
@@ -263,7 +261,7 @@ impl Plan {
             .collect()
     }
 
-    /// Gives the reserved time of a phase to its points, from position `first` on.
+    /// Gives the reserved time of a phase to its points, from index `first` on.
     fn take_reserve(&mut self, id: PhaseId, first: usize, machine: &dyn Machine) {
         let at = self.phases.iter().position(|phase| phase.id == id);
         let reserve = at.and_then(|at| self.phases[at].reserve.take());

@@ -5,7 +5,7 @@ use engine::{Machine, Sampling};
 use experiments::{Experiment, LastLevel, Scope};
 use units::{Bytes, BytesPerSecond, Nanos};
 
-/// Largest number that `--max-points` takes.
+/// Largest value of `--max-points`.
 pub const LARGEST_MAX_POINTS: usize = 1_000_000;
 
 /// Request for a session.
@@ -18,15 +18,15 @@ pub struct Request {
     pub cpus: Vec<u32>,
     /// Time allowed for everything.
     pub budget: Nanos,
-    /// How points are sampled when time allows.
+    /// Sampling of points if there is enough time.
     pub sampling: Sampling,
-    /// Whether the number of samples is the user's and must not be lowered.
+    /// True if the user fixed the number of samples, so that it must not be reduced.
     pub samples_fixed: bool,
-    /// Seed of every random choice.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// How often the whole plan is carried out.
+    /// Number of repetitions of the whole plan.
     pub repeat: u32,
-    /// Fresh allocations of the memory that the rounds of a point are spread over.
+    /// Number of fresh allocations for the rounds of a point.
     pub reallocate: u32,
     /// Highest memory bandwidth, if the user gives it.
     pub dram_peak: Option<BytesPerSecond>,
@@ -35,14 +35,14 @@ pub struct Request {
     pub last_level: Option<LastLevel>,
     /// Pause before each round of a point.
     pub cooldown: Nanos,
-    /// More points than this are refused.
+    /// Largest number of points.
     pub max_points: usize,
-    /// When the run began by the machine's clock: the budget counts from there.
+    /// Start of the session by the machine's clock; the budget counts from it.
     pub started: Nanos,
 }
 
 impl Request {
-    /// Scope that its experiments plan for on `machine`.
+    /// Scope for the experiments on `machine`.
     pub fn scope<'a>(&'a self, machine: &'a dyn Machine) -> Scope<'a> {
         let given = match self.last_level {
             Some(LastLevel::Given(size)) => Some(size),
@@ -51,7 +51,7 @@ impl Request {
         self.scope_by(machine, given)
     }
 
-    /// The same with last-level caches that are known to hold `last_level` together.
+    /// Scope with `last_level` as the capacity of all last-level caches.
     pub fn scope_by<'a>(
         &'a self,
         machine: &'a dyn Machine,
@@ -69,8 +69,8 @@ impl Request {
         }
     }
 
-    /// How `point` is sampled where points in general are by `general`: as its experiment wants it,
-    /// unless the user fixed the samples.
+    /// Sampling of `point`, given the `general` one: that of its experiment, unless the user fixed
+    /// the samples.
     pub fn sampling_of(&self, point: &PlannedPoint, general: &Sampling) -> Sampling {
         let experiment = &self.experiments[point.experiment];
         if self.samples_fixed {
@@ -87,8 +87,8 @@ impl Request {
     }
 }
 
-/// How points are sampled where points in general are by `general`: in the way of their experiment
-/// where there is only one.
+/// Sampling to show for the plan, given the `general` one: that of the experiment if there is only
+/// one.
 pub(super) fn sampling_shown(
     request: &Request,
     points: &[PlannedPoint],

@@ -1,4 +1,4 @@
-//! Fitting points into time and memory: shorter samples first, then fewer points.
+//! Fits points into time and memory: shortens samples first, then drops points.
 
 use super::estimate::{Cost, batch_time, estimate};
 use super::layout::Layout;
@@ -11,45 +11,43 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::error::Error;
 use units::{Bytes, BytesPerSecond, Nanos, counted};
 
-/// Samples and rounds below which a point says nothing.
+/// Fewest samples per round and fewest rounds of a point.
 const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
 
-/// A budget that is advised is more than the plan by this factor: memory is mapped at another rate
-/// each time.
+/// An advised budget exceeds the plan by this factor, because the rate of mapping memory varies.
 const BUDGET_MARGIN: f64 = 1.2;
 
-/// And by this much: starting takes another time in each run.
+/// An advised budget also exceeds the plan by this, because the time to start varies.
 const STARTING: Nanos = Nanos(1e9);
 
 /// Share of the budget that mapping memory may take before the first sample.
 const FIRST_MAPPING_SHARE: f64 = 0.2;
 
-/// Share of the time of all rounds that is set aside for more of them where points come out badly
-/// known.
+/// Share of the time of all rounds that is reserved for more rounds of imprecise points.
 const RESERVE: f64 = 0.2;
 
-/// When what is measured, and in which memory.
+/// Phases and batches of a plan, and their time.
 pub(super) struct Schedule {
     pub phases: Vec<Phase>,
     pub sampling: Sampling,
     pub estimate: Nanos,
     /// Parts that were shortened or left out, in words.
     pub shortened: Vec<String>,
-    /// The time that is needed at least, where not even one point fits.
+    /// Time that is needed, if not even one point fits.
     pub needed: Option<Needed>,
 }
 
 /// Time of points with the fewest and shortest samples.
 pub(super) struct Needed {
-    /// The one that takes least.
+    /// Time of the fastest point.
     one: Nanos,
     all: Nanos,
     points: usize,
 }
 
-/// The refusal of a budget that has no room for a single point. The budget that is advised has room
-/// for all of them.
+/// Error about a budget that is too small for a single point. The advised budget is large enough
+/// for all points.
 pub(super) fn too_little_time(request: &Request, needed: &Needed) -> Error {
     let Needed { one, all, points } = *needed;
     let advised = (all * BUDGET_MARGIN + STARTING).secs();
@@ -71,14 +69,14 @@ pub(super) fn too_little_time(request: &Request, needed: &Needed) -> Error {
 
 /// Remaining points of a plan.
 pub struct Rest {
-    /// Positions of its points.
+    /// Indices of its points.
     pub left: BTreeSet<usize>,
     /// Time for them.
     pub budget: Nanos,
 }
 
-/// Lays out the points that are left and the `placeholders` of follow-ups, and shortens until they
-/// fit into their budget: points that do not are skipped.
+/// Makes batches of the remaining points and of the `placeholders` of follow-ups, and shortens
+/// samples until all fit into their budget. Points that do not fit are skipped.
 pub(super) fn schedule(
     request: &Request,
     points: &mut Vec<PlannedPoint>,
@@ -94,7 +92,7 @@ pub(super) fn schedule(
     schedule
 }
 
-/// The same where `points` are followed by placeholders from position `known` on.
+/// Makes batches of `points`, of which those from index `known` on are placeholders.
 fn schedule_all(
     request: &Request,
     points: &mut [PlannedPoint],
@@ -140,8 +138,8 @@ fn schedule_all(
     let all_take = total;
     let count = batches.iter().map(|batch| batch.points.len()).sum();
     if total > budget {
-        // Each point left out makes the rest take less time, so that the fewest to leave out are
-        // found by halving.
+        // Dropping a point always makes the rest shorter, so a binary search finds how many to
+        // drop.
         let mut order = least_needed_first(points);
         order.retain(|index| left.contains(index));
         let mut fewest = 1;
@@ -184,8 +182,8 @@ fn schedule_all(
     }
 }
 
-/// `batches` by phase, where placeholders begin at position `known` of `points`: their batches
-/// become the reserve of their phase.
+/// `batches` by phase. Batches of placeholders, which begin at index `known` of `points`, become
+/// the reserve of their phase.
 fn into_phases(
     batches: Vec<Batch>,
     points: &[PlannedPoint],
@@ -217,7 +215,7 @@ fn into_phases(
             add_to_reserve(reserve, &batch, points, request, sampling);
         }
     }
-    // Phases that size memory come first, and follow-ups after what they follow.
+    // Phases that size memory come first, and follow-ups come after the phases that they follow.
     phases.sort_by_key(|phase| (!phase.id.sizes_memory, phase.id.follow_up));
     phases
 }
@@ -253,9 +251,8 @@ fn add_to_reserve(
     }
 }
 
-/// The batches of the points of a phase that is drafted during the session, from position `first`
-/// on; those that do not fit into memory are skipped. The batches share the `reserved` time, where there
-/// is such a time.
+/// Batches of a phase that is drafted during the session, with points from index `first` on. Points
+/// that do not fit into memory are skipped. The batches share the `reserved` time, if there is any.
 pub fn batches_of_phase(
     request: &Request,
     points: &mut [PlannedPoint],
@@ -282,8 +279,8 @@ pub fn batches_of_phase(
     batches
 }
 
-/// Share of the time of all rounds that is set aside for further ones of what takes `total`
-/// without, as far as its budget allows: nothing where the number of samples is fixed.
+/// Time to reserve for further rounds of a plan that takes `total` without it, as far as the budget
+/// allows. Zero if the number of samples is fixed.
 fn reserve(sampling: &Sampling, total: Nanos, budget: Nanos) -> f64 {
     let open = sampling.most.is_none() && sampling.target > 0.0;
     if open {
@@ -301,8 +298,8 @@ fn working_set(point: &PlannedPoint) -> Bytes {
         .unwrap_or_default()
 }
 
-/// Skips the points at `positions` for `reason` and says so, the first few by name. Placeholders,
-/// from position `known` on, have no place yet: they are only counted.
+/// Skips the points at `positions` for `reason`, and reports it with the first few names.
+/// Placeholders, from index `known` on, are only counted.
 fn leave_out(
     points: &mut [PlannedPoint],
     known: usize,
@@ -334,7 +331,7 @@ fn leave_out(
     said
 }
 
-/// The next shorter way to sample, `None` where nothing can be given up.
+/// The next shorter sampling; `None` if nothing can be shortened.
 fn shorten(sampling: &Sampling, request: &Request) -> Option<Sampling> {
     let mut shorter = *sampling;
     let samples_fixed = request.samples_fixed;
@@ -355,7 +352,7 @@ fn shorten(sampling: &Sampling, request: &Request) -> Option<Sampling> {
     Some(shorter)
 }
 
-/// The points that have a work, in the order in which they go when time is short: the opposite of
+/// Points to be measured in the order in which they are dropped when time is short: the reverse of
 /// [`most_needed_first`].
 fn least_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     let mut order = most_needed_first(points);
@@ -363,8 +360,9 @@ fn least_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     order
 }
 
-/// Points that have a work, in the order of need. Of points needed alike, each experiment has one
-/// at each level before any has a second one there. Points of little memory come first.
+/// Points to be measured in the order of need. Among points that are needed equally, each
+/// experiment has one at each level before any has a second one there. Points with little memory
+/// come first.
 pub fn most_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len())
         .filter(|&i| points[i].work.is_ok())

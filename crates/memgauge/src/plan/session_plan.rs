@@ -10,11 +10,11 @@ use units::{Bytes, BytesPerSecond, Nanos};
 pub struct Plan {
     /// The request.
     pub request: Request,
-    /// Every point that is drafted, in the order of tables. Its number is its position.
+    /// Every drafted point in the order of tables. Its number is its index.
     pub points: Vec<PlannedPoint>,
     /// The phases of the session, one after another.
     pub phases: Vec<Phase>,
-    /// How points are sampled where their experiment has no way of its own.
+    /// Sampling of points whose experiment has none of its own.
     pub sampling: Sampling,
     /// Expected time.
     pub estimate: Nanos,
@@ -24,22 +24,22 @@ pub struct Plan {
     pub shortened: Vec<String>,
     /// Differences between points and request, in words.
     pub adjusted: Vec<String>,
-    /// The phases that the session which this plan continues drafted from measured points.
+    /// Phases that the continued session drafted from measured points.
     pub drafted: Vec<DraftedPhase>,
 }
 
 impl Plan {
-    /// How points are sampled, in the way of their experiment where there is only one.
+    /// Sampling to show for the plan: that of the experiment if there is only one.
     pub fn sampling_shown(&self) -> Sampling {
         sampling_shown(&self.request, &self.points, &self.sampling)
     }
 
-    /// How `point` is sampled.
+    /// Sampling of `point`.
     pub fn sampling_of(&self, point: &PlannedPoint) -> Sampling {
         self.request.sampling_of(point, &self.sampling)
     }
 
-    /// Memory mapped at the same time, at most.
+    /// Largest memory mapped at the same time.
     pub fn memory(&self) -> Bytes {
         let reallocate = self.request.reallocate;
         let phases = self
@@ -49,12 +49,12 @@ impl Plan {
         phases.max().unwrap_or_default()
     }
 
-    /// The batches of all phases that are drafted, one after another.
+    /// Batches of all drafted phases in order.
     pub fn batches(&self) -> impl Iterator<Item = &Batch> {
         self.phases.iter().flat_map(|phase| &phase.batches)
     }
 
-    /// Number of points, with those that follow-ups have room for.
+    /// Number of points, including the largest number of follow-up points.
     pub fn point_count(&self) -> usize {
         self.points.len() + self.phases.iter().map(Phase::room).sum::<usize>()
     }

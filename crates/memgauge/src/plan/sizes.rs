@@ -1,4 +1,4 @@
-//! Memory sized again during a session, by the last-level cache that timing shows.
+//! Sizes memory again during a session, by the last-level cache that timing shows.
 
 use super::drafting::{Drafted, draft_points};
 use super::estimate::Cost;
@@ -11,41 +11,41 @@ use report::{Coordinate, Dataset, HostFacts, Outcome};
 use std::collections::BTreeSet;
 use units::{Bytes, Nanos, counted};
 
-/// The rest of a plan, with memory sized by another last-level cache.
+/// The rest of a plan after sizing memory by another last-level cache.
 pub struct Resized {
-    /// Effective capacity of the last-level caches together.
+    /// Effective capacity of all last-level caches.
     pub last_level: Bytes,
-    /// All points that are drafted, those that changed included.
+    /// All drafted points, including those that changed.
     pub points: Vec<PlannedPoint>,
-    /// Positions of the points that changed.
+    /// Indices of the points that changed.
     pub changed: Vec<usize>,
-    /// The phases that are left.
+    /// Remaining phases.
     pub phases: Vec<Phase>,
-    /// How their points are sampled.
+    /// Sampling of their points.
     pub sampling: Sampling,
-    /// Expected time of these.
+    /// Expected time of the remaining phases.
     pub estimate: Nanos,
 }
 
 /// A plan in the middle of a session.
 #[derive(Clone, Copy)]
 pub struct Remaining<'a> {
-    /// All points that are drafted.
+    /// All drafted points.
     pub points: &'a [PlannedPoint],
-    /// Positions of those to be measured, and the time for all that is left.
+    /// Indices of the points to be measured, and the remaining time.
     pub rest: &'a Rest,
-    /// The rooms of follow-ups that are not drafted yet.
+    /// Rooms of follow-ups that are not drafted yet.
     pub rooms: &'a [Room],
 }
 
-/// Sizes memory by the sweep of caches in `measured`, for the points that are left and those that
-/// the plan had no room for, within the time that is left. Gives a finding that says so, and the
-/// new rest of the plan: `None` where points would have to be left out for it. Gives nothing where
-/// the system reports what timing shows, or the user knows better.
+/// Sizes memory by the sweep of `caches` in `measured`, for the remaining points and those that did
+/// not fit before. Returns a finding and the new rest of the plan; the rest is `None` if points
+/// would have to be dropped. Returns nothing if timing agrees with the report, or if the user gave
+/// the size.
 ///
-/// More than is reported always counts: what is smaller would not be memory. Less does only where
-/// the user asks for it, or where there is no room by what is reported: the next minute a neighbour
-/// may leave the cache that the system reports.
+/// A capacity above the reported one always counts, because smaller working sets would not be in
+/// memory. A smaller one counts only if the user requests it, or if there is no room otherwise: a
+/// neighbour may soon leave the cache.
 pub fn resized(
     plan: &Plan,
     remaining: Remaining<'_>,
@@ -79,7 +79,7 @@ pub fn resized(
         );
         return Some((text, None));
     }
-    // Points that there is still no room for stay as they were.
+    // Points that still do not fit are unchanged.
     change
         .changed
         .retain(|&index| change.points[index].work.is_ok());
@@ -108,9 +108,8 @@ pub fn resized(
     (!change.changed.is_empty()).then_some((text, Some(change)))
 }
 
-/// The rest of a plan with memory sized by `last_level`, where that changes the points that are
-/// `asked` for again. Points that there is no time for are skipped. `None` where the experiments
-/// refuse such a size.
+/// The rest of a plan after sizing memory by `last_level`, which may change the points in `asked`.
+/// Points without time are skipped. `None` if the experiments refuse such a size.
 pub(super) fn size_by(
     plan: &Plan,
     remaining: Remaining<'_>,
@@ -153,7 +152,7 @@ pub(super) fn size_by(
     })
 }
 
-/// The `placeholders` that there is room for.
+/// The `placeholders` that fit.
 fn with_room(mut placeholders: Vec<PlannedPoint>, rooms: &[Room]) -> Vec<PlannedPoint> {
     let mut rooms = rooms.to_vec();
     placeholders.retain(|placeholder| {
@@ -168,20 +167,20 @@ fn with_room(mut placeholders: Vec<PlannedPoint>, rooms: &[Room]) -> Vec<Planned
     placeholders
 }
 
-/// Whether the plan had no memory or no time for a point.
+/// True if a point was dropped for lack of memory or time.
 fn had_no_room(point: &PlannedPoint) -> bool {
     point.follow_up.is_none() && matches!(point.work, Err(Outcome::Skipped { .. }))
 }
 
-/// Points of which some are drafted again.
+/// Points after drafting some of them again.
 struct Redrafted {
     points: Vec<PlannedPoint>,
-    /// Positions of those that differ from before.
+    /// Indices of those that changed.
     changed: Vec<usize>,
 }
 
-/// `points`, with those of `drafted` in place of what is `asked` for again, where they differ and
-/// can be measured. An experiment that would have another number of points keeps what it has.
+/// `points`, in which drafted points replace those in `asked` if they differ and can be measured.
+/// An experiment that would have another number of points keeps its points.
 fn redrafted(
     points: &[PlannedPoint],
     drafted: &Drafted,
@@ -229,7 +228,7 @@ fn redrafted(
     }
 }
 
-/// The points of the first repeat, which stands for all.
+/// Points of the first repeat, which represents all.
 fn first_repeat(dataset: &Dataset) -> Dataset {
     let mut first = dataset.clone();
     first.points.retain(|point| {

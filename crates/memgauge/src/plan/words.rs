@@ -1,10 +1,10 @@
-//! Points and ways to sample them, as the plan names them.
+//! Words for points and sampling in messages of the plan.
 
 use engine::Sampling;
 use report::{Coordinate, Coordinates};
 use units::{Bytes, counted};
 
-/// Points left out and sizes rounded that are named one by one.
+/// Number of dropped points or rounded sizes that are listed.
 pub(super) const MAX_NAMED: usize = 5;
 
 /// `copy DRAM (2 threads, thp pages)`

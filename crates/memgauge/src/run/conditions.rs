@@ -1,4 +1,4 @@
-//! Conditions of the machine that move results: a sentence each, with what to do about it.
+//! Conditions of the machine that affect results: a sentence each, with advice.
 
 use report::{Cause, Dataset, Finding, HostFacts, headline};
 use std::collections::BTreeMap;
@@ -9,14 +9,14 @@ pub(super) fn sentence(kind: &str, text: String) -> Finding {
     Finding::note(kind, text)
 }
 
-/// Facts that the system hides (/proc or /sys masked), each with the source that stands in.
+/// Facts that the system hides (masked /proc or /sys), each with the source used instead.
 fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     let taken = [
         ("CPUs", &facts.topology.cpus_source),
         ("caches", &facts.topology.caches_source),
         ("memory", &facts.memory.total.source),
     ];
-    // How `host` words a source that stands in for the usual one.
+    // `host` uses these words for a source that replaces the usual one.
     let instead =
         |source: &str| source.contains("nothing usable") || source.contains("does not report");
     let told = taken.into_iter().filter(move |(_, source)| instead(source));
@@ -28,7 +28,7 @@ fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// That a quota of CPU time is less than what `cpus` have.
+/// Finding that a quota of CPU time is below the number of `cpus`.
 fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
     let quota = &facts.system.cpu_quota;
     let allowed = quota
@@ -51,7 +51,7 @@ fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
     })
 }
 
-/// Conditions of the machine that move results, each with what to do about it.
+/// Conditions of the machine that affect results, each with advice.
 pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = fallbacks(facts).collect();
     if let Some(name) = facts.system.emulation.get().filter(|name| *name != "none") {
@@ -84,7 +84,7 @@ pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
     findings
 }
 
-/// Findings about the values of many points over time or over memory.
+/// Findings about patterns in the values of many points.
 pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
     let told = [
         (Cause::Drift, "drift", "drifted while they were measured"),
@@ -121,7 +121,7 @@ pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
     told.into_iter().filter_map(one).collect()
 }
 
-/// Disturbances of all points together; `None` if hardly any sample was disturbed.
+/// Finding about disturbances of all points; `None` if hardly any sample was disturbed.
 pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     const WORTH_A_WORD: f64 = 0.05;
     let points = || {

@@ -1,4 +1,4 @@
-//! The use of time that is left when all planned rounds of a batch are done.
+//! Uses the time that remains after all planned rounds of a batch.
 
 use super::Run;
 use crate::plan::Batch;
@@ -7,34 +7,33 @@ use report::{Cause, Measured};
 use units::Nanos;
 use verdict::SPREAD;
 
-/// Fresh allocations at most for a re-measurement, and rounds in each.
+/// Largest number of fresh allocations of a re-measurement, and the rounds in each.
 const MAX_ALLOCATIONS: u32 = 5;
 const ROUNDS_IN_EACH: u32 = 3;
 
-/// Less time than this is not worth fresh memory.
+/// With less time than this, no fresh memory is mapped.
 const LEAST_REST: Nanos = Nanos(50e6);
 
-/// Rounds of a point at most, as a multiple of those requested, when others were done before their
-/// time. Rounds that go on until an interval is narrow make it hold a little less often
-/// (docs/method/statistics.md).
+/// Largest number of rounds of a point, as a multiple of the requested number. Measuring until an
+/// interval is narrow lowers its coverage a little (docs/method/statistics.md).
 const MAX_ROUNDS: u32 = 3;
 
 impl Run<'_> {
-    /// Uses the time that precise points left and the plan set aside. First come points that a few
-    /// more rounds make solid, then points that may suffer from their pages, then all that are not
-    /// precise enough.
+    /// Uses the time that precise points did not need and that the plan reserved. First come points
+    /// that a few rounds make solid, then points that may have unlucky pages, then all imprecise
+    /// points.
     pub(super) fn use_what_is_left(&mut self, batch: &Batch) {
         self.take_extra_rounds(batch, self.deadline, Self::within_reach);
-        // Fresh memory is only what the points of a re-measurement need: the others have theirs at the
-        // end of the run.
+        // A re-measurement maps fresh memory for its points only; others get theirs at the end of
+        // the session.
         if !self.remeasure(batch) {
             self.take_extra_rounds(batch, self.deadline, Self::unsettled);
             self.take_extra_rounds(batch, self.share_end, Self::weak);
         }
     }
 
-    /// Uses what is left of the budget when all phases are done, for points that still have too few
-    /// rounds or too wide an interval: in fresh memory, batch by batch.
+    /// Uses the rest of the budget after all phases, for points with too few rounds or too wide an
+    /// interval: in fresh memory, batch by batch.
     pub(super) fn use_the_rest_of_the_budget(&mut self) {
         if self.sampling.most.is_some() || self.sampling.target <= 0.0 || self.machine.interrupted()
         {
@@ -72,7 +71,7 @@ impl Run<'_> {
             self.cut = self.share_end;
             left -= count;
             let mapping = Nanos::from_secs(batch.memory.total().0 as f64 / self.plan.fault.0);
-            // The time that mapping leaves has to be worth it.
+            // Enough time has to remain after mapping.
             if self.machine.interrupted()
                 || (self.share_end - now).0 < 2.0 * mapping.0 + LEAST_REST.0
             {
@@ -92,7 +91,7 @@ impl Run<'_> {
         }
     }
 
-    /// Rounds of a point at most.
+    /// Largest number of rounds of a point.
     fn most_rounds(&self) -> u32 {
         self.sampling
             .rounds
@@ -100,7 +99,8 @@ impl Run<'_> {
             .saturating_mul(MAX_ROUNDS)
     }
 
-    /// Takes further rounds of what `which` says of a batch, round by round, until a time.
+    /// Takes further rounds of the points of a batch that `which` selects, round by round, until a
+    /// given time.
     fn take_extra_rounds(
         &mut self,
         batch: &Batch,
@@ -121,7 +121,7 @@ impl Run<'_> {
         }
     }
 
-    /// The points of a batch that more rounds can say more of.
+    /// Points of a batch that further rounds can improve.
     fn unsettled(&self, batch: &Batch) -> Vec<usize> {
         batch
             .points
@@ -131,8 +131,8 @@ impl Run<'_> {
             .collect()
     }
 
-    /// The points of a batch that are no solid numbers for want of rounds: too few of them, or too
-    /// wide an interval.
+    /// Points of a batch that are not solid for lack of rounds: too few of them, or too wide an
+    /// interval.
     fn weak(&self, batch: &Batch) -> Vec<usize> {
         batch
             .points
@@ -188,9 +188,9 @@ impl Run<'_> {
             .collect()
     }
 
-    /// Further rounds after which the interval of a point should be narrow enough, as its width
-    /// falls with the square root of their number; `None` where it is already, or would take more
-    /// than a point can have.
+    /// Number of further rounds after which the interval of a point should be narrow enough, since
+    /// its width falls with the square root of their number. `None` if it is narrow already, or
+    /// would need more rounds than allowed.
     fn missing_rounds(&self, index: usize) -> Option<u32> {
         let log = &self.logs[index];
         let work = self.points[index].work.as_ref().ok()?;
@@ -202,9 +202,8 @@ impl Run<'_> {
         (needed <= most).then(|| (needed.ceil() as u32).saturating_sub(log.rounds()).max(1))
     }
 
-    /// Takes further rounds, in fresh allocations, of points that came out badly where it can
-    /// matter which pages they got, while there is time: allocations then differ. Whether it mapped
-    /// fresh memory.
+    /// Takes further rounds in fresh allocations of imprecise points that may depend on their
+    /// pages, while there is time. Returns true if it mapped fresh memory.
     fn remeasure(&mut self, batch: &Batch) -> bool {
         for look in 0..MAX_ALLOCATIONS {
             let points = self.suspects(batch);
@@ -231,15 +230,15 @@ impl Run<'_> {
         true
     }
 
-    /// Whether more rounds of a point can say more.
+    /// True if further rounds can improve a point.
     fn is_unsettled(&self, index: usize) -> bool {
         let log = &self.logs[index];
         !self.outcomes.contains_key(&index) && !log.is_empty() && !log.needs_no_more()
     }
 
-    /// Points of a batch that a re-measurement may help: badly known, with pages that the system
-    /// placed one by one (small ones, or a mixture), in a working set that caches indexed by
-    /// address could hold.
+    /// Points of a batch that a re-measurement may improve: imprecise, in pages that the system
+    /// placed one by one (base pages, or a mixture), with a working set that fits a cache indexed
+    /// by address.
     fn suspects(&self, batch: &Batch) -> Vec<usize> {
         let placed = |m: &Measured| {
             let pages = &m.evidence.pages;

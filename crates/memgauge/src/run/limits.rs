@@ -7,20 +7,20 @@ use std::collections::BTreeSet;
 use units::{Bytes, BytesPerSecond, Hertz};
 use verdict::{MemoryTraffic, PortTraffic, memory_limit, port_limit};
 
-/// A work whose limits are requested.
+/// Work whose limits are requested.
 pub(super) struct Limited<'a> {
-    /// The kind of limit that its experiment knows.
+    /// Kind of limit, from its experiment.
     pub bound: Bound,
     /// Facts about the machine.
     pub facts: &'a HostFacts,
     /// The work.
     pub work: &'a Work,
-    /// The peak of the memory that the user gives.
+    /// Peak of the memory bandwidth that the user gives.
     pub given_peak: Option<BytesPerSecond>,
 }
 
 impl Limited<'_> {
-    /// The limit of its value at a core clock; `None` where it is not known.
+    /// Limit of the value at a core clock; `None` if unknown.
     pub(super) fn limit(&self, core: Option<Hertz>) -> Option<Limit> {
         match (self.bound, self.work) {
             (Bound::L1Ports, Work::Stream(stream)) => {
@@ -41,7 +41,7 @@ impl Limited<'_> {
         }
     }
 
-    /// The limit of the background traffic; `None` where it is not known or there is no traffic.
+    /// Limit of the background traffic; `None` if unknown or without traffic.
     pub(super) fn traffic_limit(&self) -> Option<Limit> {
         let Work::Loaded(loaded) = self.work else {
             return None;

@@ -1,4 +1,4 @@
-//! Drafting the phases of a session from what was measured: the sizes of memory, and follow-ups
+//! Drafts the phases of a session from measured points: memory sizing and follow-ups
 //! (docs/method/phases.md).
 
 use super::{Run, unmeasured_datasets};
@@ -11,14 +11,14 @@ use report::{Coordinate, DraftedPhase, JournalLine, JournalPhase, PhaseId};
 use std::collections::BTreeSet;
 use units::Bytes;
 
-/// The phase of all points that are drafted at the start and size no memory.
+/// Phase of all points that are drafted at the start and do not size memory.
 const MAIN: PhaseId = PhaseId {
     sizes_memory: false,
     follow_up: None,
 };
 
 impl Run<'_> {
-    /// Scope that experiments plan for by now.
+    /// Scope for experiments at this time.
     pub(super) fn scope(&self) -> Scope<'_> {
         let request = &self.plan.request;
         match self.drafted.iter().find_map(|record| record.last_level) {
@@ -27,8 +27,7 @@ impl Run<'_> {
         }
     }
 
-    /// The next phase. Before the first one after those that show the caches, memory is sized by
-    /// what they showed.
+    /// The next phase. Memory is sized by the sweep of caches before the first phase after it.
     pub(super) fn next_phase(&mut self) -> Option<Phase> {
         let shows_caches = self
             .phases
@@ -42,8 +41,8 @@ impl Run<'_> {
         self.phases.pop_front()
     }
 
-    /// Makes the batches of `phase` the ones to come. A follow-up is drafted from what was measured
-    /// before it, unless the run is over: then too little is known.
+    /// Makes the batches of `phase` the current ones. A follow-up is drafted from the points before
+    /// it, unless the session is over: then too little is known.
     pub(super) fn draft(&mut self, phase: Phase) {
         let Some(reserve) = phase.reserve else {
             self.batches = phase.batches.into();
@@ -87,7 +86,7 @@ impl Run<'_> {
             Some(reserve.estimate),
         );
         if batches.is_empty() {
-            // The time of points that nobody needs is left to others.
+            // The time of points that are not needed goes to others.
             self.deadline += reserve.estimate;
         }
         self.add_logs();
@@ -108,7 +107,7 @@ impl Run<'_> {
         batches
     }
 
-    /// Writes down that a phase was drafted, with its points.
+    /// Writes a phase with its points to the journal.
     fn record(&mut self, drafted: DraftedPhase) {
         let new: BTreeSet<u64> = drafted.points.iter().copied().collect();
         let mut datasets = unmeasured_datasets(self.plan, &self.points, |index| {
@@ -127,8 +126,7 @@ impl Run<'_> {
         let Some(sizing) = sizing.map(|point| point.experiment) else {
             return;
         };
-        // In a run that is over nothing is sized any more: what was measured of the sweep may not
-        // be all.
+        // Memory is not sized in a session that is over: the sweep may be incomplete.
         if self.machine.interrupted() {
             return;
         }
@@ -153,7 +151,7 @@ impl Run<'_> {
         let found = resized(self.plan, remaining, &measured, &*self.machine);
         let (finding, change) = match found {
             Some(found) => found,
-            // A user who requested it learns that nothing came of it.
+            // A user who requested it is told that nothing changed.
             None if self.plan.request.last_level == Some(LastLevel::Measured) => {
                 let text = format!(
                     "Timing shows no last-level cache other than the {} that the system reports: \
@@ -179,7 +177,7 @@ impl Run<'_> {
         self.record(record);
     }
 
-    /// Goes on with the points and phases of `change`.
+    /// Continues with the points and phases of `change`.
     fn take_sizes(&mut self, change: Resized, rest: &Rest) {
         let Resized {
             last_level,
@@ -189,8 +187,7 @@ impl Run<'_> {
             sampling,
             estimate,
         } = change;
-        // Smaller memory leaves time, which further rounds may use: the run takes as long as was
-        // said.
+        // Smaller memory leaves time for further rounds: the session takes as long as announced.
         let now = self.machine.now();
         let longer = ((self.plan.estimate - (now - self.started)).0 / estimate.0).max(1.0);
         for phase in &mut phases {
@@ -201,7 +198,7 @@ impl Run<'_> {
                 reserve.estimate = reserve.estimate * longer;
             }
         }
-        // A point that was skipped for want of room is measured after all.
+        // A point that was skipped for lack of room is measured after all.
         let changed: BTreeSet<usize> = changed.into_iter().collect();
         self.outcomes
             .retain(|index, _| !changed.contains(index) || rest.left.contains(index));
@@ -221,7 +218,7 @@ impl Run<'_> {
         self.rounds.all = self.rounds.done + self.rounds_left();
     }
 
-    /// Rounds of all points that are to come.
+    /// Number of remaining rounds of all points.
     pub(super) fn rounds_left(&self) -> u64 {
         let rounds = |phase: &Phase| {
             let points = phase.batches.iter().flat_map(|batch| &batch.points);

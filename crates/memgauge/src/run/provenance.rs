@@ -1,11 +1,11 @@
-//! Who measured what, when and with which kernels.
+//! Provenance of a report: machine, time, command line and kernels.
 
 use super::{Invocation, Past};
 use crate::plan::Plan;
 use engine::{Machine, Work};
 use report::{KernelUsed, Provenance, Tool};
 
-/// The kernels of `works`, each once.
+/// Kernels of `works`, each once.
 pub(super) fn used_kernels<'a>(
     machine: &dyn Machine,
     works: impl Iterator<Item = &'a Work>,
@@ -22,7 +22,7 @@ pub(super) fn used_kernels<'a>(
     kernels
 }
 
-/// The kernels of an earlier part of the run, then what `used` has beside them.
+/// Kernels of an earlier part of the session, followed by others in `used`.
 pub(super) fn with_past(used: Vec<KernelUsed>, past: Option<&Past>) -> Vec<KernelUsed> {
     let mut kernels = past.map(|past| past.kernels.clone()).unwrap_or_default();
     let new: Vec<KernelUsed> = used.into_iter().filter(|k| !kernels.contains(k)).collect();
@@ -30,7 +30,7 @@ pub(super) fn with_past(used: Vec<KernelUsed>, past: Option<&Past>) -> Vec<Kerne
     kernels
 }
 
-/// Provenance of the report of `plan`, as far as it is known before.
+/// Provenance of the report of `plan`, as far as it is known at the start.
 pub(super) fn provenance(
     plan: &Plan,
     machine: &dyn Machine,

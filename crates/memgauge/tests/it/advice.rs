@@ -1,9 +1,9 @@
-//! The advice of a refusal is typed, and works.
+//! Tests that the advice of refusals works when typed.
 
 use crate::helper::{cpus, folder, typed};
 
-/// Requests that are refused with an option and its value to type. `{cpus+1}` stands for one more
-/// than there are.
+/// Requests that are refused with an option and a value to type. `{cpus+1}` stands for one more
+/// than the number of CPUs.
 const REFUSED: &[&str] = &[
     "run --max-points 3",
     "run --profile full --max-points 20",
@@ -54,7 +54,7 @@ const REFUSED: &[&str] = &[
     "io f --create 1MiB --verify --data zeros",
 ];
 
-/// The first option with a value that `refusal` says to type.
+/// The first option and value that `refusal` advises.
 fn advised(refusal: &str) -> Option<(String, String)> {
     let words: Vec<&str> = refusal.split("type ").nth(1)?.split_whitespace().collect();
     let at = words.iter().position(|word| word.starts_with("--"))?;

@@ -1,15 +1,14 @@
-//! Promises of ARCHITECTURE.md about the source that Cargo cannot hold: things that have one home.
+//! Tests the rules of ARCHITECTURE.md that Cargo cannot hold.
 
 use crate::source::{
     self, SourceFile, Token, begins, group_end, paths_from, tokens, tokens_of_program,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The crates that may hold unsafe code; all others forbid it in their first line of code.
+/// Crates that may have unsafe code; all others forbid it in their first line of code.
 const UNSAFE_CRATES: &[&str] = &["host", "kernels"];
 
-/// The crates in import order, lowest first, each with the ones that it is built with outside of
-/// its tests.
+/// Crates in import order, lowest first, each with the crates that its program code depends on.
 const CRATES: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("stats", &["units"]),
@@ -121,7 +120,7 @@ fn environment_uses(code: &[Token]) -> Complaints {
     complaints
 }
 
-/// Output to the terminal and the end of the program.
+/// Output to the terminal, and exits of the program.
 fn effects(code: &[Token]) -> Complaints {
     let mut complaints = occurrences(code, &["process", "::", "exit"]);
     for name in ["print", "println", "eprint", "eprintln", "dbg"] {
@@ -130,7 +129,7 @@ fn effects(code: &[Token]) -> Complaints {
     complaints
 }
 
-/// Statics that change: `static mut`, and those whose type can be changed from inside.
+/// Mutable statics: `static mut`, and those with interior mutability.
 fn mutable_statics(code: &[Token]) -> Complaints {
     let changing = |name: &str| {
         name.starts_with("Atomic") || ["Mutex", "RwLock", "RefCell", "Cell"].contains(&name)
@@ -150,9 +149,9 @@ fn mutable_statics(code: &[Token]) -> Complaints {
     complaints
 }
 
-/// Work left undone: empty bodies, and tests that nobody runs. An ignored test is one that another
-/// test starts in a process of its own (`child_...`), or one that writes the files others compare
-/// with (`renew_...`).
+/// Unfinished work: empty bodies, and tests that nobody runs. An ignored test must be one that
+/// another test starts in a process of its own (`child_...`), or one that writes files for other
+/// tests (`renew_...`).
 fn loose_ends(code: &[Token]) -> Complaints {
     let mut complaints = occurrences(code, &["todo", "!"]);
     complaints.extend(occurrences(code, &["unimplemented", "!"]));
@@ -175,13 +174,12 @@ fn loose_ends(code: &[Token]) -> Complaints {
     complaints
 }
 
-/// Whether a room's first file forbids unsafe code for all of the room.
+/// True if the first file of a crate forbids unsafe code for the whole crate.
 fn forbids_unsafe(code: &[Token]) -> bool {
     (0..code.len()).any(|at| begins(&code[at..], &["#", "!", "[", "forbid", "(", "unsafe_code"]))
 }
 
-/// Asks `rule` about every file of `files` and fails with all complaints at once, each with its
-/// place.
+/// Applies `rule` to every file of `files`, and fails with all complaints and their places.
 fn hold(files: &[SourceFile], rule: impl Fn(&SourceFile) -> Complaints) {
     assert!(!files.is_empty(), "no source was found");
     let mut all = Vec::new();
@@ -199,8 +197,8 @@ fn hold(files: &[SourceFile], rule: impl Fn(&SourceFile) -> Complaints) {
     );
 }
 
-/// The crates of the workspace that a manifest asks for outside of tests: in any section of
-/// dependencies but those of development, for whatever target, and under whatever name.
+/// Crates of the workspace that a manifest depends on outside tests: in every section of
+/// dependencies except development, for every target, and under every name.
 fn built_with<'a>(manifest: &'a str, crates: &BTreeSet<&str>) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     let mut counts = false;
@@ -243,7 +241,7 @@ fn sources() -> Vec<SourceFile> {
         .collect()
 }
 
-/// The code of `file` that ends up in the program.
+/// Code of `file` that is part of the program.
 fn program_code(file: &SourceFile) -> Vec<Token> {
     if is_test_file(&file.path) {
         Vec::new()
@@ -252,7 +250,7 @@ fn program_code(file: &SourceFile) -> Vec<Token> {
     }
 }
 
-/// Holds `rule` for the program's code outside of `homes`, which are path beginnings.
+/// Applies `rule` to the program's code outside `homes`, which are prefixes of paths.
 fn hold_outside(homes: &[&str], rule: fn(&[Token]) -> Complaints) {
     hold(&sources(), |file| {
         if homes.iter().any(|home| file.path.starts_with(home)) {
@@ -291,7 +289,7 @@ fn the_program_is_built_without_the_simulated_machine() {
     assert!(!reached.contains("simulated"), "{reached:?}");
 }
 
-/// `.ci/run` builds the program without storage; here is what that build leaves out.
+/// `.ci/run` builds the program without storage; this test checks what that build leaves out.
 #[test]
 fn storage_can_be_left_out() {
     let manifests = manifests();
@@ -388,7 +386,7 @@ fn no_loose_ends() {
     hold(&source::files(), |file| loose_ends(&tokens(&file.text)));
 }
 
-/// Every rule is shown to complain, and to keep quiet about what only looks like a breach.
+/// Each rule is tested with a breach, and with code that only looks like one.
 mod rules {
     use super::*;
 

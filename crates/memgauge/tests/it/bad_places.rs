@@ -1,7 +1,7 @@
-//! Places where programs go wrong, made for real: full disks, closed outputs, one CPU, little
-//! memory, no /sys.
+//! Runs the program in difficult places: full disks, closed outputs, one CPU, little memory, no
+//! /sys.
 //!
-//! A test that the system does not allow (no root, a tool is missing) is skipped, and the reason is
+//! A test that the system does not allow (no root, a missing tool) is skipped, and the reason is
 //! printed.
 #![cfg(target_os = "linux")]
 
@@ -13,10 +13,10 @@ use report::SCHEMA_VERSION;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A run of a moment.
+/// A session of a fraction of a second.
 const SHORT: &str = "bandwidth --ops read,copy --sizes 16KiB --threads 1 --samples 3 --budget 20s";
 
-/// Whether `line` succeeds in a shell; where it does not, says that `test` is skipped.
+/// True if `line` succeeds in a shell; otherwise prints that `test` is skipped.
 fn possible(test: &str, line: &str) -> bool {
     let run = shell(line, folder().path());
     if run.code != Some(0) {
@@ -28,7 +28,7 @@ fn possible(test: &str, line: &str) -> bool {
     run.code == Some(0)
 }
 
-/// Ends with `code`, without a panic, in time.
+/// Asserts that the program ended with `code` in time and without a panic.
 fn ends_with(code: i32, run: &Finished) {
     assert!(
         run.code == Some(code) && !run.timed_out && !run.panicked(),
@@ -36,7 +36,8 @@ fn ends_with(code: i32, run: &Finished) {
     );
 }
 
-/// Ends with a report. A machine that is busy may have no time for all points.
+/// Asserts that the program printed a report. On a busy machine there may be no time for all
+/// points.
 fn reports(run: &Finished) {
     assert!(
         matches!(run.code, Some(0 | 3)) && !run.timed_out && !run.panicked(),
@@ -44,7 +45,7 @@ fn reports(run: &Finished) {
     );
 }
 
-/// Ends with 1 and one line that contains `what`.
+/// Asserts that the program ended with 1 and one line that contains `what`.
 fn fails_in_one_line(what: &str, run: &Finished) {
     ends_with(1, run);
     let one = run.stderr.starts_with("memgauge: ") && run.stderr.lines().count() == 1;
@@ -368,7 +369,7 @@ fn a_cpuset_of_one_cpu() {
     }
 }
 
-/// How many points of a saved report were measured, skipped with a reason, or failed.
+/// Number of points in a saved report that were measured, skipped with a reason, or failed.
 fn outcomes(path: &Path) -> (usize, usize, usize) {
     let report = is_report(path);
     let all: Vec<_> = report["datasets"]
@@ -410,7 +411,7 @@ fn little_address_space_shortens_the_plan_and_nothing_fails() {
     }
 }
 
-/// A memory control group that is removed when it goes.
+/// A memory control group, which is removed when dropped.
 struct Group {
     folder: PathBuf,
     limit: &'static str,
@@ -438,7 +439,7 @@ impl Group {
         None
     }
 
-    /// How often the kernel killed somebody in the group for want of memory.
+    /// Number of processes that the kernel killed in the group for lack of memory.
     fn kills(&self) -> u64 {
         let file = if self.limit == "memory.max" {
             "memory.events"
@@ -499,7 +500,7 @@ fn a_control_group_of_256_mib_is_kept_to() {
     assert_eq!(group.kills(), 0);
 }
 
-/// The kernel ends a run that goes beyond its group's memory without a word: the journal has what
+/// The kernel kills a session that exceeds its group's memory without notice; the journal has what
 /// was finished.
 #[test]
 fn a_run_killed_for_want_of_memory_can_be_continued() {

@@ -713,7 +713,7 @@ const USAGE: &[Row] = &[
         Err,
         "type memgauge latency, or memgauge run --ops",
     ),
-    // Files: found before anything is measured.
+    // Files: refused before anything is measured.
     (
         "bandwidth -o missing/folder/out.json",
         2,
@@ -755,7 +755,7 @@ const USAGE: &[Row] = &[
     ("report", 2, Err, "argument missing: FILE"),
 ];
 
-/// Requests that measure nothing and succeed.
+/// Requests that succeed without measuring.
 const ANSWERS: &[Row] = &[
     ("--version", 0, Out, env!("CARGO_PKG_VERSION")),
     ("--help", 0, Out, "bandwidth"),
@@ -789,7 +789,7 @@ const ANSWERS: &[Row] = &[
         Out,
         "size_bytes=16384",
     ),
-    // A list that names a thing twice asks for it once; with `all` on one CPU too.
+    // A list that names a thing twice requests it once; so does `all` on one CPU.
     (
         "bandwidth --sizes 4KiB,4KiB --ops read,read --threads 1,1 --dry-run",
         0,
@@ -843,7 +843,7 @@ const ANSWERS: &[Row] = &[
     ("help", 0, Out, "Commands:"),
     ("help io", 0, Out, "--blocks"),
     ("run --format help", 0, Out, "openmetrics"),
-    // A dry run looks at where the result would go.
+    // A dry run checks the destination of the result.
     (
         "bandwidth --sizes 4KiB --dry-run --format csv -o x.json",
         0,
@@ -858,7 +858,7 @@ const ANSWERS: &[Row] = &[
     ),
 ];
 
-/// Runs one row; returns every complaint about it.
+/// Runs one row and returns its failures.
 fn check(row: &Row, folder: &Path) -> Vec<String> {
     let (typed, code, stream, contains) = *row;
     let beyond = (cpus() + 1).to_string();
@@ -895,8 +895,8 @@ fn check(row: &Row, folder: &Path) -> Vec<String> {
     complaints.into_iter().map(tell).collect()
 }
 
-/// The request as a refusal advises to type it, as a dry run; `None` where it advises no option, or
-/// for files that are not there.
+/// The request as a refusal advises to type it, as a dry run. `None` if it advises no option, or if
+/// files are missing.
 fn advised(typed: &str, refusal: &str) -> Option<String> {
     let (_, advice) = refusal.trim_end().rsplit_once("; type --")?;
     let mut advice = advice.split([' ', ',']).filter(|word| !word.is_empty());
@@ -921,7 +921,7 @@ fn advised(typed: &str, refusal: &str) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// Rules for every run: it ends, it does not panic, and a refused request is one line on standard
+/// Rules for every run: it ends, does not panic, and a refused request is one line on standard
 /// error.
 fn house_rules(run: &Finished) -> Vec<String> {
     let mut complaints = Vec::new();
@@ -1080,8 +1080,8 @@ fn odd_numbers_are_planned_or_refused_with_advice_that_works() {
                 if run.code != Some(2) || !tells {
                     complaints.push(format!("{typed}: {:?}: {}", run.code, run.stderr));
                 }
-                // Advice leads to a plan, if not at once: what has no effect alone may be wrong
-                // too.
+                // Advice leads to a plan, perhaps after several steps: an option without effect may
+                // have a second error.
                 let mut last = (typed.clone(), run);
                 for _ in 0..5 {
                     let Some(better) = advised(&last.0, &last.1.stderr) else {

@@ -1,23 +1,22 @@
-//! Each command that the documents show is one that the program takes.
+//! Tests that the program accepts every command in the documents.
 
 use crate::helper::{Finished, folder, memgauge, put, read};
 use std::collections::BTreeSet;
 
-/// The documents whose commands are tried, with the number of commands that each has at least.
+/// Documents with commands, and the least number of commands in each.
 const DOCUMENTS: [(&str, usize); 3] = [
     ("README.md", 10),
     ("docs/usage.md", 35),
     ("docs/coming-from.md", 70),
 ];
 
-/// Commands without a plan: they are not given `--dry-run`.
+/// Commands without a plan, which get no `--dry-run`.
 const WITHOUT_PLAN: [&str; 4] = ["list", "report", "compare", "generate"];
 
-/// Exit code of a request that the program does not understand.
+/// Exit code of a request that the program cannot parse.
 const USAGE: i32 = 2;
 
-/// Refusals of a command that is understood: the folder has no such report, or the machine is
-/// smaller.
+/// Refusals of a valid command: the folder has no such report, or the machine is smaller.
 const LACKS: [&str; 6] = [
     "cannot read the report",
     "cannot read the trace",
@@ -67,8 +66,8 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// Every command that `words` stand for: `a|b` is one of several, and `...` any words before or
-/// after.
+/// Every command that `words` stand for: `a|b` means one of several, `...` means any words before
+/// or after.
 fn readings(words: &[String]) -> Vec<Vec<String>> {
     let mut readings = vec![Vec::new()];
     for word in words
@@ -88,8 +87,7 @@ fn readings(words: &[String]) -> Vec<Vec<String>> {
     readings
 }
 
-/// Types `words` in a folder with a file called FILE. Nothing is measured: what has a plan only
-/// shows it.
+/// Types `words` in a folder with a file called FILE. Commands with a plan only print it.
 fn tried(words: &[String]) -> Finished {
     let folder = folder();
     put(folder.path(), "FILE", &[1; 1 << 20]);
@@ -104,7 +102,7 @@ fn tried(words: &[String]) -> Finished {
     memgauge(&typed, folder.path())
 }
 
-/// Whether the program understands what was typed.
+/// True if the program understood the request.
 fn is_understood(finished: &Finished) -> bool {
     let lacks = LACKS.iter().any(|what| finished.stderr.contains(what));
     !finished.panicked() && (lacks || finished.code.is_some_and(|code| code != USAGE))
@@ -176,7 +174,7 @@ fn every_documented_command_is_understood() {
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }
 
-/// The same commands with an option that does not exist: none of what is excused above hides it.
+/// The same commands with an unknown option: none of the exceptions above hides it.
 #[test]
 fn an_option_that_does_not_exist_is_seen_in_every_documented_command() {
     let misspelled = |words: &Vec<String>| {

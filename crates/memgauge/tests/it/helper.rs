@@ -1,5 +1,4 @@
-//! Runs the program as a user would, in a folder of its own, and never waits for it longer than a
-//! limit.
+//! Runs the program as a user would, in a folder of its own, with a time limit.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -8,24 +7,24 @@ use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longer than any test asks the program to measure: a run that takes this long hangs.
+/// Time limit: longer than any test measures, so a program that takes this long hangs.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// Results of a finished run.
 #[derive(Debug)]
 pub struct Finished {
-    /// The exit code; `None` after a signal or when the limit was reached.
+    /// Exit code; `None` after a signal or a timeout.
     pub code: Option<i32>,
-    /// All of standard output; what is not UTF-8 is replaced.
+    /// Standard output; invalid UTF-8 is replaced.
     pub stdout: String,
     /// All of standard error.
     pub stderr: String,
-    /// Whether the run was ended because it reached the limit.
+    /// True if the program was ended at the time limit.
     pub timed_out: bool,
 }
 
 impl Finished {
-    /// Whether the program ended in a way that shows its insides to the user.
+    /// True if the program shows a panic to the user.
     pub fn panicked(&self) -> bool {
         self.stderr.contains("panicked") || self.stderr.contains("RUST_BACKTRACE")
     }
@@ -46,7 +45,8 @@ pub fn program(folder: &Path) -> Command {
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_memgauge");
 
-/// Lets `command` run in `folder` and save runs in [`state`] of it: never in the real home folder.
+/// Makes `command` run in `folder` and save sessions in its [`state`], never in the real home
+/// folder.
 pub fn at_home(command: &mut Command, folder: &Path) {
     let state = state_root(folder);
     command
@@ -62,7 +62,7 @@ pub fn shell(line: &str, folder: &Path) -> Finished {
     finish(shell_command(line, folder), LIMIT)
 }
 
-/// The same before it runs.
+/// The command for [`shell`] before it runs.
 #[cfg(unix)]
 pub fn shell_command(line: &str, folder: &Path) -> Command {
     let mut command = Command::new("sh");
@@ -71,8 +71,8 @@ pub fn shell_command(line: &str, folder: &Path) -> Command {
     command
 }
 
-/// The folder of saved runs of a program that runs in `folder`; not below it, where tests count
-/// files.
+/// Folder of saved sessions for a program that runs in `folder`. It is not inside `folder`, whose
+/// files tests count.
 pub fn state(folder: &Path) -> PathBuf {
     state_root(folder).join("memgauge")
 }
@@ -124,8 +124,8 @@ pub fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).expect("JSON")
 }
 
-/// Says that a test, or a part of one, is not done here and why; past the capture of output, so
-/// that it is always seen.
+/// Prints that a test, or a part of one, is skipped and why. The line bypasses the capture of
+/// output, so it is always visible.
 pub fn skipped(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");
 }
@@ -141,7 +141,7 @@ pub fn finish(command: Command, limit: Duration) -> Finished {
     Running::start(command).end(limit)
 }
 
-/// A run under way, its output read aside. One that a failing test leaves behind is ended.
+/// A running program whose output is collected. It is killed when dropped.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -158,7 +158,7 @@ impl Running {
         running
     }
 
-    /// The same with the standard output that `command` has, which nobody reads.
+    /// Starts `command` with its own standard output, which nobody reads.
     pub fn start_with_stdout(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         // A copy of the program made a moment ago may still be open for writing in a process that
@@ -181,7 +181,7 @@ impl Running {
         }
     }
 
-    /// Its number.
+    /// Process id.
     #[cfg(unix)]
     pub fn id(&self) -> u32 {
         self.child.id()
@@ -199,7 +199,7 @@ impl Running {
         );
     }
 
-    /// Waits until `condition` holds; fails when the program ends before, or after [`LIMIT`].
+    /// Waits until `condition` is true. Fails if the program ends first, or after [`LIMIT`].
     #[allow(
         clippy::disallowed_methods,
         reason = "a limit on waiting, nothing is measured"
@@ -220,7 +220,7 @@ impl Running {
         }
     }
 
-    /// Waits for the end, or ends it at `limit`.
+    /// Waits for the end, or kills the program at `limit`.
     pub fn end(mut self, limit: Duration) -> Finished {
         let status = wait(&mut self.child, limit);
         let text = |reader: Option<thread::JoinHandle<String>>| {
@@ -254,7 +254,7 @@ fn read_aside(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<
     })
 }
 
-/// The status of `child`, `None` when it had to be ended at `limit`.
+/// Exit status of `child`; `None` if it was killed at `limit`.
 #[allow(
     clippy::disallowed_methods,
     reason = "a limit on waiting, nothing is measured"

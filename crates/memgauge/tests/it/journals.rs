@@ -1,5 +1,5 @@
-//! Journals as they are found: cut, edited, made up. Each is read or refused in one line; none
-//! makes a reader fall over.
+//! Damaged, edited and invented journals: each is read or refused in one line, and none makes a
+//! reader panic.
 
 use crate::helper::{folder, json, memgauge, names, put, read, typed};
 use render::{Options, RENDERERS};
@@ -235,7 +235,7 @@ fn journals_that_are_none_are_refused() {
     }
 }
 
-/// Shows a journal in every format; none falls over, and each has something to show.
+/// Shows a journal in every format: no format panics, and each shows something.
 fn is_shown(folder: &Path, what: &str) {
     for format in FORMATS {
         let run = typed(&format!("report j.jsonl --format {format}"), folder);
@@ -338,7 +338,8 @@ fn hostile_lines_are_passed_over() {
     is_shown(folder.path(), "bytes that are no text");
 }
 
-/// A journal without an end has the findings that its points give, as the run would have had them.
+/// A journal without an end has the findings that follow from its points, as its session would have
+/// had.
 #[test]
 fn findings_are_read_out_of_the_points() {
     let folder = folder();
@@ -395,8 +396,8 @@ fn repeated(report: &Report, points: usize, samples: usize) -> Report {
     report
 }
 
-/// A million points without their samples, and a hundred thousand with those of a usual run: as
-/// large as that is by what a few take.
+/// A million points without samples, and a hundred thousand with the samples of an ordinary
+/// session: sizes that few users reach.
 #[test]
 fn what_is_written_can_be_read_back_however_large() {
     const POINTS: usize = 300;

@@ -1,5 +1,5 @@
-//! Sizes, strides and numbers as nobody types them, in every experiment: what can be planned can be
-//! measured here, and what cannot is refused as a request, never by an error from inside.
+//! Unusual sizes, strides and numbers in every experiment: a request that can be planned can be
+//! measured, and any other is refused as a request, never by an internal error.
 
 use crate::simulated::lab;
 use engine::{Failure, Machine, MemoryPlan, RealMachine};

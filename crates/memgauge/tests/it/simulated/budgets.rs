@@ -1,5 +1,4 @@
-//! The time of a run is that of its budget, whatever else is asked and whatever the machine does
-//! meanwhile.
+//! A session keeps its budget, whatever else is requested and whatever the machine does.
 
 use super::lab::{self, Ran, request, sampling};
 use super::machines::{self, Simulated};

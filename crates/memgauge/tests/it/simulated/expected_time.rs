@@ -1,4 +1,4 @@
-//! The time that the sampler expects is the time that a run takes.
+//! The time that the sampler expects is the time that a session takes.
 
 use super::lab::{self, request, sampling};
 use super::machines::{self, Simulated};

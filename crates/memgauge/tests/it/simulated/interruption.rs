@@ -1,4 +1,4 @@
-//! A run that ends early keeps what it has, and says what it lacks.
+//! A session that ends early keeps its results and says what is missing.
 
 use super::lab::{self, Notes, Ran, profile, run_with};
 use super::machines::{self, Simulated};

@@ -1,4 +1,4 @@
-//! The machines: facts as discovery would give them, and what things cost.
+//! Simulated machines: facts as discovery would report them, and costs.
 
 use report::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts,

@@ -1,6 +1,6 @@
-//! Planner, sampling, experiments, run and renderers on machines that exist only as facts and
-//! costs: exact answers on topologies that no test machine has, without waiting. Nothing here
-//! asserts on the time of the machine it runs on.
+//! Tests of planner, sampling, experiments, sessions and renderers on simulated machines: exact
+//! answers on topologies that no test machine has, without waiting. Nothing here depends on the
+//! time of the machine that runs the tests.
 
 mod budgets;
 mod cache_sharing;

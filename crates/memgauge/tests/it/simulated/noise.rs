@@ -1,4 +1,4 @@
-//! Disturbances of samples are seen, told and, if possible, left out.
+//! Disturbances of samples are detected, reported and, if possible, left out.
 
 use super::lab::{self, Ran, bandwidth, latency, profile, request};
 use super::machines::{self, LATENCY, READ, Simulated};

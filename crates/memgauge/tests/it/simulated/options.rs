@@ -1,4 +1,4 @@
-//! Every option of every experiment changes the plan, or is declared to change nothing beside the
+//! Every option of every experiment changes the plan, or is declared to have no effect with certain
 //! others.
 
 use super::lab::{self, request};

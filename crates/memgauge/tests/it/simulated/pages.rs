@@ -1,4 +1,4 @@
-//! Pages that a machine does not have concern only the points that ask for them, and are told of
+//! Pages that a machine does not have affect only the points that request them, and are reported
 //! beforehand.
 
 use super::lab::{self, Ran, bandwidth, latency, request};

@@ -1,5 +1,5 @@
-//! Machines that nobody has, made from seeds: what of their caches and TLBs is found, and what is
-//! made up.
+//! Random machines, made from seeds: which of their caches and TLBs are found, and which are
+//! invented.
 
 use super::caches::{self, Level, STEP, near};
 use super::lab::{self, request, tlb};
@@ -143,7 +143,7 @@ fn some_levels(draw: &mut Draw) -> Vec<Level> {
     levels
 }
 
-/// Results of some machines: all boundaries, those found, and machines with one that is none.
+/// Results over several machines: all boundaries, those found, and machines with an invented one.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 struct Tally {
     ends: usize,
