@@ -77,9 +77,9 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "caches" -d 'Capac
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "instructions" -d 'Throughput and latency of instructions'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "locks" -d 'Atomic operations, locks and fences, on shared and separate lines'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "io" -d 'Operations per second of files and block devices, and how long each takes'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "list" -d 'List what can be measured here, with reasons for what cannot'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "list" -d 'List what can be measured here, and why the rest cannot'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "report" -d 'Show a saved report in another format'
-complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "compare" -d 'Say what differs between saved reports beyond chance'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "compare" -d 'Show differences between saved reports that are more than chance'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "generate" -d 'Write the man page, completions, report schema or kernel list'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l profile -d 'Experiments of the session and its time' -r -f -a "quick\t'One point in each level, some seconds'
@@ -566,9 +566,9 @@ json\t'For programs'
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l code -d 'The machine code of the kernels, in hexadecimal: what is timed'
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l chart -d 'The charts to draw, by experiment, or all: in the terminal, or as .svg or .png, which draw all where they are not told' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l chart -d 'Charts to draw, by experiment, or all: in the terminal, or in .svg and .png, which have all charts by default' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l title -d 'Title of pictures and pages [default: their subject]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l theme -d 'The ground of pictures' -r -f -a "light\t'Dark on white'
+complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l theme -d 'Background of pictures' -r -f -a "light\t'Dark on white'
 dark\t'Light on black'"
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 json\t''
@@ -586,17 +586,17 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l scores -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l floor -d 'Differences up to this share do not matter: 3%, 0.5%' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l floor-without-samples -d 'The same for points without samples, which CSV has: judged by their figures alone' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l fail-on -d 'Exit with 4 where a point comes out like this' -r -f -a "worse\t'Any point that is worse'
-cannot-tell\t'Any point that is worse or of which it cannot be told'"
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l floor-without-samples -d 'The same for points without samples, as in CSV, which are judged by their figures alone' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l fail-on -d 'Exit with 4 if a point has this result' -r -f -a "worse\t'Any point that is worse'
+cannot-tell\t'Any point that is worse or cannot be told'"
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
 markdown\t''
 json\t''
 html\t''
 help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s o -l output -d 'Write to FILE, format by extension (.txt .md .json .html); - is standard output and saves nothing' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l any-kernel -d 'Compare what different kernels reached, too, where not the same ones had the chance'
-complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s v -l verbose -d 'Every point, those that are the same too, and every reason'
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l any-kernel -d 'Compare points of different kernels, too, even if the candidates differed'
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s v -l verbose -d 'Every point, also those that are the same, and every reason'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels help" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels help" -f -a "man" -d 'The man page, in roff'
@@ -629,9 +629,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_s
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "instructions" -d 'Throughput and latency of instructions'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "locks" -d 'Atomic operations, locks and fences, on shared and separate lines'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "io" -d 'Operations per second of files and block devices, and how long each takes'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "list" -d 'List what can be measured here, with reasons for what cannot'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "list" -d 'List what can be measured here, and why the rest cannot'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "report" -d 'Show a saved report in another format'
-complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "compare" -d 'Say what differs between saved reports beyond chance'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "compare" -d 'Show differences between saved reports that are more than chance'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "generate" -d 'Write the man page, completions, report schema or kernel list'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c memgauge -n "__fish_memgauge_using_subcommand help; and __fish_seen_subcommand_from generate" -f -a "man" -d 'The man page, in roff'

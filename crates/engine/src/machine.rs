@@ -262,8 +262,9 @@ pub trait Machine {
     /// fixes both, it is the only variant.
     fn candidates(&self, work: &Work) -> Vec<Work>;
 
-    /// Maps and touches the memory of `plan`, and releases the previous mapping. With `keep_old`, the
-    /// previous mapping is released only afterwards. Then the system cannot return the same pages.
+    /// Maps and touches the memory of `plan`, and releases the previous mapping. With `keep_old`,
+    /// the previous mapping is released only afterwards. Then the system cannot return the same
+    /// pages.
     ///
     /// # Errors
     /// [`Failure::OutOfTime`] if the memory was not usable at the time `until` of [`Machine::now`].

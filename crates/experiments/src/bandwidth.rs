@@ -71,7 +71,7 @@ impl Effects for Settings {
                 .any(|asked| asked.operation().contract().prefetches)
         },
         only: "only operations that prefetch use it",
-        cure: Some("--ops read-prefetch"),
+        enabled_by: Some("--ops read-prefetch"),
     }];
 }
 

@@ -1,7 +1,7 @@
 //! Findings of a matrix of round trips: the time of each relation, groups of near CPUs, and pairs
 //! whose directions differ.
 
-use crate::difference::{Difference, Figure, Shown};
+use crate::difference::{ComparisonResult, Difference, Figure};
 use report::{Dataset, Finding, Point};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
@@ -245,7 +245,7 @@ fn described(division: &Division, pairs: &[MeasuredPair<'_>], operation: &str) -
         from: Figure::mean(&figures[1])?,
         to: Figure::mean(&figures[0])?,
     };
-    if difference.shows() != Shown::Higher {
+    if difference.shows() != ComparisonResult::Higher {
         return None;
     }
     let both: Vec<&str> = kinds[0].intersection(&kinds[1]).copied().collect();

@@ -10,10 +10,10 @@ pub struct Effect<S: 'static> {
     pub option: &'static str,
     /// True if the option has an effect with these settings.
     pub applies: fn(&S) -> bool,
-    /// What uses the option: `only strided orders use it`.
+    /// Users of the option: `only strided orders use it`.
     pub only: &'static str,
     /// Option that gives it an effect: `--orders strided`; `None` if only leaving it out helps.
-    pub cure: Option<&'static str>,
+    pub enabled_by: Option<&'static str>,
 }
 
 /// Settings in which some options need others to have an effect. The command line refuses a typed
@@ -30,7 +30,7 @@ pub trait Effects: Sized + 'static {
                 option: effect.option,
                 applies: (effect.applies)(self),
                 only: effect.only,
-                cure: effect.cure,
+                enabled_by: effect.enabled_by,
             })
             .collect()
     }
@@ -43,10 +43,10 @@ pub struct JudgedEffect {
     pub option: &'static str,
     /// True if the option has an effect.
     pub applies: bool,
-    /// What uses the option.
+    /// Users of the option.
     pub only: &'static str,
     /// Option that gives it an effect.
-    pub cure: Option<&'static str>,
+    pub enabled_by: Option<&'static str>,
 }
 
 /// The settings of an experiment, which are the options of its command.

@@ -43,7 +43,7 @@ impl Effects for Settings {
         option: "window",
         applies: |s| s.windows.windows.is_some(),
         only: windows::HAVE_A_LENGTH,
-        cure: Some(windows::SOME),
+        enabled_by: Some(windows::WINDOWS_EXAMPLE),
     }];
 }
 
@@ -168,12 +168,12 @@ fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<ChosenPai
         .find(missing)
     {
         let allowed = CpuList(scope.cpus.to_vec());
-        let cure = match scope.cpus {
+        let advice = match scope.cpus {
             [first, second, ..] => format!("type --pairs {first}-{second}"),
             _ => "a pair needs two; allow more with --cpus".to_owned(),
         };
         return Err(Error::usage(format!(
-            "cpu not available: {cpu}; this session may use {allowed}; {cure}"
+            "cpu not available: {cpu}; this session may use {allowed}; {advice}"
         )));
     }
     let place = |cpu: u32| cpus.iter().position(|c| *c == cpu);
@@ -281,14 +281,14 @@ impl Experiment for CoreToCore {
             Ok(pairs) if self.settings.pairs.is_none() => pairs.len(),
             _ => all,
         };
-        let cure = if self.most.is_some() {
+        let advice = if self.most.is_some() {
             "memgauge core-to-core"
         } else {
             "--max-points"
         };
         let text = format!(
             "core-to-core: {chosen} of {all} ordered pairs of cpus were chosen, every kind of \
-             pair among them; {cure} allows more, --pairs names them"
+             pair among them; {advice} allows more, --pairs names them"
         );
         (chosen < all).then_some(text).into_iter().collect()
     }

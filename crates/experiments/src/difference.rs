@@ -7,7 +7,7 @@ use report::{Finding, Point};
 use std::collections::BTreeMap;
 
 /// Smaller relative differences are no finding, however certain: `1.0 times` tells a user nothing.
-const WORTH: f64 = 0.02;
+const LEAST_DIFFERENCE: f64 = 0.02;
 
 /// Two figures are the same if the interval of their ratio stays within this of 1.
 const SAME: f64 = 0.05;
@@ -39,7 +39,7 @@ pub struct Figure<'a> {
 
 /// Comparison of two figures by their intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum ComparisonResult {
     /// The second figure is higher.
     Higher,
     /// The second figure is lower.
@@ -150,23 +150,26 @@ impl<'a> Difference<'a> {
     }
 
     /// Result of the comparison by intervals.
-    pub fn shows(&self) -> Shown {
+    pub fn shows(&self) -> ComparisonResult {
         let ratio = self.ratio();
         let (low, high) = self.ratio_interval();
-        if low > 1.0 && ratio >= 1.0 + WORTH {
-            Shown::Higher
-        } else if high < 1.0 && ratio <= 1.0 - WORTH {
-            Shown::Lower
+        if low > 1.0 && ratio >= 1.0 + LEAST_DIFFERENCE {
+            ComparisonResult::Higher
+        } else if high < 1.0 && ratio <= 1.0 - LEAST_DIFFERENCE {
+            ComparisonResult::Lower
         } else if low >= 1.0 - SAME && high <= 1.0 + SAME {
-            Shown::Same
+            ComparisonResult::Same
         } else {
-            Shown::Nothing
+            ComparisonResult::Nothing
         }
     }
 
     /// True if the intervals show that the figures differ.
     pub fn is_shown(&self) -> bool {
-        matches!(self.shows(), Shown::Higher | Shown::Lower)
+        matches!(
+            self.shows(),
+            ComparisonResult::Higher | ComparisonResult::Lower
+        )
     }
 
     /// Points that both figures come from.
@@ -242,7 +245,7 @@ pub mod tests {
         })
     }
 
-    fn shows(from: &Point, to: &Point) -> Option<Shown> {
+    fn shows(from: &Point, to: &Point) -> Option<ComparisonResult> {
         Some(Difference::between(from, to)?.shows())
     }
 
@@ -250,11 +253,11 @@ pub mod tests {
     fn only_intervals_that_exclude_it_speak_against_no_difference() {
         let hundred = point(100.0, 3.0, 0.95);
         let cases = [
-            (point(120.0, 5.0, 0.95), Shown::Higher),
-            (point(80.0, 5.0, 0.95), Shown::Lower),
-            (point(120.0, 20.0, 0.95), Shown::Nothing),
-            (point(54.0, 50.0, 0.95), Shown::Nothing),
-            (point(100.5, 1.0, 0.95), Shown::Same),
+            (point(120.0, 5.0, 0.95), ComparisonResult::Higher),
+            (point(80.0, 5.0, 0.95), ComparisonResult::Lower),
+            (point(120.0, 20.0, 0.95), ComparisonResult::Nothing),
+            (point(54.0, 50.0, 0.95), ComparisonResult::Nothing),
+            (point(100.5, 1.0, 0.95), ComparisonResult::Same),
         ];
         for (other, expected) in &cases {
             assert_eq!(shows(&hundred, other), Some(*expected), "{other:?}");
@@ -262,7 +265,7 @@ pub mod tests {
         // A small difference is no finding, however certain it is.
         assert_eq!(
             shows(&point(100.0, 0.5, 0.95), &point(101.9, 0.1, 0.95)),
-            Some(Shown::Same)
+            Some(ComparisonResult::Same)
         );
         let change = Difference::between(&hundred, &cases[0].0).expect("both are known");
         assert_eq!(
@@ -283,11 +286,14 @@ pub mod tests {
         };
         assert_eq!(
             (compared(0.95, 110.0), compared(0.75, 110.0)),
-            (Some(Shown::Higher), Some(Shown::Nothing))
+            (
+                Some(ComparisonResult::Higher),
+                Some(ComparisonResult::Nothing)
+            )
         );
         assert_eq!(
             (compared(0.75, 120.0), compared(0.5, 200.0)),
-            (Some(Shown::Higher), None)
+            (Some(ComparisonResult::Higher), None)
         );
     }
 

@@ -7,7 +7,7 @@ use crate::choices::Choices;
 use crate::command::{CommandSettings, Effect, Effects};
 use crate::coordinates::{coordinates, name, number};
 use crate::cpus::chosen_cpus;
-use crate::difference::{Difference, Figure, Shown};
+use crate::difference::{ComparisonResult, Difference, Figure};
 use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::{Levels, MEMORY, Target};
 use crate::lists::{
@@ -92,25 +92,25 @@ impl Effects for Settings {
             option: "locality",
             applies: |s| s.chain_mode.0.iter().any(|mode| mode.has_windows()),
             only: "only random-box, same-random-in-box and diff-random-in-box have such a window",
-            cure: Some("--chain-mode random-box"),
+            enabled_by: Some("--chain-mode random-box"),
         },
         Effect {
             option: "window",
             applies: |s| s.windows.windows.is_some(),
             only: windows::HAVE_A_LENGTH,
-            cure: Some(windows::SOME),
+            enabled_by: Some(windows::WINDOWS_EXAMPLE),
         },
         Effect {
             option: "region",
             applies: Self::may_have_several_threads,
             only: "only several threads have private or shared chains",
-            cure: Some("--threads all"),
+            enabled_by: Some("--threads all"),
         },
         Effect {
             option: "shared",
             applies: Self::may_have_several_threads,
             only: "only several threads share a chain",
-            cure: Some("--threads all"),
+            enabled_by: Some("--threads all"),
         },
     ];
 }
@@ -740,7 +740,8 @@ fn parallelism(dataset: &Dataset) -> Option<Finding> {
     let one = here().find(|p| p.number("chains") == Some(1))?;
     let median = |p: &Point| p.usable().map_or(f64::INFINITY, |m| m.summary.median);
     let best = here().min_by(|a, b| median(a).total_cmp(&median(b)))?;
-    let gain = Difference::shown(best, one).filter(|gain| gain.shows() == Shown::Higher)?;
+    let gain =
+        Difference::shown(best, one).filter(|gain| gain.shows() == ComparisonResult::Higher)?;
     let one = gain.to.value;
     let best_ns = gain.from.value;
     let text = format!(
@@ -805,7 +806,7 @@ fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
     let large = large.filter(|point| pages(point).granted_share.unwrap_or(0.0) >= 0.9);
     let slower = |than: &'_ Point| {
         Difference::shown(than, small)
-            .filter(|cost| cost.shows() == Shown::Higher)
+            .filter(|cost| cost.shows() == ComparisonResult::Higher)
             .is_some()
     };
     let large = large.filter(|p| slower(p));

@@ -53,7 +53,7 @@ impl Effects for Settings {
                 .any(|count| *count != ThreadCount::Exactly(1))
         },
         only: "only several threads share a line or not",
-        cure: Some("--threads all"),
+        enabled_by: Some("--threads all"),
     }];
 }
 

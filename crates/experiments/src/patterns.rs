@@ -4,7 +4,7 @@
 
 use crate::command::{CommandSettings, Effect, Effects};
 use crate::coordinates::{coordinates, name, number};
-use crate::difference::{Difference, Shown};
+use crate::difference::{ComparisonResult, Difference};
 use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::{Levels, Target};
 use crate::lists::{OrderKind, Orders, PageModes, Widths, thread_counts};
@@ -114,13 +114,13 @@ impl Effects for Settings {
             option: "stride",
             applies: |s| s.orders.0.contains(&OrderKind::Strided),
             only: "only the strided order has a distance",
-            cure: Some("--orders strided"),
+            enabled_by: Some("--orders strided"),
         },
         Effect {
             option: "blocks",
             applies: |s| s.orders.0.contains(&OrderKind::Random),
             only: "only the random order has blocks",
-            cure: Some("--orders random"),
+            enabled_by: Some("--orders random"),
         },
     ];
 }
@@ -535,9 +535,11 @@ fn in_memory(dataset: &Dataset, operation: &str) -> Option<Finding> {
         };
         let name = order.name("order")?;
         words.push(match difference.shows() {
-            Shown::Nothing => continue,
-            Shown::Same => format!("{name} 100% within 5%"),
-            Shown::Higher | Shown::Lower => format!("{name} {:.0}%", difference.ratio() * 100.0),
+            ComparisonResult::Nothing => continue,
+            ComparisonResult::Same => format!("{name} 100% within 5%"),
+            ComparisonResult::Higher | ComparisonResult::Lower => {
+                format!("{name} {:.0}%", difference.ratio() * 100.0)
+            }
         });
         values.insert(name.replace(' ', "_"), difference.ratio());
         points.push(order);

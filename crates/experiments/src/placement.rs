@@ -63,7 +63,7 @@ impl Placing {
                 }
                 ids(rounds
                     .into_values()
-                    .flat_map(|cpus| dealt(cpus, 0))
+                    .flat_map(|cpus| interleaved(cpus, 0))
                     .collect())
             }
         }
@@ -146,13 +146,13 @@ impl Placing {
 
 /// One CPU of each group in turn. Groups have the same position up to `depth`; inside a group the
 /// same is done for the next depth.
-fn dealt(cpus: Vec<(u32, Position)>, depth: usize) -> Vec<(u32, Position)> {
+fn interleaved(cpus: Vec<(u32, Position)>, depth: usize) -> Vec<(u32, Position)> {
     if depth == 3 {
         return cpus;
     }
     let groups: Vec<Vec<_>> = grouped(cpus, |cpu| cpu.1[depth])
         .into_iter()
-        .map(|(_, group)| dealt(group, depth + 1))
+        .map(|(_, group)| interleaved(group, depth + 1))
         .collect();
     let longest = groups.iter().map(Vec::len).max().unwrap_or(0);
     (0..longest)

@@ -13,7 +13,7 @@ const STEP: f64 = 0.2;
 const FEWEST_SIZES: usize = 8;
 
 /// Number of points on each side of a step whose intervals have to show it.
-const BESIDE: usize = 2;
+const POINTS_PER_SIDE: usize = 2;
 
 /// A curve over sizes with its steps.
 struct Stepped<'a> {
@@ -53,8 +53,8 @@ fn knees(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Stepped<
 
 /// True if the intervals of the points around `knee` show that it is a step.
 fn is_shown(points: &[(Bytes, &Point)], knee: &Knee) -> bool {
-    let before = &points[knee.index.saturating_sub(BESIDE)..knee.index];
-    let after = &points[knee.settled..points.len().min(knee.settled + BESIDE)];
+    let before = &points[knee.index.saturating_sub(POINTS_PER_SIDE)..knee.index];
+    let after = &points[knee.settled..points.len().min(knee.settled + POINTS_PER_SIDE)];
     let both = mean(before).zip(mean(after));
     both.is_some_and(|(from, to)| Difference { from, to }.is_shown())
 }

@@ -7,8 +7,8 @@ use report::{Coordinate, Dataset, Finding, Measured, Outcome, Point, Quantity, S
 use units::error::{Error, Result};
 use units::{Nanos, read_like, short_time};
 
-/// Allowed numbers and lengths of windows: shorter ones are mostly the reading of the counter, longer
-/// ones are samples.
+/// Allowed numbers and lengths of windows: shorter ones are mostly the reading of the counter,
+/// longer ones are samples.
 const COUNTS: std::ops::RangeInclusive<u32> = 100..=1_000_000;
 const SHORTEST: Nanos = Nanos(1e3);
 const LONGEST: Nanos = Nanos(10e6);
@@ -28,7 +28,7 @@ pub struct WindowSettings {
 
 /// When `--window` has an effect, and the option that gives it one.
 pub(super) const HAVE_A_LENGTH: &str = "only a distribution over windows uses it";
-pub(super) const SOME: &str = "--windows 10000";
+pub(super) const WINDOWS_EXAMPLE: &str = "--windows 10000";
 
 impl WindowSettings {
     /// No windows.

@@ -23,6 +23,6 @@ pub use phase::{Batch, Phase, Reserve, Room, open_rooms};
 pub use point::PlannedPoint;
 pub use replay::is_final;
 pub use request::{LARGEST_MAX_POINTS, Request};
-pub use schedule::{Rest, batches_of_phase, most_needed_first};
+pub use schedule::{RemainingPoints, batches_of_phase, most_needed_first};
 pub use session_plan::Plan;
 pub use sizes::{Remaining, Resized, resized};

@@ -33,7 +33,7 @@ const BUDGET_TOLERANCE: f64 = 1.05;
 const HARD_BUDGET_LIMIT: f64 = 4.0;
 
 /// Number of samples of such a point, its time as a share of the budget, and its least time.
-const BRIEFLY: u32 = 4;
+const BRIEF_SAMPLES: u32 = 4;
 const BRIEF_SHARE: f64 = 0.1;
 const BRIEF_TIME: Nanos = Nanos(50e6);
 
@@ -374,7 +374,7 @@ impl Run<'_> {
                 return;
             }
         } else {
-            sampling.per_round = sampling.per_round.min(BRIEFLY);
+            sampling.per_round = sampling.per_round.min(BRIEF_SAMPLES);
             until = self.machine.now() + (self.plan.request.budget * BRIEF_SHARE).max(BRIEF_TIME);
         }
         let rounds = self.logs[index].rounds();

@@ -224,7 +224,7 @@ pub(super) fn heading(group: &PairGroup) -> String {
 
 /// A point that is not shown.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Unshown<'a> {
+pub(super) struct HiddenPoint<'a> {
     /// Name of its experiment.
     pub(super) experiment: &'a str,
     /// Coordinates.
@@ -233,9 +233,9 @@ pub(super) struct Unshown<'a> {
     pub(super) reason: &'a str,
 }
 
-impl<'a> From<&'a Unaligned> for Unshown<'a> {
+impl<'a> From<&'a Unaligned> for HiddenPoint<'a> {
     fn from(one: &'a Unaligned) -> Self {
-        Unshown {
+        HiddenPoint {
             experiment: &one.experiment,
             coordinates: &one.coordinates,
             reason: &one.reason,
@@ -245,10 +245,10 @@ impl<'a> From<&'a Unaligned> for Unshown<'a> {
 
 /// Reasons for points that are not shown; each reason lists its points.
 pub(super) fn reasons<'a>(
-    unshown: impl Iterator<Item = impl Into<Unshown<'a>>>,
+    unshown: impl Iterator<Item = impl Into<HiddenPoint<'a>>>,
     verbose: bool,
 ) -> Vec<String> {
-    let words = |one: Unshown<'a>| -> String {
+    let words = |one: HiddenPoint<'a>| -> String {
         let told = ["operation", "level", "size_bytes", "threads", "from", "to"];
         let at = told.iter().filter_map(|axis| {
             Some(named(

@@ -216,7 +216,7 @@ impl Families {
     }
 }
 
-/// Base unit of the format, and the factor to it.
+/// Base unit of OpenMetrics for `unit`, and the factor that converts a value into it.
 fn unit(unit: &str) -> (&'static str, f64) {
     match unit {
         "B/s" => ("bytes_per_second", 1.0),

@@ -65,7 +65,7 @@ fn axis_column(dataset: &Dataset, axis: &str) -> Column {
 }
 
 /// A column after the axes.
-struct Shown<'a> {
+struct ShownColumn<'a> {
     column: Column,
     /// True if the column stays even if all of its cells are empty.
     always: bool,
@@ -76,7 +76,7 @@ struct Shown<'a> {
 type OfMeasured = Box<dyn Fn(&Measured) -> Option<String>>;
 
 /// Columns after the axes; cells are empty if a column does not apply.
-fn shown(dataset: &Dataset, verbose: bool) -> Vec<Shown<'_>> {
+fn shown(dataset: &Dataset, verbose: bool) -> Vec<ShownColumn<'_>> {
     // All times of storage are in us.
     let (factor, unit) = match table_unit(&dataset.quantity.unit) {
         (_, "ns") if has(dataset, "latency_p50") => (1e-3, "us"),
@@ -85,12 +85,12 @@ fn shown(dataset: &Dataset, verbose: bool) -> Vec<Shown<'_>> {
     let name = dataset.quantity.name.as_str();
     let higher_is_better = dataset.quantity.higher_is_better;
     let mut all = vec![
-        Shown {
+        ShownColumn {
             column: Column::right(format!("{name}\n{unit}")),
             always: true,
             cell: Box::new(move |point| value(Some(point), factor)),
         },
-        Shown {
+        ShownColumn {
             column: Column::right(format!("best\n{unit}")),
             always: false,
             cell: Box::new(move |point| match point.outcome.measured() {
@@ -100,7 +100,7 @@ fn shown(dataset: &Dataset, verbose: bool) -> Vec<Shown<'_>> {
         },
     ];
     let mut add = |title: &str, figure: OfMeasured| {
-        all.push(Shown {
+        all.push(ShownColumn {
             column: Column::right(title),
             always: false,
             cell: Box::new(move |point| {
@@ -171,7 +171,7 @@ fn shown(dataset: &Dataset, verbose: bool) -> Vec<Shown<'_>> {
         "samples",
         Box::new(|m| Some(m.summary.undisturbed_samples.to_string())),
     );
-    all.push(Shown {
+    all.push(ShownColumn {
         column: Column::left("trust"),
         always: true,
         cell: Box::new(|point| trust(point).to_owned()),

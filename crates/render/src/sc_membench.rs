@@ -3,7 +3,7 @@
 //! `report::sc_membench_form` decides which points have rows, by its conventions. Notes list the
 //! points without a row.
 
-use super::comparison::{Unshown, reasons};
+use super::comparison::{HiddenPoint, reasons};
 use super::sc_scores::{MIB, scores};
 use super::{Options, Renderer};
 use report::{
@@ -80,7 +80,7 @@ fn told(form: &ScMembenchForm, verbose: bool) -> String {
             form.doubtful
         ));
     }
-    let left_out = form.left_out.iter().map(|one| Unshown {
+    let left_out = form.left_out.iter().map(|one| HiddenPoint {
         experiment: &one.experiment,
         coordinates: &one.coordinates,
         reason: &one.reason,

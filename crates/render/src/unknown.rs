@@ -12,7 +12,7 @@ pub(crate) fn unknown(what: &str, given: &str, known: &[&str]) -> Error {
         .collect();
     near.retain(|(likeness, _)| *likeness > 0.7);
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let cure = match near.as_slice() {
+    let advice = match near.as_slice() {
         [] => "type one of these".to_owned(),
         near => {
             let names: Vec<String> = near.iter().take(3).map(|(_, k)| format!("'{k}'")).collect();
@@ -20,7 +20,7 @@ pub(crate) fn unknown(what: &str, given: &str, known: &[&str]) -> Error {
         }
     };
     Error::usage(format!(
-        "{what}: '{}'; known are {}; {cure}",
+        "{what}: '{}'; known are {}; {advice}",
         text::shorten(given, 60),
         known.join(", ")
     ))

@@ -51,7 +51,7 @@ pub fn levels(topology: &Topology, sets: &Sets, memory: usize) -> BTreeMap<u32, 
 
 /// Bytes per second of the streaming threads of a work.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Moved {
+pub struct TrafficRates {
     /// Payload of the background traffic of the probe.
     pub payload: f64,
     /// Traffic on the bus, with write-allocate.
@@ -63,7 +63,7 @@ pub struct Moved {
 }
 
 /// Bytes per second of the threads of `work` with their pauses, when all of them share the memory.
-pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> Moved {
+pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> TrafficRates {
     let memory = model.levels.len() - 1;
     let levels = levels(topology, &sets(work), memory);
     let alone = |t: &Traffic| {
@@ -77,9 +77,9 @@ pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> Moved
         .map(|a| a.0.0 * a.1.bus_factor())
         .sum();
     let granted = (model.memory_total.0 / crossing.max(1.0)).min(1.0);
-    let mut moved = Moved {
+    let mut moved = TrafficRates {
         used: (crossing / model.memory_total.0).min(1.0),
-        ..Moved::default()
+        ..TrafficRates::default()
     };
     for (place, traffic) in work.streaming().enumerate() {
         let (rate, in_memory) = alone(traffic);

@@ -29,8 +29,8 @@ pub struct NoiseModel {
     /// Relative size of a uniform disturbance of every sample: 0.01 makes samples differ by up to
     /// 1%.
     pub jitter: f64,
-    /// Number of samples after which one takes three times as long, for the reason in `spike`; 0 for
-    /// never.
+    /// Number of samples after which one takes three times as long, for the reason in `spike`; 0
+    /// for never.
     pub spike_every: u64,
     /// Event in such a sample.
     pub spike: Spike,

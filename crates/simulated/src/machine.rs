@@ -31,10 +31,10 @@ fn on_storage(work: &External) -> Result<&IoWork, Failure> {
 }
 
 /// Time of a round without its samples: memory, readings before and after.
-const TAKING_UP: Nanos = Nanos(2.5e6);
+const ROUND_OVERHEAD: Nanos = Nanos(2.5e6);
 
 /// Time of a sample without its length: threads wake and meet.
-const STARTING: Nanos = Nanos(0.1e6);
+const SAMPLE_OVERHEAD: Nanos = Nanos(0.1e6);
 
 /// The simulated machine.
 #[derive(Debug)]
@@ -382,7 +382,7 @@ impl SimulatedMachine {
         let closer = self.is_co_scheduled() && work.cpus().len() > 1;
         let (factor, spike) = self.disturbance();
         let elapsed = length * factor;
-        self.advance(elapsed + STARTING)?;
+        self.advance(elapsed + SAMPLE_OVERHEAD)?;
         let is = |kind: Spike| spike && self.model.noise.spike == kind;
         // Every interruption of a sample leaves a gap, except a move and an event that only makes
         // loads longer.
@@ -523,9 +523,9 @@ impl Machine for SimulatedMachine {
         let agree = 1.0 - (1.0 - 0.02 / self.model.noise.jitter.max(0.02)).powi(2);
         let warm_ups = (1.0 + 1.0 / agree).min(8.0);
         Costs {
-            round: TAKING_UP,
-            prepare: TAKING_UP,
-            sample: STARTING,
+            round: ROUND_OVERHEAD,
+            prepare: ROUND_OVERHEAD,
+            sample: SAMPLE_OVERHEAD,
             warm_ups,
             warm_ups_in_memory: warm_ups,
             filling_hop: nothing,
@@ -655,7 +655,7 @@ impl Machine for SimulatedMachine {
             beside,
             fairness,
         });
-        self.advance(TAKING_UP)
+        self.advance(ROUND_OVERHEAD)
     }
 
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Failure> {

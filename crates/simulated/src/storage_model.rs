@@ -104,7 +104,7 @@ impl SimulatedClock {
 }
 
 /// Time to check the queue, and to submit a request.
-const LOOK: u64 = 500;
+const QUEUE_CHECK: u64 = 500;
 
 impl Ticker for SimulatedClock {
     fn now(&self) -> u64 {
@@ -206,7 +206,7 @@ impl IoEngine for Device {
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize> {
         for request in requests {
             self.count += 1;
-            let now = self.clock.0.fetch_add(LOOK, Ordering::Relaxed) + LOOK;
+            let now = self.clock.0.fetch_add(QUEUE_CHECK, Ordering::Relaxed) + QUEUE_CHECK;
             let service = self.service(request);
             let result = self.result(request);
             let free = self.servers.iter_mut().min_by_key(|at| **at);
@@ -231,7 +231,7 @@ impl IoEngine for Device {
             let longest = self.clock.now().saturating_add(LONGEST_WAIT.0 as u64);
             self.clock.wait_until(self.under_way[last].at.min(longest));
         }
-        let now = self.clock.0.fetch_add(LOOK, Ordering::Relaxed);
+        let now = self.clock.0.fetch_add(QUEUE_CHECK, Ordering::Relaxed);
         let done = self.under_way.partition_point(|c| c.at <= now);
         into.extend(self.under_way.drain(..done));
         Ok(())
@@ -246,13 +246,13 @@ impl IoEngine for Device {
 #[derive(Default)]
 pub struct SimulatedStorage {
     clock: SimulatedClock,
-    lanes: BTreeMap<IoWork, (Vec<WorkerQueue>, Option<u64>)>,
+    queues: BTreeMap<IoWork, (Vec<WorkerQueue>, Option<u64>)>,
 }
 
 impl std::fmt::Debug for SimulatedStorage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SimulatedStorage")
-            .field("works", &self.lanes.len())
+            .field("works", &self.queues.len())
             .finish()
     }
 }
@@ -264,19 +264,19 @@ impl SimulatedStorage {
         work: &IoWork,
         model: &StorageModel,
     ) -> std::result::Result<(), Failure> {
-        if self.lanes.contains_key(work) {
+        if self.queues.contains_key(work) {
             return Ok(());
         }
-        let lanes = (0..work.cpus.len()).map(|thread| self.lane(work, model, thread));
-        let lanes = lanes.collect::<Result<Vec<_>>>()?;
-        self.lanes.insert(
+        let queues = (0..work.cpus.len()).map(|thread| self.queue(work, model, thread));
+        let queues = queues.collect::<Result<Vec<_>>>()?;
+        self.queues.insert(
             work.clone(),
-            (lanes, work.total().filter(|_| work.is_counted())),
+            (queues, work.total().filter(|_| work.is_counted())),
         );
         Ok(())
     }
 
-    fn lane(&self, work: &IoWork, model: &StorageModel, thread: usize) -> Result<WorkerQueue> {
+    fn queue(&self, work: &IoWork, model: &StorageModel, thread: usize) -> Result<WorkerQueue> {
         let threads = work.cpus.len().max(1) as u32;
         let device = Device {
             model: model.clone(),
@@ -307,14 +307,14 @@ impl SimulatedStorage {
     ) -> std::result::Result<(StorageWindow, Nanos), Failure> {
         let missing =
             || Failure::Failed("a window was requested before its work was prepared".to_owned());
-        let (lanes, left) = self.lanes.get_mut(work).ok_or_else(missing)?;
+        let (queues, left) = self.queues.get_mut(work).ok_or_else(missing)?;
         let start = now.0 as u64;
-        let threads = lanes.len();
+        let threads = queues.len();
         let quota = observe::quota(work, *left);
         let done = work.total().unwrap_or(0) - left.unwrap_or(0);
         let mut all: Vec<WorkerWindow> = Vec::new();
         let mut last: u64 = start;
-        for (thread, lane) in lanes.iter_mut().enumerate() {
+        for (thread, queue) in queues.iter_mut().enumerate() {
             self.clock.set(start);
             let window = Window {
                 thread,
@@ -325,7 +325,7 @@ impl SimulatedStorage {
                 traced: false,
                 stop: StopFlag::never(),
             };
-            all.push(run(lane, work, &window, &self.clock)?);
+            all.push(run(queue, work, &window, &self.clock)?);
             last = last.max(self.clock.now());
         }
         if let (Some(left), Some(quota)) = (left.as_mut(), quota) {

@@ -69,9 +69,9 @@ pub fn knee_below_chord(x: &[f64], y: &[f64]) -> Option<usize> {
 }
 
 /// Weight of a new point between each two neighbours of a curve, in order. With both axes scaled to
-/// 1, it is the distance of the two, and how far each lies off the line through its own neighbours.
-/// Long or bent pieces have high weights, short or straight ones low. Empty if the curve cannot be
-/// scaled.
+/// 1, it is their distance times the sum of that distance and how far each lies off the line
+/// through its own neighbours. Long or bent pieces have high weights, short or straight ones low.
+/// Empty if the curve cannot be scaled.
 pub fn unevenness(x: &[f64], y: &[f64]) -> Vec<f64> {
     let Some(curve) = in_square(x, y) else {
         return Vec::new();

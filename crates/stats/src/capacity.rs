@@ -14,7 +14,7 @@ pub struct CacheEnd {
     /// y of a working set that lies in the next level.
     pub after: f64,
     /// Replacement policy that explains the curve best.
-    keeping: ReplacementModel,
+    policy: ReplacementModel,
 }
 
 /// Share of hits of a working set `ratio` times as large as the cache, by replacement policy.
@@ -37,7 +37,7 @@ enum ReplacementModel {
 }
 
 /// All policies that are tried.
-const KEEPINGS: [ReplacementModel; 11] = [
+const POLICIES: [ReplacementModel; 11] = [
     ReplacementModel::Recent,
     ReplacementModel::Uneven(64.0),
     ReplacementModel::Uneven(32.0),
@@ -108,8 +108,8 @@ fn by_chance(ratio: f64) -> f64 {
 
 /// A known cache that is nearer than the one in question.
 #[derive(Debug, Clone, Copy)]
-struct Known {
-    keeping: ReplacementModel,
+struct KnownCache {
+    policy: ReplacementModel,
     capacity: f64,
     load: f64,
 }
@@ -117,7 +117,7 @@ struct Known {
 /// Quality of one capacity and policy for a part of a curve.
 #[derive(Debug, Clone, Copy)]
 struct Fit {
-    keeping: ReplacementModel,
+    policy: ReplacementModel,
     capacity: f64,
     before: f64,
     after: f64,
@@ -146,7 +146,7 @@ pub fn cache_ends(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> Vec<CacheEnd> {
     if x.len() != y.len() || !rising || !x.iter().chain(y).all(good) {
         return Vec::new();
     }
-    let mut nearer: Vec<Known> = Vec::new();
+    let mut nearer: Vec<KnownCache> = Vec::new();
     let mut ends = Vec::new();
     for (at, &(from, to)) in rises.iter().enumerate() {
         let start = at
@@ -180,7 +180,7 @@ pub fn cache_ends(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> Vec<CacheEnd> {
 struct Part<'a> {
     x: &'a [f64],
     y: &'a [f64],
-    nearer: &'a [Known],
+    nearer: &'a [KnownCache],
 }
 
 impl Part<'_> {
@@ -234,7 +234,7 @@ impl Part<'_> {
         let low = low.min(below);
         let high = high.max(above);
         let Fit {
-            keeping,
+            policy,
             capacity,
             before,
             after,
@@ -246,7 +246,7 @@ impl Part<'_> {
             high,
             before,
             after,
-            keeping,
+            policy,
         })
     }
 
@@ -256,21 +256,21 @@ impl Part<'_> {
         let capacities = (0..=count).map(|i| low * 2f64.powf(i as f64 / steps));
         capacities
             .flat_map(|c| {
-                KEEPINGS
+                POLICIES
                     .iter()
-                    .filter_map(move |&keeping| self.fit(keeping, c))
+                    .filter_map(move |&policy| self.fit(policy, c))
             })
             .collect()
     }
 
     /// The two latencies that fit best with a capacity and a policy. `None` if the points do not
     /// show both.
-    fn fit(&self, keeping: ReplacementModel, capacity: f64) -> Option<Fit> {
+    fn fit(&self, policy: ReplacementModel, capacity: f64) -> Option<Fit> {
         // y = known + before * in_cache + after * behind
         let terms: Vec<(f64, f64, f64)> = self
             .x
             .iter()
-            .map(|&x| self.terms(keeping, capacity, x))
+            .map(|&x| self.terms(policy, capacity, x))
             .collect();
         let mut weights: Vec<f64> = self.y.iter().map(|y| 1.0 / (y * y)).collect();
         let mut solved = None;
@@ -285,7 +285,7 @@ impl Part<'_> {
                 *weight = 1.0 / (y * y * off.max(1e-6));
             }
             solved = Some(Fit {
-                keeping,
+                policy,
                 capacity,
                 before,
                 after,
@@ -297,18 +297,18 @@ impl Part<'_> {
 
     /// Terms of the latency at `x`: the known time, the share of hits in the cache in question, and
     /// the share behind it.
-    fn terms(&self, keeping: ReplacementModel, capacity: f64, x: f64) -> (f64, f64, f64) {
+    fn terms(&self, policy: ReplacementModel, capacity: f64, x: f64) -> (f64, f64, f64) {
         let (known, held) = found_in(self.nearer, x);
-        let hits = keeping.hits(x / capacity).max(held);
+        let hits = policy.hits(x / capacity).max(held);
         (known, hits - held, 1.0 - hits)
     }
 }
 
 /// Part of the mean latency of a working set `x` that is spent in these caches, nearest first, and
 /// their share of hits.
-fn found_in(caches: &[Known], x: f64) -> (f64, f64) {
-    let add = |(sum, held): (f64, f64), cache: &Known| {
-        let hits = cache.keeping.hits(x / cache.capacity).max(held);
+fn found_in(caches: &[KnownCache], x: f64) -> (f64, f64) {
+    let add = |(sum, held): (f64, f64), cache: &KnownCache| {
+        let hits = cache.policy.hits(x / cache.capacity).max(held);
         (sum + cache.load * (hits - held), hits)
     };
     caches.iter().fold((0.0, 0.0), add)
@@ -318,7 +318,7 @@ fn found_in(caches: &[Known], x: f64) -> (f64, f64) {
 /// first. `None` without points or ends.
 pub fn deviation(x: &[f64], y: &[f64], ends: &[CacheEnd]) -> Option<f64> {
     let behind = ends.last()?.after;
-    let caches: Vec<Known> = ends.iter().map(CacheEnd::known).collect();
+    let caches: Vec<KnownCache> = ends.iter().map(CacheEnd::known).collect();
     let off = |(&x, &y): (&f64, &f64)| {
         let (known, held) = found_in(&caches, x);
         ((known + behind * (1.0 - held) - y) / y).abs()
@@ -328,9 +328,9 @@ pub fn deviation(x: &[f64], y: &[f64], ends: &[CacheEnd]) -> Option<f64> {
 }
 
 impl CacheEnd {
-    fn known(&self) -> Known {
-        Known {
-            keeping: self.keeping,
+    fn known(&self) -> KnownCache {
+        KnownCache {
+            policy: self.policy,
             capacity: self.capacity,
             load: self.before,
         }
@@ -339,7 +339,7 @@ impl CacheEnd {
     /// Share of loads of a working set `x` that hit this cache but not the one with the end
     /// `nearer`.
     pub fn own_share(&self, nearer: &CacheEnd, x: f64) -> f64 {
-        let held = |end: &CacheEnd| end.keeping.hits(x / end.capacity);
+        let held = |end: &CacheEnd| end.policy.hits(x / end.capacity);
         (held(self) - held(nearer)).max(0.0)
     }
 }
@@ -380,11 +380,11 @@ mod tests {
     const MEMORY: f64 = 95.0;
 
     /// Latency at `x` if all caches have this policy.
-    fn load(keeping: ReplacementModel, x: f64) -> f64 {
+    fn load(policy: ReplacementModel, x: f64) -> f64 {
         let mut held = 0.0;
         let mut sum = 0.0;
         for (capacity, load) in CACHES {
-            let hits = keeping.hits(x / capacity).max(held);
+            let hits = policy.hits(x / capacity).max(held);
             sum += load * (hits - held);
             held = hits;
         }
@@ -414,34 +414,34 @@ mod tests {
     #[test]
     fn capacities_and_loads_are_found_however_the_caches_replace() {
         let x = grid();
-        for keeping in KEEPINGS {
-            let y: Vec<f64> = x.iter().map(|&x| load(keeping, x)).collect();
+        for policy in POLICIES {
+            let y: Vec<f64> = x.iter().map(|&x| load(policy, x)).collect();
             let ends = cache_ends(&x, &y, &RISES);
-            assert_eq!(ends.len(), 3, "{keeping:?}");
+            assert_eq!(ends.len(), 3, "{policy:?}");
             let loads = [1.0, 3.5, 12.0, MEMORY];
             for ((end, (capacity, _)), loads) in ends.iter().zip(CACHES).zip(loads.windows(2)) {
                 assert!(
                     end.low <= capacity * 1.01 && capacity <= end.high * 1.01,
-                    "{keeping:?}: {end:?}"
+                    "{policy:?}: {end:?}"
                 );
                 // The longer the bend, the more capacities explain it about as well.
                 let long =
-                    matches!(keeping, ReplacementModel::Uneven(steepness) if steepness < 16.0);
-                let width = if long || matches!(keeping, ReplacementModel::Scattered(_)) {
+                    matches!(policy, ReplacementModel::Uneven(steepness) if steepness < 16.0);
+                let width = if long || matches!(policy, ReplacementModel::Scattered(_)) {
                     1.5
                 } else {
                     1.12
                 };
                 let near = if width > 1.2 { 0.1 } else { 0.045 };
-                assert!(close(end.capacity, capacity, near), "{keeping:?}: {end:?}");
+                assert!(close(end.capacity, capacity, near), "{policy:?}: {end:?}");
                 assert!(
                     end.low > capacity / width && end.high < capacity * width,
-                    "{keeping:?}: {end:?}"
+                    "{policy:?}: {end:?}"
                 );
                 let after = if width > 1.2 { 0.1 } else { 0.03 };
                 assert!(
                     close(end.before, loads[0], 0.02) && close(end.after, loads[1], after),
-                    "{keeping:?}: {end:?}"
+                    "{policy:?}: {end:?}"
                 );
             }
         }
@@ -452,18 +452,18 @@ mod tests {
         let x = grid();
         let mut random = SplitMix64::new(3);
         for trial in 0..30 {
-            let keeping = KEEPINGS[trial % KEEPINGS.len()];
+            let policy = POLICIES[trial % POLICIES.len()];
             let mut y: Vec<f64> = x
                 .iter()
-                .map(|&x| load(keeping, x) * (1.0 + 0.01 * normal(&mut random)))
+                .map(|&x| load(policy, x) * (1.0 + 0.01 * normal(&mut random)))
                 .collect();
             y[5 + trial] *= 1.5;
             let ends = cache_ends(&x, &y, &RISES);
-            assert_eq!(ends.len(), 3, "{keeping:?}");
+            assert_eq!(ends.len(), 3, "{policy:?}");
             for (end, (capacity, _)) in ends.iter().zip(CACHES) {
                 assert!(
                     close(end.capacity, capacity, 0.12),
-                    "{trial} {keeping:?}: {end:?}"
+                    "{trial} {policy:?}: {end:?}"
                 );
             }
         }

@@ -30,13 +30,13 @@ impl Knee {
     }
 }
 
-/// The steps of the curve `y` over increasing `x`, in order. A step is a change between levels that
-/// differ by more than `threshold` (0.2 is a factor of 1.2 up or down) within a few points, and
-/// stay different for at least two points. A transition over several points is one step, which
-/// begins where the curve leaves the previous level. Two transitions are separate if at least two
-/// points between them are flat against both. Neither a single outlier nor a slow drift is a step.
-/// Empty if `x` is not increasing, lengths differ, a `y` is not finite and above 0, or `threshold`
-/// is not finite and above 0.
+/// The steps of the curve `y` over increasing `x`, in order. A step is a change between levels
+/// within a few points. The levels differ by more than `threshold` (0.2 is a factor of 1.2 up or
+/// down) and stay different for at least two points. A transition over several points is one step,
+/// which begins where the curve leaves the previous level. Two transitions are separate if at least
+/// two points between them are flat against both. Neither a single outlier nor a slow drift is a
+/// step. Empty if `x` is not increasing, lengths differ, a `y` is not finite and above 0, or
+/// `threshold` is not finite and above 0.
 ///
 /// Source: binary segmentation (Scott and Knott, Biometrics 30, 1974) of log y, by absolute
 /// deviations from the segments' medians, so that outliers weigh little. Fryzlewicz (Annals of

@@ -164,7 +164,8 @@ mod tests {
     use super::super::order::tests::{exponential, normal};
     use super::*;
 
-    /// Share of cases in which `count` samples show two groups; `draw` gives a sample by its number.
+    /// Share of cases in which `count` samples show two groups; `draw` gives a sample by its
+    /// number.
     fn found(
         count: usize,
         trials: usize,

@@ -14,7 +14,7 @@ const POOL: usize = 1 << 20;
 
 /// Distance of stamps in a random block. All stamps of one write are equal, and no two writes share
 /// a stamp. So no device finds equal blocks.
-const STAMPED: usize = 4096;
+const STAMP_DISTANCE: usize = 4096;
 
 /// Seed of the pattern. It never changes, so that files of an earlier session can be verified.
 const PATTERN_SEED: u64 = 0x6d65_6d67;
@@ -67,7 +67,7 @@ impl Contents {
         } else {
             self.fill(slot, buffer, offset);
         }
-        for part in buffer.chunks_exact_mut(STAMPED) {
+        for part in buffer.chunks_exact_mut(STAMP_DISTANCE) {
             part[..8].copy_from_slice(&stamp.to_le_bytes());
         }
     }
@@ -112,15 +112,15 @@ mod tests {
             let before = second.clone();
             contents.make(1, &mut second, 0);
             let same = before
-                .chunks(STAMPED)
-                .zip(second.chunks(STAMPED))
+                .chunks(STAMP_DISTANCE)
+                .zip(second.chunks(STAMP_DISTANCE))
                 .filter(|(a, b)| a == b)
                 .count();
             assert_eq!(same, 0, "every 4 KiB of the next write differs");
             for block in [first, second] {
                 let words: std::collections::BTreeSet<&[u8]> = block.chunks(8).collect();
                 assert!(
-                    words.len() > block.len() / 8 - block.len() / STAMPED - 2,
+                    words.len() > block.len() / 8 - block.len() / STAMP_DISTANCE - 2,
                     "{size}: {}",
                     words.len()
                 );

@@ -22,10 +22,10 @@ pub mod work;
 pub mod worker;
 
 pub use experiment::{
-    BlockOrder, Direction, EngineName, LookAt, Position, Rate, Recorded, STORAGE_EXPERIMENT,
+    BlockOrder, Direction, EngineName, FileLookup, Position, Rate, Recorded, STORAGE_EXPERIMENT,
     Settings, Storage, Timing, WriteShare, parse_trace,
 };
 pub use observe::{COUNTED_WINDOWS, StorageWindow};
-pub use runner::{StorageRunner, look_at};
+pub use runner::{StorageRunner, lookup};
 pub use target::IoTarget;
 pub use work::{Content, Flush, IoFile, IoWork, Order, Pace, Permission, Recording, Step};

@@ -97,29 +97,29 @@ impl StorageWindow {
     /// none succeeded.
     pub fn from_threads(
         work: &IoWork,
-        lanes: &[WorkerWindow],
+        queues: &[WorkerWindow],
         (start, end, rate): (u64, u64, f64),
     ) -> Result<Self, Failure> {
-        let fault = lanes.iter().find_map(|lane| lane.fault);
+        let fault = queues.iter().find_map(|queue| queue.fault);
         if let Some((step, transfer, number)) = fault.filter(|_| !work.continue_on_error) {
             return Err(Failure::Failed(describe(work, &step, transfer, number)));
         }
         let mut seen = Self {
-            is_last: !lanes.is_empty(),
+            is_last: !queues.is_empty(),
             ..Self::default()
         };
         let mut inside = 0;
         let mut last = start;
         let mut first = None;
-        for lane in lanes {
-            inside += lane.inside;
-            last = last.max(lane.last);
-            first = [first, lane.first].into_iter().flatten().min();
-            seen.add(lane);
+        for queue in queues {
+            inside += queue.inside;
+            last = last.max(queue.last);
+            first = [first, queue.first].into_iter().flatten().min();
+            seen.add(queue);
         }
         if seen.whole == 0 && (seen.short > 0 || !seen.errors.is_empty()) {
             return Err(Failure::Failed(
-                seen.fruitless(fault.map(|f| describe(work, &f.0, f.1, f.2))),
+                seen.no_transfer_reason(fault.map(|f| describe(work, &f.0, f.1, f.2))),
             ));
         }
         let until = |tick: u64| Nanos(tick.saturating_sub(start).max(1) as f64 / rate);
@@ -133,26 +133,26 @@ impl StorageWindow {
         Ok(seen)
     }
 
-    fn add(&mut self, lane: &WorkerWindow) {
-        self.whole += lane.whole;
-        self.bytes += lane.bytes;
-        self.reads.merge(&lane.reads);
-        self.writes.merge(&lane.writes);
-        self.flushes.merge(&lane.flushes);
-        self.seeks.add(&lane.seeks);
-        for (&number, count) in &lane.errors {
+    fn add(&mut self, queue: &WorkerWindow) {
+        self.whole += queue.whole;
+        self.bytes += queue.bytes;
+        self.reads.merge(&queue.reads);
+        self.writes.merge(&queue.writes);
+        self.flushes.merge(&queue.flushes);
+        self.seeks.add(&queue.seeks);
+        for (&number, count) in &queue.errors {
             *self.errors.entry(error_text(number)).or_default() += count;
         }
-        self.short += lane.short;
-        self.wrong += lane.wrong;
-        self.due += lane.due;
-        self.behind += lane.behind;
-        self.threads.push(lane.whole);
-        self.is_last &= lane.exhausted;
+        self.short += queue.short;
+        self.wrong += queue.wrong;
+        self.due += queue.due;
+        self.behind += queue.behind;
+        self.threads.push(queue.whole);
+        self.is_last &= queue.exhausted;
     }
 
     /// Reason why a window without a complete transfer is invalid.
-    fn fruitless(&self, fault: Option<String>) -> String {
+    fn no_transfer_reason(&self, fault: Option<String>) -> String {
         let failed: u64 = self.errors.values().sum();
         match fault {
             Some(first) => format!("no operation succeeded, {failed} failed; the first: {first}"),
@@ -209,7 +209,7 @@ mod tests {
     use super::super::work::{IoFile, Pace};
     use super::*;
 
-    fn lane(inside: u64, whole: u64) -> WorkerWindow {
+    fn queue(inside: u64, whole: u64) -> WorkerWindow {
         WorkerWindow {
             inside,
             whole,
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn the_rate_is_of_what_was_done_inside() {
         let seen =
-            StorageWindow::from_threads(&work(), &[lane(4, 6), lane(2, 2)], (1000, 5000, 2.0))
+            StorageWindow::from_threads(&work(), &[queue(4, 6), queue(2, 2)], (1000, 5000, 2.0))
                 .unwrap();
         assert_eq!(
             (seen.amount, seen.elapsed, seen.whole),
@@ -280,7 +280,7 @@ mod tests {
         );
         assert_eq!(seen.threads, [6, 2]);
         // No operation completed in time: the time until the first completion counts.
-        let slow = StorageWindow::from_threads(&work(), &[lane(0, 3)], (1000, 2000, 2.0)).unwrap();
+        let slow = StorageWindow::from_threads(&work(), &[queue(0, 3)], (1000, 2000, 2.0)).unwrap();
         assert_eq!((slow.amount, slow.elapsed), (1, Nanos(1000.0)));
         // A number of operations ends the window: the time until the last completion counts.
         let counted = IoWork {
@@ -288,7 +288,7 @@ mod tests {
             ..work()
         };
         let counted =
-            StorageWindow::from_threads(&counted, &[lane(6, 6)], (1000, u64::MAX, 2.0)).unwrap();
+            StorageWindow::from_threads(&counted, &[queue(6, 6)], (1000, u64::MAX, 2.0)).unwrap();
         assert_eq!((counted.amount, counted.elapsed), (6, Nanos(4000.0)));
     }
 
@@ -297,7 +297,7 @@ mod tests {
         let failed = WorkerWindow {
             errors: [(5, 2)].into(),
             fault: Some((step(), Transfer::Read, 5)),
-            ..lane(4, 4)
+            ..queue(4, 4)
         };
         let Err(Failure::Failed(text)) =
             StorageWindow::from_threads(&work(), std::slice::from_ref(&failed), (1000, 5000, 1.0))
@@ -331,7 +331,7 @@ mod tests {
         assert!(text.contains("no operation succeeded, 2 failed"), "{text}");
         let short = WorkerWindow {
             short: 3,
-            ..lane(0, 0)
+            ..queue(0, 0)
         };
         let text = format!(
             "{:?}",

@@ -7,7 +7,7 @@ use crate::target::IoTarget;
 use crate::trace::Tracer;
 use crate::walk::Walk;
 use crate::work::{Content, IoFile, IoWork, Permission, Step};
-use crate::worker::{Noted, Ticker, WorkerQueue, WorkerWindow, run};
+use crate::worker::{Ticker, TraceEntry, WorkerQueue, WorkerWindow, run};
 use engine::{External, ExternalMeans, ExternalRunner, Failure, Member, Observation, StartBarrier};
 use host::interrupt::StopFlag;
 use host::noise::ThreadNoise;
@@ -31,7 +31,7 @@ struct RealTicker {
 }
 
 /// Largest delay of a wake-up from sleep.
-const WAKING: Nanos = Nanos(80e3);
+const LONGEST_WAKE_UP: Nanos = Nanos(80e3);
 
 /// Longest sleep. The stop flag is checked between sleeps.
 const LONGEST_SLEEP: Nanos = Nanos(50e6);
@@ -43,8 +43,8 @@ impl Ticker for RealTicker {
 
     fn wait_until(&self, tick: u64) {
         let left = Nanos(tick.saturating_sub(counter::ticks()) as f64 / self.rate);
-        if left > WAKING {
-            counter::sleep((left - WAKING).min(LONGEST_SLEEP));
+        if left > LONGEST_WAKE_UP {
+            counter::sleep((left - LONGEST_WAKE_UP).min(LONGEST_SLEEP));
             return;
         }
         while counter::ticks() < tick {
@@ -76,7 +76,7 @@ struct Progress {
 
 /// A work whose engines are open.
 pub struct IoRun {
-    lanes: Vec<Mutex<WorkerQueue>>,
+    queues: Vec<Mutex<WorkerQueue>>,
     left: Option<u64>,
     direct: bool,
     remarks: Vec<String>,
@@ -101,7 +101,7 @@ impl std::fmt::Debug for StorageRunner {
 }
 
 /// Results of one thread for a window.
-struct Brought {
+struct ThreadResult {
     seen: Result<WorkerWindow, Failure>,
     cpu: Option<Nanos>,
     noise: Option<ThreadNoise>,
@@ -112,7 +112,7 @@ struct Brought {
 ///
 /// # Errors
 /// The file cannot be used; the reason, in the words of a message.
-pub fn look_at(file: &IoFile, direct: bool) -> units::error::Result<IoTarget> {
+pub fn lookup(file: &IoFile, direct: bool) -> units::error::Result<IoTarget> {
     let access = match file.permission {
         Permission::Read => Access::Read,
         Permission::Destroy => Access::Destroy,
@@ -206,18 +206,18 @@ impl StorageRunner {
         let Some((work, run)) = self.current.take() else {
             return;
         };
-        let park = |lane: &Mutex<WorkerQueue>| {
-            let lane = lane.lock().unwrap_or_else(PoisonError::into_inner);
+        let park = |queue: &Mutex<WorkerQueue>| {
+            let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
             Parked {
-                walk: lane.walk.clone(),
-                pending: lane.pending,
-                unflushed: lane.unflushed,
-                disturbance: lane.disturbance.clone(),
-                covered: lane.covered,
+                walk: queue.walk.clone(),
+                pending: queue.pending,
+                unflushed: queue.unflushed,
+                disturbance: queue.disturbance.clone(),
+                covered: queue.covered,
             }
         };
         let progress = Progress {
-            threads: run.lanes.iter().map(park).collect(),
+            threads: run.queues.iter().map(park).collect(),
             left: run.left,
         };
         self.parked.insert(work, progress);
@@ -291,7 +291,7 @@ impl StorageRunner {
             Content::Zeros
         };
         let Progress { threads, left } = self.parked.remove(work).unwrap_or_else(|| fresh(work));
-        let mut lanes = Vec::with_capacity(threads.len());
+        let mut queues = Vec::with_capacity(threads.len());
         for (parked, engine) in threads.into_iter().zip(engines) {
             let engine = engine?;
             remarks.extend(
@@ -302,17 +302,23 @@ impl StorageRunner {
                     .cloned()
                     .collect::<Vec<_>>(),
             );
-            let mut lane = WorkerQueue::new(engine, parked.walk, Contents::new(content, work.seed));
-            (lane.pending, lane.unflushed, lane.disturbance, lane.covered) = (
+            let mut queue =
+                WorkerQueue::new(engine, parked.walk, Contents::new(content, work.seed));
+            (
+                queue.pending,
+                queue.unflushed,
+                queue.disturbance,
+                queue.covered,
+            ) = (
                 parked.pending,
                 parked.unflushed,
                 parked.disturbance,
                 parked.covered,
             );
-            lanes.push(Mutex::new(lane));
+            queues.push(Mutex::new(queue));
         }
         Ok(IoRun {
-            lanes,
+            queues,
             left,
             direct,
             remarks,
@@ -341,8 +347,8 @@ impl StorageRunner {
             let run = Arc::clone(run);
             let start = Arc::clone(&start);
             let work = work.clone();
-            let barrier = StartBarrier::new(run.lanes.len());
-            let threads = run.lanes.len();
+            let barrier = StartBarrier::new(run.queues.len());
+            let threads = run.queues.len();
             let traced = self.tracer.is_some();
             let stop = means.stop.clone();
             means.team.run(&work.cpus.clone(), move |member| {
@@ -363,13 +369,16 @@ impl StorageRunner {
         let cpu = brought.iter().map(|b| b.cpu).sum::<Option<Nanos>>();
         let noise = brought.iter().map(|b| b.noise).collect::<Option<Vec<_>>>();
         let found_on = brought.iter().map(|b| b.found_on).collect();
-        let mut lanes = brought
+        let mut queues = brought
             .into_iter()
             .map(|b| b.seen)
             .collect::<Result<Vec<_>, _>>()?;
-        self.write_down(work, &mut lanes, rate)?;
-        let mut seen =
-            StorageWindow::from_threads(work, &lanes, (start, start.saturating_add(length), rate))?;
+        self.write_down(work, &mut queues, rate)?;
+        let mut seen = StorageWindow::from_threads(
+            work,
+            &queues,
+            (start, start.saturating_add(length), rate),
+        )?;
         seen.begin = begin;
         seen.cpu = cpu;
         self.complete(&mut seen, quota);
@@ -392,17 +401,17 @@ impl StorageRunner {
     fn write_down(
         &mut self,
         work: &IoWork,
-        lanes: &mut [WorkerWindow],
+        queues: &mut [WorkerWindow],
         rate: f64,
     ) -> Result<(), Failure> {
         let Some(tracer) = &mut self.tracer else {
             return Ok(());
         };
-        let noted: Vec<Vec<Noted>> = lanes
+        let trace: Vec<Vec<TraceEntry>> = queues
             .iter_mut()
-            .map(|lane| std::mem::take(&mut lane.noted))
+            .map(|queue| std::mem::take(&mut queue.trace))
             .collect();
-        tracer.window(work, &noted, rate)
+        tracer.window(work, &trace, rate)
     }
 
     /// Adds facts about the run to `seen`, and reduces the number of operations left.
@@ -432,17 +441,17 @@ fn one_thread(
     member: Member,
     (barrier, start, length): (&StartBarrier, &AtomicU64, u64),
     mut window: Window,
-) -> Brought {
-    let Some(lane) = run_of.lanes.get(member.index) else {
+) -> ThreadResult {
+    let Some(queue) = run_of.queues.get(member.index) else {
         let seen = Err(Failure::Failed("a thread has no engine".to_owned()));
-        return Brought {
+        return ThreadResult {
             seen,
             cpu: None,
             noise: None,
             found_on: None,
         };
     };
-    let mut lane = lane.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
     let ticker = RealTicker { rate: window.rate };
     let before = pin::current_cpu();
     barrier.wait();
@@ -454,7 +463,7 @@ fn one_thread(
     window.end = window.start.saturating_add(length);
     let noise = ThreadNoise::of_this_thread();
     let cpu = counter::thread_cpu();
-    let seen = run(&mut lane, work, &window, &ticker);
+    let seen = run(&mut queue, work, &window, &ticker);
     let cpu = cpu.and_then(|earlier| Some(counter::thread_cpu()? - earlier));
     let noise =
         noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
@@ -463,7 +472,7 @@ fn one_thread(
     } else {
         before
     };
-    Brought {
+    ThreadResult {
         seen,
         cpu,
         noise,

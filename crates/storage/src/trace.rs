@@ -1,7 +1,7 @@
 //! Trace of single operations, as lines of a file.
 
 use super::work::IoWork;
-use super::worker::Noted;
+use super::worker::TraceEntry;
 use engine::Failure;
 use host::storage::Transfer;
 use report::{TraceRecord, TraceWriter};
@@ -25,7 +25,7 @@ impl Tracer {
         }
     }
 
-    /// Writes the operations of a window in the order of their submission. `noted` has one list for
+    /// Writes the operations of a window in the order of their submission. `trace` has one list for
     /// each thread, and `rate` is ticks per ns.
     ///
     /// # Errors
@@ -33,10 +33,10 @@ impl Tracer {
     pub fn window(
         &mut self,
         work: &IoWork,
-        noted: &[Vec<Noted>],
+        trace: &[Vec<TraceEntry>],
         rate: f64,
     ) -> Result<(), Failure> {
-        let mut all: Vec<(usize, &Noted)> = noted
+        let mut all: Vec<(usize, &TraceEntry)> = trace
             .iter()
             .enumerate()
             .flat_map(|(thread, of)| of.iter().map(move |n| (thread, n)))
@@ -46,7 +46,7 @@ impl Tracer {
         let origin = *self.origin.get_or_insert(first.unwrap_or(0));
         let window = self.windows;
         let since = |tick: u64| (tick.saturating_sub(origin) as f64 / rate).round() as u64;
-        let record = |&(thread, n): &(usize, &Noted)| TraceRecord {
+        let record = |&(thread, n): &(usize, &TraceEntry)| TraceRecord {
             point: work.point,
             window,
             thread: u32::try_from(thread).unwrap_or(u32::MAX),

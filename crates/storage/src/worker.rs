@@ -61,7 +61,7 @@ impl WorkerQueue {
 
 /// Record of one operation. Times are in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Noted {
+pub struct TraceEntry {
     /// Operation and its offset.
     pub step: Step,
     /// Kind of transfer: read, write or flush.
@@ -112,15 +112,15 @@ pub struct WorkerWindow {
     /// True if no operations are left.
     pub exhausted: bool,
     /// Every operation, if a trace was requested.
-    pub noted: Vec<Noted>,
+    pub trace: Vec<TraceEntry>,
 }
 
 /// Time without any completion after which the engine has lost something or its device hangs.
-const PATIENCE: Nanos = Nanos(120e9);
+const HANG_TIMEOUT: Nanos = Nanos(120e9);
 
 /// Time without any completion at the end of a session. It is short, because nothing of this window
 /// counts any more.
-const PATIENCE_AT_END: Nanos = Nanos(5e9);
+const END_TIMEOUT: Nanos = Nanos(5e9);
 
 /// An operation in flight.
 #[derive(Debug, Clone, Copy)]
@@ -134,8 +134,8 @@ struct Busy {
 }
 
 /// State of the loop during a window.
-struct Turn<'a, T: Ticker> {
-    lane: &'a mut WorkerQueue,
+struct WindowRun<'a, T: Ticker> {
+    queue: &'a mut WorkerQueue,
     work: &'a IoWork,
     window: &'a Window,
     ticker: &'a T,
@@ -160,15 +160,15 @@ struct Turn<'a, T: Ticker> {
 /// # Errors
 /// The engine itself failed. Failures of single operations are in the figures.
 pub fn run<T: Ticker>(
-    lane: &mut WorkerQueue,
+    queue: &mut WorkerQueue,
     work: &IoWork,
     window: &Window,
     ticker: &T,
 ) -> Result<WorkerWindow, Failure> {
     let places = work.depth.max(1) as usize;
-    let schedule = Schedule::new(work, window, lane.covered);
-    let mut turn = Turn {
-        lane,
+    let schedule = Schedule::new(work, window, queue.covered);
+    let mut turn = WindowRun {
+        queue,
         work,
         window,
         ticker,
@@ -185,7 +185,7 @@ pub fn run<T: Ticker>(
         seeks: SeekTimes::are_asked(work),
     };
     turn.go()?;
-    let Turn {
+    let WindowRun {
         mut seen,
         begun,
         schedule,
@@ -202,11 +202,11 @@ pub fn run<T: Ticker>(
     } else {
         seen.due.saturating_sub(begun)
     };
-    lane.covered += window.end.saturating_sub(window.start);
+    queue.covered += window.end.saturating_sub(window.start);
     Ok(seen)
 }
 
-impl<T: Ticker> Turn<'_, T> {
+impl<T: Ticker> WindowRun<'_, T> {
     fn go(&mut self) -> Result<(), Failure> {
         loop {
             self.begin()?;
@@ -235,9 +235,9 @@ impl<T: Ticker> Turn<'_, T> {
         if ended {
             return true;
         }
-        if self.lane.pending.is_none() {
-            self.lane.pending = self.lane.walk.next();
-            self.seen.exhausted = self.lane.pending.is_none();
+        if self.queue.pending.is_none() {
+            self.queue.pending = self.queue.walk.next();
+            self.seen.exhausted = self.queue.pending.is_none();
         }
         self.seen.exhausted
     }
@@ -246,12 +246,12 @@ impl<T: Ticker> Turn<'_, T> {
     fn must_flush(&self) -> bool {
         self.work
             .flush
-            .is_some_and(|(after, _)| self.lane.unflushed >= after)
+            .is_some_and(|(after, _)| self.queue.unflushed >= after)
     }
 
     /// Tick from which on the next operation may begin; 0 if time does not matter.
     fn next_due(&self) -> u64 {
-        match self.schedule.due(self.begun, self.lane.pending.as_ref()) {
+        match self.schedule.due(self.begun, self.queue.pending.as_ref()) {
             Some(due) => due,
             None if self.work.think_ns == 0 => 0,
             None => self.free.iter().map(|(ready, _)| *ready).min().unwrap_or(0),
@@ -265,7 +265,7 @@ impl<T: Ticker> Turn<'_, T> {
             if due > 0 && due > self.ticker.now() {
                 break;
             }
-            let Some(step) = self.lane.pending.take() else {
+            let Some(step) = self.queue.pending.take() else {
                 break;
             };
             self.take_up(step, due);
@@ -295,9 +295,9 @@ impl<T: Ticker> Turn<'_, T> {
             Transfer::Read
         };
         if step.write
-            && let Some(buffer) = self.lane.engine.buffers().slot_mut(slot)
+            && let Some(buffer) = self.queue.engine.buffers().slot_mut(slot)
         {
-            self.lane
+            self.queue
                 .contents
                 .make(slot, &mut buffer[..step.bytes], step.offset);
         }
@@ -343,7 +343,7 @@ impl<T: Ticker> Turn<'_, T> {
                     busy.due = if paced { busy.due } else { now };
                 }
             }
-            let taken = self.lane.engine.submit(&self.batch)?.min(self.batch.len());
+            let taken = self.queue.engine.submit(&self.batch)?.min(self.batch.len());
             self.in_flight += taken;
             self.batch.drain(..taken);
             if taken == 0 {
@@ -372,7 +372,7 @@ impl<T: Ticker> Turn<'_, T> {
     /// for them.
     fn take(&mut self, least: usize) -> Result<(), Failure> {
         self.completions.clear();
-        self.lane.engine.reap(least, &mut self.completions)?;
+        self.queue.engine.reap(least, &mut self.completions)?;
         if !self.completions.is_empty() {
             self.silent_since = None;
             return Ok(());
@@ -381,9 +381,9 @@ impl<T: Ticker> Turn<'_, T> {
         let silent = now.saturating_sub(*self.silent_since.get_or_insert(now));
         let silent = Nanos(silent as f64 / self.window.rate);
         match self.window.stop.is_set() {
-            true if silent > PATIENCE_AT_END => Err(Failure::Interrupted),
-            false if silent > PATIENCE => Err(Failure::Failed(format!(
-                "the device hangs: {} operations in flight did not come back in {PATIENCE}",
+            true if silent > END_TIMEOUT => Err(Failure::Interrupted),
+            false if silent > HANG_TIMEOUT => Err(Failure::Failed(format!(
+                "the device hangs: {} operations in flight did not come back in {HANG_TIMEOUT}",
                 self.in_flight
             ))),
             _ => Ok(()),
@@ -431,14 +431,14 @@ impl<T: Ticker> Turn<'_, T> {
                 }
                 if busy.transfer == Transfer::Write {
                     seen.writes.add(nanos);
-                    self.lane.unflushed += 1;
-                    self.lane.disturbance.insert(step.file);
+                    self.queue.unflushed += 1;
+                    self.queue.disturbance.insert(step.file);
                 } else {
                     seen.reads.add(nanos);
-                    self.lane.contents.overwritten(slot);
+                    self.queue.contents.overwritten(slot);
                     if self.work.verify
-                        && let Some(buffer) = self.lane.engine.buffers().slot(slot)
-                        && !self.lane.contents.is_right(&buffer[..moved], step.offset)
+                        && let Some(buffer) = self.queue.engine.buffers().slot(slot)
+                        && !self.queue.contents.is_right(&buffer[..moved], step.offset)
                     {
                         seen.wrong += 1;
                     }
@@ -458,7 +458,7 @@ impl<T: Ticker> Turn<'_, T> {
                 issued,
                 ..
             } = *busy;
-            self.seen.noted.push(Noted {
+            self.seen.trace.push(TraceEntry {
                 step,
                 transfer,
                 due,
@@ -479,8 +479,8 @@ impl<T: Ticker> Turn<'_, T> {
         } else {
             Transfer::DataSync
         };
-        self.lane.unflushed = 0;
-        for file in std::mem::take(&mut self.lane.disturbance) {
+        self.queue.unflushed = 0;
+        for file in std::mem::take(&mut self.queue.disturbance) {
             let Some((_, slot)) = self.free.pop() else {
                 return Ok(());
             };

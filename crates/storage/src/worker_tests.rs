@@ -86,7 +86,7 @@ fn ran(work: &IoWork, (sound, end_after): (u64, u64)) -> (Result<WorkerWindow, F
         waits: 0,
         stop: stop.clone(),
     };
-    let mut lane = WorkerQueue::new(
+    let mut queue = WorkerQueue::new(
         Box::new(engine),
         Walk::new(work, 0),
         Contents::new(Content::Zeros, 0),
@@ -100,7 +100,7 @@ fn ran(work: &IoWork, (sound, end_after): (u64, u64)) -> (Result<WorkerWindow, F
         traced: false,
         stop,
     };
-    (run(&mut lane, work, &window, &clock), clock.now())
+    (run(&mut queue, work, &window, &clock), clock.now())
 }
 
 fn work() -> IoWork {

@@ -231,7 +231,7 @@ fn is_chosen(point: &Point) -> bool {
         || point.coordinates.contains_key(REQUESTED_THREADS)
 }
 
-/// What a point measures: its coordinates without the repetition and without those that kernel
+/// The subject of a point: its coordinates without the repetition and without those that kernel
 /// selection decided. A name that consists of digits is taken for a number, since a table does not
 /// distinguish them.
 fn question(point: &Point) -> Coordinates {
@@ -263,7 +263,7 @@ fn places(dataset: &Dataset) -> Places<'_> {
     places
 }
 
-/// What the points measure, in the order of the dataset.
+/// Subjects of the points, in the order of the dataset.
 fn in_order(dataset: &Dataset) -> Vec<Coordinates> {
     let mut seen = BTreeSet::new();
     dataset

@@ -11,7 +11,7 @@ use units::{Bytes, Hertz, Nanos, counted};
 pub const GRANTED: f64 = 0.9;
 
 /// A hypervisor or a quota that takes more of the time than this moves a median.
-const TAKEN: f64 = 0.01;
+const MAX_STOLEN_SHARE: f64 = 0.01;
 
 /// CPU time that other programs may use during a session, in CPUs.
 const OTHERS: f64 = 0.25;
@@ -286,14 +286,14 @@ fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
     let share = |time: Option<f64>| time.unwrap_or(0.0) / elapsed;
     let mut reasons = Vec::new();
     let stolen = share(around.stolen_ns) / cpus;
-    if stolen > TAKEN {
+    if stolen > MAX_STOLEN_SHARE {
         reasons.push(reason(
             Cause::Stolen,
             format!("the hypervisor took {:.0}% of the time", stolen * 100.0),
         ));
     }
     let throttled = share(around.throttled_ns);
-    if throttled > TAKEN {
+    if throttled > MAX_STOLEN_SHARE {
         let text = format!(
             "the cpu quota stopped threads for {:.0}% of the time",
             throttled * 100.0

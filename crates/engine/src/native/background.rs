@@ -11,18 +11,20 @@ use units::error::Result;
 
 /// One operation of a traffic thread, with a window of its own.
 #[derive(Debug)]
-struct WorkerQueue {
+struct TrafficStream {
     kernel: StreamKernel,
     window: Window,
     /// Offset at which the thread stopped and the next sample continues.
     offset: AtomicUsize,
 }
 
-impl WorkerQueue {
-    /// The kernel of `lane`, and a walk that continues at its offset; `None` without a lane.
-    fn start(lane: &Option<Self>) -> Result<Option<(StreamKernel, StreamWalk<'_>)>> {
-        let Some(lane) = lane else { return Ok(None) };
-        Ok(Some((lane.kernel, lane.walk()?)))
+impl TrafficStream {
+    /// The kernel of `stream`, and a walk that continues at its offset; `None` without a stream.
+    fn start(stream: &Option<Self>) -> Result<Option<(StreamKernel, StreamWalk<'_>)>> {
+        let Some(stream) = stream else {
+            return Ok(None);
+        };
+        Ok(Some((stream.kernel, stream.walk()?)))
     }
 
     fn walk(&self) -> Result<StreamWalk<'_>> {
@@ -32,7 +34,7 @@ impl WorkerQueue {
     }
 }
 
-impl WorkerQueue {
+impl TrafficStream {
     /// Lets the next sample begin at this share of a pass over the window.
     fn start_at(&self, share: f64) {
         if let Ok(mut walk) = self.walk() {
@@ -51,8 +53,8 @@ impl WorkerQueue {
 #[derive(Debug)]
 pub struct TrafficShare {
     traffic: Traffic,
-    read: Option<WorkerQueue>,
-    write: Option<WorkerQueue>,
+    read: Option<TrafficStream>,
+    write: Option<TrafficStream>,
     /// Number of bursts done, so that the mix continues with the next burst.
     place: AtomicU64,
 }
@@ -68,7 +70,7 @@ impl TrafficShare {
         for operation in traffic.operations() {
             let kernel =
                 kernels::select(operation, Width::Widest).map_err(units::error::Error::failure)?;
-            let lane = WorkerQueue {
+            let stream = TrafficStream {
                 kernel,
                 window: take(traffic.window().to_usize())?,
                 offset: AtomicUsize::new(0),
@@ -78,7 +80,7 @@ impl TrafficShare {
             } else {
                 &mut read
             };
-            *place = Some(lane);
+            *place = Some(stream);
         }
         Ok(Self {
             traffic: traffic.clone(),
@@ -92,7 +94,7 @@ impl TrafficShare {
         [&self.read, &self.write]
             .into_iter()
             .flatten()
-            .map(move |lane| lane.window.inspect(node_samples))
+            .map(move |stream| stream.window.inspect(node_samples))
     }
 
     /// Calls `measure` with a function that does a number of bursts, each with its pause.
@@ -101,8 +103,8 @@ impl TrafficShare {
         // Otherwise nothing would be measured, and the sample would fail for lack of a common
         // window.
         let (Ok(mut read), Ok(mut write)) = (
-            WorkerQueue::start(&self.read),
-            WorkerQueue::start(&self.write),
+            TrafficStream::start(&self.read),
+            TrafficStream::start(&self.write),
         ) else {
             return;
         };
@@ -111,12 +113,12 @@ impl TrafficShare {
         let mut place = self.place.load(Ordering::Relaxed);
         measure(&mut |bursts| {
             for _ in 0..bursts {
-                let lane = if self.traffic.stores_at(place) {
+                let stream = if self.traffic.stores_at(place) {
                     &mut write
                 } else {
                     &mut read
                 };
-                if let Some((kernel, walk)) = lane {
+                if let Some((kernel, walk)) = stream {
                     kernel.run(walk, blocks);
                 }
                 dependent_adds(pause);
@@ -124,9 +126,9 @@ impl TrafficShare {
             }
         });
         self.place.store(place, Ordering::Relaxed);
-        for (lane, walk) in [(&self.read, read), (&self.write, write)] {
-            if let (Some(lane), Some((_, walk))) = (lane, walk) {
-                lane.offset.store(walk.offset(), Ordering::Relaxed);
+        for (stream, walk) in [(&self.read, read), (&self.write, write)] {
+            if let (Some(stream), Some((_, walk))) = (stream, walk) {
+                stream.offset.store(walk.offset(), Ordering::Relaxed);
             }
         }
     }
@@ -162,8 +164,8 @@ impl LoadedRun {
         }
     }
 
-    /// The lanes of all streaming threads.
-    fn lanes(&self) -> impl Iterator<Item = &WorkerQueue> {
+    /// The traffic_streams of all streaming threads.
+    fn traffic_streams(&self) -> impl Iterator<Item = &TrafficStream> {
         let probe = match &self.probe {
             ProbeRun::Stream(share) => Some(share.as_ref()),
             ProbeRun::Chase(_) => None,
@@ -175,14 +177,18 @@ impl LoadedRun {
             .flatten()
     }
 
-    /// Lets all lanes begin at this share of a pass over their window.
+    /// Lets all traffic_streams begin at this share of a pass over their window.
     pub fn start_at(&self, share: f64) {
-        self.lanes().for_each(|lane| lane.start_at(share));
+        self.traffic_streams()
+            .for_each(|stream| stream.start_at(share));
     }
 
-    /// Share of its pass that the most advanced lane has done, from 0 to 1; 0 without lanes.
+    /// Share of its pass that the most advanced stream has done, from 0 to 1; 0 without
+    /// traffic_streams.
     pub fn share(&self) -> f64 {
-        self.lanes().map(WorkerQueue::share).fold(0.0, f64::max)
+        self.traffic_streams()
+            .map(TrafficStream::share)
+            .fold(0.0, f64::max)
     }
 
     /// Page evidence of each window, the probe's first.
@@ -284,16 +290,16 @@ mod tests {
                 let written = share
                     .write
                     .as_ref()
-                    .map_or(0, |lane| changed(&lane.window, OLD));
+                    .map_or(0, |stream| changed(&stream.window, OLD));
                 let read = share
                     .read
                     .as_ref()
-                    .map_or(0, |lane| changed(&lane.window, OLD));
+                    .map_or(0, |stream| changed(&stream.window, OLD));
                 assert_eq!((written, read), (counted, 0), "{traffic:?}");
                 let passed = share
                     .read
                     .as_ref()
-                    .map_or(0, |lane| lane.offset.load(Ordering::Relaxed) as u64);
+                    .map_or(0, |stream| stream.offset.load(Ordering::Relaxed) as u64);
                 assert_eq!(
                     passed,
                     3 * u64::from(reads) * traffic.burst_blocks() * BLOCK_BYTES,

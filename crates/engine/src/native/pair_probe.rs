@@ -26,12 +26,12 @@ impl RealMachine {
             ping_pong::map_half(lines, member.index)
         })?;
         let halves = halves.into_iter().collect::<Result<Vec<Window>>>()?;
-        let patience = self.clock.ticks(ping_pong::LONGEST_WAIT);
+        let longest_wait_ticks = self.clock.ticks(ping_pong::LONGEST_WAIT);
         Ok(Arc::new(HandOffRun::new(
             work,
             halves,
             self.stop.clone(),
-            patience,
+            longest_wait_ticks,
         )))
     }
 

@@ -30,7 +30,7 @@ const TURNS: usize = 64;
 /// Polls of a line before a thread checks whether to go on waiting. They take some microseconds
 /// with loads, and some tens with compare-and-swaps. The slowest round trips take less than a tenth
 /// of that.
-const LOOKS: usize = 1 << 13;
+const POLLS: usize = 1 << 13;
 
 /// Time after which a partner that does not answer is given up. No quota keeps a thread from its
 /// CPU for longer.
@@ -43,7 +43,7 @@ const DISTANCE: usize = 128;
 /// Values of [`HandOffRun::state`].
 const UNDER_WAY: usize = 0;
 const OVER: usize = 1;
-const GIVEN_UP: usize = 2;
+const ABANDONED: usize = 2;
 
 /// Two threads that hand lines back and forth.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub struct HandOffRun {
     lines: usize,
     stop: StopFlag,
     /// Ticks after which a thread gives up waiting.
-    patience: u64,
+    longest_wait_ticks: u64,
     /// Number of visits that both threads have finished, on a line of its own. So is `state`.
     visits: SharedLine,
     state: SharedLine,
@@ -74,8 +74,13 @@ pub fn map_half(lines: u32, index: usize) -> Result<Window> {
 
 impl HandOffRun {
     /// Prepares `work` on the lines in `halves`, one half from each thread. A thread gives up
-    /// waiting after `patience` ticks, or when `stop` is set.
-    pub fn new(work: &HandOffWork, halves: Vec<Window>, stop: StopFlag, patience: u64) -> Self {
+    /// waiting after `longest_wait_ticks` ticks, or when `stop` is set.
+    pub fn new(
+        work: &HandOffWork,
+        halves: Vec<Window>,
+        stop: StopFlag,
+        longest_wait_ticks: u64,
+    ) -> Self {
         let visits = SharedLine::default();
         let state = SharedLine::default();
         Self {
@@ -83,7 +88,7 @@ impl HandOffRun {
             halves,
             lines: work.lines.max(2) as usize,
             stop,
-            patience,
+            longest_wait_ticks,
             visits,
             state,
         }
@@ -108,7 +113,7 @@ impl HandOffRun {
         let mut wait = Wait::default();
         loop {
             let expected = start.wrapping_add(2 * done + odd);
-            done += self.kernel.run_on(word, expected, TURNS - done, LOOKS);
+            done += self.kernel.run_on(word, expected, TURNS - done, POLLS);
             if done >= TURNS {
                 return true;
             }
@@ -127,7 +132,7 @@ impl HandOffRun {
         let last = start.wrapping_add(2 * TURNS);
         let mut wait = Wait::default();
         loop {
-            if (0..LOOKS).any(|_| word.load(Ordering::Acquire) as usize == last) {
+            if (0..POLLS).any(|_| word.load(Ordering::Acquire) as usize == last) {
                 return true;
             }
             if !self.worth_while(&mut wait) {
@@ -146,14 +151,14 @@ impl HandOffRun {
         }
     }
 
-    /// True if a thread shall go on waiting after [`LOOKS`] polls.
+    /// True if a thread shall go on waiting after [`POLLS`] polls.
     fn worth_while(&self, wait: &mut Wait) -> bool {
         if !self.is(UNDER_WAY) {
             return false;
         }
         let now = counter::ticks();
         let since = *wait.since.get_or_insert(now);
-        if self.stop.is_set() || now.saturating_sub(since) > self.patience {
+        if self.stop.is_set() || now.saturating_sub(since) > self.longest_wait_ticks {
             return self.give_up();
         }
         // The partner may need this CPU if threads cannot be pinned.
@@ -163,7 +168,7 @@ impl HandOffRun {
 
     /// Gives up for both threads. Always returns false.
     fn give_up(&self) -> bool {
-        self.state.word.store(GIVEN_UP, Ordering::Release);
+        self.state.word.store(ABANDONED, Ordering::Release);
         false
     }
 
@@ -199,7 +204,7 @@ impl Run for HandOffRun {
     }
 
     fn begin(&self) {
-        if self.is(GIVEN_UP) {
+        if self.is(ABANDONED) {
             // The threads stopped between two values: both start again.
             self.halves
                 .iter()
@@ -233,7 +238,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    fn run(kernel: HandOff, lines: u32, patience: u64) -> HandOffRun {
+    fn run(kernel: HandOff, lines: u32, longest_wait_ticks: u64) -> HandOffRun {
         let halves = (0..2)
             .map(|index| map_half(lines, index).unwrap())
             .collect();
@@ -245,7 +250,7 @@ mod tests {
             },
             halves,
             StopFlag::never(),
-            patience,
+            longest_wait_ticks,
         )
     }
 
@@ -318,7 +323,7 @@ mod tests {
             run.answer(1);
             assert!(!run.is_whole(), "{kernel}: nobody started");
             let run = HandOffRun {
-                patience: u64::MAX,
+                longest_wait_ticks: u64::MAX,
                 ..run
             };
             sample(&run, 3);

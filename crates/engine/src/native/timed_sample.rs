@@ -127,7 +127,7 @@ impl ReferenceReading {
 }
 
 /// Readings of one thread.
-struct Seen {
+struct ThreadReadings {
     /// `None` for a thread that only answered.
     ruled: Option<ReferenceReading>,
     /// `None` for a thread that only answered.
@@ -179,7 +179,7 @@ fn take_once<R: Run>(
     let seen = team.run(cpus, move |member| {
         let run = &shared;
         if run.answers(member.index) {
-            return Some(attend(member, || run.answer(member.index)));
+            return Some(answer_untimed(member, || run.answer(member.index)));
         }
         let mut seen = None;
         let chunk = length
@@ -190,7 +190,7 @@ fn take_once<R: Run>(
         });
         seen
     })?;
-    let seen: Vec<Seen> = seen.into_iter().flatten().collect();
+    let seen: Vec<ThreadReadings> = seen.into_iter().flatten().collect();
     let stamps: Vec<Stamps> = seen.iter().filter_map(|s| s.stamps.clone()).collect();
     let all = stamps.len() == timed.len() && seen.len() == cpus.len() && run.is_whole();
     let common = if all { common_window(&stamps) } else { None };
@@ -271,7 +271,7 @@ fn measure(
     barrier: &StartBarrier,
     length: Length,
     chunk: Option<u64>,
-) -> Seen {
+) -> ThreadReadings {
     let mut ticks = Vec::with_capacity(MAX_STAMPS);
     let clock_before = reference_ticks(CoreReference::DependentAdds, CLOCK_BLOCKS);
     let fixed = chunk.inspect(|&chunk| blocks(chunk));
@@ -307,7 +307,7 @@ fn measure(
         issue: [issue_before, issue_after],
         issue_blocks: length.issue_blocks,
     });
-    Seen {
+    ThreadReadings {
         ruled,
         stamps: Some(Stamps { ticks, chunk }),
         noise,
@@ -318,10 +318,10 @@ fn measure(
 /// Executes `answer` on a thread that only answers. Its context switches do not count, because it
 /// begins before the timed part and ends after it. If it loses its CPU in between, the timed thread
 /// has a gap.
-fn attend(member: Member, answer: impl FnOnce()) -> Seen {
+fn answer_untimed(member: Member, answer: impl FnOnce()) -> ThreadReadings {
     let before = pin::current_cpu();
     answer();
-    Seen {
+    ThreadReadings {
         ruled: None,
         stamps: None,
         noise: Some(ThreadNoise::default()),

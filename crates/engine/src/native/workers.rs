@@ -110,7 +110,7 @@ fn no_thread(cpu: u32) -> Error {
 const AWAKE: Nanos = Nanos(500e3);
 
 /// Polls for a job before the CPU is yielded, maybe to the sender of the job.
-const LOOKS: u32 = 64;
+const POLLS: u32 = 64;
 
 /// Returns the next job; `None` if there will be no more.
 ///
@@ -120,7 +120,7 @@ const LOOKS: u32 = 64;
 fn next(inbox: &Receiver<Job>) -> Option<Job> {
     let end = counter::monotonic() + AWAKE;
     while counter::monotonic() < end {
-        for _ in 0..LOOKS {
+        for _ in 0..POLLS {
             match inbox.try_recv() {
                 Ok(job) => return Some(job),
                 Err(TryRecvError::Disconnected) => return None,

@@ -46,7 +46,7 @@ pub struct PointLog {
     pub(super) chosen: Option<Selection>,
     /// Short windows to take in addition to the samples.
     pub(super) windows: Option<Windows>,
-    pub(super) in_windows: short_windows::Seen,
+    pub(super) in_windows: short_windows::WindowValues,
 }
 
 impl PointLog {

@@ -45,12 +45,12 @@ const QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
 
 /// Values and lengths of the windows.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen {
+pub(super) struct WindowValues {
     values: Vec<f64>,
     nanos: Vec<f64>,
 }
 
-impl Seen {
+impl WindowValues {
     /// Number of windows so far.
     pub fn count(&self) -> usize {
         self.values.len()

@@ -240,9 +240,9 @@ fn valley(curve: &[CurvePoint], rise: RangeInclusive<f64>) -> impl Iterator<Item
         .flatten()
 }
 
-/// Conditions for splitting a rise: how much steeper it has to become again, how much better two
-/// caches have to explain it, and the least share of loads that the second cache alone serves at
-/// some size.
+/// Conditions for splitting a rise. It has to become steeper again by this factor, and two caches
+/// have to explain it better by the next one. At some size, the second cache alone has to serve the
+/// last share.
 const STEEPER: f64 = 2.0;
 const BETTER: f64 = 2.0;
 const OWN: f64 = 0.5;

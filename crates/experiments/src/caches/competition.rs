@@ -7,11 +7,11 @@ use report::{Cache, Finding, Places, Point, Relation};
 
 /// A partner competes for a cache if it slows loads by at least this share of the difference to the
 /// next level. Sharing only the path to a cache costs less.
-const TAKEN: f64 = 0.25;
+const COMPETING_SHARE: f64 = 0.25;
 
 /// It also has to slow loads by this share: less may be the core clock, which is lower when two
 /// cores work.
-const LONGER: f64 = 0.1;
+const LEAST_SLOWDOWN: f64 = 0.1;
 
 /// Effect of one partner on the loads from a cache.
 struct MeasuredPartner<'a> {
@@ -110,7 +110,8 @@ fn level<'a>(
         return Err(unknown(not_asked));
     };
     let latency = |index: usize| group.levels.get(index).map_or(0.0, |level| level.latency);
-    let taken = (TAKEN * (latency(index + 1) - latency(index))).max(LONGER * latency(index));
+    let taken = (COMPETING_SHARE * (latency(index + 1) - latency(index)))
+        .max(LEAST_SLOWDOWN * latency(index));
     let (Some(alone), Some(high)) = (value(one), not_rejected(one).map(|m| m.summary.ci_high))
     else {
         return Err(unknown(not_asked));

@@ -14,10 +14,10 @@ const TOLERANCE: f64 = 1.25;
 /// Exclusive caches appear as one with the sum of their sizes. This is only said if the sum is
 /// larger by more than this factor: a smaller difference may come from the physical placement of
 /// the memory.
-const TOGETHER: f64 = 1.12;
+const EXCLUSIVE_FACTOR: f64 = 1.12;
 
 /// A sum explains a range if it is within this factor of it.
-const NEAR: f64 = 1.05;
+const SUM_TOLERANCE: f64 = 1.05;
 
 /// Findings about each CPU and kind of pages; `topology` is what the system reports.
 pub fn findings(dataset: &Dataset, topology: Option<&Topology>) -> Vec<Finding> {
@@ -212,8 +212,8 @@ impl<'a> MeasuredCurve<'a> {
             ("reported_bytes", Some(size)),
         ];
         if low > size
-            && together > size * TOGETHER
-            && (low / NEAR..=high * NEAR).contains(&together)
+            && together > size * EXCLUSIVE_FACTOR
+            && (low / SUM_TOLERANCE..=high * SUM_TOLERANCE).contains(&together)
         {
             let text = format!(
                 "{name}{} ends where it and the nearer caches together are full ({}): it is \

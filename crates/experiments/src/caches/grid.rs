@@ -4,9 +4,9 @@ use super::analysis::{CurvePoint, Rise, rises};
 use units::Bytes;
 
 /// From this size on the grids have half as many places: building a chain takes time for each node.
-const DEAR: Bytes = Bytes(32 << 20);
+const HALF_DENSITY_FROM: Bytes = Bytes(32 << 20);
 
-/// Places of the fine grid in each doubling; half as many from [`DEAR`] on.
+/// Places of the fine grid in each doubling; half as many from [`HALF_DENSITY_FROM`] on.
 const FINE: u32 = 16;
 
 /// The fine grid reaches this part of a doubling beyond the coarse places around a step.
@@ -31,10 +31,12 @@ fn at(least: Bytes, index: u32, steps: u32, line: Bytes) -> Bytes {
         .round_down(line.0.max(1))
 }
 
-/// `steps` sizes per doubling from `least` up, half as many from [`DEAR`] on, and `most`.
+/// `steps` sizes per doubling from `least` up, half as many from [`HALF_DENSITY_FROM`] on, and
+/// `most`.
 pub fn coarse(least: Bytes, most: Bytes, steps: u32, line: Bytes) -> Vec<Bytes> {
     let wanted = |i: &u32| {
-        at(least, *i, steps, Bytes(1)) <= DEAR || i.is_multiple_of((steps / 2).clamp(1, 2))
+        at(least, *i, steps, Bytes(1)) <= HALF_DENSITY_FROM
+            || i.is_multiple_of((steps / 2).clamp(1, 2))
     };
     let mut sizes: Vec<Bytes> = (0..64 * steps)
         .filter(wanted)
@@ -88,7 +90,7 @@ fn around(rise: &Rise, line: Bytes) -> Vec<(f64, Bytes)> {
     let least = Bytes(4096);
     let low = rise.last.0 as f64 * 2f64.powf(-MARGIN);
     let high = rise.first.0 as f64 * 2f64.powf(MARGIN);
-    let step = if rise.last >= DEAR { 2 } else { 1 };
+    let step = if rise.last >= HALF_DENSITY_FROM { 2 } else { 1 };
     let middle = (rise.last.0 as f64 * rise.first.0 as f64).sqrt();
     let from = ((low / least.0 as f64).log2() * f64::from(FINE))
         .ceil()

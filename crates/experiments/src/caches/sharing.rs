@@ -14,10 +14,10 @@ use units::Bytes;
 /// Part of a cache that each of two CPUs reads: one of them fits, both together do not.
 const PART: f64 = 0.75;
 
-/// A working set is at least this many times the nearer cache, but at most [`ROOM`] of its own
-/// cache.
-const BEYOND: f64 = 1.5;
-const ROOM: f64 = 0.9;
+/// A working set is at least this many times the nearer cache, but at most [`LARGEST_SHARE`] of its
+/// own cache.
+const OUTSIDE_FACTOR: f64 = 1.5;
+const LARGEST_SHARE: f64 = 0.9;
 
 /// Largest number of partners, one of each relation.
 const PARTNERS: usize = 8;
@@ -170,7 +170,9 @@ fn sizes(group: &SweptCpu, levels: &[MeasuredLevel]) -> Vec<(Bytes, Bytes)> {
     let mut nearer = 0.0;
     let mut size = |end: End| {
         let capacity = end.capacity.0 as f64;
-        let bytes = (capacity * PART).max(nearer * BEYOND).min(capacity * ROOM);
+        let bytes = (capacity * PART)
+            .max(nearer * OUTSIDE_FACTOR)
+            .min(capacity * LARGEST_SHARE);
         nearer = capacity;
         (
             Bytes(bytes as u64).round_down(group.line.0.max(1)),

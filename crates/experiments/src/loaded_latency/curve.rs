@@ -1,6 +1,6 @@
 //! Curves of latency over bandwidth, one for each kind of traffic, built from the points.
 
-use crate::difference::{Difference, Figure, Shown};
+use crate::difference::{ComparisonResult, Difference, Figure};
 use crate::series::grouped;
 use kernels::REFERENCE_INSTRUCTIONS_PER_BLOCK;
 use report::without;
@@ -21,9 +21,9 @@ const FALLS: f64 = 0.97;
 /// The memory is loaded if a load takes at least this many times as long as idle.
 pub const LOADED: f64 = 1.5;
 
-/// Least weight of a piece of the curve that gets another point: its ends are a tenth apart, with
-/// both axes scaled to 1.
-const LEARNT: f64 = 0.01;
+/// Least weight of a piece of the curve that gets another point ([`stats::unevenness`]): that of a
+/// straight piece of a tenth of the scaled axes.
+const LEAST_WEIGHT: f64 = 0.01;
 
 /// A point of a curve.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +51,7 @@ pub struct LoadedCurve<'a> {
     /// Coordinates that all its points share.
     pub place: Coordinates,
     /// The idle point first, then points with ever shorter pauses.
-    pub spots: Vec<LoadedPoint<'a>>,
+    pub points: Vec<LoadedPoint<'a>>,
 }
 
 /// Curves of `dataset` in the order of their points, each with the idle point of the same
@@ -65,7 +65,7 @@ pub fn curves(dataset: &Dataset) -> Vec<LoadedCurve<'_>> {
     let place = |spot: &LoadedPoint<'_>| without(&spot.point.coordinates, &["pause_cycles"]);
     let mut curves: Vec<LoadedCurve<'_>> = grouped(loaded, place)
         .into_iter()
-        .map(|(place, spots)| LoadedCurve { place, spots })
+        .map(|(place, points)| LoadedCurve { place, points })
         .collect();
     const OF_TRAFFIC: [&str; 3] = ["mix", "pause_cycles", "threads"];
     for curve in &mut curves {
@@ -73,10 +73,10 @@ pub fn curves(dataset: &Dataset) -> Vec<LoadedCurve<'_>> {
         let here =
             |p: &&Point| p.name("mix") == Some(IDLE) && without(&p.coordinates, &OF_TRAFFIC) == own;
         curve
-            .spots
+            .points
             .extend(dataset.points.iter().filter(here).filter_map(spot).take(1));
         curve
-            .spots
+            .points
             .sort_by_key(|spot| std::cmp::Reverse(spot.pause.unwrap_or(u64::MAX)));
     }
     curves
@@ -103,12 +103,12 @@ impl<'a> LoadedCurve<'a> {
 
     /// The idle point.
     pub fn idle(&self) -> Option<&LoadedPoint<'a>> {
-        self.spots.first().filter(|spot| spot.pause.is_none())
+        self.points.first().filter(|spot| spot.pause.is_none())
     }
 
     /// The point of the highest bandwidth.
     pub fn fastest(&self) -> Option<&LoadedPoint<'a>> {
-        self.spots
+        self.points
             .iter()
             .filter(|s| s.load.is_some())
             .max_by(|a, b| a.bandwidth().total_cmp(&b.bandwidth()))
@@ -119,7 +119,7 @@ impl<'a> LoadedCurve<'a> {
         let Some(idle) = self.idle() else {
             return Vec::new();
         };
-        let loaded = self.spots.iter().filter(|spot| spot.load.is_some());
+        let loaded = self.points.iter().filter(|spot| spot.load.is_some());
         loaded
             .filter_map(|spot| Difference::between(idle.point, spot.point))
             .collect()
@@ -135,18 +135,18 @@ impl<'a> LoadedCurve<'a> {
     }
 
     fn bandwidths(&self) -> Vec<f64> {
-        self.spots.iter().map(LoadedPoint::bandwidth).collect()
+        self.points.iter().map(LoadedPoint::bandwidth).collect()
     }
 
     fn latencies(&self) -> Vec<f64> {
-        self.spots.iter().map(|spot| spot.latency.median).collect()
+        self.points.iter().map(|spot| spot.latency.median).collect()
     }
 
     /// Latency in ns where the traffic first reaches `bandwidth`, by linear interpolation between
     /// points.
     pub fn at(&self, bandwidth: f64) -> Option<Figure<'a>> {
         let figures: Vec<Figure<'_>> = self
-            .spots
+            .points
             .iter()
             .map(|spot| Figure::new(spot.point))
             .collect::<Option<_>>()?;
@@ -157,7 +157,7 @@ impl<'a> LoadedCurve<'a> {
         let passes =
             |pair: &[f64]| (pair[0].min(pair[1])..=pair[0].max(pair[1])).contains(&bandwidth);
         let first = x.windows(2).position(passes)?;
-        let points = vec![self.spots[first].point, self.spots[first + 1].point];
+        let points = vec![self.points[first].point, self.points[first + 1].point];
         Some(Figure {
             value: on(|f| f.value)?,
             low: on(|f| f.low)?,
@@ -175,7 +175,7 @@ impl<'a> LoadedCurve<'a> {
             return None;
         }
         let mut rising: Vec<&LoadedPoint<'_>> = Vec::new();
-        for spot in &self.spots {
+        for spot in &self.points {
             if rising
                 .last()
                 .is_none_or(|last| spot.bandwidth() > last.bandwidth())
@@ -188,10 +188,10 @@ impl<'a> LoadedCurve<'a> {
         let index = knee_below_chord(&x, &y)?;
         let idle = self.idle()?.point;
         let knee = rising[index];
-        let higher = |from: &Point, to: &Point| shows(from, to) == Some(Shown::Higher);
+        let higher = |from: &Point, to: &Point| shows(from, to) == Some(ComparisonResult::Higher);
         let rises =
             |later: &&LoadedPoint<'_>| higher(knee.point, later.point) && higher(idle, later.point);
-        let falls = shows(idle, knee.point) == Some(Shown::Lower);
+        let falls = shows(idle, knee.point) == Some(ComparisonResult::Lower);
         (rising[index + 1..].iter().any(rises) && !falls).then_some(knee)
     }
 
@@ -201,9 +201,9 @@ impl<'a> LoadedCurve<'a> {
         let low = |spot: &LoadedPoint<'_>| spot.load.map_or(0.0, |load| load.ci_low);
         let high = |spot: &LoadedPoint<'_>| spot.load.map_or(0.0, |load| load.ci_high);
         let pairs = self
-            .spots
+            .points
             .iter()
-            .flat_map(|a| self.spots.iter().map(move |b| (a, b)));
+            .flat_map(|a| self.points.iter().map(move |b| (a, b)));
         let falls = |(a, b): &(&LoadedPoint<'_>, &LoadedPoint<'_>)| {
             let slower = Difference::between(a.point, b.point);
             low(b) > high(a) && slower.is_some_and(|change| change.ratio_interval().1 < FALLS)
@@ -219,10 +219,10 @@ impl<'a> LoadedCurve<'a> {
     pub fn wanted(&self) -> Vec<(f64, u64)> {
         let worth = unevenness(&self.bandwidths(), &self.latencies());
         let pairs = self
-            .spots
+            .points
             .windows(2)
             .zip(worth)
-            .filter(|(_, worth)| *worth > LEARNT);
+            .filter(|(_, worth)| *worth > LEAST_WEIGHT);
         let between = |(pair, worth): (&[LoadedPoint<'_>], f64)| {
             Some((worth, middle(pair[0].pause, pair[1].pause?)?))
         };
@@ -231,7 +231,7 @@ impl<'a> LoadedCurve<'a> {
 }
 
 /// Comparison of two points by their intervals.
-fn shows(from: &Point, to: &Point) -> Option<Shown> {
+fn shows(from: &Point, to: &Point) -> Option<ComparisonResult> {
     Some(Difference::between(from, to)?.shows())
 }
 

@@ -1,7 +1,7 @@
 //! Findings of the curves.
 
 use super::curve::{LOADED, LoadedCurve, curves};
-use crate::difference::{Difference, Figure, Shown};
+use crate::difference::{ComparisonResult, Difference, Figure};
 use crate::series::grouped;
 use report::without;
 use report::{Dataset, Finding, HostFacts};
@@ -17,10 +17,10 @@ const COMPARED_AT: f64 = 0.8;
 /// All findings of `dataset`; `facts` describes its machine.
 pub fn findings(dataset: &Dataset, facts: Option<&HostFacts>) -> Vec<Finding> {
     let curves = curves(dataset);
-    let cure = cure(facts);
+    let advice = advice(facts);
     let own = curves
         .iter()
-        .flat_map(|curve| [along(curve, &curves), doubt(curve, &curves, &cure)])
+        .flat_map(|curve| [along(curve, &curves), doubt(curve, &curves, &advice)])
         .flatten();
     let all: Vec<Finding> = own.collect();
     all.into_iter()
@@ -30,7 +30,7 @@ pub fn findings(dataset: &Dataset, facts: Option<&HostFacts>) -> Vec<Finding> {
 }
 
 /// Advice for a session whose traffic cannot load the memory.
-fn cure(facts: Option<&HostFacts>) -> String {
+fn advice(facts: Option<&HostFacts>) -> String {
     let is_virtual = |facts: &&HostFacts| {
         facts
             .system
@@ -147,20 +147,20 @@ fn rising<'a>(
         let before = rising.last().map_or(idle, |(_, before)| before);
         let falls = all[place + 1..]
             .iter()
-            .any(|(_, later)| shows(there, later) == Shown::Lower);
-        if shows(before, there) == Shown::Higher && !falls {
+            .any(|(_, later)| shows(there, later) == ComparisonResult::Lower);
+        if shows(before, there) == ComparisonResult::Higher && !falls {
             rising.push((percent, there.clone()));
         }
     }
     rising
 }
 
-/// Finding about a curve that falls or hardly rises. `cure` is the advice if the traffic cannot
+/// Finding about a curve that falls or hardly rises. `advice` is the advice if the traffic cannot
 /// load the memory.
 pub(super) fn doubt(
     curve: &LoadedCurve<'_>,
     all: &[LoadedCurve<'_>],
-    cure: &str,
+    advice: &str,
 ) -> Option<Finding> {
     let named = named(curve, all);
     if let Some((before, after)) = curve.fall().filter(|_| curve.idle().is_some()) {
@@ -189,13 +189,13 @@ pub(super) fn doubt(
         .max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
     let ratio = slowest.ratio();
     let times = match slowest.shows() {
-        Shown::Higher => {
+        ComparisonResult::Higher => {
             format!("loads take at most {ratio:.2} times as long as idle, not {LOADED} times")
         }
         _ => "loads are as fast as idle".to_owned(),
     };
     let text = format!(
-        "{} cannot load this memory: under {named} ({:.1} GB/s) {times}; {cure}.",
+        "{} cannot load this memory: under {named} ({:.1} GB/s) {times}; {advice}.",
         threads(curve),
         fastest.bandwidth() / 1e9
     );
@@ -246,7 +246,7 @@ fn at_equal_bandwidth(group: &[&LoadedCurve<'_>], axis: &str) -> Option<Finding>
         to: slowest,
     })
     .shows()
-        == Shown::Nothing
+        == ComparisonResult::Nothing
     {
         return None;
     }

@@ -78,7 +78,7 @@ impl Effects for Settings {
         option: "aggressor",
         applies: |s| s.victim.is_some(),
         only: "only a victim has others that use the memory meanwhile",
-        cure: Some("--victim 0"),
+        enabled_by: Some("--victim 0"),
     }];
 }
 

@@ -6,7 +6,7 @@ use super::points::{CurvePlan, MeasuredChase, places, traffic_bytes};
 use super::settings::Settings;
 use crate::coordinates::{name, number};
 use crate::cpus::one_cpu;
-use crate::difference::{Difference, Shown};
+use crate::difference::{ComparisonResult, Difference};
 use crate::experiment::{self, Bound, Draft, Experiment, Scope, axis};
 use engine::{LoadedWork, Probe, Traffic, Work};
 use kernels::{BLOCK_BYTES, Operation, REFERENCE_INSTRUCTIONS_PER_BLOCK, chase_name};
@@ -18,7 +18,7 @@ use units::error::Result;
 const MIXES: [Mix; 2] = [Mix::new(100, 0), Mix::new(50, 50)];
 
 /// Coordinate of a point without aggressor.
-const NOBODY: &str = "none";
+const NO_AGGRESSOR: &str = "none";
 
 /// One quantity of the victim: latency or bandwidth.
 #[derive(Debug, Clone)]
@@ -122,7 +122,7 @@ impl Tenants {
                 CpuList(line.cpus.clone()).to_string(),
                 line.shape.to_string(),
             ),
-            None => (NOBODY.to_owned(), NOBODY.to_owned()),
+            None => (NO_AGGRESSOR.to_owned(), NO_AGGRESSOR.to_owned()),
         };
         coordinates.insert("aggressor".to_owned(), name(aggressor));
         coordinates.insert("mix".to_owned(), name(mix));
@@ -220,8 +220,9 @@ impl Tenants {
         let load = point
             .usable()?
             .load
-            .filter(|_| point.name("aggressor") != Some(NOBODY))?;
-        let alone = |p: &&Point| p.name("aggressor") == Some(NOBODY) && place(p) == place(point);
+            .filter(|_| point.name("aggressor") != Some(NO_AGGRESSOR))?;
+        let alone =
+            |p: &&Point| p.name("aggressor") == Some(NO_AGGRESSOR) && place(p) == place(point);
         let cost = Difference::between(dataset.points.iter().find(alone)?, point)?;
         let before = cost.from.value;
         let after = cost.to.value;
@@ -230,9 +231,9 @@ impl Tenants {
             false => format!("{value:.0} ns a load"),
         };
         let times = match cost.shows() {
-            Shown::Nothing => return None,
-            Shown::Same => "the same within 5%".to_owned(),
-            Shown::Higher | Shown::Lower => {
+            ComparisonResult::Nothing => return None,
+            ComparisonResult::Same => "the same within 5%".to_owned(),
+            ComparisonResult::Higher | ComparisonResult::Lower => {
                 let (low, high) = cost.ratio_interval();
                 format!("{:.2} times ({low:.2} to {high:.2})", cost.ratio())
             }

@@ -41,7 +41,7 @@ fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> LoadedPoint<
 
 fn curve(points: &[(f64, f64)], error: f64) -> LoadedCurve<'static> {
     let pause = |index: usize| (index > 0).then(|| 1u64 << (20 - index));
-    let spots = points
+    let points = points
         .iter()
         .enumerate()
         .map(|(i, &(x, y))| spot(pause(i), x, y, error))
@@ -54,10 +54,10 @@ fn curve(points: &[(f64, f64)], error: f64) -> LoadedCurve<'static> {
         .into_iter()
         .map(|(axis, at)| (axis.to_owned(), at))
         .collect();
-    LoadedCurve { place, spots }
+    LoadedCurve { place, points }
 }
 
-const CURE: &str = "it takes more";
+const ADVICE: &str = "it takes more";
 
 const RISING: [(f64, f64); 6] = [
     (0.0, 100.0),
@@ -85,7 +85,7 @@ fn figures_are_read_off_along_the_curve() {
     let said = "Under 100:0 traffic of 7 threads a load takes 100 ns idle, 107 ns at 50%, 130 ns \
          at 80%, 150 ns at 90% of 20.0 GB/s. The curve bends at 18.0 GB/s (150 ns).";
     assert_eq!(finding.text, said);
-    assert!(doubt(&curve, &[], CURE).is_none());
+    assert!(doubt(&curve, &[], ADVICE).is_none());
 }
 
 #[test]
@@ -197,22 +197,22 @@ fn no_curve_bends_below_idle() {
 fn a_curve_that_falls_outside_its_bands_is_said_to() {
     let mut points = RISING;
     points[2].1 = 90.0;
-    let finding = doubt(&curve(&points, 0.01), &[], CURE).expect("a fall");
+    let finding = doubt(&curve(&points, 0.01), &[], ADVICE).expect("a fall");
     assert_eq!(finding.kind, "loaded-latency-falls");
     assert_eq!(
         (finding.values["from_ns"], finding.values["to_ns"]),
         (102.0, 90.0)
     );
     // With wider intervals there is no finding.
-    assert!(doubt(&curve(&points, 0.1), &[], CURE).is_none());
+    assert!(doubt(&curve(&points, 0.1), &[], ADVICE).is_none());
     let close = [(0.0, 100.0), (10.0, 300.0), (10.1, 200.0)];
-    assert!(doubt(&curve(&close, 0.01), &[], CURE).is_none());
+    assert!(doubt(&curve(&close, 0.01), &[], ADVICE).is_none());
 }
 
 #[test]
 fn a_curve_that_hardly_rises_is_said_to() {
     let flat = [(0.0, 100.0), (5.0, 102.0), (10.0, 140.0)];
-    let finding = doubt(&curve(&flat, 0.01), &[], CURE).expect("a flat curve");
+    let finding = doubt(&curve(&flat, 0.01), &[], ADVICE).expect("a flat curve");
     assert_eq!(
         (finding.kind.as_str(), finding.values["ratio"]),
         ("loaded-latency-flat", 1.4)
@@ -223,7 +223,7 @@ fn a_curve_that_hardly_rises_is_said_to() {
     // The finding is about the effect of traffic; it does not say that idle is slowest.
     let faster = [(0.0, 100.0), (5.0, 98.0), (10.0, 95.0)];
     assert_eq!(
-        doubt(&curve(&faster, 0.1), &[], CURE)
+        doubt(&curve(&faster, 0.1), &[], ADVICE)
             .expect("a flat curve")
             .values["ratio"],
         0.98
@@ -234,7 +234,7 @@ fn a_curve_that_hardly_rises_is_said_to() {
             doubt(
                 &curve(&[(0.0, 100.0), (5.0, 102.0), (10.0, reached)], 0.01),
                 &[],
-                CURE
+                ADVICE
             )
             .is_none()
         );
@@ -244,12 +244,12 @@ fn a_curve_that_hardly_rises_is_said_to() {
 #[test]
 fn without_an_idle_point_or_traffic_there_is_nothing_to_say() {
     let mut headless = curve(&RISING, 0.01);
-    headless.spots.remove(0);
-    assert!(along(&headless, &[]).is_none() && doubt(&headless, &[], CURE).is_none());
+    headless.points.remove(0);
+    assert!(along(&headless, &[]).is_none() && doubt(&headless, &[], ADVICE).is_none());
     let alone = curve(&RISING[..1], 0.01);
     assert!(
         along(&alone, &[]).is_none()
-            && doubt(&alone, &[], CURE).is_none()
+            && doubt(&alone, &[], ADVICE).is_none()
             && alone.wanted().is_empty()
     );
 }

@@ -1,7 +1,7 @@
 //! Findings of the matrices: local against remote memory, the slowest link, asymmetric pairs, all
 //! nodes at once.
 
-use crate::difference::{Difference, Figure, Shown};
+use crate::difference::{ComparisonResult, Difference, Figure};
 use crate::series::grouped;
 use report::{Dataset, Finding, HostFacts, Point};
 use std::collections::BTreeMap;
@@ -197,9 +197,11 @@ fn by_distance(
             to: remote,
         };
         let compares = match difference.shows() {
-            Shown::Nothing => continue,
-            Shown::Same => "the same as local within 5%".to_owned(),
-            Shown::Higher | Shown::Lower => format!("{:.2} of local", difference.ratio()),
+            ComparisonResult::Nothing => continue,
+            ComparisonResult::Same => "the same as local within 5%".to_owned(),
+            ComparisonResult::Higher | ComparisonResult::Lower => {
+                format!("{:.2} of local", difference.ratio())
+            }
         };
         let key = distance.map_or_else(
             || "remote".to_owned(),
@@ -268,9 +270,9 @@ fn worst(
         .max_by(|a, b| further(a.0.ratio(), b.0.ratio()));
     let (difference, link) = worst.filter(|_| remote.len() > 1)?;
     let worse = if higher_is_better {
-        Shown::Lower
+        ComparisonResult::Lower
     } else {
-        Shown::Higher
+        ComparisonResult::Higher
     };
     let from = link.from;
     let to = link.to;
@@ -367,23 +369,23 @@ fn together(
         from: sum,
         to: total.clone(),
     });
-    let (text, points) = match difference.filter(|difference| difference.shows() != Shown::Nothing)
-    {
-        Some(difference) => {
-            let sum = difference.from.value;
-            values.insert("sum".to_owned(), sum);
-            let share = difference.ratio() * 100.0;
-            let compared = format!(
-                "{share:.0}% of the sum of {} nodes alone ({})",
-                local.len(),
-                shown(sum)
-            );
-            (
-                format!("{start}, {compared}."),
-                difference.points().collect(),
-            )
-        }
-        None => (format!("{start}."), total.points),
-    };
+    let (text, points) =
+        match difference.filter(|difference| difference.shows() != ComparisonResult::Nothing) {
+            Some(difference) => {
+                let sum = difference.from.value;
+                values.insert("sum".to_owned(), sum);
+                let share = difference.ratio() * 100.0;
+                let compared = format!(
+                    "{share:.0}% of the sum of {} nodes alone ({})",
+                    local.len(),
+                    shown(sum)
+                );
+                (
+                    format!("{start}, {compared}."),
+                    difference.points().collect(),
+                )
+            }
+            None => (format!("{start}."), total.points),
+        };
     Some(Finding::resting_on(points, "numa-total", text)?.with(values))
 }

@@ -61,19 +61,19 @@ impl Effects for Settings {
             option: "ops",
             applies: measures_bandwidth,
             only: "only bandwidth has operations",
-            cure: Some("--measure bandwidth,latency"),
+            enabled_by: Some("--measure bandwidth,latency"),
         },
         Effect {
             option: "threads",
             applies: measures_bandwidth,
             only: "only bandwidth has several threads",
-            cure: Some("--measure bandwidth,latency"),
+            enabled_by: Some("--measure bandwidth,latency"),
         },
         Effect {
             option: "interleave",
             applies: measures_bandwidth,
             only: "only bandwidth is measured over interleaved memory",
-            cure: Some("--measure bandwidth,latency"),
+            enabled_by: Some("--measure bandwidth,latency"),
         },
     ];
 }

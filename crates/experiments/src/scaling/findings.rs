@@ -1,7 +1,7 @@
 //! Findings of curves of bandwidth over the number of threads.
 
 use crate::curve::saturation;
-use crate::difference::{Difference, Figure, Shown};
+use crate::difference::{ComparisonResult, Difference, Figure};
 use crate::hierarchy::MEMORY;
 use crate::series::{grouped, unique};
 use report::{Dataset, Finding, Measured, Point};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use units::{Bytes, significant};
 
 /// Smaller relative differences are no finding, whatever the intervals show.
-const WORTH: f64 = 0.05;
+const LEAST_DIFFERENCE: f64 = 0.05;
 
 /// Fairness below this is a finding.
 const UNFAIR: f64 = 0.8;
@@ -187,10 +187,10 @@ fn gain(difference: &Difference<'_>) -> Option<String> {
         gb(difference.to.value)
     );
     match difference.shows() {
-        Shown::Nothing => None,
-        Shown::Same => Some(format!("the same within 5% ({figures})")),
-        Shown::Higher => Some(format!("gain {share:.0}% ({figures})")),
-        Shown::Lower => Some(format!("lose {:.0}% ({figures})", -share)),
+        ComparisonResult::Nothing => None,
+        ComparisonResult::Same => Some(format!("the same within 5% ({figures})")),
+        ComparisonResult::Higher => Some(format!("gain {share:.0}% ({figures})")),
+        ComparisonResult::Lower => Some(format!("lose {:.0}% ({figures})", -share)),
     }
 }
 
@@ -279,10 +279,14 @@ fn placed(curves: &ComparedPoints<'_>) -> Option<Finding> {
         let both: Vec<(u64, Difference<'_>)> = both.collect();
         let differ = both
             .iter()
-            .filter(|(_, d)| d.is_shown() && (d.ratio() - 1.0).abs() > WORTH);
+            .filter(|(_, d)| d.is_shown() && (d.ratio() - 1.0).abs() > LEAST_DIFFERENCE);
         let size = |d: &Difference<'_>| d.ratio().ln().abs();
         let Some((threads, most)) = differ.max_by(|a, b| size(&a.1).total_cmp(&size(&b.1))) else {
-            if !both.is_empty() && both.iter().all(|(_, d)| d.shows() == Shown::Same) {
+            if !both.is_empty()
+                && both
+                    .iter()
+                    .all(|(_, d)| d.shows() == ComparisonResult::Same)
+            {
                 words.push(format!("{operation}: the same within 5%"));
                 values.insert(operation.to_owned(), 1.0);
                 points.extend(both.iter().flat_map(|(_, d)| d.points()));

@@ -42,7 +42,7 @@ pub struct Boundary {
 
 /// Reason why a rise is no boundary.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Why {
+pub enum RejectionReason {
     /// The next two places are lower again.
     NoPersistence,
     /// The rise is gone from this many pages on, which a TLB cannot cause.
@@ -71,8 +71,8 @@ pub struct Rejected {
     pub first: u64,
     /// Height of the rise in ns.
     pub rise: f64,
-    /// Why it is no boundary.
-    pub why: Why,
+    /// RejectionReason it is no boundary.
+    pub why: RejectionReason,
 }
 
 /// Boundaries of a curve.
@@ -205,7 +205,7 @@ impl Plateau {
 
 /// A boundary whose following level still grows.
 #[derive(Debug, Clone)]
-struct Open {
+struct OpenBoundary {
     boundary: Boundary,
     before: Plateau,
     /// The first place that is clearly above the level.
@@ -214,11 +214,11 @@ struct Open {
 }
 
 /// Result of comparing a place with the level before it.
-enum Look {
+enum PlaceLevel {
     Flat,
     Fallen,
     Risen(f64),
-    Rejected(f64, Why),
+    Rejected(f64, RejectionReason),
     /// A single outlier that is not worth mentioning.
     Stray,
 }
@@ -230,7 +230,7 @@ struct Scan<'a> {
     middles: Vec<f64>,
     ratio: u64,
     level: Plateau,
-    open: Option<Open>,
+    open: Option<OpenBoundary>,
     found: CurveBoundaries,
 }
 
@@ -238,19 +238,19 @@ impl Scan<'_> {
     /// Examines place `at` and returns the next one.
     fn step(&mut self, at: usize) -> usize {
         match self.look(at) {
-            Look::Flat => self.level = self.level.with(self.curve, at),
-            Look::Fallen => {
+            PlaceLevel::Flat => self.level = self.level.with(self.curve, at),
+            PlaceLevel::Fallen => {
                 self.close();
                 self.level = Plateau::from_members(self.curve, vec![at]);
             }
-            Look::Stray => {}
-            Look::Rejected(rise, why) => return self.reject(at, rise, why),
-            Look::Risen(rise) => return self.rise(at, rise),
+            PlaceLevel::Stray => {}
+            PlaceLevel::Rejected(rise, why) => return self.reject(at, rise, why),
+            PlaceLevel::Risen(rise) => return self.rise(at, rise),
         }
         at + 1
     }
 
-    fn look(&self, at: usize) -> Look {
+    fn look(&self, at: usize) -> PlaceLevel {
         let floor = self.floor(at);
         let up = |i: usize| self.above(0, i).map_or(0.0, |(rise, _)| rise);
         let next = (at + 1..at + PERSISTENT).filter(|&i| i < self.curve.len());
@@ -259,7 +259,7 @@ impl Scan<'_> {
             && next.clone().count() + 1 == PERSISTENT
             && next.clone().all(|i| up(i) < -floor)
         {
-            return Look::Fallen;
+            return PlaceLevel::Fallen;
         }
         // A step no higher than the median change is the tail of the step before.
         let near: Vec<f64> = self
@@ -272,40 +272,43 @@ impl Scan<'_> {
             .collect();
         let edge = self.middles[at] - median(&near).unwrap_or(f64::INFINITY);
         if rise <= floor || edge <= floor {
-            return Look::Flat;
+            return PlaceLevel::Flat;
         }
         let plain = self
             .above(0, at)
             .is_some_and(|(_, interval)| interval.low > floor);
         let stray = |why| {
             if plain {
-                Look::Rejected(rise, why)
+                PlaceLevel::Rejected(rise, why)
             } else {
-                Look::Stray
+                PlaceLevel::Stray
             }
         };
         if at + PERSISTENT > self.curve.len() {
-            return stray(Why::AtTheEnd);
+            return stray(RejectionReason::AtTheEnd);
         }
         if next.clone().any(|i| up(i) <= floor) {
-            return stray(Why::NoPersistence);
+            return stray(RejectionReason::NoPersistence);
         }
         let Some((together, interval)) = self.together(0, at) else {
-            return Look::Stray;
+            return PlaceLevel::Stray;
         };
         if interval.low <= floor {
-            return Look::Rejected(together, Why::TouchesFloor);
+            return PlaceLevel::Rejected(together, RejectionReason::TouchesFloor);
         }
         if let Some(gone) = self.gone(at, together) {
-            return Look::Rejected(together, Why::GoneAgain(self.curve[gone].entries));
+            return PlaceLevel::Rejected(
+                together,
+                RejectionReason::GoneAgain(self.curve[gone].entries),
+            );
         }
         let confirmed = self
             .together(1, at)
             .is_some_and(|(again, i)| i.low > floor && again >= together / 2.0);
         if confirmed && self.last_before(at, together).is_some() {
-            Look::Risen(together)
+            PlaceLevel::Risen(together)
         } else {
-            Look::Rejected(together, Why::NotConfirmed)
+            PlaceLevel::Rejected(together, RejectionReason::NotConfirmed)
         }
     }
 
@@ -377,7 +380,7 @@ impl Scan<'_> {
     }
 
     /// Records a rise that is no boundary; its places belong to no level.
-    fn reject(&mut self, at: usize, rise: f64, why: Why) -> usize {
+    fn reject(&mut self, at: usize, rise: f64, why: RejectionReason) -> usize {
         let entries = |i: usize| self.curve[i].entries;
         let rejected = Rejected {
             last: entries(at - 1),
@@ -396,12 +399,12 @@ impl Scan<'_> {
             None => self.found.rejected.push(rejected),
         }
         match why {
-            Why::GoneAgain(entries) => self
+            RejectionReason::GoneAgain(entries) => self
                 .curve
                 .iter()
                 .position(|p| p.entries == entries)
                 .unwrap_or(at + 1),
-            Why::NotConfirmed => {
+            RejectionReason::NotConfirmed => {
                 // Later places start again from here, because this pass shows the step.
                 self.close();
                 self.level = Plateau::from_members(self.curve, vec![at]);
@@ -458,7 +461,7 @@ impl Scan<'_> {
         };
         self.close();
         let before = std::mem::replace(&mut self.level, next);
-        self.open = Some(Open {
+        self.open = Some(OpenBoundary {
             boundary,
             before,
             plain: first,
@@ -512,9 +515,9 @@ impl Scan<'_> {
         let mut counted = Vec::new();
         for boundary in std::mem::take(&mut self.found.boundaries) {
             let why = if boundary.cost < LEAST_COST {
-                Some(Why::TooSmall)
+                Some(RejectionReason::TooSmall)
             } else if boundary.cost <= SPARED * self.packed_rise(&boundary) {
-                Some(Why::CacheEnds)
+                Some(RejectionReason::CacheEnds)
             } else {
                 None
             };
@@ -674,7 +677,7 @@ impl Scan<'_> {
                     last,
                     first,
                     rise,
-                    why: Why::KeepsRising,
+                    why: RejectionReason::KeepsRising,
                 });
             }
         }

@@ -1,6 +1,8 @@
 //! Findings of a session about the TLBs.
 
-use super::analysis::{Boundary, CurveBoundaries, FEWEST_ROUNDS, PagesSeen, Rejected, Why, levels};
+use super::analysis::{
+    Boundary, CurveBoundaries, FEWEST_ROUNDS, PagesSeen, Rejected, RejectionReason, levels,
+};
 use crate::series::{CpuSeries, by_cpu, not_rejected};
 use host::memory::PageMode;
 use report::{Dataset, Finding, Measured, Point};
@@ -255,14 +257,14 @@ fn not_counted(
 ) -> Option<Finding> {
     let one = |r: &Rejected| {
         let why = match r.why {
-            Why::NoPersistence => "the next points are lower again".to_owned(),
-            Why::GoneAgain(entries) => format!("absent from {entries} on"),
-            Why::TouchesFloor => "within noise".to_owned(),
-            Why::NotConfirmed => "not in the second pass".to_owned(),
-            Why::AtTheEnd => "too near the last point; raise --max-pages".to_owned(),
-            Why::TooSmall => "too little for a TLB miss".to_owned(),
-            Why::CacheEnds => "a data cache ends there".to_owned(),
-            Why::KeepsRising => "no level follows".to_owned(),
+            RejectionReason::NoPersistence => "the next points are lower again".to_owned(),
+            RejectionReason::GoneAgain(entries) => format!("absent from {entries} on"),
+            RejectionReason::TouchesFloor => "within noise".to_owned(),
+            RejectionReason::NotConfirmed => "not in the second pass".to_owned(),
+            RejectionReason::AtTheEnd => "too near the last point; raise --max-pages".to_owned(),
+            RejectionReason::TooSmall => "too little for a TLB miss".to_owned(),
+            RejectionReason::CacheEnds => "a data cache ends there".to_owned(),
+            RejectionReason::KeepsRising => "no level follows".to_owned(),
         };
         format!("{:.1} ns from {} to {} ({why})", r.rise, r.last, r.first)
     };

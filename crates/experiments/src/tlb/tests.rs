@@ -1,6 +1,6 @@
 //! The rule, on curves with known answers: what it finds, misses and invents.
 
-use super::analysis::{Boundary, CurveBoundaries, PagesSeen, Why, levels};
+use super::analysis::{Boundary, CurveBoundaries, PagesSeen, RejectionReason, levels};
 use stats::SplitMix64;
 
 /// Lines in a 4 KiB page.
@@ -188,9 +188,9 @@ fn with_prefetch(share: f64) -> Chip {
 #[test]
 fn the_end_of_a_data_cache_is_no_tlb_and_hides_none_behind_it() {
     for (share, rejection) in [
-        (0.12, Why::TooSmall),
-        (0.25, Why::CacheEnds),
-        (0.45, Why::CacheEnds),
+        (0.12, RejectionReason::TooSmall),
+        (0.25, RejectionReason::CacheEnds),
+        (0.45, RejectionReason::CacheEnds),
     ] {
         for steps in [2, 4, 8] {
             let curve = with_prefetch(share).curve(
@@ -203,7 +203,7 @@ fn the_end_of_a_data_cache_is_no_tlb_and_hides_none_behind_it() {
             assert_eq!(costs, [2.0, 15.0], "{share} {steps}");
             let entries = found.boundaries[1].last..=found.boundaries[1].first;
             assert!(entries.contains(&3072), "{share} {steps}: {entries:?}");
-            let reasons: Vec<Why> = found.rejected.iter().map(|r| r.why).collect();
+            let reasons: Vec<RejectionReason> = found.rejected.iter().map(|r| r.why).collect();
             assert_eq!(reasons, [rejection], "{share} {steps}");
         }
     }
@@ -364,7 +364,7 @@ fn curve_through(values: &[f64]) -> Vec<PagesSeen> {
     entries.iter().zip(values).map(place).collect()
 }
 
-fn why(found: &CurveBoundaries) -> Vec<Why> {
+fn why(found: &CurveBoundaries) -> Vec<RejectionReason> {
     found.rejected.iter().map(|r| r.why).collect()
 }
 
@@ -378,16 +378,19 @@ fn what_does_not_last_is_rejected_with_the_reason() {
     let stray = at(&[(10, 3.0)]);
     assert_eq!(
         (stray.boundaries.len(), why(&stray)),
-        (0, vec![Why::NoPersistence])
+        (0, vec![RejectionReason::NoPersistence])
     );
     let bump = at(&[(10, 3.0), (11, 3.0), (12, 3.0), (13, 3.0)]);
     let gone = grid(4, 65536)[14];
     assert_eq!(
         (bump.boundaries.len(), why(&bump)),
-        (0, vec![Why::GoneAgain(gone)])
+        (0, vec![RejectionReason::GoneAgain(gone)])
     );
     let end = at(&[(28, 3.0), (29, 3.0)]);
-    assert_eq!((end.boundaries.len(), why(&end)), (0, vec![Why::AtTheEnd]));
+    assert_eq!(
+        (end.boundaries.len(), why(&end)),
+        (0, vec![RejectionReason::AtTheEnd])
+    );
     assert_eq!(
         (end.rejected[0].last, end.rejected[0].first),
         (grid(4, 65536)[27], grid(4, 65536)[29])
@@ -405,7 +408,7 @@ fn what_only_one_pass_has_is_not_confirmed() {
     let found = levels(&curve, RATIO);
     assert_eq!(
         (found.boundaries.len(), why(&found)),
-        (0, vec![Why::NotConfirmed])
+        (0, vec![RejectionReason::NotConfirmed])
     );
     // A step that the second pass shows elsewhere does not count.
     let mut early = curve_through(&values);
@@ -415,7 +418,7 @@ fn what_only_one_pass_has_is_not_confirmed() {
     let found = levels(&early, RATIO);
     assert_eq!(
         (found.boundaries.len(), why(&found)),
-        (0, vec![Why::NotConfirmed])
+        (0, vec![RejectionReason::NotConfirmed])
     );
 }
 
@@ -434,7 +437,7 @@ fn an_interval_that_touches_the_floor_is_not_enough() {
     let found = levels(&curve, RATIO);
     assert_eq!(
         (found.boundaries.len(), why(&found)),
-        (0, vec![Why::TouchesFloor])
+        (0, vec![RejectionReason::TouchesFloor])
     );
     // Fewer than five rounds show nothing.
     let mut curve = curve_through(&values);

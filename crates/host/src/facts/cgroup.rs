@@ -24,7 +24,7 @@ pub struct Hierarchy {
 
 /// Memory that a limit leaves.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Left {
+pub struct CgroupRoom {
     /// Bytes that may still be used.
     pub left: Bytes,
     /// The limit and the file that sets it, in words.
@@ -151,7 +151,7 @@ fn ancestry(mount: &str, rest: &str) -> Vec<String> {
 }
 
 /// Memory that the tightest limit of this process's groups leaves; `None` without a limit.
-pub fn memory_left(files: &SystemFiles) -> Option<Left> {
+pub fn memory_left(files: &SystemFiles) -> Option<CgroupRoom> {
     let all = hierarchies(files, "memory");
     let groups = all.iter().flat_map(|hierarchy| {
         hierarchy
@@ -165,7 +165,7 @@ pub fn memory_left(files: &SystemFiles) -> Option<Left> {
 }
 
 /// Memory that the limit of one group leaves; `None` without a limit.
-fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option<Left> {
+fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option<CgroupRoom> {
     // v1 expresses "no limit" as a value near 2^63.
     let number = |name: &str| {
         files
@@ -212,7 +212,7 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
         || "use unknown".to_owned(),
         |_| format!("{} in use", Bytes(held)),
     );
-    Some(Left {
+    Some(CgroupRoom {
         left: Bytes(limit.saturating_sub(held)),
         source: format!("{folder}/{name}: limit {}, {held_text}", Bytes(limit)),
     })

@@ -15,7 +15,7 @@ pub struct MemoryDevice {
     pub volatile: bool,
     /// Name of the slot.
     pub locator: String,
-    /// Name of the bank, or the text that the firmware puts there.
+    /// Bank locator of SMBIOS; firmware may put any text there.
     pub bank: String,
     /// Configured rate, in millions of transfers per second.
     pub mega_transfers: Option<u32>,

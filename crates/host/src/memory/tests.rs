@@ -324,12 +324,12 @@ fn a_pool_without_pages_is_refused_with_the_way_to_fill_it() {
         "{message}"
     );
     let there = std::path::Path::new("/sys/kernel/mm/hugepages/hugepages-2048kB").exists();
-    let cure = if there {
+    let advice = if there {
         "33554432 are needed and "
     } else {
         "the pools of this system are: "
     };
-    assert!(message.contains(cure), "{message}");
+    assert!(message.contains(advice), "{message}");
     let message = Mapping::new(Bytes::mib(8), PageMode::Huge, Bytes::kib(8))
         .unwrap_err()
         .to_string();

@@ -100,7 +100,7 @@ mod plain_files;
 #[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code))]
 mod plain_engines;
 
-/// Page counts of a range of memory, in bytes.
+/// Bytes of a range of memory, by kind of page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageCounts {
     /// Present pages with memory of their own.

@@ -211,9 +211,9 @@ impl Target {
     pub fn holes(&self) -> Option<u64> {
         /// Least difference that counts: smaller files may lie inside the file system's own
         /// records.
-        const TELLING: u64 = 64 << 10;
+        const LEAST_HOLE: u64 = 64 << 10;
         let missing = self.0.size.saturating_sub(self.0.allocated?);
-        (missing >= TELLING).then_some(missing)
+        (missing >= LEAST_HOLE).then_some(missing)
     }
 
     /// Kind of the target.

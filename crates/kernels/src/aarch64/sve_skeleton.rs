@@ -48,7 +48,8 @@ macro_rules! pairs {
 pub(super) use pairs;
 
 /// One iteration: `$turn` once, then `$each`. Each `$each` is a pair of vectors of the 512 bytes.
-/// For eight lines or in a shorter iteration, it is one vector. `x10` is the length of a vector.
+/// In `lines` and the `unrolled` orders, each `$each` handles one vector. `x10` is the length of a
+/// vector.
 macro_rules! sve_turn {
     (forward, $streams:tt, $turn:expr, $each:expr) => {
         concat!(

@@ -213,8 +213,8 @@ fn every_kernel_starts_on_a_line() {
     }
 }
 
-/// A machine with instructions of one byte. 0 does something, and 1 returns. Other values jump by the
-/// value minus 128 bytes, odd ones conditionally.
+/// A machine with instructions of one byte. 0 does something, and 1 returns. Other values jump by
+/// the value minus 128 bytes, odd ones conditionally.
 fn toy(code: &[u8]) -> Option<Step> {
     Some(match code[0] {
         0 => Step::plain(1),

@@ -337,10 +337,10 @@ fn moves_bytes(options: &RunOptions) -> bool {
 /// Unit of experiments that move bytes.
 const BYTES_PER_SECOND: &str = "B/s";
 
-/// What uses the choices of `memgauge run`, for messages.
+/// Users of the choices of `memgauge run`, for messages.
 const CHOSEN: &str = "only bandwidth and latency use it";
 
-/// What uses threads and registers, for messages.
+/// Users of threads and registers, for messages.
 const MOVING: &str = "only operations that move bytes use it";
 
 impl Effects for RunOptions {
@@ -349,37 +349,37 @@ impl Effects for RunOptions {
             option: "ops",
             applies: measures_chosen,
             only: CHOSEN,
-            cure: Some("--only bandwidth,latency"),
+            enabled_by: Some("--only bandwidth,latency"),
         },
         Effect {
             option: "sizes",
             applies: measures_chosen,
             only: CHOSEN,
-            cure: Some("--only bandwidth,latency"),
+            enabled_by: Some("--only bandwidth,latency"),
         },
         Effect {
             option: "pages",
             applies: measures_chosen,
             only: CHOSEN,
-            cure: Some("--only bandwidth,latency"),
+            enabled_by: Some("--only bandwidth,latency"),
         },
         Effect {
             option: "memory-nodes",
             applies: measures_chosen,
             only: CHOSEN,
-            cure: Some("--only bandwidth,latency"),
+            enabled_by: Some("--only bandwidth,latency"),
         },
         Effect {
             option: "threads",
             applies: moves_bytes,
             only: MOVING,
-            cure: None,
+            enabled_by: None,
         },
         Effect {
             option: "width",
             applies: moves_bytes,
             only: MOVING,
-            cure: None,
+            enabled_by: None,
         },
     ];
 }
@@ -401,19 +401,19 @@ impl Effects for ReportOptions {
             option: "scores",
             applies: |o| uses(o.made(), "scores"),
             only: "only sc-membench has scores",
-            cure: Some("--format sc-membench"),
+            enabled_by: Some("--format sc-membench"),
         },
         Effect {
             option: "verbose",
             applies: |o| uses(o.made(), "verbose") && o.chart.is_empty(),
             only: "only tables, Markdown and sc-membench leave anything out",
-            cure: Some("--format table"),
+            enabled_by: Some("--format table"),
         },
         Effect {
             option: "chart",
             applies: |o| uses(o.made(), "chart"),
             only: "only tables, pages and pictures draw charts",
-            cure: Some("--format svg"),
+            enabled_by: Some("--format svg"),
         },
         Effect {
             option: "title",
@@ -421,13 +421,13 @@ impl Effects for ReportOptions {
                 uses(o.made(), "title") || (uses(o.made(), "chart") && !o.chart.is_empty())
             },
             only: "only charts and pages have a title",
-            cure: Some("--format svg"),
+            enabled_by: Some("--format svg"),
         },
         Effect {
             option: "theme",
             applies: |o| uses(o.made(), "theme"),
             only: "only svg and png have a background",
-            cure: Some("--format svg"),
+            enabled_by: Some("--format svg"),
         },
     ];
 }
@@ -450,7 +450,7 @@ impl Effects for CompareOptions {
             file.or_else(named).is_some_and(|format| format.verbose)
         },
         only: "only tables and Markdown leave anything out",
-        cure: Some("--format table"),
+        enabled_by: Some("--format table"),
     }];
 }
 
@@ -459,7 +459,7 @@ impl Effects for ListOptions {
         option: "code",
         applies: |o| o.what == Listed::Kernels,
         only: "only kernels have machine code",
-        cure: None,
+        enabled_by: None,
     }];
 }
 

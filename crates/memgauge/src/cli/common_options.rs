@@ -64,7 +64,8 @@ pub struct CommonOptions {
     #[arg(long, value_name = "TIME", help_heading = "Session")]
     pub budget: Option<Nanos>,
 
-    /// Samples of each point, at least 3 [default: until the interval is narrow or the time is over]
+    /// Samples of each point, at least 3 [default: until the interval is narrow or the time is
+    /// over]
     #[arg(long, value_name = "N", help_heading = "Session", value_parser = whole_number::<u32>(3, 1_000_000))]
     pub samples: Option<u32>,
 
@@ -73,8 +74,8 @@ pub struct CommonOptions {
     #[arg(long, help_heading = "Session")]
     pub dry_run: bool,
 
-    /// Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its
-    /// report (.json), or last
+    /// Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl),
+    /// its report (.json), or last
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     pub resume: Option<PathBuf>,
 
@@ -161,19 +162,19 @@ impl Effects for CommonOptions {
             option: "scores",
             applies: |o| uses(o.shown(), "scores"),
             only: "only sc-membench has scores",
-            cure: Some("--format sc-membench"),
+            enabled_by: Some("--format sc-membench"),
         },
         Effect {
             option: "title",
             applies: |o| uses(o.shown(), "title") || uses(o.saved(), "title"),
             only: "only pages and pictures have a title",
-            cure: Some("--format svg"),
+            enabled_by: Some("--format svg"),
         },
         Effect {
             option: "verbose",
             applies: |o| uses(o.shown(), "verbose") || uses(o.saved(), "verbose"),
             only: "only tables, Markdown and sc-membench leave anything out",
-            cure: Some("--format table"),
+            enabled_by: Some("--format table"),
         },
     ];
 }

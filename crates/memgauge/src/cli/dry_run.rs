@@ -66,7 +66,7 @@ struct PlannedPhase {
 }
 
 #[derive(Serialize)]
-struct Whole<'a> {
+struct PlanDocument<'a> {
     #[serde(flatten)]
     head: Head<'a>,
     points: Vec<Point<'a>>,
@@ -104,7 +104,7 @@ pub fn data(plan: &Plan, destination: &Destination, form: Form) -> Result<String
         }
         return Ok(text);
     }
-    Ok(serde_json::to_string_pretty(&Whole {
+    Ok(serde_json::to_string_pretty(&PlanDocument {
         head,
         points: points.collect(),
     })

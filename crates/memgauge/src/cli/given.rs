@@ -8,36 +8,38 @@ use units::error::{Error, Result};
 
 /// Refuses a typed option that has no effect together with the others.
 pub fn check_effects(cli: &Cli, matches: &ArgMatches) -> Result<()> {
-    let given = Given {
+    let typed_options = TypedOptions {
         matches: matches.subcommand().map_or(matches, |(_, own)| own),
     };
     let Some(command) = &cli.command else {
-        return given
+        return typed_options
             .check(&cli.run)
-            .and_then(|()| given.check(&cli.run.common));
+            .and_then(|()| typed_options.check(&cli.run.common));
     };
     match command {
-        Command::Run(o) => given.check(o).and_then(|()| given.check(&o.common)),
-        Command::Experiment(o) => given
+        Command::Run(o) => typed_options
+            .check(o)
+            .and_then(|()| typed_options.check(&o.common)),
+        Command::Experiment(o) => typed_options
             .check_all(&o.request.effects)
-            .and_then(|()| given.check(&o.common)),
+            .and_then(|()| typed_options.check(&o.common)),
         #[cfg(feature = "storage")]
-        Command::Io(o) => given
+        Command::Io(o) => typed_options
             .check(&o.settings)
-            .and_then(|()| given.check(&o.common)),
-        Command::List(o) => given.check(o),
-        Command::Report(o) => given.check(o),
-        Command::Compare(o) => given.check(o),
+            .and_then(|()| typed_options.check(&o.common)),
+        Command::List(o) => typed_options.check(o),
+        Command::Report(o) => typed_options.check(o),
+        Command::Compare(o) => typed_options.check(o),
         Command::Generate(_) => Ok(()),
     }
 }
 
 /// The options of one command as they were typed.
-struct Given<'a> {
+struct TypedOptions<'a> {
     matches: &'a ArgMatches,
 }
 
-impl Given<'_> {
+impl TypedOptions<'_> {
     fn check(&self, settings: &impl Effects) -> Result<()> {
         self.check_all(&settings.effects())
     }
@@ -45,18 +47,21 @@ impl Given<'_> {
     fn check_all(&self, effects: &[JudgedEffect]) -> Result<()> {
         let idle = |effect: &&JudgedEffect| !effect.applies && self.typed(effect.option).is_some();
         let Some(JudgedEffect {
-            option, only, cure, ..
+            option,
+            only,
+            enabled_by,
+            ..
         }) = effects.iter().find(idle)
         else {
             return Ok(());
         };
         let value = self.typed(option).unwrap_or_default();
         let typed = format!("--{option} {value}");
-        let cure = cure
-            .map(|cure| format!("type {cure} with it, or "))
+        let advice = enabled_by
+            .map(|option| format!("type {option} with it, or "))
             .unwrap_or_default();
         Err(Error::usage(format!(
-            "option without effect: {}; {only}; {cure}leave it out",
+            "option without effect: {}; {only}; {advice}leave it out",
             typed.trim_end()
         )))
     }
@@ -195,29 +200,29 @@ mod tests {
 
     #[test]
     fn what_has_no_effect_is_refused_and_its_cure_works() {
-        for [line, option, cure] in IDLE {
+        for [line, option, advice] in IDLE {
             assert_eq!(refusal(line), None, "{line}");
             let said = refusal(&format!("{line} {option}"))
                 .unwrap_or_else(|| panic!("{line} {option} is taken"));
             assert!(
-                said.contains("without effect") && said.contains(option) && said.contains(cure),
+                said.contains("without effect") && said.contains(option) && said.contains(advice),
                 "{said}"
             );
             // A new option replaces the old one of the same name.
-            let name = cure.split(' ').next().unwrap_or_default();
+            let name = advice.split(' ').next().unwrap_or_default();
             let mut words: Vec<&str> = line.split(' ').collect();
             if let Some(at) = words
                 .iter()
                 .position(|word| *word == name)
-                .filter(|_| !cure.is_empty())
+                .filter(|_| !advice.is_empty())
             {
                 words.drain(at..at + 2);
             }
-            let cured = format!("{} {option} {cure}", words.join(" "));
+            let advised = format!("{} {option} {advice}", words.join(" "));
             assert!(
-                cure.is_empty() || refusal(&cured).is_none(),
-                "{cured}: {:?}",
-                refusal(&cured)
+                advice.is_empty() || refusal(&advised).is_none(),
+                "{advised}: {:?}",
+                refusal(&advised)
             );
         }
     }

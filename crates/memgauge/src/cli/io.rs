@@ -12,7 +12,7 @@ use report::{TraceFormat, TraceWriter};
 use std::fs::{File, OpenOptions};
 use std::io::BufWriter;
 use std::path::Path;
-use storage::{LookAt, Storage, StorageRunner, look_at, parse_trace};
+use storage::{FileLookup, Storage, StorageRunner, lookup, parse_trace};
 use units::error::{Error, Result};
 
 /// Largest trace in bytes; a trace is read into memory as a whole.
@@ -32,7 +32,7 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
         None => None,
     };
     let length = settings.window();
-    let experiment = Storage::new(settings, recorded, LookAt::new(look_at));
+    let experiment = Storage::new(settings, recorded, FileLookup::new(lookup));
     let budget = experiment.time(common.repeat).max(SINGLE_BUDGET);
     // The experiment decides about sampling, unless the user fixed the number of samples.
     let sampling = experiment.sampling(storage_sampling(length));

@@ -90,7 +90,7 @@ impl<'a> Typed<'a> {
         format!(
             "unknown command: '{given}'; known are {}; {}",
             known.join(", "),
-            self.cure(given, &known)
+            self.advice(given, &known)
         )
     }
 
@@ -160,10 +160,10 @@ impl<'a> Typed<'a> {
             .filter_map(clap::Arg::get_long);
         let names: Vec<String> = names.map(|name| format!("--{name}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        format!("unknown option: '{word}'; {}", self.cure(word, &names))
+        format!("unknown option: '{word}'; {}", self.advice(word, &names))
     }
 
-    fn cure(&self, given: &str, known: &[&str]) -> String {
+    fn advice(&self, given: &str, known: &[&str]) -> String {
         nearest_name(given, known)
             .map_or_else(|| self.help(), |near| format!("did you mean '{near}'?"))
     }
@@ -218,9 +218,9 @@ impl<'a> Typed<'a> {
             possible
         };
         let near = nearest_name(&given, &known).map(|near| format!("did you mean '{near}'?"));
-        let cure = near.unwrap_or_else(|| format!("type {typed}"));
+        let advice = near.unwrap_or_else(|| format!("type {typed}"));
         format!(
-            "invalid value for {option}: '{given}'; known are {}; {cure}",
+            "invalid value for {option}: '{given}'; known are {}; {advice}",
             known.join(", ")
         )
     }

@@ -95,7 +95,7 @@ pub fn left_behind(path: &Path, own: Option<&Path>) -> Vec<String> {
                 path.display()
             );
         }
-        let Some(report) = saved::silently(&journal) else {
+        let Some(report) = saved::read_quietly(&journal) else {
             return format!(
                 "an earlier session for {} left {name}, which stays as it is",
                 path.display()

@@ -39,7 +39,7 @@ fn entry(run: &SavedRun, back: Option<usize>) -> RunEntry {
     let name = back.map(state::name_of);
     let file = run.file.to_string_lossy().into_owned();
     let head = state::head(&run.file).or_else(|| {
-        let report = saved::silently(&run.file)?;
+        let report = saved::read_quietly(&run.file)?;
         let Report {
             status,
             verdict,

@@ -30,7 +30,7 @@ pub fn read(path: &Path) -> Result<Report> {
 }
 
 /// Reads the same without printing. `None` if it cannot be read.
-pub fn silently(path: &Path) -> Option<Report> {
+pub fn read_quietly(path: &Path) -> Option<Report> {
     read_saved(path).ok().map(Saved::into_report)
 }
 

@@ -4,7 +4,7 @@ use super::drafting::{Drafted, draft_points};
 use super::estimate::Cost;
 use super::schedule::{Schedule, schedule, too_little_time};
 use super::words::MAX_NAMED;
-use super::{Plan, Request, Rest};
+use super::{Plan, RemainingPoints, Request};
 use engine::Machine;
 use experiments::LastLevel;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let adjusted = adjustments(&request, machine);
     let mut cost = Cost::new(machine, fault);
     cost.before = machine.now() - request.started;
-    let rest = Rest {
+    let rest = RemainingPoints {
         left: (0..points.len()).collect(),
         budget: request.budget,
     };

@@ -4,7 +4,7 @@ use super::drafting::draft_follow_up;
 use super::phase::open_rooms;
 use super::point::drafted_place;
 use super::sizes::{Remaining, size_by};
-use super::{Phase, Plan, PlannedPoint, Rest, ResultsSoFar, Room, batches_of_phase};
+use super::{Phase, Plan, PlannedPoint, RemainingPoints, ResultsSoFar, Room, batches_of_phase};
 use engine::{Machine, MemoryPlan};
 use report::{Cause, Coordinates, DraftedPhase, HostFacts, Outcome, PhaseId, Point, Report};
 use std::collections::{BTreeMap, BTreeSet};
@@ -161,7 +161,7 @@ impl Plan {
             return;
         };
         let recorded: BTreeSet<u64> = record.points.iter().copied().collect();
-        let rest = Rest {
+        let rest = RemainingPoints {
             left: self.positions_left(),
             budget: self.request.budget,
         };

@@ -68,7 +68,7 @@ pub(super) fn too_little_time(request: &Request, needed: &Needed) -> Error {
 }
 
 /// Remaining points of a plan.
-pub struct Rest {
+pub struct RemainingPoints {
     /// Indices of its points.
     pub left: BTreeSet<usize>,
     /// Time for them.
@@ -83,7 +83,7 @@ pub(super) fn schedule(
     placeholders: Vec<PlannedPoint>,
     facts: &HostFacts,
     cost: Cost,
-    rest: &Rest,
+    rest: &RemainingPoints,
 ) -> Schedule {
     let known = points.len();
     points.extend(placeholders);
@@ -99,7 +99,7 @@ fn schedule_all(
     known: usize,
     facts: &HostFacts,
     cost: Cost,
-    rest: &Rest,
+    rest: &RemainingPoints,
 ) -> Schedule {
     let budget = rest.budget;
     let left: BTreeSet<usize> = rest

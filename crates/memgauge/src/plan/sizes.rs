@@ -4,7 +4,7 @@ use super::drafting::{Drafted, draft_points};
 use super::estimate::Cost;
 use super::layout::Layout;
 use super::schedule::{Schedule, schedule};
-use super::{Phase, Plan, PlannedPoint, Rest, Room};
+use super::{Phase, Plan, PlannedPoint, RemainingPoints, Room};
 use engine::{Machine, Sampling};
 use experiments::{LastLevel, TimedLastLevel};
 use report::{Coordinate, Dataset, HostFacts, Outcome};
@@ -33,7 +33,7 @@ pub struct Remaining<'a> {
     /// All drafted points.
     pub points: &'a [PlannedPoint],
     /// Indices of the points to be measured, and the remaining time.
-    pub rest: &'a Rest,
+    pub rest: &'a RemainingPoints,
     /// Rooms of follow-ups that are not drafted yet.
     pub rooms: &'a [Room],
 }
@@ -129,7 +129,7 @@ pub(super) fn size_by(
         points: mut new,
         changed,
     } = redrafted(points, &drafted, asked, facts);
-    let then = Rest {
+    let then = RemainingPoints {
         left: rest.left.iter().chain(&changed).copied().collect(),
         budget: rest.budget,
     };

@@ -123,7 +123,7 @@ pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
 
 /// Finding about disturbances of all points; `None` if hardly any sample was disturbed.
 pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
-    const WORTH_A_WORD: f64 = 0.05;
+    const LEAST_REPORTED: f64 = 0.05;
     let points = || {
         datasets
             .iter()
@@ -132,7 +132,7 @@ pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     };
     let disturbed: u64 = points().map(|m| m.evidence.disturbed_samples).sum();
     let all = disturbed.saturating_add(points().map(|m| m.summary.undisturbed_samples).sum());
-    if (disturbed as f64) < WORTH_A_WORD * all as f64 || disturbed == 0 {
+    if (disturbed as f64) < LEAST_REPORTED * all as f64 || disturbed == 0 {
         return None;
     }
     let mut causes: BTreeMap<Cause, u64> = BTreeMap::new();

@@ -3,7 +3,7 @@
 
 use super::{Run, unmeasured_datasets};
 use crate::plan::{
-    Batch, Phase, Remaining, Reserve, Resized, Rest, ResultsSoFar, batches_of_phase,
+    Batch, Phase, Remaining, RemainingPoints, Reserve, Resized, ResultsSoFar, batches_of_phase,
     draft_follow_up, open_rooms, resized,
 };
 use experiments::{LastLevel, Scope};
@@ -138,7 +138,7 @@ impl Run<'_> {
         let measured = results.dataset(&self.plan.request, sizing, repeat.as_ref());
         let batches = self.phases.iter().flat_map(|phase| &phase.batches);
         let now = self.machine.now();
-        let rest = Rest {
+        let rest = RemainingPoints {
             left: batches.flat_map(|batch| &batch.points).copied().collect(),
             budget: self.plan.request.budget - (now - self.started),
         };
@@ -178,7 +178,7 @@ impl Run<'_> {
     }
 
     /// Continues with the points and phases of `change`.
-    fn take_sizes(&mut self, change: Resized, rest: &Rest) {
+    fn take_sizes(&mut self, change: Resized, rest: &RemainingPoints) {
         let Resized {
             last_level,
             points,

@@ -14,7 +14,7 @@ use tiny_skia::{
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 use units::error::{Error, Result};
 
-type Drawn = std::result::Result<(), DrawingErrorKind<Infallible>>;
+type DrawResult = std::result::Result<(), DrawingErrorKind<Infallible>>;
 
 /// DejaVu Sans, packed by build.rs; chosen for its Greek letters and arrows.
 const FONT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/font.ttf.zlib"));
@@ -236,7 +236,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Writes `text` with letters of `em` pixels, anchored at `at` and rotated around that point.
-    pub fn write(&mut self, text: &str, em: f32, at: Point, look: Look) {
+    pub fn write(&mut self, text: &str, em: f32, at: Point, look: TextStyle) {
         let (letters, width) = self.letters(text);
         let left = match look.h {
             HPos::Left => 0.0,
@@ -276,7 +276,7 @@ impl<'a> Canvas<'a> {
 }
 
 /// Colour, anchor and rotation of a text.
-pub(super) struct Look {
+pub(super) struct TextStyle {
     pub color: BackendColor,
     pub h: HPos,
     pub v: VPos,
@@ -341,15 +341,15 @@ impl DrawingBackend for Canvas<'_> {
         self.picture.size
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
+    fn ensure_prepared(&mut self) -> DrawResult {
         Ok(())
     }
 
-    fn present(&mut self) -> Drawn {
+    fn present(&mut self) -> DrawResult {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Drawn {
+    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> DrawResult {
         let place = Rect::from_xywh(x as f32, y as f32, 1.0, 1.0);
         self.add(place.map(PathBuilder::from_rect), color, None);
         Ok(())
@@ -360,7 +360,7 @@ impl DrawingBackend for Canvas<'_> {
         from: BackendCoord,
         to: BackendCoord,
         style: &S,
-    ) -> Drawn {
+    ) -> DrawResult {
         self.draw_path([from, to], style)
     }
 
@@ -370,7 +370,7 @@ impl DrawingBackend for Canvas<'_> {
         (right, bottom): BackendCoord,
         style: &S,
         fill: bool,
-    ) -> Drawn {
+    ) -> DrawResult {
         let corners = [(left, top), (right, top), (right, bottom), (left, bottom)];
         self.add(
             along(corners, true),
@@ -384,7 +384,7 @@ impl DrawingBackend for Canvas<'_> {
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn {
+    ) -> DrawResult {
         self.add(
             along(path, false),
             style.color(),
@@ -399,7 +399,7 @@ impl DrawingBackend for Canvas<'_> {
         radius: u32,
         style: &S,
         fill: bool,
-    ) -> Drawn {
+    ) -> DrawResult {
         let circle = PathBuilder::from_circle(x as f32, y as f32, radius as f32);
         self.add(circle, style.color(), (!fill).then(|| style.stroke_width()));
         Ok(())
@@ -409,7 +409,7 @@ impl DrawingBackend for Canvas<'_> {
         &mut self,
         corners: I,
         style: &S,
-    ) -> Drawn {
+    ) -> DrawResult {
         self.add(along(corners, true), style.color(), None);
         Ok(())
     }
@@ -419,9 +419,9 @@ impl DrawingBackend for Canvas<'_> {
         text: &str,
         style: &S,
         (x, y): BackendCoord,
-    ) -> Drawn {
+    ) -> DrawResult {
         let anchor = style.anchor();
-        let look = Look {
+        let look = TextStyle {
             color: style.color(),
             h: anchor.h_pos,
             v: anchor.v_pos,

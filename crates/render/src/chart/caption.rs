@@ -134,7 +134,7 @@ fn run(provenance: &Provenance) -> String {
         .join(": ")
 }
 
-/// A time in RFC 3339 to the minute; other text is unchanged.
+/// Turns an RFC 3339 time in UTC into `2026-01-02 03:04 UTC`. Other text is cleaned and shortened.
 fn day(started: &str) -> String {
     match (
         started.get(..10),

@@ -25,9 +25,9 @@ pub(super) struct Theme {
 pub(super) type Area<'a> = DrawingArea<Canvas<'a>, Shift>;
 
 /// A [`Scale`] as an axis of plotters.
-pub(super) struct Drawn(pub(super) Scale);
+pub(super) struct ScaleAxis(pub(super) Scale);
 
-impl Ranged for Drawn {
+impl Ranged for ScaleAxis {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
 
@@ -44,7 +44,7 @@ impl Ranged for Drawn {
     }
 }
 
-impl ValueFormatter<f64> for Drawn {
+impl ValueFormatter<f64> for ScaleAxis {
     fn format_ext(&self, value: &f64) -> String {
         self.0
             .ticks

@@ -1,6 +1,6 @@
 //! Heat maps: values between two ends, by row and column.
 
-use super::spot::{Part, Spot, spot};
+use super::spot::{ChartPoint, Part, spot};
 use crate::figures::{axis_title, coordinate, varying_axes};
 use crate::text::{clean, shorten};
 use report::{Coordinate, Coordinates, Dataset};
@@ -29,7 +29,7 @@ pub(crate) struct Heat {
     /// Names of the columns, left to right.
     pub(crate) columns: Vec<String>,
     /// Points by row and column; `None` without a measurement.
-    pub(crate) cells: Vec<Vec<Option<Spot>>>,
+    pub(crate) cells: Vec<Vec<Option<ChartPoint>>>,
     /// Value of the first colour.
     pub(crate) low: f64,
     /// Value of the last colour.

@@ -1,10 +1,10 @@
 //! Makes series over an axis from points.
 
 use super::findings::{self, Axis};
-use super::looks::{Look, Standing, looks};
+use super::looks::{SeriesPosition, SeriesStyle, looks};
 use super::scale::{Numbers, Scale};
 use super::series::{Lines, Mark, Series};
-use super::spot::{Part, Spot, measured, number, spot};
+use super::spot::{ChartPoint, Part, measured, number, spot};
 use crate::figures::{axis_title, coordinate, table_unit, varying_axes};
 use crate::text::{clean, shorten};
 use report::{Coordinate, Coordinates, Dataset, Point};
@@ -39,7 +39,7 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
         others: &others,
         names: if several { names } else { &[] },
         series: Vec::new(),
-        standings: Vec::new(),
+        positions: Vec::new(),
         keys: BTreeMap::new(),
         groups: Vec::new(),
     };
@@ -52,13 +52,13 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     }
     let Collector {
         mut series,
-        standings,
+        positions,
         ..
     } = series;
     let joined = !matches!(along, Along::Names { .. });
     series
         .iter_mut()
-        .zip(looks(&standings, joined))
+        .zip(looks(&positions, joined))
         .for_each(|(series, look)| series.look = look);
     if !matches!(along, Along::Load { .. }) {
         series
@@ -179,7 +179,7 @@ impl<'a> Along<'a> {
 
     /// The point at its place; `None` without a number or a place. A point without traffic among
     /// points with traffic lies at zero.
-    fn spot(&self, point: &Point, factor: f64) -> Option<Spot> {
+    fn spot(&self, point: &Point, factor: f64) -> Option<ChartPoint> {
         match self {
             Along::Load { .. } => {
                 let load = point.outcome.measured()?.load;
@@ -187,7 +187,7 @@ impl<'a> Along<'a> {
                 let at = |value: fn(&report::Load) -> f64| load.as_ref().map_or(0.0, value) * unit;
                 let ends = [at(|l| l.ci_low), at(|l| l.ci_high)];
                 let [x_low, x_high] = ends.iter().all(|end| end.is_finite()).then_some(ends)?;
-                Some(Spot {
+                Some(ChartPoint {
                     x_low,
                     x_high,
                     ..spot(point, at(|l| l.median), factor)?
@@ -207,7 +207,7 @@ impl<'a> Along<'a> {
     }
 
     /// The scale of the axis for `spots`.
-    fn scale<'s>(&self, spots: impl Iterator<Item = &'s Spot>) -> Scale {
+    fn scale<'s>(&self, spots: impl Iterator<Item = &'s ChartPoint>) -> Scale {
         match self {
             Along::Load { .. } => {
                 let title = format!("background traffic in {}", table_unit(RATE).1);
@@ -348,15 +348,15 @@ struct Collector<'a> {
     /// Names of the reports; empty if one report has all points.
     names: &'a [String],
     series: Vec<Series>,
-    /// Standing of each series, in the same order.
-    standings: Vec<Standing>,
+    /// SeriesPosition of each series, in the same order.
+    positions: Vec<SeriesPosition>,
     keys: BTreeMap<(usize, Key), usize>,
     groups: Vec<(Option<Coordinate>, Vec<Key>)>,
 }
 
 impl Collector<'_> {
     /// Adds a point to its series.
-    fn add(&mut self, report: usize, at: &Coordinates, spot: Spot) {
+    fn add(&mut self, report: usize, at: &Coordinates, spot: ChartPoint) {
         let key: Vec<Option<Coordinate>> = self
             .others
             .iter()
@@ -366,13 +366,13 @@ impl Collector<'_> {
             Some(place) => *place,
             None if self.series.len() >= MAX_SERIES => return,
             None => {
-                let standing = self.standing(report, &key);
-                self.standings.push(standing);
+                let position = self.position(report, &key);
+                self.positions.push(position);
                 let name = self.name(report, at);
                 self.series.push(Series {
                     name,
                     report,
-                    look: Look::default(),
+                    look: SeriesStyle::default(),
                     spots: Vec::new(),
                 });
                 self.keys.insert((report, key), self.series.len() - 1);
@@ -382,8 +382,8 @@ impl Collector<'_> {
         self.series[place].spots.push(spot);
     }
 
-    /// Standing of a series: its first coordinate gives the group, the others the member.
-    fn standing(&mut self, report: usize, key: &[Option<Coordinate>]) -> Standing {
+    /// SeriesPosition of a series: its first coordinate gives the group, the others the member.
+    fn position(&mut self, report: usize, key: &[Option<Coordinate>]) -> SeriesPosition {
         let first = key.first().cloned().flatten();
         let rest = key.get(1..).unwrap_or_default().to_vec();
         let group = self
@@ -402,7 +402,7 @@ impl Collector<'_> {
                 members.push(rest);
                 members.len() - 1
             });
-        Standing {
+        SeriesPosition {
             group,
             member,
             report,

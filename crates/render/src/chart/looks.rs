@@ -64,9 +64,9 @@ pub(crate) const DASHES: [&[u32]; 7] = [
     &[9, 3, 2, 3, 2, 3],
 ];
 
-/// Look of a series.
+/// SeriesStyle of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) struct Look {
+pub(crate) struct SeriesStyle {
     /// Index in [`COLORS`].
     pub(crate) color: usize,
     /// Index in [`MARKS`].
@@ -77,7 +77,7 @@ pub(crate) struct Look {
 
 /// Position of a series among the others, which determines its look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct SeriesPosition {
     /// Index of its first coordinate among those of all series.
     pub group: usize,
     /// Index of its other coordinates among those of its group.
@@ -89,37 +89,37 @@ pub(super) struct Standing {
 /// A look for each series. A group of series shares a colour; a report shares dashes if there are
 /// several reports. If that gives two series one look, looks are assigned in order instead. Up to
 /// 448 looks differ if lines are `joined`, up to 64 if only marks distinguish series.
-pub(super) fn looks(standings: &[Standing], joined: bool) -> Vec<Look> {
-    let several = standings.iter().any(|s| s.report != standings[0].report);
-    let meaning = |s: &Standing| Look {
+pub(super) fn looks(positions: &[SeriesPosition], joined: bool) -> Vec<SeriesStyle> {
+    let several = positions.iter().any(|s| s.report != positions[0].report);
+    let meaning = |s: &SeriesPosition| SeriesStyle {
         color: s.group % COLORS.len(),
         mark: s.member % MARKS.len(),
         dash: if several { s.report } else { s.member } % DASHES.len(),
     };
-    let by_meaning: Vec<Look> = standings.iter().map(meaning).collect();
-    let seen = |look: &Look| Look {
+    let by_meaning: Vec<SeriesStyle> = positions.iter().map(meaning).collect();
+    let seen = |look: &SeriesStyle| SeriesStyle {
         dash: if joined { look.dash } else { 0 },
         ..*look
     };
-    let different: BTreeSet<Look> = by_meaning.iter().map(seen).collect();
-    if different.len() == standings.len() {
+    let different: BTreeSet<SeriesStyle> = by_meaning.iter().map(seen).collect();
+    if different.len() == positions.len() {
         return by_meaning;
     }
     // The numbers of marks and of dashes are coprime: 56 pairs come before one repeats.
-    let dealt = |i: usize| Look {
+    let in_order = |i: usize| SeriesStyle {
         color: i % COLORS.len(),
         mark: i / COLORS.len() % MARKS.len(),
         dash: i / COLORS.len() % DASHES.len(),
     };
-    (0..standings.len()).map(dealt).collect()
+    (0..positions.len()).map(in_order).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn standings(groups: usize, members: usize, reports: usize) -> Vec<Standing> {
-        let one = |i: usize| Standing {
+    fn positions(groups: usize, members: usize, reports: usize) -> Vec<SeriesPosition> {
+        let one = |i: usize| SeriesPosition {
             group: i / members / reports,
             member: i / reports % members,
             report: i % reports,
@@ -138,17 +138,17 @@ mod tests {
             (9, 3, 2),
             (2, 2, 20),
         ] {
-            let standings = standings(groups, members, reports);
-            let looks = looks(&standings, true);
-            let different: BTreeSet<&Look> = looks.iter().collect();
+            let positions = positions(groups, members, reports);
+            let looks = looks(&positions, true);
+            let different: BTreeSet<&SeriesStyle> = looks.iter().collect();
             assert_eq!(
                 different.len(),
-                standings.len(),
+                positions.len(),
                 "{groups} {members} {reports}"
             );
         }
         for count in [8, 9, 64] {
-            let looks = looks(&standings(count, 1, 1), false);
+            let looks = looks(&positions(count, 1, 1), false);
             let different: BTreeSet<(usize, usize)> =
                 looks.iter().map(|l| (l.color, l.mark)).collect();
             assert_eq!(different.len(), count);
@@ -157,10 +157,10 @@ mod tests {
 
     #[test]
     fn colours_are_groups_and_dashes_reports_where_there_is_room() {
-        let one = looks(&standings(3, 2, 1), true);
+        let one = looks(&positions(3, 2, 1), true);
         assert_eq!((one[0].color, one[1].color, one[2].color), (0, 0, 1));
         assert!(one[0].dash == 0 && one[1].dash != 0 && one[1].mark != one[0].mark);
-        let two = looks(&standings(3, 2, 2), true);
+        let two = looks(&positions(3, 2, 2), true);
         assert!(
             two.iter().step_by(2).all(|l| l.dash == 0)
                 && two.iter().skip(1).step_by(2).all(|l| l.dash == 1)

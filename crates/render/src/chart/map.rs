@@ -1,7 +1,7 @@
 //! Draws a heat map as a part of a picture.
 
-use super::canvas::{Canvas, Look, Picture};
-use super::drawing::{Area, Drawn, Theme, cannot, letters, write};
+use super::canvas::{Canvas, Picture, TextStyle};
+use super::drawing::{Area, ScaleAxis, Theme, cannot, letters, write};
 use super::heat::Heat;
 use super::model::Chart;
 use super::scale::Scale;
@@ -56,7 +56,10 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) ->
     let mut plot = ChartBuilder::on(&left)
         .x_label_area_size(50)
         .y_label_area_size(84)
-        .build_cartesian_2d(Drawn(axis(&heat.column_title, &heat.columns)), Drawn(y))
+        .build_cartesian_2d(
+            ScaleAxis(axis(&heat.column_title, &heat.columns)),
+            ScaleAxis(y),
+        )
         .map_err(cannot)?;
     plot.configure_mesh()
         .disable_mesh()
@@ -128,7 +131,7 @@ pub(super) fn squares(
             };
             let value = units::significant(spot.y);
             let mark = crate::figures::mark(spot.grade);
-            let look = Look {
+            let look = TextStyle {
                 color: BackendColor { alpha: 1.0, rgb },
                 h: HPos::Center,
                 v: VPos::Center,

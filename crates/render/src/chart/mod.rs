@@ -37,6 +37,6 @@ pub(super) use map::steps;
 pub(super) use model::{Body, Chart};
 pub(super) use scale::{Numbers, Scale};
 pub(super) use series::Lines;
-pub(super) use spot::Spot;
+pub(super) use spot::ChartPoint;
 
 pub(super) use terminal::draw as to_terminal;

@@ -1,10 +1,10 @@
 //! Draws series over an axis as a part of a picture.
 
-use super::drawing::{Area, Drawn, FONT, Theme, cannot, letters, write};
+use super::drawing::{Area, FONT, ScaleAxis, Theme, cannot, letters, write};
 use super::looks::{COLORS, DASHES, MARKS, RADIUS};
 use super::model::Chart;
 use super::series::{Lines, Series};
-use super::spot::Spot;
+use super::spot::ChartPoint;
 use crate::text::shorten;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -12,7 +12,7 @@ use report::VerdictGrade;
 use units::error::Result;
 
 /// Limit of series in a legend on the right; larger legends go below the plot.
-const MAX_BESIDE: usize = 24;
+const MAX_ON_THE_RIGHT: usize = 24;
 
 /// Height of a name in the legend, in pixels.
 const ROW: u32 = 20;
@@ -27,7 +27,7 @@ const MAX_PLACES: usize = 80;
 const LONGEST_NAME: usize = 60;
 
 /// A plot in a part of the picture.
-type Plot<'a, 'b> = ChartContext<'b, super::canvas::Canvas<'a>, Cartesian2d<Drawn, Drawn>>;
+type Plot<'a, 'b> = ChartContext<'b, super::canvas::Canvas<'a>, Cartesian2d<ScaleAxis, ScaleAxis>>;
 
 /// Content, area and look of a plot.
 #[derive(Clone, Copy)]
@@ -60,7 +60,7 @@ impl Legend {
             .max()?;
         let named = lines.series.iter().any(|s| !s.name.is_empty());
         let column = (8 * longest as u32 + 70).clamp(170, 480);
-        let below = lines.series.len() > MAX_BESIDE;
+        let below = lines.series.len() > MAX_ON_THE_RIGHT;
         let columns = if below {
             (width / column).max(1) as usize
         } else {
@@ -115,7 +115,7 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, scene: Scene<'_, '_>) -> Resu
         .y_label_area_size(84)
         .margin_right(16)
         .margin_top(20)
-        .build_cartesian_2d(Drawn(x.clone()), Drawn(lines.y.clone()))
+        .build_cartesian_2d(ScaleAxis(x.clone()), ScaleAxis(lines.y.clone()))
         .map_err(cannot)?;
     shade(&mut plot, lines, theme)?;
     let turn = if turned {
@@ -211,11 +211,13 @@ fn draw_series(plot: &mut Plot<'_, '_>, series: &Series, scene: Scene<'_, '_>) -
             .collect();
         draw_line(scene.root, &places, series)?;
     }
-    let bar = |s: &Spot| PathElement::new(vec![(s.x, s.low), (s.x, s.high)], color.stroke_width(1));
+    let bar =
+        |s: &ChartPoint| PathElement::new(vec![(s.x, s.low), (s.x, s.high)], color.stroke_width(1));
     plot.draw_series(series.spots.iter().map(bar))
         .map_err(cannot)?;
-    let across =
-        |s: &Spot| PathElement::new(vec![(s.x_low, s.y), (s.x_high, s.y)], color.stroke_width(1));
+    let across = |s: &ChartPoint| {
+        PathElement::new(vec![(s.x_low, s.y), (s.x_high, s.y)], color.stroke_width(1))
+    };
     plot.draw_series(
         series
             .spots

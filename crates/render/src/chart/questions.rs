@@ -55,8 +55,8 @@ enum Split {
     /// Values between two nodes, and values of all nodes together. The totals are several times as
     /// high, so differences between nodes would vanish next to them.
     Totals,
-    /// Points of an auxiliary dataset, whose operations lie on different axes. Each operation is a
-    /// probe of its own.
+    /// Points of an auxiliary dataset, report_name operations lie on different axes. Each operation
+    /// is a probe of its own.
     Probes,
 }
 
@@ -117,7 +117,10 @@ pub(super) fn of_question(parts: &[Part<'_>], names: &[String], question: &str) 
     let chart = |(more, body): (String, Body)| Chart {
         name: experiment.clone(),
         title: shorten(&format!("{title}{question}{more}"), 120),
-        subtitle: shorten(&[whose(&merged, names), common(&merged)].concat(), 160),
+        subtitle: shorten(
+            &[report_name(&merged, names), common(&merged)].concat(),
+            160,
+        ),
         values: shorten(&format!("{} in {unit}", clean(&quantity.name)), 60),
         higher_is_better: quantity.higher_is_better,
         body,
@@ -189,7 +192,7 @@ pub(super) fn head(parts: &[Part<'_>]) -> Dataset {
 }
 
 /// Name of the report that has all points, if others that are drawn have none.
-fn whose(merged: &Dataset, names: &[String]) -> String {
+fn report_name(merged: &Dataset, names: &[String]) -> String {
     let mut reports = merged.points.iter().map(|p| p.id);
     match (reports.next(), names) {
         (Some(first), [_, _, ..]) if reports.all(|id| id == first) => names

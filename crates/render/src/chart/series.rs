@@ -1,8 +1,8 @@
 //! Series over an axis, ready to be drawn.
 
-use super::looks::Look;
+use super::looks::SeriesStyle;
 use super::scale::Scale;
-use super::spot::Spot;
+use super::spot::ChartPoint;
 
 /// Series over an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,11 +28,11 @@ pub(crate) struct Series {
     pub(crate) name: String,
     /// Index of its report among the drawn ones.
     pub(crate) report: usize,
-    /// Look, distinct from those of other series.
-    pub(crate) look: Look,
+    /// SeriesStyle, distinct from those of other series.
+    pub(crate) look: SeriesStyle,
     /// Points in ascending order along the axis. With background traffic they follow the requested
     /// traffic; the measured traffic may decrease in between.
-    pub(crate) spots: Vec<Spot>,
+    pub(crate) spots: Vec<ChartPoint>,
 }
 
 /// A named part of the axis: a level of the hierarchy.

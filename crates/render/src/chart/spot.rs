@@ -6,7 +6,7 @@ use report::{Coordinate, Dataset, Finding, Point, VerdictGrade};
 
 /// A measured point, ready to be drawn.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Spot {
+pub(crate) struct ChartPoint {
     /// Value on the axis; on an axis of names the index of the name.
     pub(crate) x: f64,
     /// Lower end of the confidence interval of `x` if it was measured, else `x`.
@@ -46,7 +46,7 @@ pub(super) fn measured<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = &'a Po
 }
 
 /// A point to be drawn at `x`, with values multiplied by `factor`; `None` without a number.
-pub(super) fn spot(point: &Point, x: f64, factor: f64) -> Option<Spot> {
+pub(super) fn spot(point: &Point, x: f64, factor: f64) -> Option<ChartPoint> {
     let m = point.outcome.measured()?;
     let at: Vec<String> = point
         .coordinates
@@ -59,7 +59,7 @@ pub(super) fn spot(point: &Point, x: f64, factor: f64) -> Option<Spot> {
     } else {
         format!("; {why}")
     };
-    let spot = Spot {
+    let spot = ChartPoint {
         x,
         x_low: x,
         x_high: x,

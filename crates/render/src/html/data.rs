@@ -1,7 +1,7 @@
 //! Charts as JSON for the page's script.
 
 use crate::chart::{
-    Body, COLORS, Chart, DASHES, Heat, Lines, MARKS, Numbers, RADIUS, Scale, Spot, steps,
+    Body, COLORS, Chart, ChartPoint, DASHES, Heat, Lines, MARKS, Numbers, RADIUS, Scale, steps,
 };
 use report::VerdictGrade;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ fn axis(scale: &Scale) -> Value {
 }
 
 /// Grade of a point as a letter.
-fn grade(spot: &Spot) -> char {
+fn grade(spot: &ChartPoint) -> char {
     match spot.grade {
         VerdictGrade::Solid => 's',
         VerdictGrade::Doubtful => 'd',
@@ -77,7 +77,7 @@ fn grade(spot: &Spot) -> char {
 
 fn lines(lines: &Lines) -> Value {
     let series = lines.series.iter().map(|series| {
-        let column = |value: fn(&Spot) -> f64| series.spots.iter().map(value).collect::<Vec<f64>>();
+        let column = |value: fn(&ChartPoint) -> f64| series.spots.iter().map(value).collect::<Vec<f64>>();
         let wide = series.spots.iter().any(|s| s.x_low < s.x || s.x_high > s.x);
         json!({
             "name": series.name,
@@ -108,17 +108,17 @@ fn lines(lines: &Lines) -> Value {
 
 fn heat(heat: &Heat) -> Value {
     let small = heat.rows.len() * heat.columns.len() <= MAX_WORDS;
-    let row = |row: &Vec<Option<Spot>>| {
+    let row = |row: &Vec<Option<ChartPoint>>| {
         row.iter()
             .map(|cell| cell.as_ref().map(|s| s.y))
             .collect::<Vec<_>>()
     };
-    let told = |row: &Vec<Option<Spot>>| {
+    let told = |row: &Vec<Option<ChartPoint>>| {
         row.iter()
             .map(|cell| cell.as_ref().map(words))
             .collect::<Vec<_>>()
     };
-    let grades = |row: &Vec<Option<Spot>>| {
+    let grades = |row: &Vec<Option<ChartPoint>>| {
         row.iter()
             .map(|cell| cell.as_ref().map_or(' ', grade))
             .collect::<String>()
@@ -137,7 +137,7 @@ fn heat(heat: &Heat) -> Value {
 }
 
 /// Text about a point after its coordinates.
-fn words(spot: &Spot) -> String {
+fn words(spot: &ChartPoint) -> String {
     format!(
         "{} ({} to {}), {}, {}: {}",
         significant(spot.y),

@@ -28,7 +28,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// Level of deflate: it packs reports to a tenth in a short time.
-const QUICKLY: u8 = 4;
+const FAST_COMPRESSION: u8 = 4;
 
 /// Width of the table of facts about the machine, in characters. Most sources fit on a line: a path
 /// broken in two cannot be copied.
@@ -115,7 +115,7 @@ fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<V
         let json = super::json::Json.render(&named.report, options)?;
         body.push_str(&packed(
             &format!("report-{i}"),
-            &miniz_oxide::deflate::compress_to_vec_zlib(&json, QUICKLY),
+            &miniz_oxide::deflate::compress_to_vec_zlib(&json, FAST_COMPRESSION),
         ));
     }
     Ok(whole(&title, &body).into_bytes())

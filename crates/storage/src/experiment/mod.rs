@@ -13,7 +13,7 @@ pub use settings::{
     BlockOrder, Direction, EngineName, Position, Rate, Settings, Timing, WriteShare,
 };
 
-pub use ranges::LookAt;
+pub use ranges::FileLookup;
 
 use crate::observe::COUNTED_WINDOWS;
 use crate::work::{Content, Flush, IoWork, Order, Pace};
@@ -40,15 +40,15 @@ const PER_WINDOW: f64 = 20.0;
 /// The experiment, with the user's request if there is one.
 #[derive(Debug, Clone)]
 pub struct Storage {
-    asked: Option<Asked>,
+    asked: Option<StorageRequest>,
     recorded: Option<Recorded>,
 }
 
 /// The request, and the source of facts about files.
 #[derive(Debug, Clone)]
-struct Asked {
+struct StorageRequest {
     settings: Settings,
-    look_at: LookAt,
+    lookup: FileLookup,
 }
 
 /// Row of the experiment in the table of experiments. The program has a command of its own for it,
@@ -78,10 +78,10 @@ struct Combination {
 
 impl Storage {
     /// The experiment with the user's settings, and the operations of a trace to replay. Facts
-    /// about files come from `look_at`.
-    pub fn new(settings: Settings, recorded: Option<Recorded>, look_at: LookAt) -> Self {
+    /// about files come from `lookup`.
+    pub fn new(settings: Settings, recorded: Option<Recorded>, lookup: FileLookup) -> Self {
         Self {
-            asked: Some(Asked { settings, look_at }),
+            asked: Some(StorageRequest { settings, lookup }),
             recorded,
         }
     }
@@ -105,7 +105,7 @@ impl Storage {
     /// No file is named.
     fn files(&self) -> Result<Files<'_>> {
         let asked = self.asked.as_ref().ok_or_else(no_file)?;
-        Ok(Files::new(&asked.settings, &asked.look_at))
+        Ok(Files::new(&asked.settings, &asked.lookup))
     }
 
     /// Expected time of all points, for a budget that the user left open.

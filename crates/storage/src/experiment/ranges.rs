@@ -25,36 +25,36 @@ pub struct Range {
 /// Function that finds the facts about a file before any operation. Its flag says whether direct
 /// I/O is requested.
 #[derive(Clone)]
-pub struct LookAt(Arc<Look>);
+pub struct FileLookup(Arc<Look>);
 
 type Look = dyn Fn(&IoFile, bool) -> Result<IoTarget> + Send + Sync;
 
-impl LookAt {
+impl FileLookup {
     /// Uses `look`. An error says why a file cannot be used, in the words of a message.
     pub fn new(look: impl Fn(&IoFile, bool) -> Result<IoTarget> + Send + Sync + 'static) -> Self {
         Self(Arc::new(look))
     }
 }
 
-impl std::fmt::Debug for LookAt {
+impl std::fmt::Debug for FileLookup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("LookAt")
+        f.write_str("FileLookup")
     }
 }
 
 /// The files of a session. Facts about each are found only once.
 pub struct Files<'a> {
     settings: &'a Settings,
-    look_at: &'a LookAt,
+    lookup: &'a FileLookup,
     seen: BTreeMap<(PathBuf, Permission, bool), IoTarget>,
 }
 
 impl<'a> Files<'a> {
-    /// The files of `settings`, with facts from `look_at`.
-    pub fn new(settings: &'a Settings, look_at: &'a LookAt) -> Self {
+    /// The files of `settings`, with facts from `lookup`.
+    pub fn new(settings: &'a Settings, lookup: &'a FileLookup) -> Self {
         Self {
             settings,
-            look_at,
+            lookup,
             seen: BTreeMap::new(),
         }
     }
@@ -110,7 +110,7 @@ impl<'a> Files<'a> {
             permission,
             ..IoFile::named(path)
         };
-        let target = (self.look_at.0)(&file, direct)?;
+        let target = (self.lookup.0)(&file, direct)?;
         self.seen.insert(key, target.clone());
         Ok(target)
     }

@@ -360,37 +360,37 @@ impl Effects for Settings {
                     .is_none_or(|ops| ops.0.contains(&Direction::Mix))
             },
             only: "only a mix has a share of writes",
-            cure: Some("--ops mix"),
+            enabled_by: Some("--ops mix"),
         },
         Effect {
             option: "pattern",
             applies: Self::chooses_blocks,
             only: NO_TRACE,
-            cure: None,
+            enabled_by: None,
         },
         Effect {
             option: "blocks",
             applies: Self::chooses_blocks,
             only: NO_TRACE,
-            cure: None,
+            enabled_by: None,
         },
         Effect {
             option: "start",
             applies: Self::chooses_blocks,
             only: NO_TRACE,
-            cure: None,
+            enabled_by: None,
         },
         Effect {
             option: "end",
             applies: Self::chooses_blocks,
             only: NO_TRACE,
-            cure: None,
+            enabled_by: None,
         },
         Effect {
             option: "misalign",
             applies: Self::chooses_blocks,
             only: NO_TRACE,
-            cure: None,
+            enabled_by: None,
         },
         Effect {
             option: "stride",
@@ -399,7 +399,7 @@ impl Effects for Settings {
                 s.chooses_blocks() && s.pattern.0.iter().any(|pattern| seeks.contains(pattern))
             },
             only: "only the patterns seekdist and seekincr use it",
-            cure: Some("--pattern seekdist"),
+            enabled_by: Some("--pattern seekdist"),
         },
         Effect {
             option: "poll",
@@ -410,49 +410,49 @@ impl Effects for Settings {
                 s.engine.0.iter().any(polls)
             },
             only: "only io_uring looks for completions in a loop",
-            cure: Some("--engine io_uring"),
+            enabled_by: Some("--engine io_uring"),
         },
         Effect {
             option: "fsync",
             applies: Self::may_write,
             only: "only writes are flushed",
-            cure: Some("--ops write"),
+            enabled_by: Some("--ops write"),
         },
         Effect {
             option: "fdatasync",
             applies: Self::may_write,
             only: "only writes are flushed",
-            cure: Some("--ops write"),
+            enabled_by: Some("--ops write"),
         },
         Effect {
             option: "destroy-data",
             applies: Self::may_write,
             only: "only writes overwrite data",
-            cure: Some("--ops write"),
+            enabled_by: Some("--ops write"),
         },
         Effect {
             option: "data",
             applies: |s| s.may_write() || s.create.is_some() || s.verify,
             only: "only writes and --verify use it",
-            cure: Some("--ops write"),
+            enabled_by: Some("--ops write"),
         },
         Effect {
             option: "verify",
             applies: Self::may_read,
             only: "only reads are verified",
-            cure: Some("--ops read"),
+            enabled_by: Some("--ops read"),
         },
         Effect {
             option: "keep",
             applies: |s| s.create.is_some(),
             only: "only a file that --create makes is removed",
-            cure: Some("--create 1GiB"),
+            enabled_by: Some("--create 1GiB"),
         },
         Effect {
             option: "timing",
             applies: |s| s.replay.is_some(),
             only: "only recorded operations have a timing",
-            cure: Some("--replay TRACE"),
+            enabled_by: Some("--replay TRACE"),
         },
     ];
 }

@@ -116,7 +116,7 @@ fn windows_that_are_not_possible_are_refused() {
             "{options}: {text}"
         );
     };
-    for (locality, cure) in [("0", "128"), ("64", "128"), ("100", "128"), ("200", "192")] {
+    for (locality, advice) in [("0", "128"), ("64", "128"), ("100", "128"), ("200", "192")] {
         let options = format!("--chain-mode random-box --locality {locality}");
         let given = format!("window not possible: {locality} B");
         refused(
@@ -124,7 +124,7 @@ fn windows_that_are_not_possible_are_refused() {
             &[
                 &given,
                 "a multiple of the stride of 64 B",
-                &format!("--locality {cure}"),
+                &format!("--locality {advice}"),
             ],
         );
     }

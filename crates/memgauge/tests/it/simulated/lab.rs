@@ -8,7 +8,7 @@ use memgauge::plan::{self, Plan, Request};
 use memgauge::run::{self, Invocation, Observer, Past};
 use report::{JournalLine, Measured, Outcome, Point, Report, read_journal};
 use simulated::SimulatedMachine;
-use storage::{LookAt, Storage};
+use storage::{FileLookup, Storage};
 use units::Nanos;
 use units::error::Result;
 
@@ -122,8 +122,8 @@ pub fn locks(options: &str) -> Box<dyn Experiment> {
 /// `memgauge io` with these options, on the device of `on`.
 pub fn storage(options: &str, on: &Simulated) -> Box<dyn Experiment> {
     let model = on.model.storage.clone();
-    let look_at = LookAt::new(move |file, _| Ok(model.target(file)));
-    Box::new(Storage::new(parse(options), None, look_at))
+    let lookup = FileLookup::new(move |file, _| Ok(model.target(file)));
+    Box::new(Storage::new(parse(options), None, lookup))
 }
 
 pub fn parse<T: Args + FromArgMatches>(options: &str) -> T {

@@ -462,7 +462,8 @@ fn assert_measured_or_said(ran: &Ran) {
     }
 }
 
-/// Rest of the memory that may be used: around the gap between threads, the page and the huge page.
+/// RemainingPoints of the memory that may be used: around the gap between threads, the page and the
+/// huge page.
 const SLACK: [u64; 10] = [
     0,
     1,

@@ -629,11 +629,11 @@ fn what_cannot_be_meant_is_refused_with_a_cure() {
         ("--size 1TiB", "type --size"),
         ("--node 3", "type --memory-nodes 0"),
     ];
-    for (options, cure) in wrong {
+    for (options, advice) in wrong {
         match lab::plan(&on, asked(options, &on)) {
-            Ok(_) => assert!(cure.is_empty(), "{options}"),
+            Ok(_) => assert!(advice.is_empty(), "{options}"),
             Err(error) => assert!(
-                !cure.is_empty() && error.to_string().contains(cure),
+                !advice.is_empty() && error.to_string().contains(advice),
                 "{options}: {error}"
             ),
         }
