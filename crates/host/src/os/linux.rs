@@ -90,8 +90,16 @@ pub fn allowed_cpus() -> Option<Vec<u32>> {
     let mut mask = vec![0u64; CPU_BITS / 64];
     // SAFETY: the mask is CPU_BITS / 8 bytes long and the kernel writes at most that many.
     let result = unsafe { libc::sched_getaffinity(0, CPU_BITS / 8, mask.as_mut_ptr().cast()) };
-    let set = |cpu: &u32| mask[*cpu as usize / 64] >> (cpu % 64) & 1 == 1;
-    (result == 0).then(|| (0..CPU_BITS as u32).filter(set).collect())
+    if result != 0 {
+        return None;
+    }
+    let mut cpus = Vec::new();
+    // Most words of the mask are zero and are passed over as a whole.
+    for (nth, &word) in mask.iter().enumerate().filter(|&(_, &word)| word != 0) {
+        let set = (0..64).filter(|bit| word >> bit & 1 == 1);
+        cpus.extend(set.map(|bit| nth as u32 * 64 + bit));
+    }
+    Some(cpus)
 }
 
 /// True: Linux can pin threads.
