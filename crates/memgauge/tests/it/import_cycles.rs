@@ -104,7 +104,7 @@ fn read(file: &str, text: &str) -> Module {
             }
             _ if DEFINING.contains(&word) && depth == 0 => {
                 let name = at + 1 + usize::from(begins(&code[at + 1..], &["!"]));
-                if let Some(name) = code.get(name) {
+                if let Some(name) = code.get(name).filter(|name| name.text != "_") {
                     module.defined.insert(name.text.clone());
                 }
             }

@@ -189,7 +189,7 @@ fn nothing_is_created_where_something_is_or_nothing_fits() {
             );
         }
         assert!(refused(&path("missing/new"), &create(4096, keep)).contains("No such file"));
-        assert!(refused(&path("new"), &create(0, keep)).contains("no bytes"));
+        assert!(refused(&path("new"), &create(0, keep)).contains("empty file"));
         assert!(refused(&path("new"), &create(1 << 60, keep)).contains("are free there"));
         assert!(refused(&path("new"), &create(u64::MAX, keep)).contains("are free there"));
         let stopped = create(1 << 20, keep);
