@@ -44,9 +44,9 @@ pub fn evidence(
             .flatten()
             .map(|b| b.0),
         resident_share: worst(|r| r.resident_share),
-        elsewhere: pages_by_node
+        pages_on_other_nodes: pages_by_node
             .is_some()
-            .then(|| elsewhere(readings, work, facts)),
+            .then(|| pages_on_other_nodes(readings, work, facts)),
         nodes: pages_by_node
             .as_ref()
             .map(|pages| pages.keys().copied().collect()),
@@ -64,7 +64,7 @@ pub fn evidence(
 
 /// Number of pages on a wrong NUMA node. The right nodes are those requested for the memory of the
 /// thread of each reading.
-fn elsewhere(readings: &[PageReading], work: &Work, facts: &HostFacts) -> u64 {
+fn pages_on_other_nodes(readings: &[PageReading], work: &Work, facts: &HostFacts) -> u64 {
     let strays = |(index, reading): (usize, &PageReading)| {
         let nodes = work.memory_nodes_of(index, facts);
         let pages = reading.pages_by_node.iter().flatten();
@@ -93,19 +93,19 @@ pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Opt
     let place = work.place()?;
     let pages = evidence.pages_by_node.as_ref()?;
     let all: u64 = pages.iter().map(|p| p.pages).sum();
-    if let Some(strays) = evidence.elsewhere.filter(|&strays| strays > 0) {
+    if let Some(strays) = evidence.pages_on_other_nodes.filter(|&strays| strays > 0) {
         let found: Vec<u32> = pages.iter().map(|p| p.node).collect();
         return Some(format!(
             "{strays} of {all} pages lie on other nodes ({}); {place} was requested",
             CpuList(found)
         ));
     }
-    let asked = place.nodes();
+    let requested = place.nodes();
     let nodes = &facts.topology.nodes;
     let heaviest = match place {
         Place::Local | Place::Node(_) => return None,
         Place::Interleaved(_) => 1,
-        Place::Weighted(_) => asked
+        Place::Weighted(_) => requested
             .iter()
             .filter_map(|&id| facts.topology.node(id)?.weight)
             .max()
@@ -114,7 +114,7 @@ pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Opt
     // Pages are counted as base pages, but interleaving takes turns in pages of the requested size.
     let at_a_time = evidence.requested_bytes.unwrap_or(0) as f64 / facts.pages.base.0.max(1) as f64;
     let allowed = UNEVEN * all as f64 + f64::from(heaviest + 1) * at_a_time.max(1.0);
-    asked.iter().find_map(|&node| {
+    requested.iter().find_map(|&node| {
         let here = pages.iter().find(|p| p.node == node).map_or(0, |p| p.pages);
         let wanted = share_of(&place, node, nodes) * all as f64;
         let text = || {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn interleaved_pages_have_to_be_shared_as_asked() {
+    fn interleaved_pages_have_to_be_shared_as_requested() {
         let even = || Place::Interleaved(vec![0, 1]);
         let said = |place, pages: [u64; 2]| said(place, [[pages[0], 0, 0], [0, pages[1], 0]]);
         assert_eq!(said(even(), [512, 512]), None);

@@ -10,7 +10,7 @@ use crate::difference::{Difference, Figure};
 use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::{Levels, MEMORY, Target};
 use crate::lists::{OperationSpec, Operations, PageModes, Widths, fixed_thread_counts};
-use crate::nodes::asked_nodes;
+use crate::nodes::requested_nodes;
 use crate::placement::Placing;
 use crate::series::{highest, unique};
 use crate::steps::steps;
@@ -68,7 +68,7 @@ impl Effects for Settings {
             s.ops
                 .0
                 .iter()
-                .any(|asked| asked.operation().contract().prefetches)
+                .any(|requested| requested.operation().contract().prefetches)
         },
         only: "only operations that prefetch use it",
         enabled_by: Some("--ops read-prefetch"),
@@ -189,8 +189,8 @@ impl Bandwidth {
         let cpus = &scope.cpus[..threads];
         let levels = Levels::new(scope.facts(), cpus, scope.last_level());
         for target in self.targets(scope, &levels, threads)? {
-            for &asked in &self.settings.ops.0 {
-                let fitted = fitted(asked, target.size)?;
+            for &requested in &self.settings.ops.0 {
+                let fitted = fitted(requested, target.size)?;
                 let bytes = fitted.bytes;
                 // Rounding down to whole blocks may move a working set into another level.
                 let level = if target.hidden.is_some() {
@@ -198,15 +198,15 @@ impl Bandwidth {
                 } else {
                     levels.name(bytes)
                 };
-                if !self.wanted(asked.operation(), &level) {
+                if !self.wanted(requested.operation(), &level) {
                     continue;
                 }
                 let counts = if best {
-                    self.race(scope, asked, bytes, &level)?
+                    self.race(scope, requested, bytes, &level)?
                 } else {
                     Vec::new()
                 };
-                for mut work in self.works(asked, cpus, fitted) {
+                for mut work in self.works(requested, cpus, fitted) {
                     scope.room_for(drafts.len() + 1)?;
                     // A choice needs at least two numbers.
                     work.counts = if counts.len() > 1 {
@@ -215,7 +215,7 @@ impl Bandwidth {
                         Vec::new()
                     };
                     let mut draft =
-                        draft_point(scope, work, asked, &level).unless(target.hidden.as_ref());
+                        draft_point(scope, work, requested, &level).unless(target.hidden.as_ref());
                     if best {
                         draft
                             .coordinates
@@ -234,7 +234,7 @@ impl Bandwidth {
     fn race(
         &self,
         scope: &Scope<'_>,
-        asked: OperationSpec,
+        requested: OperationSpec,
         bytes: Bytes,
         level: &str,
     ) -> Result<Vec<(usize, Bytes)>> {
@@ -243,7 +243,7 @@ impl Bandwidth {
             let levels = Levels::new(scope.facts(), &scope.cpus[..count], scope.last_level());
             let grows = self.settings.sizes.is_none() && level == MEMORY;
             let bytes = if grows {
-                fitted(asked, levels.memory)?.bytes
+                fitted(requested, levels.memory)?.bytes
             } else {
                 bytes
             };
@@ -256,7 +256,12 @@ impl Bandwidth {
 
     /// Every combination of width, pages and prefetch distance for one operation, size and number
     /// of threads.
-    fn works(&self, asked: OperationSpec, cpus: &[u32], fitted: FittedStream) -> Vec<StreamWork> {
+    fn works(
+        &self,
+        requested: OperationSpec,
+        cpus: &[u32],
+        fitted: FittedStream,
+    ) -> Vec<StreamWork> {
         let s = &self.settings;
         let prefetches = fitted.operation.contract().prefetches;
         let distances = if prefetches {
@@ -272,7 +277,7 @@ impl Bandwidth {
                 .map(|&node| Some(Place::Node(node)))
                 .collect(),
         };
-        let any_of_family = matches!(asked, OperationSpec::BestOf(_));
+        let any_of_family = matches!(requested, OperationSpec::BestOf(_));
         let mut works = Vec::new();
         for &width in &s.width.0 {
             for (&pages, &distance) in s
@@ -317,7 +322,7 @@ impl Experiment for Bandwidth {
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
-        asked_nodes(self.settings.memory_nodes.as_ref(), scope)?;
+        requested_nodes(self.settings.memory_nodes.as_ref(), scope)?;
         check_sizes(
             self.settings.sizes.as_ref().map_or(&[], |sizes| &sizes.0),
             &self.settings.ops,

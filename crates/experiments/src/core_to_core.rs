@@ -113,13 +113,13 @@ impl CoreToCore {
     /// Pairs to measure with each kernel, in the order of tables.
     fn pairs(&self, scope: &Scope<'_>, places: &Places) -> Result<Vec<ChosenPair>> {
         let cpus = places.ordered(scope.cpus);
-        let Some(asked) = &self.settings.pairs else {
+        let Some(requested) = &self.settings.pairs else {
             // A pair has two directions, so a choice has at least two points.
             let each =
                 (self.most.unwrap_or(scope.most_points) / self.kernels().len().max(1)).max(2);
             return Ok(choose(&cpus, places, each));
         };
-        named(asked, scope, &cpus)
+        named(requested, scope, &cpus)
     }
 
     fn draft_point(
@@ -159,9 +159,9 @@ impl CoreToCore {
 }
 
 /// Pairs that the user names, each once.
-fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<ChosenPair>> {
+fn named(requested: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<ChosenPair>> {
     let missing = |cpu: &&u32| !cpus.contains(cpu);
-    if let Some(cpu) = asked
+    if let Some(cpu) = requested
         .0
         .iter()
         .flat_map(|pair| [&pair.from, &pair.to])
@@ -183,7 +183,7 @@ fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<ChosenPai
             pair.both.then_some((pair.to, pair.from)),
         ]
     };
-    let pairs: BTreeSet<_> = asked
+    let pairs: BTreeSet<_> = requested
         .0
         .iter()
         .flat_map(both)
@@ -294,7 +294,7 @@ impl Experiment for CoreToCore {
     }
 
     fn windows(&self) -> Option<Windows> {
-        self.settings.windows.asked()
+        self.settings.windows.requested()
     }
 
     fn derived(&self, dataset: &Dataset) -> Option<Dataset> {

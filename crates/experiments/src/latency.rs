@@ -13,7 +13,7 @@ use crate::hierarchy::{Levels, MEMORY, Target};
 use crate::lists::{
     ChainMode, ChainModes, Count, Counts, PageModes, Region, Regions, thread_counts_on,
 };
-use crate::nodes::asked_nodes;
+use crate::nodes::requested_nodes;
 use crate::steps::rises;
 use crate::windows::{self, WindowSettings};
 use engine::{ChainShape, ChaseWork, Windows, Work};
@@ -240,20 +240,20 @@ impl Latency {
 
     /// Groups of threads to measure, in the order of tables.
     fn walkers(&self, scope: &Scope<'_>) -> Result<Vec<Walkers>> {
-        let asked = self.settings.cpus.as_ref();
+        let requested = self.settings.cpus.as_ref();
         if !self.settings.may_have_several_threads() {
             let alone = |cpu| Walkers {
                 cpus: vec![cpu],
                 shared: false,
                 region: None,
             };
-            return Ok(chosen_cpus(asked, "--cpus", scope)?
+            return Ok(chosen_cpus(requested, "--cpus", scope)?
                 .into_iter()
                 .map(alone)
                 .collect());
         }
-        let chosen = asked
-            .map(|_| chosen_cpus(asked, "--cpus", scope))
+        let chosen = requested
+            .map(|_| chosen_cpus(requested, "--cpus", scope))
             .transpose()?;
         let cpus = chosen.as_deref().unwrap_or(scope.cpus);
         let counts = thread_counts_on(&self.settings.threads, cpus)?;
@@ -364,7 +364,7 @@ impl Latency {
         let seed = chain_seed(scope, size, stride);
         let bytes = size.round_down(stride.0);
         let payload = self.settings.payload;
-        let nodes = asked_nodes(self.settings.memory_nodes.as_ref(), scope)?;
+        let nodes = requested_nodes(self.settings.memory_nodes.as_ref(), scope)?;
         let work = |pages, shape, walkers, node| ChaseWork {
             pages,
             cpus: threads.cpus.clone(),
@@ -447,7 +447,7 @@ impl Latency {
     /// Remark about possible windows if the requested ones are not: windows are whole loop
     /// iterations.
     fn coarse_windows(&self, scope: &Scope<'_>) -> Option<String> {
-        let asked = self.settings.windows.asked()?.length;
+        let requested = self.settings.windows.requested()?.length;
         let chains = self.settings.chains.0.iter().map(|count| count.0.max(1));
         let each = chains
             .map(|count| hops_per_block(count as usize) / u64::from(count))
@@ -465,13 +465,13 @@ impl Latency {
             }
             Ok(())
         });
-        let turn = farthest.0 * each as f64;
+        let iteration = farthest.0 * each as f64;
         // The nearest whole number of iterations is at most half an iteration away.
-        let enough = Nanos((turn.0 / 2.0 / DIFFERS / 1e4).ceil() * 1e4);
-        (seen.is_ok() && asked < enough).then(|| {
+        let enough = Nanos((iteration.0 / 2.0 / DIFFERS / 1e4).ceil() * 1e4);
+        (seen.is_ok() && requested < enough).then(|| {
             format!(
-                "Windows may last longer or shorter than {asked}: they are whole turns of {each} \
-                 loads, about {turn} in {}; --window {}us is met within 3%",
+                "Windows may last longer or shorter than {requested}: they are whole loop iterations of {each} \
+                 loads, about {iteration} in {}; --window {}us is met within 3%",
                 farthest.1,
                 enough.0 / 1e3
             )
@@ -609,8 +609,8 @@ impl Experiment for Latency {
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
         let first = scope.cpus.first().copied().unwrap_or(0);
         let strides = self.strides(line_of(scope, first)).unwrap_or_default();
-        let asked = self.settings.sizes.iter().flat_map(|list| &list.0);
-        let pairs = asked.flat_map(|&size| strides.iter().map(move |&stride| (size, stride)));
+        let requested = self.settings.sizes.iter().flat_map(|list| &list.0);
+        let pairs = requested.flat_map(|&size| strides.iter().map(move |&stride| (size, stride)));
         let differ = pairs.filter(|(size, stride)| !size.0.is_multiple_of(stride.0));
         let tell = |(size, stride): (Bytes, Bytes)| {
             let used = size.round_down(stride.0);
@@ -623,7 +623,7 @@ impl Experiment for Latency {
     }
 
     fn windows(&self) -> Option<Windows> {
-        self.settings.windows.asked()
+        self.settings.windows.requested()
     }
 
     fn derived(&self, dataset: &Dataset) -> Option<Dataset> {

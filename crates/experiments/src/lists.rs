@@ -268,9 +268,9 @@ impl FromStr for OperationSpec {
             return Ok(OperationSpec::Exactly(contract.operation));
         }
         if text == "latency" {
-            let elsewhere = "operations of a bandwidth move bytes; type memgauge latency, or \
+            let wrong_experiment = "operations of a bandwidth move bytes; type memgauge latency, or \
                  memgauge run --ops read,write,copy,latency for both";
-            return Err(ParseError::new(text, elsewhere));
+            return Err(ParseError::new(text, wrong_experiment));
         }
         let names: Vec<&str> = plain()
             .map(|c| c.name)
@@ -430,13 +430,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_is_read_as_it_is_printed() {
+    fn what_is_requested_is_read_as_it_is_printed() {
         let exactly = CONTRACTS
             .iter()
             .filter(|c| !c.by_table())
             .map(|c| OperationSpec::Exactly(c.operation));
-        for asked in exactly.chain(FAMILIES.map(|(_, o)| OperationSpec::BestOf(o))) {
-            assert_eq!(asked.to_string().parse(), Ok(asked));
+        for requested in exactly.chain(FAMILIES.map(|(_, o)| OperationSpec::BestOf(o))) {
+            assert_eq!(requested.to_string().parse(), Ok(requested));
         }
         for no in ["read-lines", "copy-chunks", "best", "", "Read"] {
             assert!(no.parse::<OperationSpec>().is_err(), "{no}");
@@ -446,13 +446,13 @@ mod tests {
     #[test]
     fn a_family_takes_whole_blocks_of_every_member() {
         for (_, operation) in FAMILIES {
-            let asked = OperationSpec::BestOf(operation);
+            let requested = OperationSpec::BestOf(operation);
             for contract in CONTRACTS
                 .iter()
-                .filter(|c| c.family == asked.family() && !c.by_table())
+                .filter(|c| c.family == requested.family() && !c.by_table())
             {
                 assert!(
-                    asked.streams().is_multiple_of(contract.streams()),
+                    requested.streams().is_multiple_of(contract.streams()),
                     "{}",
                     contract.name
                 );

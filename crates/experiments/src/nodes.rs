@@ -17,22 +17,22 @@ pub fn with_memory(scope: &Scope<'_>) -> Vec<u32> {
 
 /// NUMA nodes that the user requests for the memory, one after another; only `None` if there is no
 /// request.
-pub fn asked_nodes(asked: Option<&CpuList>, scope: &Scope<'_>) -> Result<Vec<Option<u32>>> {
-    let Some(asked) = asked else {
+pub fn requested_nodes(requested: Option<&CpuList>, scope: &Scope<'_>) -> Result<Vec<Option<u32>>> {
+    let Some(requested) = requested else {
         return Ok(vec![None]);
     };
     available(
-        &asked.0,
+        &requested.0,
         &with_memory(scope),
         "nodes with memory are",
         "--memory-nodes",
     )?;
-    Ok(asked.0.iter().copied().map(Some).collect())
+    Ok(requested.0.iter().copied().map(Some).collect())
 }
 
 /// Refuses a requested node that is not in `nodes`. `are` describes those, `option` is the option.
-pub fn available(asked: &[u32], nodes: &[u32], are: &str, option: &str) -> Result<()> {
-    match asked.iter().find(|node| !nodes.contains(node)) {
+pub fn available(requested: &[u32], nodes: &[u32], are: &str, option: &str) -> Result<()> {
+    match requested.iter().find(|node| !nodes.contains(node)) {
         None => Ok(()),
         Some(node) => {
             let all = CpuList(nodes.to_vec());

@@ -337,14 +337,14 @@ impl Patterns {
     fn draft_size(&self, scope: &Scope<'_>, target: &Target, cpus: &[u32]) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
         let orders = self.orders()?;
-        for (&asked, &order) in self
+        for (&requested, &order) in self
             .settings
             .ops
             .0
             .iter()
             .flat_map(|op| orders.iter().map(move |o| (op, o)))
         {
-            let Some(operation) = asked
+            let Some(operation) = requested
                 .contract()
                 .in_order(order.visits())
                 .map(|c| c.operation)
@@ -357,7 +357,7 @@ impl Patterns {
                     let mut work = StreamWork::new(operation, width, pages, cpus, bytes);
                     work.order = order.table(scope.seed);
                     drafts.push(
-                        draft_point(scope, work, (asked, order), &target.level)
+                        draft_point(scope, work, (requested, order), &target.level)
                             .unless(target.hidden.as_ref()),
                     );
                 }
@@ -389,7 +389,7 @@ fn whole_blocks(operation: Operation, size: Bytes) -> Result<Bytes> {
 fn draft_point(
     scope: &Scope<'_>,
     work: StreamWork,
-    (asked, order): (Operation, Order),
+    (requested, order): (Operation, Order),
     level: &str,
 ) -> Draft {
     let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
@@ -397,7 +397,7 @@ fn draft_point(
         .as_ref()
         .map_or_else(|_| work.operation.to_string(), |k| k.name.clone());
     let coordinates = coordinates([
-        ("operation", name(asked.contract().name)),
+        ("operation", name(requested.contract().name)),
         ("order", name(order.name())),
         ("kernel", name(&kernel_name)),
         ("width", name(work.width)),

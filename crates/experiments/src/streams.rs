@@ -14,12 +14,12 @@ use units::{Bytes, SizeList};
 
 fn stream_coordinates(
     work: &StreamWork,
-    asked: OperationSpec,
+    requested: OperationSpec,
     kernel: &str,
     level: &str,
 ) -> Coordinates {
     let mut coordinates = coordinates([
-        ("operation", name(asked)),
+        ("operation", name(requested)),
         ("kernel", name(kernel)),
         ("width", name(work.width)),
         ("level", name(level)),
@@ -47,7 +47,7 @@ fn stream_coordinates(
 pub fn draft_point(
     scope: &Scope<'_>,
     work: StreamWork,
-    asked: OperationSpec,
+    requested: OperationSpec,
     level: &str,
 ) -> Draft {
     // The C library chooses its method by size: non-temporal stores, string instructions, other
@@ -72,7 +72,7 @@ pub fn draft_point(
     let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
     let unsupported = format!("{}/{}", work.operation, work.width);
     let name = kernel.as_ref().map_or(unsupported, |k| k.name.clone());
-    let coordinates = stream_coordinates(&work, asked, &name, level);
+    let coordinates = stream_coordinates(&work, requested, &name, level);
     let threads = work.cpus.len();
     let each = if threads == 1 {
         String::new()
@@ -105,9 +105,9 @@ pub struct FittedStream {
 }
 
 impl FittedStream {
-    /// `bytes` without rounding, if `asked` has an operation whose iterations divide them.
-    fn exactly(asked: OperationSpec, bytes: Bytes) -> Option<Self> {
-        let contract = asked.operation().contract();
+    /// `bytes` without rounding, if `requested` has an operation whose iterations divide them.
+    fn exactly(requested: OperationSpec, bytes: Bytes) -> Option<Self> {
+        let contract = requested.operation().contract();
         let streams = u64::from(contract.streams());
         let fitting = contract
             .for_streams(bytes.0 / streams)
@@ -119,19 +119,19 @@ impl FittedStream {
     }
 }
 
-/// One iteration of each stream, for each operation of `asked`; the longest first.
-fn shortest(asked: OperationSpec) -> Vec<FittedStream> {
-    let streams = u64::from(asked.operation().contract().streams());
+/// One iteration of each stream, for each operation of `requested`; the longest first.
+fn shortest(requested: OperationSpec) -> Vec<FittedStream> {
+    let streams = u64::from(requested.operation().contract().streams());
     let lengths = [BLOCK_BYTES, 256, 128, 64].into_iter();
     lengths
-        .filter_map(|bytes| FittedStream::exactly(asked, Bytes(bytes * streams)))
+        .filter_map(|bytes| FittedStream::exactly(requested, Bytes(bytes * streams)))
         .collect()
 }
 
 /// Smallest working set of the request.
-fn smallest(asked: OperationSpec) -> Bytes {
-    let block = Bytes(BLOCK_BYTES * u64::from(asked.streams()));
-    shortest(asked)
+fn smallest(requested: OperationSpec) -> Bytes {
+    let block = Bytes(BLOCK_BYTES * u64::from(requested.streams()));
+    shortest(requested)
         .into_iter()
         .map(|fitted| fitted.bytes)
         .min()
@@ -140,7 +140,7 @@ fn smallest(asked: OperationSpec) -> Bytes {
 
 /// Refuses `sizes` that are too small for one of `ops`, and names the operation that needs most.
 pub fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
-    let Some(&largest) = ops.0.iter().max_by_key(|asked| smallest(**asked)) else {
+    let Some(&largest) = ops.0.iter().max_by_key(|requested| smallest(**requested)) else {
         return Ok(());
     };
     sizes
@@ -151,25 +151,25 @@ pub fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
 /// Largest working set of the request up to `size`: `size` itself if the iterations of an operation
 /// divide it, else whole blocks of each stream. For a family, whole blocks of every member if
 /// `size` is large enough.
-pub fn fitted(asked: OperationSpec, size: Bytes) -> Result<FittedStream> {
-    let whole = size.round_down(BLOCK_BYTES * u64::from(asked.streams()));
+pub fn fitted(requested: OperationSpec, size: Bytes) -> Result<FittedStream> {
+    let whole = size.round_down(BLOCK_BYTES * u64::from(requested.streams()));
     let in_blocks = (whole.0 > 0).then_some(FittedStream {
-        operation: asked.operation(),
+        operation: requested.operation(),
         bytes: whole,
     });
-    let exactly = FittedStream::exactly(asked, size);
-    let best = if matches!(asked, OperationSpec::BestOf(_)) {
+    let exactly = FittedStream::exactly(requested, size);
+    let best = if matches!(requested, OperationSpec::BestOf(_)) {
         in_blocks.or(exactly)
     } else {
         exactly.or(in_blocks)
     };
-    let below = shortest(asked)
+    let below = shortest(requested)
         .into_iter()
         .find(|fitted| fitted.bytes <= size);
     best.or(below).ok_or_else(|| {
-        let smallest = smallest(asked);
+        let smallest = smallest(requested);
         Error::usage(format!(
-            "too small a size: {size}; the smallest working set of {asked} is {smallest}; type \
+            "too small a size: {size}; the smallest working set of {requested} is {smallest}; type \
              --sizes {} or more",
             smallest.0
         ))
@@ -178,9 +178,9 @@ pub fn fitted(asked: OperationSpec, size: Bytes) -> Result<FittedStream> {
 
 /// A sentence for each of `sizes` that is rounded down for `ops`.
 pub fn rounded_sizes(sizes: Option<&SizeList>, ops: &Operations) -> Vec<String> {
-    let asked = sizes.into_iter().flat_map(|list| &list.0);
+    let requested = sizes.into_iter().flat_map(|list| &list.0);
     let mut rounded: BTreeMap<(Bytes, Bytes), Vec<String>> = BTreeMap::new();
-    for (&size, &operation) in asked.flat_map(|size| ops.0.iter().map(move |op| (size, op))) {
+    for (&size, &operation) in requested.flat_map(|size| ops.0.iter().map(move |op| (size, op))) {
         let Ok(used) = fitted(operation, size) else {
             continue;
         };
@@ -192,11 +192,11 @@ pub fn rounded_sizes(sizes: Option<&SizeList>, ops: &Operations) -> Vec<String> 
     }
     let differ = rounded
         .into_iter()
-        .filter(|((asked, used), _)| asked != used);
-    let tell = |((asked, used), names): ((Bytes, Bytes), Vec<String>)| {
+        .filter(|((requested, used), _)| requested != used);
+    let tell = |((requested, used), names): ((Bytes, Bytes), Vec<String>)| {
         format!(
             "{} B were rounded down to {} B for {}: whole iterations of a kernel only",
-            asked.0,
+            requested.0,
             used.0,
             names.join(", ")
         )

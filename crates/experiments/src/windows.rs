@@ -58,7 +58,7 @@ impl WindowSettings {
     }
 
     /// The windows to take of each point.
-    pub fn asked(&self) -> Option<Windows> {
+    pub fn requested(&self) -> Option<Windows> {
         let Count(count) = self.windows?;
         Some(Windows {
             count,

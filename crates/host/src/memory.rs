@@ -327,13 +327,13 @@ impl Window {
     /// few MiB, up to seconds for hundreds of GiB of base pages.
     pub fn inspect(&self, node_samples: usize) -> PageReading {
         let start = self.mapping.region.start().as_ptr() as usize;
-        let asked = reading::ReadingRequest {
+        let requested = reading::ReadingRequest {
             window: self.address()..self.address() + self.len(),
             mapping: start..start + self.mapping.len(),
             mode: self.mapping.mode,
             huge: self.mapping.huge,
         };
-        reading::read(&asked, node_samples)
+        reading::read(&requested, node_samples)
     }
 }
 

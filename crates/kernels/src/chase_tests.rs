@@ -80,7 +80,7 @@ fn links_in_rows_are_the_same_as_single_ones_and_leave_the_rest_of_each_line() {
         assert!(chain.check(0..nodes).is_some());
         assert!(
             !chain.link_with(0..nodes, |first, _| first < 512),
-            "it was asked to end"
+            "it was requested to end"
         );
         let outside = |_: u64, targets: &mut [u64]| {
             targets.fill(nodes);

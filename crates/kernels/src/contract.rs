@@ -482,7 +482,7 @@ mod tests {
         assert_eq!(
             named(Operation::ReadUnroll64, 512),
             Some("read-unroll-64"),
-            "what is asked for is not changed"
+            "what is requested is not changed"
         );
         for none in [0, 32, 100, 520] {
             assert_eq!(named(Operation::Read, none), None);

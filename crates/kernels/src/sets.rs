@@ -52,7 +52,7 @@ pub(super) enum Bits {
     /// This many bits.
     Fixed(u32),
     /// Function that returns the width on this processor, 0 without the set.
-    Asked(fn() -> u32),
+    Requested(fn() -> u32),
 }
 
 /// One kind of registers of one instruction set.
@@ -84,7 +84,7 @@ impl Set {
     pub fn bits(&self) -> Option<u32> {
         match self.bits {
             Bits::Fixed(bits) => Some(bits),
-            Bits::Asked(ask) => (self.present)().then(ask).filter(|&bits| bits > 0),
+            Bits::Requested(ask) => (self.present)().then(ask).filter(|&bits| bits > 0),
         }
     }
 
@@ -93,7 +93,7 @@ impl Set {
     pub fn width(&self) -> String {
         match self.bits {
             Bits::Fixed(bits) => bits.to_string(),
-            Bits::Asked(_) => "any".to_owned(),
+            Bits::Requested(_) => "any".to_owned(),
         }
     }
 }

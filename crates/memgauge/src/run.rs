@@ -56,7 +56,7 @@ struct Run<'a> {
     /// Phases that were drafted from measured points.
     drafted: Vec<DraftedPhase>,
     /// True if memory was already sized by the sweep of `caches`.
-    asked_caches: bool,
+    requested_caches: bool,
     sampling: Sampling,
     /// Expected time of the session.
     estimate: Nanos,
@@ -203,7 +203,7 @@ impl<'a> Run<'a> {
             memory: plan.memory(),
             batches: VecDeque::new(),
             drafted: plan.drafted.clone(),
-            asked_caches: false,
+            requested_caches: false,
             past: invocation.past.as_ref(),
             machine,
             observer,

@@ -26,7 +26,7 @@ impl Renderer for ScMembench {
 
     fn help(&self) -> &'static str {
         "CSV as sc-membench writes it: MiB/s, copy counted once; on stderr what has no row, and \
-         scores if asked for"
+         scores if requested"
     }
 
     fn options(&self) -> &'static [&'static str] {

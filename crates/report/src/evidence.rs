@@ -240,7 +240,7 @@ pub struct PageEvidence {
     /// else a sample of them.
     pub pages_by_node: Option<Vec<NodePages>>,
     /// Number of checked base pages on a node other than expected.
-    pub elsewhere: Option<u64>,
+    pub pages_on_other_nodes: Option<u64>,
     /// Requested placement (`node 1`, `nodes 0-3 interleaved`); `null` if left to first touch.
     pub requested_placement: Option<String>,
     /// Nodes on which the memory should lie: the requested ones, else those of the CPUs that use
@@ -345,7 +345,7 @@ pub struct Evidence {
     pub longest_gap_ns: Option<f64>,
     /// System activity during the rounds.
     pub system_activity: SystemActivity,
-    /// Distances between the vCPUs of a virtual machine whose host may move them; `null` elsewhere.
+    /// Distances between the vCPUs of a virtual machine whose host may move them; `null` pages_on_other_nodes.
     pub vcpu_placement: Option<VcpuPlacementEvidence>,
     /// Use of the cores by other hardware threads; `null` if it cannot be measured.
     pub smt_interference: Option<SmtInterference>,

@@ -88,7 +88,7 @@ impl NodesCost {
         let Some(pages) = work.pages() else {
             return PageEvidence::default();
         };
-        let asked = page_bytes(pages, facts);
+        let requested = page_bytes(pages, facts);
         let granted = if pages == PageMode::Base {
             1.0
         } else {
@@ -96,10 +96,10 @@ impl NodesCost {
         };
         let told = (!self.unreported).then(|| self.pages(work, facts));
         PageEvidence {
-            requested_bytes: Some(asked.0),
+            requested_bytes: Some(requested.0),
             granted_share: Some(granted),
             granted_bytes: Some(if granted >= 0.5 {
-                asked.0
+                requested.0
             } else {
                 facts.pages.base.0
             }),
@@ -107,7 +107,7 @@ impl NodesCost {
             nodes: told
                 .as_ref()
                 .map(|(pages, _)| pages.keys().copied().collect()),
-            elsewhere: told.as_ref().map(|(_, strays)| *strays),
+            pages_on_other_nodes: told.as_ref().map(|(_, strays)| *strays),
             pages_by_node: told.map(|(pages, _)| listed(pages)),
             requested_placement: work.place().map(|place| place.to_string()),
             expected_nodes: Some(work.memory_nodes(facts)),

@@ -13,7 +13,7 @@ pub struct SeekTimes(Vec<Histogram>);
 
 impl SeekTimes {
     /// True if the order of blocks is about distances.
-    pub fn are_asked(work: &IoWork) -> bool {
+    pub fn are_requested(work: &IoWork) -> bool {
         matches!(work.order, Order::SeekDistance(_) | Order::SeekGrowing(_))
     }
 

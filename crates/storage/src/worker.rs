@@ -182,7 +182,7 @@ pub fn run<T: Ticker>(
         completions: Vec::with_capacity(places),
         silent_since: None,
         last: None,
-        seeks: SeekTimes::are_asked(work),
+        seeks: SeekTimes::are_requested(work),
     };
     turn.go()?;
     let WindowRun {

@@ -242,8 +242,8 @@ fn question(point: &Point) -> Coordinates {
             left_out.extend(OF_COUNT);
         }
     }
-    let mut asked = without(&point.coordinates, &left_out);
-    for coordinate in asked.values_mut() {
+    let mut requested = without(&point.coordinates, &left_out);
+    for coordinate in requested.values_mut() {
         if let Coordinate::Name(name) = coordinate
             && let Ok(number) = name.parse::<u64>()
             && number.to_string() == *name
@@ -251,7 +251,7 @@ fn question(point: &Point) -> Coordinates {
             *coordinate = Coordinate::Number(number);
         }
     }
-    asked
+    requested
 }
 
 /// Points of a dataset by what they measure.

@@ -190,7 +190,7 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
         ));
     }
     let pages = &evidence.pages;
-    if let (Some(share), Some(asked)) = (pages.granted_share, pages.requested_bytes)
+    if let (Some(share), Some(requested)) = (pages.granted_share, pages.requested_bytes)
         && share < GRANTED
     {
         reasons.push(reason(
@@ -198,7 +198,7 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
             format!(
                 "{:.0}% of the memory is in {} pages",
                 share * 100.0,
-                Bytes(asked)
+                Bytes(requested)
             ),
         ));
     }

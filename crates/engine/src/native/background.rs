@@ -281,9 +281,9 @@ mod tests {
                     Ok(window)
                 })
                 .unwrap();
-                let turn = u64::from(reads + writes);
+                let cycle = u64::from(reads + writes);
                 // Two visits. The first visit ends inside a cycle of the mix.
-                for bursts in [turn + 1, 2 * turn - 1] {
+                for bursts in [cycle + 1, 2 * cycle - 1] {
                     share.with(&mut |blocks| blocks(bursts));
                 }
                 let counted = 3 * u64::from(writes) * traffic.burst_bytes();

@@ -37,12 +37,12 @@ fn kernels_of(stream: &StreamWork) -> Vec<Work> {
 /// Contracts of the same family, with the same order of pieces, that use this program's own
 /// instructions. The working set must be whole iterations of them.
 fn family(work: &StreamWork) -> Vec<&'static Contract> {
-    let asked = work.contract();
+    let requested = work.contract();
     let same = |c: &&Contract| {
         let step = c.iteration_bytes() * u64::from(c.streams());
         let whole = work.bytes.0 >= step && work.bytes.0.is_multiple_of(step);
-        c.family == asked.family
-            && c.visits == asked.visits
+        c.family == requested.family
+            && c.visits == requested.visits
             && c.origin == CodeOrigin::Own
             && !c.sums()
             && whole

@@ -28,10 +28,10 @@ pub fn build(
     stop: &StopFlag,
 ) -> Result<Chain, Failure> {
     if order.nodes() != chain.nodes() {
-        let asked = order.nodes();
+        let requested = order.nodes();
         let there = chain.nodes();
         return Err(Failure::Failed(format!(
-            "the memory has room for {there} of the chain's {asked} nodes"
+            "the memory has room for {there} of the chain's {requested} nodes"
         )));
     }
     let chain = Arc::new(chain);

@@ -201,10 +201,10 @@ impl StartBarrier {
     /// wake-up.
     pub fn wait(&self) {
         self.arrived.fetch_add(1, Ordering::AcqRel);
-        let mut turns = 0u32;
+        let mut polls = 0u32;
         while self.arrived.load(Ordering::Acquire) < self.size {
-            turns = turns.wrapping_add(1);
-            if turns.is_multiple_of(1 << 14) {
+            polls = polls.wrapping_add(1);
+            if polls.is_multiple_of(1 << 14) {
                 // Another thread may need this CPU to get to the barrier.
                 std::thread::yield_now();
             } else {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_run_on_the_cpus_asked_for_in_order() {
+    fn jobs_run_on_the_cpus_requested_in_order() {
         let cpus = two_cpus();
         let team = Team::new(&cpus).unwrap();
         let seen = team

@@ -228,7 +228,7 @@ impl Run for InstructionRun {
 
     fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
         let mut scratch = Scratch::new();
-        measure(&mut |turns| self.kernel.run(&mut scratch, turns));
+        measure(&mut |iterations| self.kernel.run(&mut scratch, iterations));
     }
 }
 
@@ -261,8 +261,8 @@ impl Run for LockRun {
 
     fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
         let line = &self.lines[index % self.lines.len()];
-        measure(&mut |turns| {
-            self.kernel.run(line, turns, self.inside, self.between);
+        measure(&mut |iterations| {
+            self.kernel.run(line, iterations, self.inside, self.between);
         });
     }
 }

@@ -76,16 +76,16 @@ impl Baselines {
         }
     }
 
-    /// Notes that a sample of the requested length `asked` took `took`.
-    pub fn note_duration(&mut self, asked: Nanos, took: Nanos) {
-        self.lengths += asked;
+    /// Notes that a sample of the requested length `requested` took `took`.
+    pub fn note_duration(&mut self, requested: Nanos, took: Nanos) {
+        self.lengths += requested;
         self.durations += took;
     }
 
-    /// Expected duration of a sample of the requested length `asked`; zero before the first sample.
-    pub fn expected_duration(&self, asked: Nanos) -> Nanos {
+    /// Expected duration of a sample of the requested length `requested`; zero before the first sample.
+    pub fn expected_duration(&self, requested: Nanos) -> Nanos {
         if self.lengths > Nanos::ZERO {
-            asked * (self.durations.0 / self.lengths.0)
+            requested * (self.durations.0 / self.lengths.0)
         } else {
             Nanos::ZERO
         }

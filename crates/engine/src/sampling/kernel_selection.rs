@@ -130,9 +130,9 @@ fn sample_candidate(
     Ok(())
 }
 
-fn candidate(machine: &dyn Machine, asked: &Work, trial: &Trial) -> Candidate {
-    let counted = match (asked, &trial.work) {
-        (Work::Stream(asked), Work::Stream(w)) if !asked.counts.is_empty() => {
+fn candidate(machine: &dyn Machine, requested: &Work, trial: &Trial) -> Candidate {
+    let counted = match (requested, &trial.work) {
+        (Work::Stream(requested), Work::Stream(w)) if !requested.counts.is_empty() => {
             Some((w.cpus.len() as u64, w.bytes.0))
         }
         _ => None,

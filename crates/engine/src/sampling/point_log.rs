@@ -58,9 +58,11 @@ impl PointLog {
         }
     }
 
-    /// The measured work: `asked`, with the selected kernel if `asked` left a choice.
-    pub fn work<'a>(&'a self, asked: &'a Work) -> &'a Work {
-        self.chosen.as_ref().map_or(asked, |chosen| &chosen.work)
+    /// The measured work: `requested`, with the selected kernel if `requested` left a choice.
+    pub fn work<'a>(&'a self, requested: &'a Work) -> &'a Work {
+        self.chosen
+            .as_ref()
+            .map_or(requested, |chosen| &chosen.work)
     }
 
     /// Name of the selected kernel; `None` without a choice.
@@ -94,8 +96,8 @@ impl PointLog {
 
     /// Half the width of the headline's interval, relative to its median; `None` without a finite
     /// value.
-    pub fn relative_spread(&self, asked: &Work) -> Option<f64> {
-        let work = self.work(asked);
+    pub fn relative_spread(&self, requested: &Work) -> Option<f64> {
+        let work = self.work(requested);
         let Headline { median, interval } =
             stats::headline(&self.headline_groups(work, |seen| value(work, seen)))?;
         Some((interval.high / 2.0 - interval.low / 2.0) / median.abs())

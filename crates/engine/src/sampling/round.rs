@@ -34,18 +34,18 @@ pub fn sample_round(
 fn try_round(
     machine: &mut dyn Machine,
     baselines: &mut Baselines,
-    asked: &Work,
+    requested: &Work,
     sampling: &Sampling,
     log: &mut PointLog,
     until: Nanos,
 ) -> Result<(), Failure> {
     // A sample does not begin if it would probably end too late. A window of external work is
     // shortened instead.
-    let until = match asked {
+    let until = match requested {
         Work::External(_) => until,
         _ => {
-            let fits = asked.fits_last_level(machine.facts());
-            let length = sampling.undisturbed(asked, fits) * asked.sample_length_factor();
+            let fits = requested.fits_last_level(machine.facts());
+            let length = sampling.undisturbed(requested, fits) * requested.sample_length_factor();
             until - baselines.expected_duration(length)
         }
     };
@@ -54,12 +54,12 @@ fn try_round(
         let now = machine.now();
         log.chosen = Some(select_kernel(
             machine,
-            asked,
+            requested,
             sampling.length,
             now + (until - now) * SELECTION_SHARE,
         )?);
     }
-    let work = &log.work(asked).clone();
+    let work = &log.work(requested).clone();
     machine.shift_placement();
     machine.prepare(work)?;
     let computes = work.computes();
@@ -96,8 +96,8 @@ fn try_round(
         match ready.and_then(|()| timely(machine, work, length, until)) {
             Ok(seen) => {
                 if computes {
-                    let asked = length * work.sample_length_factor();
-                    baselines.note_duration(asked, machine.now() - begun);
+                    let requested = length * work.sample_length_factor();
+                    baselines.note_duration(requested, machine.now() - begun);
                 }
                 let is_last = seen.is_last;
                 baselines.note(work, &seen);

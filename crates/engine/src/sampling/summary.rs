@@ -59,10 +59,10 @@ impl Evaluation {
 /// The outcome of a point without a value, with the reason.
 pub fn evaluate(
     log: &PointLog,
-    asked: &Work,
+    requested: &Work,
     frame: &EvaluationContext<'_>,
 ) -> Result<Evaluation, Outcome> {
-    let work = log.work(asked);
+    let work = log.work(requested);
     let failure = log.failure.clone();
     if log.samples.is_empty() || log.failed() {
         return Err(failure
@@ -125,7 +125,7 @@ pub fn evaluate(
 fn sample(work: &Work, taken: &RecordedSample) -> Sample {
     let seen = &taken.seen;
     let found = disturbances(work, seen);
-    let elsewhere = seen
+    let found_on = seen
         .found_on
         .clone()
         .filter(|_| disturbance::moves(work, seen) > 0);
@@ -140,7 +140,7 @@ fn sample(work: &Work, taken: &RecordedSample) -> Sample {
         round: taken.round,
         allocation: taken.allocation,
         gaps_ns: Some(seen.gaps.total.0).filter(|&ns| ns > 0.0),
-        cpus: elsewhere.unwrap_or_default(),
+        cpus: found_on.unwrap_or_default(),
         disturbance: (!found.is_empty()).then(|| {
             found
                 .into_iter()

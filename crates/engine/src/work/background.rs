@@ -92,9 +92,9 @@ impl Traffic {
     /// True if burst `place`, counted from 0, stores. Stores are spread evenly over a cycle of the
     /// mix.
     pub fn stores_at(&self, place: u64) -> bool {
-        let turn = (u64::from(self.reads) + u64::from(self.writes)).max(1);
-        let stores_before = |place: u64| place * u64::from(self.writes) / turn;
-        let place = place % turn;
+        let cycle = (u64::from(self.reads) + u64::from(self.writes)).max(1);
+        let stores_before = |place: u64| place * u64::from(self.writes) / cycle;
+        let place = place % cycle;
         stores_before(place + 1) > stores_before(place)
     }
 
@@ -303,14 +303,14 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_of_a_mix_has_as_many_stores_as_asked_for_spread_evenly() {
+    fn a_turn_of_a_mix_has_as_many_stores_as_requested_spread_evenly() {
         for (reads, writes) in [(1, 0), (0, 1), (3, 1), (2, 1), (1, 1), (1, 5), (7, 3)] {
             let traffic = mix(reads, writes, Operation::Write, 0);
-            let turn = u64::from(reads + writes);
+            let cycle = u64::from(reads + writes);
             let stores =
                 |places: std::ops::Range<u64>| places.filter(|&p| traffic.stores_at(p)).count();
             assert_eq!(
-                (stores(0..turn), stores(turn..5 * turn)),
+                (stores(0..cycle), stores(cycle..5 * cycle)),
                 (writes as usize, 4 * writes as usize)
             );
         }

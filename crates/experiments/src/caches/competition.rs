@@ -36,14 +36,14 @@ struct CacheLoads<'a> {
 /// otherwise.
 pub fn findings(group: &MeasuredCurve<'_>) -> Vec<Finding> {
     let caches = group.ends().len();
-    let asked = group
+    let requested = group
         .points
         .iter()
         .any(|p| p.name("operation") == Some(SHARED));
     let Some(cpu) = group.cpu.filter(|_| caches > 0) else {
         return Vec::new();
     };
-    if !asked {
+    if !requested {
         let text = format!(
             "The CPUs that share caches{} with CPU {cpu} are unknown: {}.",
             group.mode,
@@ -105,16 +105,16 @@ fn level<'a>(
     let (shared, alone): (Vec<&'a Point>, Vec<&'a Point>) = points
         .into_iter()
         .partition(|p| p.number("partner").is_some());
-    let not_asked = "there was no time or no memory for it";
+    let not_requested = "there was no time or no memory for it";
     let (Some(one), false) = (alone.first(), shared.is_empty()) else {
-        return Err(unknown(not_asked));
+        return Err(unknown(not_requested));
     };
     let latency = |index: usize| group.levels.get(index).map_or(0.0, |level| level.latency);
     let taken = (COMPETING_SHARE * (latency(index + 1) - latency(index)))
         .max(LEAST_SLOWDOWN * latency(index));
     let (Some(alone), Some(high)) = (value(one), not_rejected(one).map(|m| m.summary.ci_high))
     else {
-        return Err(unknown(not_asked));
+        return Err(unknown(not_requested));
     };
     if alone > latency(index) + taken {
         return Err(unknown("its lines were evicted even without a second CPU"));

@@ -129,8 +129,8 @@ impl Caches {
 
     /// `findings` without those about properties that the default profile does not measure.
     fn told(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
-        let not_asked = ["cache-ways-unknown", "cache-sharing-unknown"];
-        findings.retain(|finding| !self.brief || !not_asked.contains(&finding.kind.as_str()));
+        let not_requested = ["cache-ways-unknown", "cache-sharing-unknown"];
+        findings.retain(|finding| !self.brief || !not_requested.contains(&finding.kind.as_str()));
         findings
     }
 
@@ -169,16 +169,16 @@ impl Caches {
     /// The largest working set.
     fn largest(&self, scope: &Scope<'_>, cpu: u32) -> Result<Bytes> {
         let usable = scope.usable();
-        if let Some(asked) = self.settings.max_size {
+        if let Some(requested) = self.settings.max_size {
             let least = Bytes(LEAST.0 * 8);
-            return if asked > usable || asked < least {
+            return if requested > usable || requested < least {
                 Err(Error::usage(format!(
-                    "largest working set not possible: {asked}; {least} to the {usable} that may \
+                    "largest working set not possible: {requested}; {least} to the {usable} that may \
                      be used; type --max-size {}",
                     AMPLE_MEMORY.min(usable.round_down(1 << 10)).typed()
                 )))
             } else {
-                Ok(asked.round_down(line_of(scope, cpu).0))
+                Ok(requested.round_down(line_of(scope, cpu).0))
             };
         }
         let last = scope

@@ -85,7 +85,7 @@ fn partners(group: &SweptCpu, scope: &Scope<'_>) -> Vec<u32> {
 }
 
 /// The CPU alone (`None`), then each partner. Empty if there is no partner.
-fn asked(group: &SweptCpu, scope: &Scope<'_>) -> Vec<Option<u32>> {
+fn requested(group: &SweptCpu, scope: &Scope<'_>) -> Vec<Option<u32>> {
     let partners = partners(group, scope);
     let alone = (!partners.is_empty()).then_some(None);
     alone
@@ -113,7 +113,7 @@ fn rooms<'a>(groups: &'a [SweptCpu], scope: &Scope<'_>) -> Vec<SharingProbe<'a>>
                 cache: bytes,
             })
         };
-        rooms.extend(asked(group, scope).into_iter().flat_map(with_partner));
+        rooms.extend(requested(group, scope).into_iter().flat_map(with_partner));
     }
     rooms.sort_by_cached_key(|room| (room.bytes.0.max(1).ilog2(), room.work(scope).working_set()));
     rooms
@@ -138,9 +138,9 @@ pub fn place(
     let mut free: Vec<SharingProbe<'_>> = rooms(&all, scope).into_iter().take(most).collect();
     let mut drafts = Vec::new();
     for (group, levels) in groups {
-        let asked = asked(group, scope);
+        let requested = requested(group, scope);
         for (bytes, cache) in sizes(group, levels) {
-            let questions: Vec<SharingProbe<'_>> = asked
+            let questions: Vec<SharingProbe<'_>> = requested
                 .iter()
                 .map(|&partner| SharingProbe {
                     group,

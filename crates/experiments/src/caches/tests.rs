@@ -134,7 +134,7 @@ fn nothing_of_nothing_and_of_nonsense() {
 }
 
 #[test]
-fn the_grids_are_as_dense_as_asked_and_within_what_was_planned() {
+fn the_grids_are_as_dense_as_requested_and_within_what_was_planned() {
     for (steps, count) in [(2, 33), (4, 59), (8, 117)] {
         let sizes = coarse(Bytes(4096), Bytes::mib(256), steps, LINE);
         assert_eq!(sizes.len(), count, "{steps}");
@@ -163,7 +163,7 @@ fn the_grids_are_as_dense_as_asked_and_within_what_was_planned() {
     }
     assert!(
         closer(&known, &stand_ins, 100, LINE).len() < 3,
-        "nothing is asked twice"
+        "nothing is requested twice"
     );
 }
 

@@ -24,9 +24,14 @@ pub fn probe_cpus(settings: &Settings, scope: &Scope<'_>, one: bool) -> Result<V
     Ok(std::iter::once(first).chain(others).collect())
 }
 
-/// `asked`, if all are CPUs of the session other than `cpu`.
-pub fn asked_cpus(asked: &CpuList, scope: &Scope<'_>, cpu: u32, option: &str) -> Result<Vec<u32>> {
-    match asked
+/// `requested`, if all are CPUs of the session other than `cpu`.
+pub fn requested_cpus(
+    requested: &CpuList,
+    scope: &Scope<'_>,
+    cpu: u32,
+    option: &str,
+) -> Result<Vec<u32>> {
+    match requested
         .0
         .iter()
         .find(|other| **other == cpu || !scope.cpus.contains(other))
@@ -45,7 +50,7 @@ pub fn asked_cpus(asked: &CpuList, scope: &Scope<'_>, cpu: u32, option: &str) ->
                  {option} {allowed}"
             )))
         }
-        None => Ok(asked.0.clone()),
+        None => Ok(requested.0.clone()),
     }
 }
 
@@ -53,7 +58,7 @@ pub fn asked_cpus(asked: &CpuList, scope: &Scope<'_>, cpu: u32, option: &str) ->
 /// are and the quota allows.
 pub fn traffic_cpus(settings: &Settings, scope: &Scope<'_>, cpu: u32) -> Result<Vec<u32>> {
     let mut cpus = match &settings.traffic_cpus {
-        Some(asked) => asked_cpus(asked, scope, cpu, "--traffic-cpus")?,
+        Some(requested) => requested_cpus(requested, scope, cpu, "--traffic-cpus")?,
         None => others(scope, cpu),
     };
     let apart = [settings.readers, settings.writers]

@@ -78,7 +78,7 @@ pub struct LoadedLatency {
     /// True if only one kind of core and its own node are measured.
     brief: bool,
     /// Largest number of curves for each other kind of core and for distant memory.
-    elsewhere: usize,
+    other_curves: usize,
 }
 
 impl LoadedLatency {
@@ -88,15 +88,15 @@ impl LoadedLatency {
             .mixes
             .as_ref()
             .map_or_else(|| MIXES.to_vec(), |mixes| mixes.0.clone());
-        let asked = settings
+        let requested = settings
             .pauses
             .as_ref()
             .map(|list| list.0.iter().map(|count| u64::from(count.0)).collect());
         Self {
             mixes,
-            pauses: asked.unwrap_or_else(|| PAUSES.to_vec()),
+            pauses: requested.unwrap_or_else(|| PAUSES.to_vec()),
             brief: false,
-            elsewhere: usize::MAX,
+            other_curves: usize::MAX,
             settings,
         }
     }
@@ -105,7 +105,7 @@ impl LoadedLatency {
     pub fn in_profile(detail: Detail) -> Self {
         if detail == Detail::Sweep {
             return Self {
-                elsewhere: 1,
+                other_curves: 1,
                 ..Self::new(Settings::plain())
             };
         }
@@ -118,7 +118,7 @@ impl LoadedLatency {
             mixes: vec![MIXES[0]],
             pauses: FEW_PAUSES.to_vec(),
             brief: true,
-            elsewhere: 1,
+            other_curves: 1,
         }
     }
 
@@ -138,7 +138,7 @@ impl LoadedLatency {
                 let curves = if lines.is_empty() {
                     usize::MAX
                 } else {
-                    self.elsewhere
+                    self.other_curves
                 };
                 for &shape in shapes.iter().take(curves) {
                     let drop_priority = if far || !lines.is_empty() {

@@ -7,7 +7,7 @@ use crate::chains::{chain_seed, line_of};
 use crate::coordinates::{coordinates, name, number};
 use crate::experiment::{Bound, Draft, Scope};
 use crate::hierarchy::Levels;
-use crate::nodes::asked_nodes;
+use crate::nodes::requested_nodes;
 use engine::{ChainShape, ChaseWork, LoadedWork, Probe, Traffic, Work};
 use host::memory::PageMode;
 use kernels::{BLOCK_BYTES, chase_name};
@@ -67,8 +67,8 @@ pub fn places(
     }
     let nodes = &scope.facts().topology.nodes;
     let own = scope.facts().topology.node_of(cpu);
-    let asked = asked_nodes(settings.memory_nodes.as_ref(), scope)?;
-    let mut on: Vec<Option<u32>> = asked
+    let requested = requested_nodes(settings.memory_nodes.as_ref(), scope)?;
+    let mut on: Vec<Option<u32>> = requested
         .into_iter()
         .map(|node| node.or(own.filter(|_| nodes.len() > 1)))
         .collect();

@@ -1,6 +1,6 @@
 //! Cost of one tenant's traffic for another: a victim alone, and next to an aggressor.
 
-use super::cpus::{asked_cpus, beyond_quota};
+use super::cpus::{beyond_quota, requested_cpus};
 use super::mix::{Mix, TrafficShape};
 use super::points::{CurvePlan, MeasuredChase, places, traffic_bytes};
 use super::settings::Settings;
@@ -40,7 +40,7 @@ impl Tenants {
     fn lines(&self, scope: &Scope<'_>) -> Result<Vec<(CurvePlan, u64)>> {
         let victim = one_cpu(self.settings.victim.as_ref(), "--victim", scope)?;
         let cpus = match &self.settings.aggressor {
-            Some(asked) => asked_cpus(asked, scope, victim, "--aggressor")?,
+            Some(requested) => requested_cpus(requested, scope, victim, "--aggressor")?,
             None => scope
                 .cpus
                 .iter()
@@ -53,12 +53,12 @@ impl Tenants {
             .mixes
             .as_ref()
             .map_or_else(|| MIXES.to_vec(), |mixes| mixes.0.clone());
-        let asked = self
+        let requested = self
             .settings
             .pauses
             .as_ref()
             .map(|list| list.0.iter().map(|count| u64::from(count.0)).collect());
-        let pauses: Vec<u64> = asked.unwrap_or_else(|| vec![0]);
+        let pauses: Vec<u64> = requested.unwrap_or_else(|| vec![0]);
         let bytes = traffic_bytes(scope, &cpus);
         let mut lines = Vec::new();
         for (_, place) in places(&self.settings, scope, victim, false)? {

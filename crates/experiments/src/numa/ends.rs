@@ -60,7 +60,7 @@ impl Ends {
         let mut cpus = cpus_by_node(scope);
         let with_cpus: Vec<u32> = cpus.keys().copied().collect();
         let one = topology.nodes.len() < 2 || memory.len() < 2 && with_cpus.len() < 2;
-        if one && !named && detail.is_some() && !is_all_that_is_asked(scope) {
+        if one && !named && detail.is_some() && !is_all_that_is_requested(scope) {
             return Ok(None);
         }
         let cpu_ids = settings
@@ -178,18 +178,18 @@ fn cpu_node(scope: &Scope<'_>, id: u32, cpus: Vec<u32>, count: Option<ThreadCoun
         .collect();
     // The first thread of every core before the second of any.
     let mut threads_of_core: BTreeMap<u32, usize> = BTreeMap::new();
-    let mut turns: Vec<(usize, u32)> = Vec::new();
+    let mut order: Vec<(usize, u32)> = Vec::new();
     for &cpu in &cpus {
         let core = cores.get(&cpu).copied().unwrap_or(cpu);
         let before = threads_of_core.entry(core).or_default();
-        turns.push((*before, cpu));
+        order.push((*before, cpu));
         *before += 1;
     }
-    turns.sort_by_key(|(turn, _)| *turn);
+    order.sort_by_key(|(position, _)| *position);
     let wanted = count
         .and_then(|count| count.resolve(cpus.len()))
         .unwrap_or(threads_of_core.len());
-    let threads = turns
+    let threads = order
         .into_iter()
         .map(|(_, cpu)| cpu)
         .take(wanted.max(1))
@@ -288,7 +288,7 @@ pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome
 }
 
 /// True if `numa` is the only experiment of the session.
-fn is_all_that_is_asked(scope: &Scope<'_>) -> bool {
+fn is_all_that_is_requested(scope: &Scope<'_>) -> bool {
     scope
         .experiments
         .iter()

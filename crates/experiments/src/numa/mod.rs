@@ -73,25 +73,26 @@ impl NumaBandwidth {
     fn point(
         &self,
         scope: &Scope<'_>,
-        (asked, pages): (OperationSpec, PageMode),
+        (requested, pages): (OperationSpec, PageMode),
         cpus: &[u32],
         at: &NodePoint<'_>,
     ) -> Result<Draft> {
         let nodes = at.cpus.map_or_else(Vec::new, |node| node.cpus.clone());
         let own = scope.last_level_of(if nodes.is_empty() { cpus } else { &nodes });
         let levels = Levels::new(scope.facts(), cpus, own);
-        let fitted = fitted(asked, self.settings.sizes.unwrap_or(levels.memory))?;
+        let fitted = fitted(requested, self.settings.sizes.unwrap_or(levels.memory))?;
         let bytes = fitted.bytes;
         let work = StreamWork {
-            any_of_family: matches!(asked, OperationSpec::BestOf(_)),
+            any_of_family: matches!(requested, OperationSpec::BestOf(_)),
             place: Some(at.place.clone()),
             ..StreamWork::new(fitted.operation, Width::Best, pages, cpus, bytes)
         };
         let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
         let name = kernel
             .as_ref()
-            .map_or_else(|_| asked.to_string(), |kernel| kernel.name.clone());
-        let mut coordinates = at.coordinates(&asked.to_string(), &name, (bytes, &levels), pages);
+            .map_or_else(|_| requested.to_string(), |kernel| kernel.name.clone());
+        let mut coordinates =
+            at.coordinates(&requested.to_string(), &name, (bytes, &levels), pages);
         coordinates.insert("threads".to_owned(), number(cpus.len() as u64));
         let needed = Bytes(work.slot().0.saturating_mul(cpus.len() as u64));
         let work = match (kernel, ends::no_room(scope, &at.place, needed)) {
@@ -245,14 +246,14 @@ impl Experiment for NumaBandwidth {
         };
         check_sizes(self.settings.sizes.as_slice(), &self.settings.ops)?;
         let mut drafts = Vec::new();
-        for &asked in &self.settings.ops.0 {
+        for &requested in &self.settings.ops.0 {
             for &pages in &self.settings.pages.0 {
                 for at in places(&ends, scope, &self.settings.interleave.0, true) {
                     scope.room_for(drafts.len() + 1)?;
                     let cpus = at
                         .cpus
                         .map_or_else(|| ends.all_threads(), |node| node.threads.clone());
-                    drafts.push(self.point(scope, (asked, pages), &cpus, &at)?);
+                    drafts.push(self.point(scope, (requested, pages), &cpus, &at)?);
                 }
             }
         }

@@ -81,7 +81,7 @@ impl Effects for Settings {
 impl Settings {
     /// Settings of a profile.
     pub fn in_profile(detail: Detail) -> Self {
-        let asked = |operations: &[Operation]| {
+        let requested = |operations: &[Operation]| {
             Operations(
                 operations
                     .iter()
@@ -98,7 +98,7 @@ impl Settings {
         };
         Self {
             measure: Quantities(vec![Studied::Bandwidth, Studied::Latency]),
-            ops: asked(if whole {
+            ops: requested(if whole {
                 &[Operation::Read, Operation::Write, Operation::Copy]
             } else {
                 &[Operation::Read]

@@ -251,13 +251,13 @@ impl Scaling {
         let levels = Levels::new(scope.facts(), &place.cpus, scope.last_level());
         let refused = place.refused(scope);
         let sizes = self.sizes(scope, &levels, place.cpus.len())?;
-        for (&asked, &size) in s
+        for (&requested, &size) in s
             .ops
             .0
             .iter()
             .flat_map(|op| sizes.iter().map(move |size| (op, size)))
         {
-            let fitted = fitted(asked, size)?;
+            let fitted = fitted(requested, size)?;
             let level = levels.name(fitted.bytes);
             for (&width, &pages) in s
                 .width
@@ -269,10 +269,10 @@ impl Scaling {
                 let plain =
                     StreamWork::new(fitted.operation, width, pages, &place.cpus, fitted.bytes);
                 let work = StreamWork {
-                    any_of_family: matches!(asked, OperationSpec::BestOf(_)),
+                    any_of_family: matches!(requested, OperationSpec::BestOf(_)),
                     ..plain
                 };
-                let mut draft = draft_point(scope, work, asked, &level);
+                let mut draft = draft_point(scope, work, requested, &level);
                 draft.coordinates.extend(place.coordinates());
                 if let (Some(reason), Ok(_)) = (&refused, &draft.work) {
                     draft.work = Err(Outcome::Unsupported {
@@ -320,7 +320,7 @@ impl Scaling {
             .0
             .iter()
             .copied()
-            .find(|asked| asked.family() == Family::Read)
+            .find(|requested| requested.family() == Family::Read)
     }
 }
 
@@ -442,11 +442,9 @@ impl Experiment for Scaling {
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
         let mut findings = findings::findings(dataset);
         let model = self.settings.model_size.zip(self.reading());
-        findings.extend(
-            model.and_then(|(size, asked)| {
-                findings::model(dataset, size, &asked.to_string(), MEMORY)
-            }),
-        );
+        findings.extend(model.and_then(|(size, requested)| {
+            findings::model(dataset, size, &requested.to_string(), MEMORY)
+        }));
         findings
     }
 }

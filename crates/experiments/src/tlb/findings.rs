@@ -26,7 +26,7 @@ struct PairedCurve<'a> {
     /// Points of the spread and the packed chain, by number of pages and pass.
     pairs: BTreeMap<(u64, u64), [Option<&'a Point>; 2]>,
     /// Least share of granted pages, if chains lie in other pages than requested.
-    elsewhere: Option<f64>,
+    least_granted: Option<f64>,
 }
 
 /// Findings about each level of each curve, and remarks.
@@ -64,7 +64,10 @@ impl<'a> PairedCurve<'a> {
             && point.name("pages") != Some(PageMode::Base.to_string().as_str())
             && granted < GRANTED
         {
-            self.elsewhere = Some(self.elsewhere.map_or(granted, |least| least.min(granted)));
+            self.least_granted = Some(
+                self.least_granted
+                    .map_or(granted, |least| least.min(granted)),
+            );
             return;
         }
         self.pairs.entry((entries, pass)).or_default()[which] = Some(point);
@@ -127,7 +130,7 @@ impl<'a> PairedCurve<'a> {
     /// Findings of this curve; `on` names its pages and CPU.
     fn findings(&self, on: &str) -> Vec<Finding> {
         let mut findings = Vec::new();
-        if let Some(granted) = self.elsewhere {
+        if let Some(granted) = self.least_granted {
             let text = format!(
                 "Only {:.0}% of the memory{on} is in huge pages: their TLBs do not show.",
                 granted * 100.0

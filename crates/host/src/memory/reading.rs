@@ -47,25 +47,25 @@ struct ResidentShare {
 }
 
 /// Reads from the best available source: page tables, else smaps and mincore.
-pub(super) fn read(asked: &ReadingRequest, node_samples: usize) -> PageReading {
+pub(super) fn read(requested: &ReadingRequest, node_samples: usize) -> PageReading {
     let mut unchecked = Vec::new();
-    let share = from_page_tables(asked, &mut unchecked).unwrap_or_else(|| ResidentShare {
-        resident: resident_share(asked, &mut unchecked),
-        huge: huge_share_of_smaps(asked, &SystemFiles::real(), &mut unchecked),
+    let share = from_page_tables(requested, &mut unchecked).unwrap_or_else(|| ResidentShare {
+        resident: resident_share(requested, &mut unchecked),
+        huge: huge_share_of_smaps(requested, &SystemFiles::real(), &mut unchecked),
         non_zero: None,
     });
     let base = os::page_size() as u64;
     let granted_bytes = match share.huge {
-        Some(huge) if huge > 0.5 && asked.mode != PageMode::Base => Some(Bytes(asked.huge)),
+        Some(huge) if huge > 0.5 && requested.mode != PageMode::Base => Some(Bytes(requested.huge)),
         // Huge pages without a request: the request has no size of them.
         Some(huge) if huge > 0.5 => None,
         Some(_) => Some(Bytes(base)),
         None => None,
     };
-    let pages_by_node = nodes(asked, node_samples, &mut unchecked);
+    let pages_by_node = nodes(requested, node_samples, &mut unchecked);
     PageReading {
         granted_share: share.huge.map(|huge| {
-            if asked.mode == PageMode::Base {
+            if requested.mode == PageMode::Base {
                 1.0 - huge
             } else {
                 huge
@@ -90,8 +90,11 @@ fn pages_of(window: &Range<usize>) -> Range<usize> {
 
 /// Resident and huge share by PAGEMAP_SCAN, exact for the pages of the window; `None` if the kernel
 /// lacks it.
-fn from_page_tables(asked: &ReadingRequest, unchecked: &mut Vec<String>) -> Option<ResidentShare> {
-    let range = pages_of(&asked.window);
+fn from_page_tables(
+    requested: &ReadingRequest,
+    unchecked: &mut Vec<String>,
+) -> Option<ResidentShare> {
+    let range = pages_of(&requested.window);
     let counts = os::page_counts(&range).ok()?;
     if counts.zero > 0 {
         unchecked.push(format!(
@@ -112,8 +115,11 @@ fn from_page_tables(asked: &ReadingRequest, unchecked: &mut Vec<String>) -> Opti
 }
 
 /// Resident share by mincore.
-pub(super) fn resident_share(asked: &ReadingRequest, unchecked: &mut Vec<String>) -> Option<f64> {
-    let range = pages_of(&asked.window);
+pub(super) fn resident_share(
+    requested: &ReadingRequest,
+    unchecked: &mut Vec<String>,
+) -> Option<f64> {
+    let range = pages_of(&requested.window);
     match os::resident_bytes(&range) {
         Ok(bytes) => Some((bytes as f64 / range.len() as f64).min(1.0)),
         Err(error) => {
@@ -127,7 +133,7 @@ pub(super) fn resident_share(asked: &ReadingRequest, unchecked: &mut Vec<String>
 
 /// Share of huge pages by smaps, which counts the whole mapping.
 pub(super) fn huge_share_of_smaps(
-    asked: &ReadingRequest,
+    requested: &ReadingRequest,
     files: &SystemFiles,
     unchecked: &mut Vec<String>,
 ) -> Option<f64> {
@@ -137,7 +143,7 @@ pub(super) fn huge_share_of_smaps(
     };
     let mut resident = 0u64;
     let mut huge = 0u64;
-    for entry in entries(&smaps).filter(|entry| overlaps(entry, &asked.mapping)) {
+    for entry in entries(&smaps).filter(|entry| overlaps(entry, &requested.mapping)) {
         let bytes = |key: &str| field(entry, key).and_then(kilobytes).unwrap_or(0);
         // Rss leaves out pages of a pool (Documentation/filesystems/proc.rst).
         let pool = bytes("Private_Hugetlb").saturating_add(bytes("Shared_Hugetlb"));
@@ -150,7 +156,7 @@ pub(super) fn huge_share_of_smaps(
         unchecked.push("page size: /proc/self/smaps shows nothing resident here".to_owned());
         return None;
     }
-    if asked.window != asked.mapping {
+    if requested.window != requested.mapping {
         unchecked.push(
             "page size: from /proc/self/smaps, which counts the mapping, not the window alone"
                 .to_owned(),
@@ -190,14 +196,14 @@ const PAGES_AT_A_TIME: usize = 1 << 16;
 /// Pages by node: sampled pages of the window by move_pages, else pages of the whole mapping by
 /// numa_maps.
 fn nodes(
-    asked: &ReadingRequest,
+    requested: &ReadingRequest,
     samples: usize,
     unchecked: &mut Vec<String>,
 ) -> Option<BTreeMap<u32, u64>> {
     if samples == 0 {
         return None;
     }
-    let pages = pages_of(&asked.window);
+    let pages = pages_of(&requested.window);
     let page = os::page_size();
     let count = (pages.len() / page).min(samples);
     // In 128 bits: the product of an index and a length may exceed 64 bits.
@@ -217,7 +223,7 @@ fn nodes(
     };
     let found = SystemFiles::real()
         .read("/proc/self/numa_maps")
-        .and_then(|maps| nodes_of_map(&maps, &asked.mapping));
+        .and_then(|maps| nodes_of_map(&maps, &requested.mapping));
     unchecked.push(match found {
         Some(_) => format!(
             "node: from /proc/self/numa_maps for the whole mapping, since \
@@ -284,7 +290,7 @@ mod tests {
          kB\nAnonHugePages:  2048 kB\nTHPeligible: 1\n600000-800000 rw-p 00000000 00:00 0 [anon: \
          x]\nRss: 0 kB\nPrivate_Hugetlb: 2048 kB\nAnonHugePages: 0 kB\n";
 
-    fn asked(window: Range<usize>, mapping: Range<usize>) -> ReadingRequest {
+    fn requested(window: Range<usize>, mapping: Range<usize>) -> ReadingRequest {
         ReadingRequest {
             window,
             mapping,
@@ -306,7 +312,7 @@ mod tests {
 
     #[test]
     fn smaps_counts_the_entries_of_the_mapping_only() {
-        let whole = |range: Range<usize>| share(SMAPS, &asked(range.clone(), range));
+        let whole = |range: Range<usize>| share(SMAPS, &requested(range.clone(), range));
         assert_eq!(whole(0x200000..0x600000), (Some(0.5), vec![]));
         assert_eq!(
             whole(0x600000..0x800000),
@@ -324,7 +330,7 @@ mod tests {
 
     #[test]
     fn smaps_says_when_it_counts_more_than_the_window() {
-        let (value, unchecked) = share(SMAPS, &asked(0x200000..0x400000, 0x200000..0x600000));
+        let (value, unchecked) = share(SMAPS, &requested(0x200000..0x400000, 0x200000..0x600000));
         assert_eq!(value, Some(0.5));
         assert!(unchecked[0].contains("counts the mapping"), "{unchecked:?}");
     }
@@ -338,7 +344,8 @@ mod tests {
             "200000-600000",
             "200000-600000 rw-p\nRss: many\n",
         ] {
-            let (value, unchecked) = share(text, &asked(0x200000..0x600000, 0x200000..0x600000));
+            let (value, unchecked) =
+                share(text, &requested(0x200000..0x600000, 0x200000..0x600000));
             assert_eq!((value, unchecked.len()), (None, 1), "{text}");
         }
     }

@@ -156,7 +156,7 @@ pub(super) static SETS: [Set; 3] = [
     },
     Set {
         id: SetId::Sve,
-        bits: Bits::Asked(sve::bits),
+        bits: Bits::Requested(sve::bits),
         needs: "SVE",
         present: sve::present,
         rows: StreamRows {

@@ -119,7 +119,7 @@ pub(super) static SETS: [Set; 2] = [
     },
     Set {
         id: SetId::Rvv,
-        bits: Bits::Asked(vector_bits),
+        bits: Bits::Requested(vector_bits),
         needs: "RVV 1.0",
         present: has_vectors,
         rows: StreamRows {

@@ -55,7 +55,7 @@ fn what_cannot_be_done_has_a_reason_and_no_digest() {
 }
 
 #[test]
-fn the_kernel_of_a_set_is_the_one_asked_for_or_the_reason_why_not() {
+fn the_kernel_of_a_set_is_the_one_requested_or_the_reason_why_not() {
     for row in all_rows() {
         match (
             select(row.operation, Width::Set(row.set.id)),

@@ -430,7 +430,7 @@ fn a_walk_resumes_on_a_block_of_its_window_or_at_its_start() {
     for contract in CONTRACTS.iter().filter(|c| !c.by_table()) {
         let mut walk = StreamWalk::new(contract, &window, 0..12 * BLOCK).expect("a walk");
         let end = walk.iterations_per_pass() as usize * contract.iteration_bytes() as usize;
-        for (asked, got) in [
+        for (requested, got) in [
             (512, 512),
             (end - 512, end - 512),
             (end, 0),
@@ -439,8 +439,8 @@ fn a_walk_resumes_on_a_block_of_its_window_or_at_its_start() {
             (usize::MAX, 0),
             (0, 0),
         ] {
-            walk.resume_at(asked);
-            assert_eq!(walk.offset(), got, "{}: {asked}", contract.name);
+            walk.resume_at(requested);
+            assert_eq!(walk.offset(), got, "{}: {requested}", contract.name);
         }
     }
 }

@@ -313,11 +313,11 @@ fn only_help() -> String {
 impl RunOptions {
     /// Experiments of the session that measure the chosen memory.
     fn chosen(&self) -> impl Iterator<Item = Box<dyn Experiment>> {
-        let asked = |row: &&ExperimentRow| {
+        let requested = |row: &&ExperimentRow| {
             self.only.is_empty() || self.only.iter().any(|name| name == row.name)
         };
         experiments()
-            .filter(asked)
+            .filter(requested)
             .filter_map(|row| row.chosen?(&self.choices, self.profile.detail()))
     }
 }

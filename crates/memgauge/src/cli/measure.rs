@@ -87,13 +87,13 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
 }
 
 /// The command of an experiment: `memgauge bandwidth`.
-pub fn experiment(asked: ExperimentRequest, words: Vec<String>) -> Result<Exit> {
+pub fn experiment(requested: ExperimentRequest, words: Vec<String>) -> Result<Exit> {
     let ExperimentRequest {
         name,
         request,
         machine,
         common,
-    } = asked;
+    } = requested;
     let defaults = Defaults {
         profile: name,
         budget: request.budget.unwrap_or(SINGLE_BUDGET),
@@ -121,16 +121,16 @@ pub(super) struct Defaults {
 pub(super) fn measure(
     experiments: Vec<Box<dyn Experiment>>,
     options: &CommonOptions,
-    asked: &MachineOptions,
+    requested: &MachineOptions,
     defaults: Defaults,
     words: Vec<String>,
 ) -> Result<Exit> {
     let started = counter::monotonic();
     let files = SystemFiles::real();
     let facts = discover(&files);
-    let cpus = choose_cpus(&facts, asked.pool.cpus.as_ref())?;
+    let cpus = choose_cpus(&facts, requested.pool.cpus.as_ref())?;
     let resume = options.resume.as_deref().map(Resume::open).transpose()?;
-    let mut request = request(experiments, options, &defaults, asked, cpus)?;
+    let mut request = request(experiments, options, &defaults, requested, cpus)?;
     request.started = started;
     if let Some(resume) = &resume {
         request.seed = resume.seed(options.seed)?;
@@ -264,12 +264,12 @@ fn request(
     mut made: Vec<Box<dyn Experiment>>,
     options: &CommonOptions,
     defaults: &Defaults,
-    asked: &MachineOptions,
+    requested: &MachineOptions,
     cpus: Vec<u32>,
 ) -> Result<Request> {
     let budget = options.budget.unwrap_or(defaults.budget);
     // An experiment that the user did not request by name is brief.
-    if asked.sizing.last_level == Some(LastLevel::Measured)
+    if requested.sizing.last_level == Some(LastLevel::Measured)
         && !made.iter().any(|e| e.sizes_memory(None))
     {
         made.extend(
@@ -292,8 +292,8 @@ fn request(
         seed: options.seed.unwrap_or_else(counter::seed),
         repeat: options.repeat,
         reallocate: options.reallocate,
-        dram_peak: asked.peak.dram_peak,
-        last_level: asked.sizing.last_level,
+        dram_peak: requested.peak.dram_peak,
+        last_level: requested.sizing.last_level,
         cooldown: options.cooldown,
         started: Nanos::ZERO,
         max_points: options.max_points.unwrap_or(defaults.max_points),
@@ -302,9 +302,9 @@ fn request(
 
 /// CPUs of the session: those of the user, or all allowed ones, with one CPU of each physical core
 /// first.
-fn choose_cpus(facts: &HostFacts, asked: Option<&CpuList>) -> Result<Vec<u32>> {
+fn choose_cpus(facts: &HostFacts, requested: Option<&CpuList>) -> Result<Vec<u32>> {
     let allowed = facts.topology.allowed();
-    if let Some(list) = asked {
+    if let Some(list) = requested {
         return match list.0.iter().find(|cpu| !allowed.contains(cpu)) {
             Some(cpu) => Err(Error::usage(format!(
                 "cpu not allowed: {cpu}; this process may use {}; type --cpus {}",

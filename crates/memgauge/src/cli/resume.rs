@@ -154,13 +154,13 @@ fn newest_unfinished() -> Option<String> {
 
 impl Resume {
     /// Reads a journal or an interrupted report.
-    pub fn open(asked: &Path) -> Result<Self> {
-        let file = &state::resolved(asked)?;
+    pub fn open(requested: &Path) -> Result<Self> {
+        let file = &state::resolved(requested)?;
         let claim = claim(file)?;
         let report = saved::read(file)?;
         let name = file.display();
         if report.status == RunStatus::Complete {
-            let other = newest_unfinished().filter(|_| file != asked);
+            let other = newest_unfinished().filter(|_| file != requested);
             let type_this = other.map_or_else(
                 || format!("memgauge report {}", quoted(&file.to_string_lossy())),
                 |name| format!("--resume {name}, the newest unfinished run"),
@@ -192,8 +192,8 @@ impl Resume {
     }
 
     /// Seed of the session, which the user may repeat but not change.
-    pub fn seed(&self, asked: Option<u64>) -> Result<u64> {
-        match asked.filter(|&seed| seed != self.seed) {
+    pub fn seed(&self, requested: Option<u64>) -> Result<u64> {
+        match requested.filter(|&seed| seed != self.seed) {
             None => Ok(self.seed),
             Some(other) => {
                 Err(self.other_request(&format!("its seed is {}, not {other}", self.seed)))

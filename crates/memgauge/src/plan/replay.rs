@@ -171,8 +171,8 @@ impl Plan {
             rest: &rest,
             rooms: &rooms,
         };
-        let asked = |index: usize| recorded.contains(&(index as u64));
-        let Some(change) = size_by(self, remaining, last_level, asked, machine) else {
+        let requested = |index: usize| recorded.contains(&(index as u64));
+        let Some(change) = size_by(self, remaining, last_level, requested, machine) else {
             return;
         };
         // A point whose size differs from the record would have another number in the report.

@@ -66,8 +66,9 @@ pub fn resized(
         | (TimedLastLevel::Less(size), Some(LastLevel::Measured)) => (size, true),
         (TimedLastLevel::Less(size), None) => (size, false),
     };
-    let asked = |index: usize| (all && rest.left.contains(&index)) || had_no_room(&points[index]);
-    let mut change = size_by(plan, remaining, last_level, asked, machine)?;
+    let requested =
+        |index: usize| (all && rest.left.contains(&index)) || had_no_room(&points[index]);
+    let mut change = size_by(plan, remaining, last_level, requested, machine)?;
     let reported = facts.topology.last_level_total(&request.cpus);
     let room = change.phases.iter().map(Phase::room).sum::<usize>();
     let wanted_room = remaining.rooms.iter().map(|room| room.points).sum();
@@ -108,13 +109,13 @@ pub fn resized(
     (!change.changed.is_empty()).then_some((text, Some(change)))
 }
 
-/// The rest of a plan after sizing memory by `last_level`, which may change the points in `asked`.
+/// The rest of a plan after sizing memory by `last_level`, which may change the points in `requested`.
 /// Points without time are skipped. `None` if the experiments refuse such a size.
 pub(super) fn size_by(
     plan: &Plan,
     remaining: Remaining<'_>,
     last_level: Bytes,
-    asked: impl Fn(usize) -> bool,
+    requested: impl Fn(usize) -> bool,
     machine: &dyn Machine,
 ) -> Option<Resized> {
     let Remaining {
@@ -128,7 +129,7 @@ pub(super) fn size_by(
     let Redrafted {
         points: mut new,
         changed,
-    } = redrafted(points, &drafted, asked, facts);
+    } = redrafted(points, &drafted, requested, facts);
     let then = RemainingPoints {
         left: rest.left.iter().chain(&changed).copied().collect(),
         budget: rest.budget,
@@ -179,12 +180,12 @@ struct Redrafted {
     changed: Vec<usize>,
 }
 
-/// `points`, in which drafted points replace those in `asked` if they differ and can be measured.
+/// `points`, in which drafted points replace those in `requested` if they differ and can be measured.
 /// An experiment that would have another number of points keeps its points.
 fn redrafted(
     points: &[PlannedPoint],
     drafted: &Drafted,
-    asked: impl Fn(usize) -> bool,
+    requested: impl Fn(usize) -> bool,
     facts: &HostFacts,
 ) -> Redrafted {
     let layout = Layout::new(facts, &drafted.points);
@@ -208,7 +209,7 @@ fn redrafted(
             let draft = &drafted.points[there];
             let differs = draft.work != old.work || draft.coordinates != old.coordinates;
             if differs
-                && asked(here)
+                && requested(here)
                 && !old.sizes_memory
                 && draft.work.is_ok()
                 && layout.fits(there)

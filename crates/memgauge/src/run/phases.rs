@@ -33,9 +33,10 @@ impl Run<'_> {
             .phases
             .front()
             .is_some_and(|phase| phase.id.sizes_memory);
-        let is_sized = self.asked_caches || self.drafted.iter().any(|record| record.phase == MAIN);
+        let is_sized =
+            self.requested_caches || self.drafted.iter().any(|record| record.phase == MAIN);
         if !shows_caches && !is_sized {
-            self.asked_caches = true;
+            self.requested_caches = true;
             self.size_memory();
         }
         self.phases.pop_front()

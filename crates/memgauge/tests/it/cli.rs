@@ -1174,7 +1174,7 @@ fn words_that_are_not_text() {
     assert_eq!((run.code, house_rules(&run)), (Some(0), vec![]), "{run:?}");
     assert!(
         folder.path().join(file).is_file(),
-        "the report has the name that was asked for"
+        "the report has the name that was requested"
     );
 }
 

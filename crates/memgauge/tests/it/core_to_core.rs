@@ -57,7 +57,7 @@ fn every_kernel_makes_round_trips_between_two_cpus() {
             .iter()
             .map(Value::as_u64)
             .collect();
-        assert_eq!(used, cpus, "the pair that was asked for");
+        assert_eq!(used, cpus, "the pair that was requested");
     }
 }
 

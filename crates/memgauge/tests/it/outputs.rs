@@ -211,7 +211,7 @@ fn a_saved_report_becomes_every_format() {
 }
 
 #[test]
-fn a_run_leaves_what_it_was_asked_for_in_its_report() {
+fn a_run_leaves_what_it_was_requested_in_its_report() {
     let folder = folder();
     let words = format!("{SHORT} --repeat 2 --cooldown 2ms --seed 77 --strict --verbose -o r.json");
     let run = typed(&words, folder.path());
@@ -238,7 +238,7 @@ fn a_run_leaves_what_it_was_asked_for_in_its_report() {
     let taken = |p: &Value| p["outcome"]["samples"].as_array().expect("samples").len();
     assert!(
         points.iter().all(|p| taken(p) >= 3),
-        "as many samples as were asked for"
+        "as many samples as were requested"
     );
     let weak = points
         .iter()
@@ -269,7 +269,7 @@ fn the_same_seed_makes_the_same_plan() {
         ends_well(&run);
         // The time that it would take is measured, and with it what is left out for lack of it; the
         // points are not.
-        let asked = |line: &str| {
+        let requested = |line: &str| {
             line.split("  skipped")
                 .next()
                 .unwrap_or_default()
@@ -278,7 +278,7 @@ fn the_same_seed_makes_the_same_plan() {
         run.stdout
             .lines()
             .filter(|l| l.starts_with("  "))
-            .map(asked)
+            .map(requested)
             .collect::<Vec<_>>()
     };
     assert_eq!(points("5"), points("5"));

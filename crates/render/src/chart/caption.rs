@@ -1,6 +1,6 @@
 //! Caption of a picture: origin of its numbers (machine, day, command).
 
-use super::choice::is_asked_for;
+use super::choice::is_requested;
 use crate::NamedReport;
 use crate::page::machine;
 use crate::provenance::command_line;
@@ -65,11 +65,12 @@ pub(crate) fn outcomes(reports: &[NamedReport], chosen: &[String]) -> Vec<String
 /// The line of [`outcomes`] for one report; `None` if every point has a solid number.
 fn outcomes_of(report: &Report, chosen: &[String]) -> Option<String> {
     // Derived datasets repeat the points of others.
-    let asked = |dataset: &&Dataset| !dataset.derived && is_asked_for(chosen, &dataset.experiment);
+    let requested =
+        |dataset: &&Dataset| !dataset.derived && is_requested(chosen, &dataset.experiment);
     let points: Vec<&Point> = report
         .datasets
         .iter()
-        .filter(asked)
+        .filter(requested)
         .flat_map(|d| &d.points)
         .collect();
     let grade = |point: &&&Point| point.outcome.measured().map(|m| m.verdict.grade);

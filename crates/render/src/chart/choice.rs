@@ -72,7 +72,7 @@ pub(crate) fn chosen<'a>(charts: &'a [Chart], names: &[String]) -> Result<Vec<&'
 }
 
 /// True if `names` requests the charts of `experiment`.
-pub(super) fn is_asked_for(names: &[String], experiment: &str) -> bool {
+pub(super) fn is_requested(names: &[String], experiment: &str) -> bool {
     let experiment = experiment.to_lowercase();
     // `bandwidth+patterns` is one chart of two experiments.
     let asks = |name: &String| name == ALL || name.split('+').any(|part| part == experiment);

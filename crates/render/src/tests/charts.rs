@@ -739,7 +739,7 @@ fn a_chart_that_is_not_there_is_answered_with_those_that_are() {
 }
 
 #[test]
-fn terminals_get_lines_that_fit_and_colours_only_where_asked_for() {
+fn terminals_get_lines_that_fit_and_colours_only_where_requested() {
     for report in [
         reports::default_profile(),
         reports::hostile(),

@@ -316,7 +316,7 @@ pub fn single_experiment() -> Report {
             m = judged(
                 m,
                 VerdictGrade::Doubtful,
-                &["only 40% of pages have the size asked for"],
+                &["only 40% of pages have the size requested"],
             );
         }
         points.push(point(points.len() as u64, &coordinates, outcome(m)));

@@ -138,7 +138,7 @@ impl Chosen {
                 .iter()
                 .filter(|candidate| !candidate.row.is_latency())
         };
-        match bandwidth().any(is_asked_best) {
+        match bandwidth().any(is_requested_best) {
             true => Chosen::Best,
             false => Chosen::Most(
                 bandwidth()
@@ -152,7 +152,7 @@ impl Chosen {
     fn has(&self, candidate: &Candidate<'_>) -> bool {
         candidate.row.is_latency()
             || match self {
-                Chosen::Best => is_asked_best(candidate),
+                Chosen::Best => is_requested_best(candidate),
                 Chosen::Most(threads) => candidate.row.threads == *threads,
             }
     }
@@ -171,7 +171,7 @@ impl Chosen {
 }
 
 /// True if the point's number of threads was found by selection.
-fn is_asked_best(candidate: &Candidate<'_>) -> bool {
+fn is_requested_best(candidate: &Candidate<'_>) -> bool {
     candidate.point.coordinates.contains_key(REQUESTED_THREADS)
 }
 

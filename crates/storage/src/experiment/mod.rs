@@ -40,7 +40,7 @@ const PER_WINDOW: f64 = 20.0;
 /// The experiment, with the user's request if there is one.
 #[derive(Debug, Clone)]
 pub struct Storage {
-    asked: Option<StorageRequest>,
+    requested: Option<StorageRequest>,
     recorded: Option<Recorded>,
 }
 
@@ -81,7 +81,7 @@ impl Storage {
     /// about files come from `lookup`.
     pub fn new(settings: Settings, recorded: Option<Recorded>, lookup: FileLookup) -> Self {
         Self {
-            asked: Some(StorageRequest { settings, lookup }),
+            requested: Some(StorageRequest { settings, lookup }),
             recorded,
         }
     }
@@ -89,14 +89,14 @@ impl Storage {
     /// The experiment as part of a profile. It measures nothing, because no file is named.
     fn without_files() -> Self {
         Self {
-            asked: None,
+            requested: None,
             recorded: None,
         }
     }
 
     /// The user's settings; `None` as part of a profile.
     fn given(&self) -> Option<&Settings> {
-        self.asked.as_ref().map(|asked| &asked.settings)
+        self.requested.as_ref().map(|requested| &requested.settings)
     }
 
     /// The files to measure.
@@ -104,8 +104,8 @@ impl Storage {
     /// # Errors
     /// No file is named.
     fn files(&self) -> Result<Files<'_>> {
-        let asked = self.asked.as_ref().ok_or_else(no_file)?;
-        Ok(Files::new(&asked.settings, &asked.lookup))
+        let requested = self.requested.as_ref().ok_or_else(no_file)?;
+        Ok(Files::new(&requested.settings, &requested.lookup))
     }
 
     /// Expected time of all points, for a budget that the user left open.

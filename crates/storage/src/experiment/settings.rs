@@ -542,7 +542,7 @@ impl Settings {
             .mixes
             .as_ref()
             .map_or_else(|| vec![WriteShare(500_000)], |mix| mix.0.clone());
-        let asked = match (&self.ops, &self.mixes) {
+        let requested = match (&self.ops, &self.mixes) {
             (Some(ops), _) => ops.0.clone(),
             (None, Some(_)) => vec![Direction::Mix],
             (None, None) => vec![Direction::Read],
@@ -556,7 +556,7 @@ impl Settings {
                 mixes.iter().map(named).collect()
             }
         };
-        asked.into_iter().flat_map(named).collect()
+        requested.into_iter().flat_map(named).collect()
     }
 
     /// Length of a window.

@@ -485,7 +485,7 @@ fn unregistered_and_polled_rings_carry_the_same_data() {
 }
 
 #[test]
-fn buffers_lie_where_they_were_asked_to() {
+fn buffers_lie_where_they_were_requested_to() {
     for (slots, block, misalign) in [
         (1, 1, 0),
         (3, 512, 0),

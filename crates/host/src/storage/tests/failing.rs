@@ -11,7 +11,7 @@ fn faulty(target: &Target, row: &EngineRow, depth: usize, faults: Faults) -> Fau
 }
 
 #[test]
-fn faults_come_as_often_as_asked_for() {
+fn faults_come_as_often_as_requested() {
     let folder = folder();
     let target = Target::open(&data_file(&folder, 1 << 20), &opening(Access::Read, true)).unwrap();
     for row in usable() {

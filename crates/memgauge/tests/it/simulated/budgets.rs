@@ -38,21 +38,21 @@ fn in_profile(detail: Detail) -> Vec<Box<dyn Experiment>> {
     rows.map(|row| (row.in_profile)(detail)).collect()
 }
 
-/// Runs `asked`, or what its refusal advises. Says whether it was refused.
+/// Runs `requested`, or what its refusal advises. Says whether it was refused.
 fn assert_kept(
     name: &str,
     on: &Simulated,
-    asked: &dyn Fn(Nanos) -> Request,
+    requested: &dyn Fn(Nanos) -> Request,
     budget: Nanos,
 ) -> bool {
-    let plan = lab::plan(on, asked(budget));
+    let plan = lab::plan(on, requested(budget));
     let (budget, refused) = match plan {
         Ok(_) => (budget, false),
         Err(error) => {
             assert_eq!(error.kind(), Kind::Usage, "{name}: {error}");
             let advised = advised_budget(&error.to_string());
             assert!(advised > budget, "{name}: {error}");
-            let plan = lab::plan(on, asked(advised))
+            let plan = lab::plan(on, requested(advised))
                 .unwrap_or_else(|again| panic!("{name}: {error}, then {again}"));
             let left_out = plan
                 .points
@@ -65,7 +65,7 @@ fn assert_kept(
     };
     // Requests that take hours by the model too are only planned.
     if budget <= Nanos(1000e9) {
-        let ran = lab::run(on, asked(budget));
+        let ran = lab::run(on, requested(budget));
         assert!(
             real(&ran) <= budget * TOLERANCE,
             "{name}: {} of {budget}",
@@ -86,7 +86,7 @@ fn wants_time(outcome: &Outcome) -> bool {
 }
 
 #[test]
-fn a_budget_is_kept_or_refused_whatever_else_is_asked() {
+fn a_budget_is_kept_or_refused_whatever_else_is_requested() {
     let made: [(&str, Made); 4] = [
         ("quick", || in_profile(Detail::Brief)),
         ("default", || in_profile(Detail::Levels)),
@@ -115,7 +115,7 @@ fn a_budget_is_kept_or_refused_whatever_else_is_asked() {
                     (0.0, Some(30)),
                     (0.0, Some(1_000_000)),
                 ] {
-                    let asked = |budget: Nanos| {
+                    let requested = |budget: Nanos| {
                         let plain = Sampling {
                             per_round: 6,
                             rounds: 10,
@@ -133,7 +133,7 @@ fn a_budget_is_kept_or_refused_whatever_else_is_asked() {
                         "{} {name} in {budget}, cooldown {cooldown}, samples {samples:?}",
                         on.name
                     );
-                    let refused = assert_kept(&name, &on, &asked, budget);
+                    let refused = assert_kept(&name, &on, &requested, budget);
                     refusals[usize::from(refused)] += 1;
                 }
             }
@@ -146,17 +146,17 @@ fn a_budget_is_kept_or_refused_whatever_else_is_asked() {
 fn memory_that_takes_longer_than_the_budget_is_refused_with_the_time_it_needs() {
     let mut on = machines::plain();
     on.model.fault = BytesPerSecond(0.5e9);
-    let asked = |budget| Request {
+    let requested = |budget| Request {
         budget,
         ..request(
             vec![lab::bandwidth("--sizes 4GiB --threads 1 --ops read")],
             &on,
         )
     };
-    assert!(assert_kept("4 GiB", &on, &asked, Nanos(2e9)));
+    assert!(assert_kept("4 GiB", &on, &requested, Nanos(2e9)));
     let many = |budget| Request {
         reallocate: 50,
-        ..asked(budget)
+        ..requested(budget)
     };
     assert!(assert_kept("4 GiB fifty times", &on, &many, Nanos(20e9)));
 }
@@ -168,11 +168,11 @@ fn a_mapping_that_is_slower_than_planned_keeps_the_budget_and_some_points() {
     on.model.fault = BytesPerSecond(2e9);
     on.model.noise.slow_mapping = 4.0;
     for budget in [1.0, 2.0, 4.0].map(Nanos::from_secs) {
-        let asked = Request {
+        let requested = Request {
             budget,
             ..request(in_profile(Detail::Brief), &on)
         };
-        let ran = lab::run(&on, asked);
+        let ran = lab::run(&on, requested);
         assert!(real(&ran) <= budget * TOLERANCE, "{budget}: {}", real(&ran));
         let measured = ran.points().filter(|p| p.outcome.measured().is_some());
         let levels: BTreeSet<String> = measured
@@ -282,12 +282,12 @@ fn storage_has_shorter_windows_where_there_is_little_time() {
             target: 0.01,
             ..sampling()
         };
-        let asked = |options: &str| Request {
+        let requested = |options: &str| Request {
             budget,
             sampling,
             ..request(vec![lab::storage(options, &on)], &on)
         };
-        let ran = lab::run(&on, asked("data"));
+        let ran = lab::run(&on, requested("data"));
         assert!(
             real(&ran) <= budget * TOLERANCE,
             "{} of {budget}",
@@ -310,7 +310,7 @@ fn storage_has_shorter_windows_where_there_is_little_time() {
             ran.plan.shortened
         );
         // A window that the user requested stays.
-        let refused = lab::plan(&on, asked("data --window 1s"));
+        let refused = lab::plan(&on, requested("data --window 1s"));
         assert_eq!(refused.is_err(), budget < Nanos(6.5e9), "{budget}");
     }
 }
@@ -325,7 +325,7 @@ fn what_is_left_of_the_budget_goes_to_points_that_are_not_solid() {
         rounds: 4,
         ..sampling()
     };
-    let asked = |budget| Request {
+    let requested = |budget| Request {
         budget,
         sampling: short,
         ..request(in_profile(Detail::Brief), &on)
@@ -338,9 +338,9 @@ fn what_is_left_of_the_budget_goes_to_points_that_are_not_solid() {
         };
         (names(Cause::FewSamples), names(Cause::Spread))
     };
-    let planned = lab::plan(&on, asked(Nanos(60e9))).unwrap().estimate;
-    let little = lab::run(&on, asked(planned));
-    let much = lab::run(&on, asked(planned * 4.0));
+    let planned = lab::plan(&on, requested(Nanos(60e9))).unwrap().estimate;
+    let little = lab::run(&on, requested(planned));
+    let much = lab::run(&on, requested(planned * 4.0));
     assert!(weak(&little).0 > 0, "{:?}", weak(&little));
     assert_eq!(weak(&much).0, 0, "{:?}", weak(&much));
     assert!(weak(&much).1 <= weak(&little).1);
@@ -393,11 +393,11 @@ fn an_estimate_is_never_above_its_budget() {
     let on = machines::plain();
     for step in 0..200 {
         let budget = Nanos(3e9 + 37e6 * f64::from(step));
-        let asked = Request {
+        let requested = Request {
             budget,
             ..request(in_profile(Detail::Brief), &on)
         };
-        let plan = lab::plan(&on, asked).expect("a plan");
+        let plan = lab::plan(&on, requested).expect("a plan");
         assert!(plan.estimate <= budget, "{} of {budget}", plan.estimate);
     }
 }

@@ -61,7 +61,7 @@ fn competitors(ran: &Ran) -> Vec<(f64, f64, f64)> {
 }
 
 /// Points of the operation: CPU, partner.
-fn asked(ran: &Ran) -> Vec<(u64, Option<u64>)> {
+fn requested(ran: &Ran) -> Vec<(u64, Option<u64>)> {
     let points = ran
         .points()
         .filter(|p| p.name("operation") == Some("shared"));
@@ -90,7 +90,7 @@ fn cores_have_caches_of_their_own_and_share_the_last_one() {
     );
     assert!(!ran.has_finding("cache-disagrees") && !ran.has_finding("cache-sharing-unknown"));
     assert_eq!(
-        asked(&ran),
+        requested(&ran),
         [
             (0, None),
             (0, Some(1)),
@@ -218,7 +218,7 @@ fn one_cpu_shares_with_nobody() {
         "--density low",
         BUDGET,
     );
-    assert_eq!(asked(&ran), []);
+    assert_eq!(requested(&ran), []);
     assert_eq!(
         texts(&ran, "cache-sharing-unknown"),
         ["The CPUs that share caches with CPU 37 are unknown: this process may use CPU 37 only."]
@@ -226,7 +226,7 @@ fn one_cpu_shares_with_nobody() {
     let mut on = without_tlbs(machines::plain());
     on.cpus = vec![1];
     let ran = run(&on, "--density low", BUDGET);
-    assert_eq!(asked(&ran), []);
+    assert_eq!(requested(&ran), []);
     assert!(texts(&ran, "cache-sharing-unknown")[0].contains("there was no second CPU"));
 }
 

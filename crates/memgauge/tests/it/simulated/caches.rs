@@ -496,12 +496,12 @@ fn little_memory_and_many_cpus_are_no_trouble() {
 fn a_short_budget_measures_less_and_nothing_wrong() {
     let on = with(&THREE, 95.0);
     for budget in [0.5e9, 2e9, 6e9] {
-        let asked = Request {
+        let requested = Request {
             sampling: sampling(),
             budget: Nanos(budget),
             ..request(vec![caches("")], &on)
         };
-        let ran = lab::run(&on, asked);
+        let ran = lab::run(&on, requested);
         assert!(ran.plan.estimate <= Nanos(budget) * 1.05, "{budget}");
         assert!(
             ran.points()
@@ -572,11 +572,11 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
     for (size, doubted) in [("512 MiB", true), ("2 GiB", false)] {
         let of_size =
             |m: &&Measured| m.evidence.working_set_bytes == Some(size.parse::<Bytes>().unwrap().0);
-        let asked =
+        let requested =
             |p: &&Point| p.name("level") == Some("DRAM") && p.name("operation") == Some("chase");
         let mut measured = ran
             .points()
-            .filter(asked)
+            .filter(requested)
             .filter_map(|p| p.outcome.measured())
             .filter(of_size);
         let verdict = &measured.next().expect(size).verdict;
@@ -600,10 +600,10 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
         },
     );
     let level = |bytes: u64| {
-        let mut asked = ran
+        let mut requested = ran
             .points()
             .filter(|p| p.name("operation") == Some("chase"));
-        asked
+        requested
             .find(|p| p.number("size_bytes") == Some(bytes))
             .and_then(|p| p.name("level"))
             .map(str::to_owned)
@@ -631,7 +631,7 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused() {
+fn what_cannot_be_requested_is_refused() {
     let on = with(&TWO, 95.0);
     for (options, words) in [
         (
@@ -658,11 +658,11 @@ fn the_default_profile_finds_where_caches_end_and_says_nothing_of_what_it_did_no
         .expect("a row");
     for levels in [&TWO[..], &THREE] {
         let on = with(levels, 95.0);
-        let asked = Request {
+        let requested = Request {
             sampling: lab::sampling(),
             ..request(vec![(row.in_profile)(Detail::Levels)], &on)
         };
-        let ran = lab::run(&on, asked);
+        let ran = lab::run(&on, requested);
         assert_found(&ran, levels, 95.0, "in the profile");
         assert!(ran.plan.estimate <= Nanos(8e9), "{:?}", ran.plan.estimate);
         assert!(
@@ -676,14 +676,14 @@ fn the_default_profile_finds_where_caches_end_and_says_nothing_of_what_it_did_no
             .iter()
             .map(|f| f.kind.as_str())
             .collect();
-        let unasked = [
+        let not_requested = [
             "cache-ways-unknown",
             "cache-sharing-unknown",
             "cache-line",
             "cache-ways",
         ];
         assert!(
-            !kinds.iter().any(|kind| unasked.contains(kind)),
+            !kinds.iter().any(|kind| not_requested.contains(kind)),
             "{kinds:?}"
         );
     }

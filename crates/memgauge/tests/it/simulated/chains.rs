@@ -256,7 +256,7 @@ fn nodes_in_pages_of_their_own_fill_a_cache_by_lines_and_the_tlb_by_pages() {
 }
 
 #[test]
-fn memory_lies_on_the_node_asked_for() {
+fn memory_lies_on_the_node_requested() {
     let on = machines::eight_nodes();
     let ran = lab::run(
         &on,
@@ -394,7 +394,7 @@ fn chains_come_into_the_caches_right_before_they_are_sampled_and_again_where_oth
         assert_eq!(
             looked,
             &[0, all],
-            "{bytes}: the system is asked before and after, with nothing between"
+            "{bytes}: the system is read before and after, with nothing between"
         );
         assert_eq!((filled.len(), filled[0]), (fills, 0), "{bytes}");
         // Neighbours could evict lines during the samples, so these come soon after a fill.

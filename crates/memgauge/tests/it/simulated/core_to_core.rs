@@ -298,7 +298,7 @@ fn pairs_are_those_that_are_named() {
 }
 
 #[test]
-fn kernels_named_twice_are_asked_once() {
+fn kernels_named_twice_are_requested_once() {
     let ran = run(&machines::plain(), "--kernel exchange,exchange,store-load");
     assert_eq!(ran.points().count(), 4);
     assert_eq!(HandOff::ALL.len(), 3);

@@ -19,15 +19,15 @@ fn derived(ran: &Ran) -> Option<&Dataset> {
 }
 
 #[test]
-fn windows_are_as_many_as_asked_for_and_the_nearest_whole_turns() {
+fn windows_are_as_many_as_requested_and_the_nearest_whole_turns() {
     let on = machines::plain();
-    for (asked, count, nanos) in [
+    for (requested, count, nanos) in [
         ("--windows 100", 100.0, 10e3),
         ("--windows 5003 --window 2us", 5003.0, 2e3),
     ] {
         let ran = run(
             &on,
-            request(vec![latency(&format!("{CHASE} {asked}"))], &on),
+            request(vec![latency(&format!("{CHASE} {requested}"))], &on),
         );
         let Measured { also, summary, .. } = first(&ran);
         assert_eq!(also["windows"], count);
@@ -41,22 +41,22 @@ fn windows_are_as_many_as_asked_for_and_the_nearest_whole_turns() {
 /// A sample that finds out itself how much work fills a window begins with caches that were just
 /// disturbed.
 #[test]
-fn windows_are_as_long_as_asked_for_wherever_samples_begin() {
+fn windows_are_as_long_as_requested_wherever_samples_begin() {
     for short in [0, 2, 12] {
         let mut on = machines::plain();
         on.model.noise.short_chunks = short;
-        for (place, asked) in [
+        for (place, requested) in [
             ("16KiB", 10e3),
             ("16KiB", 1e3),
             ("256KiB", 10e3),
             ("8MiB", 20e3),
             ("1GiB", 110e3),
         ] {
-            let options = format!("--sizes {place} --windows 1000 --window {asked}ns");
+            let options = format!("--sizes {place} --windows 1000 --window {requested}ns");
             let ran = run(&on, request(vec![latency(&options)], &on));
             let length = first(&ran).also["window_ns"];
             assert!(
-                (length / asked - 1.0).abs() < 0.04,
+                (length / requested - 1.0).abs() < 0.04,
                 "{options}, {short} times too short: {length}"
             );
         }
@@ -85,7 +85,7 @@ fn which_windows_are_possible_is_said_beforehand() {
 #[test]
 fn percentiles_are_points_of_their_own() {
     let on = machines::plain();
-    let asked = request(
+    let requested = request(
         vec![latency("--sizes 16KiB,1GiB --windows 1000 --window 200us")],
         &on,
     );
@@ -93,7 +93,7 @@ fn percentiles_are_points_of_their_own() {
         &on,
         memgauge::plan::Request {
             profile: "latency".to_owned(),
-            ..asked
+            ..requested
         },
     );
     let windows = derived(&ran).expect("a dataset of the windows");

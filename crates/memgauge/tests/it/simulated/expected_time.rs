@@ -15,9 +15,9 @@ const TOLERANCE: f64 = 0.02;
 /// Time of the trial that finds the rate at which fresh memory becomes usable: a part of the start.
 const TRIAL: Nanos = Nanos(2.1e6);
 
-/// Runs `asked` and says how its time differs from the expected one, if by more than the tolerance.
-fn difference(on: &Simulated, asked: Request) -> Option<String> {
-    let ran = lab::run(on, asked);
+/// Runs `requested` and says how its time differs from the expected one, if by more than the tolerance.
+fn difference(on: &Simulated, requested: Request) -> Option<String> {
+    let ran = lab::run(on, requested);
     // The simulated machine takes no time to start and to end.
     let expected = ran.plan.estimate - ran.machine.costs().session;
     let real = ran.report.plan.real.expect("a finished run");
@@ -29,7 +29,7 @@ fn difference(on: &Simulated, asked: Request) -> Option<String> {
 }
 
 /// A fixed number of samples, and all the time that they take.
-fn asked(experiments: Vec<Box<dyn Experiment>>, samples: u32, on: &Simulated) -> Request {
+fn requested(experiments: Vec<Box<dyn Experiment>>, samples: u32, on: &Simulated) -> Request {
     let sampling = sampling().exactly(samples);
     Request {
         budget: Nanos(1e15),
@@ -51,7 +51,7 @@ fn expected_time_of_every_experiment_is_the_simulated_time() {
             for samples in [7, 100] {
                 let experiment = (row.in_profile)(Detail::Levels);
                 let name = experiment.name().to_owned();
-                let difference = difference(on, asked(vec![experiment], samples, on));
+                let difference = difference(on, requested(vec![experiment], samples, on));
                 wrong.extend(
                     difference.map(|text| format!("{machine}, {name}, {samples} samples: {text}")),
                 );
@@ -76,14 +76,14 @@ fn expected_time_follows_the_settings() {
         (
             "kernels to choose from",
             &choosing,
-            asked(bandwidth(), 40, &choosing),
+            requested(bandwidth(), 40, &choosing),
         ),
         (
             "pauses",
             &plain,
             Request {
                 cooldown: Nanos(5e6),
-                ..asked(bandwidth(), 40, &plain)
+                ..requested(bandwidth(), 40, &plain)
             },
         ),
         (
@@ -91,7 +91,7 @@ fn expected_time_follows_the_settings() {
             &plain,
             Request {
                 reallocate: 3,
-                ..asked(latency(), 42, &plain)
+                ..requested(latency(), 42, &plain)
             },
         ),
         (
@@ -99,13 +99,13 @@ fn expected_time_follows_the_settings() {
             &plain,
             Request {
                 repeat: 2,
-                ..asked(latency(), 40, &plain)
+                ..requested(latency(), 40, &plain)
             },
         ),
         (
             "many threads",
             &plain,
-            asked(
+            requested(
                 vec![lab::latency(
                     "--sizes 1MiB --threads 1,2,all --region private,shared",
                 )],
@@ -116,14 +116,14 @@ fn expected_time_follows_the_settings() {
         (
             "patterns with tables",
             &plain,
-            asked(
+            requested(
                 vec![lab::patterns("--sizes 1MiB --orders random,strided")],
                 40,
                 &plain,
             ),
         ),
     ];
-    for (name, on, asked) in cases {
-        assert_eq!(difference(on, asked), None, "{name}");
+    for (name, on, requested) in cases {
+        assert_eq!(difference(on, requested), None, "{name}");
     }
 }

@@ -117,7 +117,7 @@ impl Experiment for Halving {
     }
 }
 
-fn asked(on: &Simulated, rebuilds: bool) -> Request {
+fn requested(on: &Simulated, rebuilds: bool) -> Request {
     request(vec![Box::new(Halving { rebuilds })], on)
 }
 
@@ -132,7 +132,7 @@ fn sizes(ran: &Ran) -> Vec<u64> {
 fn follow_ups_are_drafted_from_what_was_measured_before() {
     for rebuilds in [false, true] {
         let on = machines::plain();
-        let ran = run(&on, asked(&on, rebuilds));
+        let ran = run(&on, requested(&on, rebuilds));
         // Between 16 and 64 KiB, then between 40 and 64, each between its neighbours; one of three
         // placeholders was not needed.
         assert_eq!(sizes(&ran), [16, 40, 52, 64, 256, 1024]);
@@ -152,7 +152,7 @@ fn every_repeat_drafts_its_own_follow_ups() {
         &on,
         Request {
             repeat: 2,
-            ..asked(&on, true)
+            ..requested(&on, true)
         },
     );
     for repeat in ["0", "1"] {
@@ -167,9 +167,9 @@ fn every_repeat_drafts_its_own_follow_ups() {
 }
 
 #[test]
-fn a_run_that_ends_early_has_no_points_that_nobody_asked_for() {
+fn a_run_that_ends_early_has_no_points_that_nobody_requested() {
     let on = machines::plain();
-    let whole = run(&on, asked(&on, true))
+    let whole = run(&on, requested(&on, true))
         .report
         .plan
         .real
@@ -177,7 +177,7 @@ fn a_run_that_ends_early_has_no_points_that_nobody_asked_for() {
     let mut counts = BTreeSet::new();
     for i in 0..20 {
         let stop = whole * ((f64::from(i) + 0.5) / 20.0);
-        let ran = run_with(&on, asked(&on, true), Notes::default(), Some(stop));
+        let ran = run_with(&on, requested(&on, true), Notes::default(), Some(stop));
         assert_eq!(ran.report.status, RunStatus::Interrupted, "{stop}");
         assert!(
             DRAFTED.iter().all(|kib| sizes(&ran).contains(kib)) && sizes(&ran).is_sorted(),
@@ -213,13 +213,13 @@ fn a_run_that_ends_early_has_no_points_that_nobody_asked_for() {
 fn a_continued_run_replays_the_phases_that_were_drafted() {
     let on = machines::plain();
     for rebuilds in [false, true] {
-        let whole = run(&on, asked(&on, rebuilds));
+        let whole = run(&on, requested(&on, rebuilds));
         let lines = &whole.notes.journal();
         let count = lines.len() - 1;
         for killed in (1..=count).filter(|line| line % 7 == 0 || *line == count) {
             let before = read_journal(lines[..killed].join("\n").as_bytes()).expect("a journal");
             let Ran { report, notes, .. } =
-                lab::continued(&on, asked(&on, rebuilds), &lines[..killed]);
+                lab::continued(&on, requested(&on, rebuilds), &lines[..killed]);
             assert_eq!(report.status, RunStatus::Complete, "{killed}");
             let known = before.report.datasets[0].points.iter();
             for point in known.filter(|p| p.outcome.measured().is_some()) {
@@ -234,7 +234,7 @@ fn a_continued_run_replays_the_phases_that_were_drafted() {
             assert_eq!(report.plan.phases.len(), 2, "{killed}");
             // The continuation is killed at once.
             let half = &notes.journal()[..notes.journal().len() / 2];
-            let again = lab::continued(&on, asked(&on, rebuilds), half).report;
+            let again = lab::continued(&on, requested(&on, rebuilds), half).report;
             assert_eq!(again.status, RunStatus::Complete, "{killed}");
             assert_eq!(again.plan.phases[..drafted], before.report.plan.phases[..]);
             assert!(again.findings.iter().any(|f| f.kind == "resumed"));
@@ -245,9 +245,9 @@ fn a_continued_run_replays_the_phases_that_were_drafted() {
 #[test]
 fn a_phase_that_cannot_be_drafted_again_is_refused_or_keeps_its_points() {
     let on = machines::plain();
-    let whole = run(&on, asked(&on, true));
+    let whole = run(&on, requested(&on, true));
     let machine = on.machine(lab::SEED);
-    let plan = || memgauge::plan::make(asked(&on, true), &mut on.machine(lab::SEED));
+    let plan = || memgauge::plan::make(requested(&on, true), &mut on.machine(lab::SEED));
     // A number that no point of the report has.
     let mut broken = whole.report.clone();
     broken.plan.phases[0].points[0] += 100;
@@ -280,7 +280,7 @@ fn follow_ups_that_time_does_not_allow_are_left_out_and_said() {
         budget,
         sampling: shortest,
         samples_fixed: true,
-        ..asked(&on, true)
+        ..requested(&on, true)
     };
     let whole = lab::plan(&on, fixed(Nanos(60e9))).expect("a plan").estimate;
     let ran = run(&on, fixed(whole * 0.7));

@@ -155,11 +155,11 @@ fn what_the_user_knows_of_the_last_level_sizes_memory() {
     let on = machines::large_l3_vm();
     let sizes = |last_level: Option<LastLevel>| {
         let experiments = vec![super::lab::latency("")];
-        let asked = Request {
+        let requested = Request {
             last_level,
             ..super::lab::request(experiments, &on)
         };
-        let plan = super::lab::plan(&on, asked).expect("a plan");
+        let plan = super::lab::plan(&on, requested).expect("a plan");
         let size = |level: &str| {
             let at_level = plan.points.iter().filter(|p| {
                 p.coordinates

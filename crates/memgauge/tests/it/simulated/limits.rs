@@ -399,7 +399,7 @@ fn odd_sizes_become_whole_blocks_and_nodes() {
 }
 
 #[test]
-fn the_same_question_is_asked_once() {
+fn the_same_question_is_requested_once() {
     let count = |on: &Simulated, experiment| {
         lab::plan(on, request(vec![experiment], on))
             .unwrap()

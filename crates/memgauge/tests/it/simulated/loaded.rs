@@ -19,7 +19,7 @@ fn large() -> Simulated {
 
 const TOTAL: f64 = 400e9;
 
-fn asked(options: &str, on: &Simulated) -> Request {
+fn requested(options: &str, on: &Simulated) -> Request {
     request(vec![lab::loaded_latency(options)], on)
 }
 
@@ -66,7 +66,7 @@ fn near(a: f64, b: f64, share: f64) -> bool {
 #[test]
 fn the_curve_is_that_of_the_model() {
     let on = large();
-    let ran = run(&on, asked("--mixes 100:0 --node 0", &on));
+    let ran = run(&on, requested("--mixes 100:0 --node 0", &on));
     assert_eq!(ran.report.status, RunStatus::Complete);
     // All cores of the node but the one that is measured.
     assert!(
@@ -168,14 +168,14 @@ fn points_are_added_where_the_curve_bends() {
     let on = large();
     let few = run(
         &on,
-        asked(
+        requested(
             "--mixes 100:0 --node 0 --pauses 65536,4096,0 --points 0",
             &on,
         ),
     );
     let more = run(
         &on,
-        asked(
+        requested(
             "--mixes 100:0 --node 0 --pauses 65536,4096,0 --points 6",
             &on,
         ),
@@ -217,7 +217,7 @@ fn points_are_added_where_the_curve_bends() {
 #[test]
 fn mixes_are_compared_at_equal_bandwidth_and_stores_cost_more() {
     let on = large();
-    let ran = run(&on, asked("--node 0", &on));
+    let ran = run(&on, requested("--node 0", &on));
     let highest = |mix: &str| {
         curve(&ran, mix, 0)
             .into_iter()
@@ -258,7 +258,7 @@ fn traffic_above_what_memory_carries_rejects_its_points() {
         &on,
         Request {
             dram_peak: peak,
-            ..asked("--mixes 100:0 --node 0", &on)
+            ..requested("--mixes 100:0 --node 0", &on)
         },
     );
     let mut rejected = 0;
@@ -285,7 +285,7 @@ fn traffic_above_what_memory_carries_rejects_its_points() {
 #[test]
 fn a_remote_node_has_curves_of_its_own() {
     let on = large();
-    let ran = run(&on, asked("--mixes 100:0,0:100", &on));
+    let ran = run(&on, requested("--mixes 100:0,0:100", &on));
     let nodes: std::collections::BTreeSet<u64> =
         ran.points().filter_map(|p| p.number("node")).collect();
     assert_eq!(nodes, [0, 1].into());
@@ -338,7 +338,7 @@ fn noise_of_any_seed_leaves_the_curve() {
     for seed in 0..8 {
         let request = Request {
             seed,
-            ..asked("--mixes 100:0 --node 0 --points 2", &on)
+            ..requested("--mixes 100:0 --node 0 --points 2", &on)
         };
         let mut machine = on.machine(seed);
         let started = machine.now();
@@ -379,7 +379,7 @@ fn noise_of_any_seed_leaves_the_curve() {
 #[test]
 fn one_cpu_is_unsupported_with_a_reason() {
     let on = machines::one_allowed();
-    let ran = run(&on, asked("", &on));
+    let ran = run(&on, requested("", &on));
     for point in ran.points().filter(|p| p.name("mix") != Some("idle")) {
         let Outcome::Unsupported { reason } = &point.outcome else {
             panic!("{:?}", point.outcome)
@@ -405,7 +405,7 @@ fn a_quota_below_the_threads_is_named() {
         throttled: 0.3,
         ..NoiseModel::default()
     };
-    let ran = run(&on, asked("--mixes 100:0", &on));
+    let ran = run(&on, requested("--mixes 100:0", &on));
     assert!(ran.has_finding("cpu-quota"));
     assert!(
         ran.points()
@@ -451,7 +451,7 @@ fn what_a_quota_would_stop_is_not_measured_as_memory() {
     );
     on.facts.system.cpu_quota = Fact::known(1.5, "simulated");
     for ran in [
-        run(&on, asked("", &on)),
+        run(&on, requested("", &on)),
         run(&on, request(tenants("--victim 0 --aggressor 1"), &on)),
     ] {
         let (alone, beside): (Vec<&Point>, Vec<&Point>) =
@@ -469,7 +469,10 @@ fn what_a_quota_would_stop_is_not_measured_as_memory() {
 #[test]
 fn kinds_of_cores_have_curves_of_their_own() {
     let on = machines::hybrid();
-    let ran = run(&on, asked("--mixes 100:0 --pauses 4096,0 --points 0", &on));
+    let ran = run(
+        &on,
+        requested("--mixes 100:0 --pauses 4096,0 --points 0", &on),
+    );
     let cpus: std::collections::BTreeSet<u64> =
         ran.points().filter_map(|p| p.number("cpu")).collect();
     assert_eq!(cpus, [0, 16].into());
@@ -493,7 +496,7 @@ fn kinds_of_cores_have_curves_of_their_own() {
     for options in ["--cpu 16", "--traffic-cpus 16-23"] {
         let one = run(
             &on,
-            asked(
+            requested(
                 &format!("--mixes 100:0 --pauses 0 --points 0 {options}"),
                 &on,
             ),
@@ -515,10 +518,10 @@ fn kinds_of_cores_have_curves_of_their_own() {
 fn traffic_that_cannot_load_the_memory_is_said_to() {
     let mut on = machines::plain();
     on.model.memory_total = BytesPerSecond(10.0 * READ[3]);
-    let ran = run(&on, asked("--mixes 100:0", &on));
+    let ran = run(&on, requested("--mixes 100:0", &on));
     assert!(ran.finding("loaded-latency-flat", "ratio") < 1.1);
     assert!(
-        !run(&large(), asked("--mixes 100:0 --node 0", &large()))
+        !run(&large(), requested("--mixes 100:0 --node 0", &large()))
             .has_finding("loaded-latency-flat")
     );
 }
@@ -588,7 +591,7 @@ fn readers_and_writers_of_their_own() {
     let on = machines::eight_cores();
     let ran = run(
         &on,
-        asked("--readers 3 --writers 1 --pauses 4096 --points 0", &on),
+        requested("--readers 3 --writers 1 --pauses 4096 --points 0", &on),
     );
     let point = ran.point("mix=3-readers-1-writers");
     assert_eq!(point.number("threads"), Some(4));
@@ -630,7 +633,7 @@ fn what_cannot_be_meant_is_refused_with_a_cure() {
         ("--node 3", "type --memory-nodes 0"),
     ];
     for (options, advice) in wrong {
-        match lab::plan(&on, asked(options, &on)) {
+        match lab::plan(&on, requested(options, &on)) {
             Ok(_) => assert!(advice.is_empty(), "{options}"),
             Err(error) => assert!(
                 !advice.is_empty() && error.to_string().contains(advice),
@@ -638,7 +641,7 @@ fn what_cannot_be_meant_is_refused_with_a_cure() {
             ),
         }
     }
-    let plan = lab::plan(&on, asked("--pauses 1,128,200", &on)).expect("a plan");
+    let plan = lab::plan(&on, requested("--pauses 1,128,200", &on)).expect("a plan");
     assert!(
         plan.adjusted
             .iter()
@@ -691,7 +694,7 @@ fn a_run_on_every_machine_ends_and_its_journal_is_read_back() {
     for on in machines::all() {
         let ran = run(
             &on,
-            asked("--mixes 100:0,0:100nt --pauses 4096,0 --points 2", &on),
+            requested("--mixes 100:0,0:100nt --pauses 4096,0 --points 2", &on),
         );
         assert_ne!(
             ran.report.status,
@@ -714,7 +717,7 @@ fn a_run_on_every_machine_ends_and_its_journal_is_read_back() {
 #[test]
 fn an_interrupted_run_keeps_what_it_has() {
     let on = machines::eight_cores();
-    let whole = run(&on, asked("--mixes 100:0", &on))
+    let whole = run(&on, requested("--mixes 100:0", &on))
         .report
         .plan
         .real
@@ -723,7 +726,7 @@ fn an_interrupted_run_keeps_what_it_has() {
         let stop = whole * (f64::from(i) / 8.0);
         let ran = run_with(
             &on,
-            asked("--mixes 100:0", &on),
+            requested("--mixes 100:0", &on),
             Notes::default(),
             Some(stop),
         );

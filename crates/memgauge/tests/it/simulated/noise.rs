@@ -267,7 +267,7 @@ fn a_slow_drift_of_the_core_clock_is_named() {
 }
 
 #[test]
-fn other_pages_than_asked_for_are_named() {
+fn other_pages_than_requested_are_named() {
     let mut on = machines::plain();
     on.model.granted = 0.4;
     let ran = lab::run(

@@ -188,7 +188,10 @@ fn every_matrix_is_complete_and_recovers_the_model() {
         {
             let pages = &lab::measured(point).evidence.pages;
             assert_eq!(
-                (pages.elsewhere, pages.requested_placement.is_some()),
+                (
+                    pages.pages_on_other_nodes,
+                    pages.requested_placement.is_some()
+                ),
                 (Some(0), true),
                 "{:?}",
                 point.coordinates
@@ -623,7 +626,7 @@ fn profiles_measure_what_there_is_time_for() {
     assert_eq!(
         drafted(&machines::plain(), Detail::Levels).points.len(),
         2,
-        "asked for by name, the node is measured"
+        "requested by name, the node is measured"
     );
     let whole = EXPERIMENTS
         .iter()

@@ -38,18 +38,18 @@ fn measured_in(ran: &Ran) -> Vec<(String, bool)> {
 fn points_fail_each_for_itself_and_the_plan_says_so() {
     let on = with_pool(0);
     for experiment in ["bandwidth", "latency"] {
-        let asked = || match experiment {
+        let requested = || match experiment {
             "bandwidth" => bandwidth("--sizes 8MiB --ops read --threads 1 --pages 4k,huge,thp"),
             _ => latency("--sizes 8MiB --pages 4k,huge,thp"),
         };
-        let plan = lab::plan(&on, request(vec![asked()], &on)).expect("a plan");
+        let plan = lab::plan(&on, request(vec![requested()], &on)).expect("a plan");
         let unsupported = plan
             .points
             .iter()
             .filter(|p| matches!(p.work, Err(Outcome::Unsupported { .. })))
             .count();
         assert_eq!(unsupported, 1, "{experiment}");
-        let seen = measured_in(&run(&on, asked()));
+        let seen = measured_in(&run(&on, requested()));
         let expected = [("4k", true), ("huge", false), ("thp", true)]
             .map(|(pages, is)| (pages.to_owned(), is));
         assert_eq!(seen, expected, "{experiment}");

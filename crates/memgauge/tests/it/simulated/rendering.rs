@@ -229,11 +229,11 @@ fn the_default_screen_has_at_most_24_lines() {
             .iter()
             .filter(|row| row.least.is_some_and(|least| least <= Detail::Levels));
         let experiments = in_default.map(|row| (row.in_profile)(Detail::Levels));
-        let asked = Request {
+        let requested = Request {
             profile: "default".to_owned(),
             ..request(experiments.collect(), &on)
         };
-        let report = lab::run(&on, asked).report;
+        let report = lab::run(&on, requested).report;
         let saved = SavedReport {
             name: "last".to_owned(),
             is_readable: true,

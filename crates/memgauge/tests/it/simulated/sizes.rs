@@ -24,7 +24,7 @@ fn machine(reported: u64, holds: u64) -> Simulated {
 }
 
 /// Bandwidth and latency, and after them the caches.
-fn asked(on: &Simulated) -> Request {
+fn requested(on: &Simulated) -> Request {
     let experiments: Vec<Box<dyn Experiment>> = vec![
         lab::bandwidth("--ops read,copy"),
         lab::latency(""),
@@ -83,7 +83,7 @@ fn order(ran: &Ran) -> Vec<&'static str> {
 #[test]
 fn memory_is_larger_where_timing_shows_a_larger_cache_than_the_system_reports() {
     let on = machine(16, 100);
-    let ran = lab::run(&on, asked(&on));
+    let ran = lab::run(&on, requested(&on));
     assert_eq!(ran.report.status, RunStatus::Complete);
     let sizes = memory(&ran);
     assert!(
@@ -108,7 +108,7 @@ fn memory_is_larger_where_timing_shows_a_larger_cache_than_the_system_reports() 
         &on,
         Request {
             experiments: vec![lab::latency("")],
-            ..asked(&on)
+            ..requested(&on)
         },
     );
     let chases = |ran: &Ran, level: &str| -> Vec<u64> {
@@ -150,9 +150,9 @@ impl Ran {
 }
 
 #[test]
-fn a_smaller_cache_than_reported_sizes_memory_only_where_it_is_asked_to() {
+fn a_smaller_cache_than_reported_sizes_memory_only_where_it_is_requested_to() {
     let on = machine(480, 24);
-    let as_reported = lab::run(&on, asked(&on));
+    let as_reported = lab::run(&on, requested(&on));
     let sizes = memory(&as_reported);
     assert!(
         !sizes.is_empty()
@@ -166,7 +166,7 @@ fn a_smaller_cache_than_reported_sizes_memory_only_where_it_is_asked_to() {
         &on,
         Request {
             last_level: Some(LastLevel::Measured),
-            ..asked(&on)
+            ..requested(&on)
         },
     );
     // Never less than 256 MiB where there is plenty; what is smaller and called so is of a sweep
@@ -193,7 +193,7 @@ fn a_smaller_cache_than_reported_sizes_memory_only_where_it_is_asked_to() {
     // The user knows better than both.
     let given = Request {
         last_level: Some(LastLevel::Given(Bytes::mib(100))),
-        ..asked(&on)
+        ..requested(&on)
     };
     let ran = lab::run(&on, given);
     assert!(
@@ -212,7 +212,7 @@ fn memory_that_there_was_no_room_for_is_sized_by_a_smaller_cache_that_timing_sho
         &on,
         Request {
             experiments: vec![lab::latency("")],
-            ..asked(&on)
+            ..requested(&on)
         },
     );
     assert!(memory(&alone).is_empty());
@@ -220,7 +220,7 @@ fn memory_that_there_was_no_room_for_is_sized_by_a_smaller_cache_that_timing_sho
         &on,
         Request {
             experiments: vec![lab::latency(""), caches("")],
-            ..asked(&on)
+            ..requested(&on)
         },
     );
     assert!(!memory(&ran).is_empty());
@@ -243,7 +243,7 @@ fn memory_that_there_was_no_room_for_is_sized_by_a_smaller_cache_that_timing_sho
 fn nothing_changes_where_the_two_agree_or_no_end_shows() {
     for (reported, holds) in [(32, 32), (1024, 1024)] {
         let on = machine(reported, holds);
-        let ran = lab::run(&on, asked(&on));
+        let ran = lab::run(&on, requested(&on));
         assert!(told(&ran).is_empty(), "{:?}", told(&ran));
         let sizes = memory(&ran);
         let wanted = (4 * reported).max(256) << 20;
@@ -256,7 +256,7 @@ fn nothing_changes_where_the_two_agree_or_no_end_shows() {
             &on,
             Request {
                 last_level: Some(LastLevel::Measured),
-                ..asked(&on)
+                ..requested(&on)
             },
         );
         assert_eq!(memory(&ran), sizes);
@@ -276,7 +276,7 @@ fn points_are_never_left_out_for_larger_memory() {
     let fixed = |budget| Request {
         samples_fixed: true,
         budget,
-        ..asked(&on)
+        ..requested(&on)
     };
     let planned = |budget| lab::plan(&on, fixed(budget)).expect("a plan").estimate;
     let needed = planned(planned(Nanos(1e12)) / 1.2);
@@ -303,7 +303,7 @@ fn every_repeat_has_the_same_sizes() {
         &on,
         Request {
             repeat: 2,
-            ..asked(&on)
+            ..requested(&on)
         },
     );
     let reads = ran
@@ -323,11 +323,11 @@ fn every_repeat_has_the_same_sizes() {
 #[test]
 fn a_run_that_ended_after_memory_was_sized_goes_on_with_the_same_sizes() {
     let on = machine(16, 100);
-    let whole = lab::run(&on, asked(&on));
+    let whole = lab::run(&on, requested(&on));
     let took = whole.report.plan.real.expect("a finished run");
     let mut moved = 0;
     for part in [0.2, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97] {
-        let first = lab::run_with(&on, asked(&on), Notes::default(), Some(took * part));
+        let first = lab::run_with(&on, requested(&on), Notes::default(), Some(took * part));
         assert_eq!(first.report.status, RunStatus::Interrupted, "{part}");
         let journal = first.notes.journal()[..first.notes.journal().len() - 1].join("\n");
         let read = read_journal(journal.as_bytes()).expect("a journal");
@@ -337,7 +337,7 @@ fn a_run_that_ended_after_memory_was_sized_goes_on_with_the_same_sizes() {
             read.notes
         );
         let lines = &first.notes.journal()[..first.notes.journal().len() - 1];
-        let Ran { plan, report, .. } = lab::continued(&on, asked(&on), lines);
+        let Ran { plan, report, .. } = lab::continued(&on, requested(&on), lines);
         moved += usize::from(plan.timed_last_level().is_some());
         assert_eq!(report.status, RunStatus::Complete, "{part}");
         let places = |datasets: &[report::Dataset]| -> Vec<_> {

@@ -294,7 +294,7 @@ fn what_does_not_fit_is_skipped_and_said() {
 }
 
 #[test]
-fn reserved_pages_are_asked_for_where_there_are_some() {
+fn reserved_pages_are_requested_where_there_are_some() {
     let mut on = with(1);
     let pool = HugePool {
         size: Bytes::mib(2),
