@@ -471,7 +471,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l stric
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s h -l help -d 'Print help'
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l ops -d 'Operations: atomic-add, exchange, compare-and-swap, spin-lock, mutex (the standard library\'s, a comparator), fence' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l ops -d 'Operations: atomic-add, exchange, compare-and-swap, spin-lock, mutex (the standard library\'s, a reference kernel), fence' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l threads -d 'Threads, one per CPU: 1,2,all or 1..8' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l lines -d 'Cache lines: shared (all threads on one), separate (each on its own)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l inside -d 'Dependent additions while a lock is held, or right after an operation without one: 0,10' -r

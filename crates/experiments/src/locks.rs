@@ -18,7 +18,7 @@ use units::{ThreadCount, ThreadList};
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
     /// Operations: atomic-add, exchange, compare-and-swap, spin-lock, mutex (the standard
-    /// library's, a comparator), fence
+    /// library's, a reference kernel), fence
     #[arg(
         long,
         value_name = "LIST",

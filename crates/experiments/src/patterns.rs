@@ -61,7 +61,7 @@ fn ordered() -> impl Iterator<Item = &'static Contract> {
     ];
     let whole = CONTRACTS
         .iter()
-        .filter(|c| c.visits == AccessOrder::Forward && c.iteration_bytes() == BLOCK_BYTES);
+        .filter(|c| c.visits == AccessOrder::Forward && c.iteration == BLOCK_BYTES);
     whole.filter(|c| OTHERS.iter().all(|visits| c.in_order(*visits).is_some()))
 }
 

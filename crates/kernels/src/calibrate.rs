@@ -57,8 +57,8 @@ impl CoreReference {
 
     pub(super) fn kernel(self) -> super::abi::kernel_fn!(usize) {
         match self {
-            CoreReference::DependentAdds => native::ADD,
-            CoreReference::Independent => native::ISSUE,
+            CoreReference::DependentAdds => native::DEPENDENT_ADDS,
+            CoreReference::Independent => native::INDEPENDENT,
         }
     }
 }

@@ -1,18 +1,20 @@
 //! Every kernel of this build for lists: name, needs, digest, machine code.
 
 use super::calibrate::CoreReference;
-use super::chase::{MAX_WALKERS, chase_code, chase_digest, chase_name};
+use super::chase::{chase_code, chase_digest, chase_name};
 use super::handoff::HandOff;
 use super::instructions::{ListedInstruction, all_instructions};
 use super::locks::{ListedLock, LockOperation, all_locks};
 use super::select::all_rows;
 use super::sets::KernelRow;
 use super::{CodeOrigin, Timing};
+use assembly::MAX_WALKERS;
 
 /// A kernel in a list.
 #[derive(Debug, Clone)]
 pub struct Listing {
-    /// Family: `streaming`, `chase`, `instruction`, `lock`, `hand-off`, `calibration`.
+    /// Family: `streaming`, `chase`, `instruction`, `lock`, `hand-off`, `calibration`,
+    /// or `reference`: code of the C or the standard library.
     pub family: &'static str,
     /// Name in reports.
     pub name: String,
@@ -59,7 +61,7 @@ fn stream(row: KernelRow) -> Listing {
         family: if contract.origin == CodeOrigin::Own {
             "streaming"
         } else {
-            "comparator"
+            "reference"
         },
         name: row.name(),
         operation: contract.name.to_owned(),
@@ -126,7 +128,7 @@ fn instruction(listed: ListedInstruction) -> Listing {
 fn lock(listed: ListedLock) -> Listing {
     Listing {
         family: if listed.operation == LockOperation::Mutex {
-            "comparator"
+            "reference"
         } else {
             "lock"
         },
@@ -194,7 +196,7 @@ mod tests {
         let names: BTreeSet<&str> = all.iter().map(|l| l.name.as_str()).collect();
         assert_eq!(names.len(), all.len(), "two kernels have one name");
         for l in &all {
-            let own = l.family != "comparator" && !l.unsupported;
+            let own = l.family != "reference" && !l.unsupported;
             assert_eq!(
                 (l.digest.is_some(), l.code.is_some()),
                 (own, own),

@@ -4,6 +4,7 @@
 use super::abi::kernel_fn;
 use super::lines::{LINE, Lines};
 use super::native;
+use assembly::MAX_WALKERS;
 use host::memory::{PageReading, Window};
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,9 +16,6 @@ pub const HOPS_PER_BLOCK: u64 = 64;
 
 /// Hops of each walker in one iteration of the chase loop with several walkers.
 const HOPS_OF_EACH: u64 = 8;
-
-/// Most walkers of a thread.
-pub const MAX_WALKERS: usize = 32;
 
 /// Arguments and results of the assembly. The layout is part of every skeleton.
 #[repr(C)]
@@ -583,5 +581,5 @@ impl Walk {
 }
 
 #[cfg(test)]
-#[path = "chase_tests.rs"]
+#[path = "tests/chains.rs"]
 mod tests;

@@ -3,7 +3,8 @@
 //!
 //! All bytes up to the end of the window are passed to one call, as a program would do.
 
-use super::stream_call::{BLOCK_BYTES, StreamCall};
+use super::stream_call::StreamCall;
+use assembly::BLOCK_BYTES;
 
 /// Calls `run(start, length)` for each run of successive bytes of the walk, and advances the walk.
 fn runs(call: &mut StreamCall, mut run: impl FnMut(usize, usize)) {
@@ -41,7 +42,7 @@ macro_rules! reference_kernel {
 
 reference_kernel! {
     /// The C library's memset with the low byte of the pattern.
-    set, call, start, length,
+    write_libc, call, start, length,
     // SAFETY: the caller of a kernel vouches for the streams (see `StreamKernel::run`); this is the
     // C library's memset.
     unsafe { (start as *mut u8).write_bytes(call.pattern as u8, length) }
@@ -49,7 +50,7 @@ reference_kernel! {
 
 reference_kernel! {
     /// The C library's memcpy from the first stream to the second.
-    copy, call, start, length,
+    copy_libc, call, start, length,
     // SAFETY: as above; the streams do not overlap, so this is the C library's memcpy.
     unsafe { ((start + call.delta) as *mut u8).copy_from_nonoverlapping(start as *const u8, length) }
 }

@@ -100,7 +100,9 @@ impl LockOperation {
             Self::SpinLock => {
                 "take a spin lock (test and test-and-set), add 1 to a word, give it back"
             }
-            Self::Mutex => "take the standard library's mutex, add 1, give it back: a comparator",
+            Self::Mutex => {
+                "take the standard library's mutex, add 1, give it back (reference kernel)"
+            }
             Self::Fence => "add 1 to a word by an ordinary store, then a full fence",
         }
     }
@@ -302,6 +304,6 @@ fn mutex(line: &SharedLine, turns: u64, inside: u32, between: u32) -> u64 {
 fn add(count: u32) {
     if count > 0 {
         // SAFETY: the code touches registers only and ends after `count` iterations, at least one.
-        unsafe { (native::WORK)(count as usize) }
+        unsafe { (native::ADDITIONS)(count as usize) }
     }
 }

@@ -1,7 +1,7 @@
 //! Effect of every contract in plain Rust. The tests compare each kernel with it.
 
-use super::contract::Does;
 use super::{AccessOrder, Contract};
+use assembly::Does;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Does one pass of `contract` to `words`, which are all streams one after another. Returns the sum

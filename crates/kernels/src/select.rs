@@ -1,9 +1,9 @@
 //! All kernels of this architecture, and the choice of one of them.
 
-use super::contract::{CONTRACTS, Operation};
 use super::native;
 use super::sets::{KernelRow, Set, SetId};
 use super::stream::StreamKernel;
+use assembly::{CONTRACTS, Operation};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub fn all_rows() -> Vec<KernelRow> {
         native::SETS.iter().map(move |set| KernelRow {
             operation,
             set,
-            row: set.rows.row(operation),
+            row: set.rows[operation as usize],
         })
     };
     CONTRACTS.iter().flat_map(|c| rows(c.operation)).collect()

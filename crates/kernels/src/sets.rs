@@ -1,8 +1,7 @@
 //! Sets: each is one kind of registers of one instruction set, with a row for every contract.
 
-use super::contract::Operation;
-use super::contract::StreamRows;
 use super::row::{Row, lacks};
+use assembly::{CONTRACTS, Operation};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,7 +51,7 @@ pub(super) enum Bits {
     /// This many bits.
     Fixed(u32),
     /// Function that returns the width on this processor, 0 without the set.
-    Requested(fn() -> u32),
+    Chosen(fn() -> u32),
 }
 
 /// One kind of registers of one instruction set.
@@ -66,7 +65,8 @@ pub struct Set {
     pub needs: &'static str,
     /// True if both support them.
     pub(super) present: fn() -> bool,
-    pub(super) rows: StreamRows,
+    /// One row for every contract, in the order of [`CONTRACTS`].
+    pub(super) rows: [Row; CONTRACTS.len()],
 }
 
 impl Set {
@@ -84,7 +84,7 @@ impl Set {
     pub fn bits(&self) -> Option<u32> {
         match self.bits {
             Bits::Fixed(bits) => Some(bits),
-            Bits::Requested(ask) => (self.present)().then(ask).filter(|&bits| bits > 0),
+            Bits::Chosen(ask) => (self.present)().then(ask).filter(|&bits| bits > 0),
         }
     }
 
@@ -93,7 +93,7 @@ impl Set {
     pub fn width(&self) -> String {
         match self.bits {
             Bits::Fixed(bits) => bits.to_string(),
-            Bits::Requested(_) => "any".to_owned(),
+            Bits::Chosen(_) => "any".to_owned(),
         }
     }
 }

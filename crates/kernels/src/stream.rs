@@ -1,12 +1,12 @@
 //! Streaming kernels, and the only safe way to run them.
 
-use super::contract::AccessOrder;
-use super::contract::Contract;
 use super::row::{Row, lacks};
 use super::sets::KernelRow;
 use super::sets::SetId;
 use super::stream_call::{PREFETCH_DISTANCE, StreamCall, StreamCode};
 use super::table::IndexTable;
+use assembly::AccessOrder;
+use assembly::Contract;
 use host::memory::Window;
 use std::ops::Range;
 use units::error::{Error, Result};
@@ -113,7 +113,7 @@ impl<'w> StreamWalk<'w> {
     ///
     /// # Errors
     /// The part is empty or leaves the window, or does not start at a multiple of 64 bytes. Its
-    /// length is no multiple of [`Contract::iteration_bytes`] times the streams. The contract
+    /// length is no multiple of [`Contract::iteration`] times the streams. The contract
     /// visits its blocks in the order of an index table.
     pub fn new(
         contract: &'static Contract,
@@ -168,7 +168,7 @@ impl<'w> StreamWalk<'w> {
         let streams = contract.streams() as usize;
         let length = part.end.saturating_sub(part.start);
         let stream = length / streams;
-        let iteration = contract.iteration_bytes() as usize;
+        let iteration = contract.iteration as usize;
         let whole = stream >= iteration && length.is_multiple_of(streams * iteration);
         let lead = window.address().wrapping_add(part.start);
         if !whole || part.end > window.len() || !lead.is_multiple_of(64) {
@@ -220,7 +220,7 @@ impl<'w> StreamWalk<'w> {
         if self.per_block > 0 {
             self.per_block
         } else {
-            self.contract.iteration_bytes() as usize
+            self.contract.iteration as usize
         }
     }
 

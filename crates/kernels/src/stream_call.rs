@@ -2,10 +2,6 @@
 
 use super::abi::kernel_fn;
 
-/// Unit of work in bytes of each stream, on every instruction set. An iteration of most loops
-/// covers one block.
-pub const BLOCK_BYTES: u64 = 512;
-
 /// Default prefetch distance in bytes, for kernels that prefetch.
 pub const PREFETCH_DISTANCE: u64 = 2048;
 

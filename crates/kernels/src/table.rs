@@ -4,8 +4,8 @@
 //! the streams: 4 B per 64 B or per 512 B moved. It names every piece exactly once. This is proven
 //! when it is built, so that a kernel that follows it stays inside its streams.
 
-use super::contract::AccessOrder;
-use super::stream_call::BLOCK_BYTES;
+use assembly::AccessOrder;
+use assembly::BLOCK_BYTES;
 use host::memory::Window;
 use std::sync::atomic::Ordering::Relaxed;
 use units::error::{Error, Result};

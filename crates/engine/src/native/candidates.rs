@@ -39,7 +39,7 @@ fn kernels_of(stream: &StreamWork) -> Vec<Work> {
 fn family(work: &StreamWork) -> Vec<&'static Contract> {
     let requested = work.contract();
     let same = |c: &&Contract| {
-        let step = c.iteration_bytes() * u64::from(c.streams());
+        let step = c.iteration * u64::from(c.streams());
         let whole = work.bytes.0 >= step && work.bytes.0.is_multiple_of(step);
         c.family == requested.family
             && c.visits == requested.visits

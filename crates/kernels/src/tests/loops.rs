@@ -3,8 +3,8 @@
 //! A loop that straddles two lines may take a cycle more in each iteration. A delay loop once took
 //! twice its time.
 
-use super::native::tests::step;
-use super::{
+use super::step;
+use crate::{
     CoreReference, HandOff, MAX_WALKERS, all_instructions, all_locks, all_rows, chase_code,
     chase_name, native,
 };
@@ -15,7 +15,7 @@ const LINE: usize = 64;
 
 /// An instruction, reduced to its control flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// Length in bytes.
     pub bytes: usize,
     /// Target of a jump, relative to the start of the instruction in bytes.
@@ -164,8 +164,8 @@ fn kernels() -> Vec<(String, usize, Vec<u8>)> {
         .into_iter()
         .filter_map(|r| Some((r.name().to_owned(), r.kernel() as usize, r.code()?)));
     // SAFETY: it is a kernel.
-    let work = unsafe { super::digest::body_of(native::WORK as *const u8) };
-    let work = work.map(|code| ("work".to_owned(), native::WORK as usize, code));
+    let work = unsafe { crate::digest::body_of(native::ADDITIONS as *const u8) };
+    let work = work.map(|code| ("additions".to_owned(), native::ADDITIONS as usize, code));
     rows.chain(chases)
         .chain(instructions)
         .chain(locks)

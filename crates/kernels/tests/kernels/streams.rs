@@ -186,7 +186,7 @@ fn assert_as_expected(
     let mut walk = route.walk(window, part.clone());
     assert_eq!(
         walk.iterations_per_pass(),
-        (route.pass * BLOCK) as u64 / route.contract.iteration_bytes()
+        (route.pass * BLOCK) as u64 / route.contract.iteration
     );
     walk.resume_at(route.offset(start));
     kernel.run(&mut walk, turns as u64);
@@ -264,12 +264,12 @@ fn parts_may_fill_a_mapping_from_guard_to_guard() {
 fn streams_of_any_whole_iterations_are_walked_as_the_oracle_does() {
     let short: Vec<StreamKernel> = kernels()
         .into_iter()
-        .filter(|k| k.contract().iteration_bytes() < BLOCK_BYTES)
+        .filter(|k| k.contract().iteration < BLOCK_BYTES)
         .collect();
     assert!(short.len() >= 5, "{short:?}");
     for kernel in short {
         let contract = kernel.contract();
-        let iteration = contract.iteration_bytes() as usize;
+        let iteration = contract.iteration as usize;
         for pass in 1..=11 {
             let stream = pass * iteration;
             let length = stream * contract.streams() as usize;
@@ -429,7 +429,7 @@ fn a_walk_resumes_on_a_block_of_its_window_or_at_its_start() {
     let window = fenced(4 * 4096);
     for contract in CONTRACTS.iter().filter(|c| !c.by_table()) {
         let mut walk = StreamWalk::new(contract, &window, 0..12 * BLOCK).expect("a walk");
-        let end = walk.iterations_per_pass() as usize * contract.iteration_bytes() as usize;
+        let end = walk.iterations_per_pass() as usize * contract.iteration as usize;
         for (requested, got) in [
             (512, 512),
             (end - 512, end - 512),
@@ -451,7 +451,7 @@ fn parts_that_are_no_walk_are_refused() {
     let window = fenced(3 * 4096);
     let end = window.len();
     for contract in CONTRACTS.iter().filter(|c| !c.by_table()) {
-        let iteration = contract.iteration_bytes() as usize;
+        let iteration = contract.iteration as usize;
         let one = iteration * contract.streams() as usize;
         for wrong in [
             0..0,

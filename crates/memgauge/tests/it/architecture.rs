@@ -14,7 +14,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stats", &["units"]),
     ("report", &["units"]),
     ("host", &["units", "report"]),
-    ("kernels", &["units", "host"]),
+    ("assembly", &["units"]),
+    ("kernels", &["units", "host", "assembly"]),
     ("engine", &["units", "stats", "report", "host", "kernels"]),
     ("verdict", &["units", "stats", "report"]),
     (

@@ -335,7 +335,7 @@ fn lists_are_for_people_and_for_programs() {
     }
     let kernels = json(&typed("list kernels --format json", folder.path()).stdout);
     for k in kernels.as_array().expect("kernels") {
-        let own = k["family"] != "comparator" && k["unsupported"] == false;
+        let own = k["family"] != "reference" && k["unsupported"] == false;
         assert!(k["digest"].is_string() == own && k["code"].is_null(), "{k}");
         assert!(
             k["unsupported"] == false || k["unavailable"].is_string(),

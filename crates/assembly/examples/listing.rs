@@ -1,0 +1,21 @@
+//! Prints the assembly of kernels: `listing ARCHITECTURE [NAME]`. The architecture is named as Rust
+//! does (`x86_64`, `x86`, `aarch64`, `arm`, `riscv64`); a name, or its start, is that of
+//! `memgauge list kernels`.
+
+#![allow(clippy::print_stdout, reason = "the listing is the result")]
+
+fn main() -> Result<(), String> {
+    let mut arguments = std::env::args().skip(1);
+    let architecture = arguments
+        .next()
+        .ok_or("usage: listing ARCHITECTURE [NAME]")?;
+    let name = arguments.next().unwrap_or_default();
+    let code = memgauge_assembly::for_target(&architecture)
+        .ok_or_else(|| format!("there is no architecture '{architecture}'"))?;
+    for kernel in code.kernels() {
+        if kernel.name.starts_with(&name) {
+            println!("== {} {:?}\n{}\n", kernel.name, kernel.call, kernel.text);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! AArch64: general registers, Advanced SIMD, SVE.
+//!
+//! All kernels follow AAPCS64: `x0` is the argument. Registers by use:
+//!
+//! | register | streams | chases | locks | hand-offs | instructions |
+//! |---|---|---|---|---|---|
+//! | x0 | call | call | call | call | call |
+//! | x1 | start of the first stream | iterations | free | free | iterations |
+//! | x2 | end of the window or table | sum of the payload | word | word | scratch memory |
+//! | x3 | iterations | position in memory | operations | answers | free |
+//! | x4 | piece in the first stream | walker 1 | additions inside | free | free |
+//! | x5 | distance between streams | walker 2 | additions between | free | free |
+//! | x6 | free | walker 3 | free | awaited value | free |
+//! | x7 | position in the table, or free | walker 4 | free | patience | free |
+//! | x8 | entry by lines, or free | walker 5 | free | answer | free |
+//! | x9 | entry by lines, or free | walker 6 | failed tries | polls left | free |
+//! | x10 | entry by lines, SVE length, or free | walker 7 | sum | free | free |
+//! | x11 | entry by lines, or free | walker 8 | additions left, or free | free | free |
+//! | x12 | free | walker 9 | free | free | free |
+//! | x13 | start of the table | walker 10 | free | free | free |
+//! | x14 to x17 | free | walkers 11 to 14 | x14 and x15 free | unused | free |
+//! | x19 to x28 | free, then saved | saved; walkers 15 to 24 | unused | unused | unused |
+//! | x30 | unused | saved; a payload | unused | unused | unused |
+//! | v0 to v7 | data | unused | unused | unused | free |
+//! | v16 to v30 | sums in v16 to v19 | unused | unused | unused | free |
+//! | v31 | operand | unused | unused | unused | free |
+//! | p0 | elements to process (SVE) | unused | unused | unused | unused |
+//!
+//! Free registers of streams are taken by need: data from x14 on, sums from x8, the operand from
+//! x12, further streams from x6, addresses to prefetch from x9, the distance from x12. SVE counts
+//! streams from x12 on, and has the distance in x17. A taken register is replaced by a free one.
+//!
+//! Kernels clobber the flags and every register they use, except those marked as saved. The
+//! calibrating loops use x0 to x4. x18 belongs to the platform. Only the low halves of v8 to v15
+//! would have to be kept, so SVE also avoids z8 to z15.
+//!
+//! Every loop starts on a line of the instruction cache. The code jumps over the gap before it,
+//! which is filled with fixed bytes. So the digest does not depend on an assembler's padding.
+
+mod chase;
+mod features;
+mod instructions;
+mod locks;
+mod pieces;
+mod registers;
+mod sets;
+mod streams;
+mod walk;
+mod whole_lines;
+
+use crate::architecture::{Architecture, MAX_WALKERS, Reading};
+use crate::text::{each, lines, repeat};
+use pieces::counted_loop;
+
+/// Everything that AArch64 can run.
+pub(crate) fn architecture() -> Architecture {
+    let chase = |payload| (1..=MAX_WALKERS).map(move |walkers| chase::chase(walkers, payload));
+    // Four registers in turn, for cores that do not rename.
+    let independent = each(1..=4, |to| format!("add x{to}, x0, x0"));
+    let vector_bytes = ".arch_extension sve\ncntb x0\nret\n.arch_extension nosve";
+    let zero_block = "mrs x0, dczid_el0\nret";
+    let reading = |name, text| Reading { name, text };
+    Architecture {
+        abi: "C",
+        begin: "",
+        end: "",
+        sets: sets::sets(),
+        chases: chase(false).collect(),
+        chases_with_payload: chase(true).collect(),
+        locks: locks::locks(),
+        hand_offs: locks::hand_offs(),
+        instructions: instructions::rows(),
+        dependent_adds: calibration("mov x1, 0\nmov x2, 3", &repeat(128, "add x1, x1, x2")),
+        independent: calibration("", &repeat(32, &independent)),
+        additions: calibration("mov x1, 0", "add x1, x1, x0"),
+        readings: vec![
+            reading("vector_bytes", vector_bytes),
+            reading("zero_block", zero_block),
+        ],
+    }
+}
+
+/// `start`, then x0 iterations of `body`. It touches registers only.
+fn calibration(start: &str, body: &str) -> String {
+    lines([start, "b 2f", &counted_loop(2, "x0", body), "ret"])
+}

@@ -1,0 +1,25 @@
+//! Pieces of text that several kinds of kernels share.
+
+/// A loop at `label` that ends when `counter` is 0.
+pub(super) fn counted_loop(label: u32, counter: &str, body: &str) -> String {
+    let end = format!("subs {counter}, {counter}, 1\nb.ne {label}b");
+    format!(".p2align 6, 0xcc\n{label}:\n{body}\n{end}")
+}
+
+/// `text` with instructions of an extension. Other texts cannot use these by mistake.
+pub(super) fn extended(extension: &str, text: &str) -> String {
+    format!(".arch_extension {extension}\n{text}\n.arch_extension no{extension}")
+}
+
+/// `template` with `numbers` in place of its `%`, in turn and from the start again.
+pub(super) fn fill(template: &str, numbers: &[u32]) -> String {
+    let mut numbers = numbers.iter().cycle();
+    let mut text = String::new();
+    for part in template.split_inclusive('%') {
+        match (part.strip_suffix('%'), numbers.next()) {
+            (Some(before), Some(number)) => text += &format!("{before}{number}"),
+            _ => text += part,
+        }
+    }
+    text
+}

@@ -1,0 +1,64 @@
+//! Armv7 (A32): general registers, Advanced SIMD (NEON).
+//!
+//! Registers by use; `r0` is the call at entry:
+//!
+//! | register | streams | chases | locks | hand-offs | instructions |
+//! |---|---|---|---|---|---|
+//! | r0 | position in the first stream | call | call | call | call |
+//! | r1 | start of the first stream | iterations | free | free | iterations |
+//! | r2 | end of the window or table | payload | word | word | scratch memory |
+//! | r3 | iterations; in `end` the call | walkers in memory | operations | answers | operand |
+//! | r4, r5 | data, or free | walkers | additions inside, between | unused | result |
+//! | r6, r7 | data, or free | walkers | unused, free | awaited value, polls | result |
+//! | r8, r9 | data; position in the table, its start | walkers | free, failed tries | answer, polls left | result |
+//! | r10, r11 | data, streams, entries; at `start` the call | walkers | sum, additions left | unused, free | result |
+//! | r12 | second stream, or free | walker | free | free | operand |
+//! | r14 | distance between streams, or to prefetch | payload | unused | unused | unused |
+//! | d0 to d7, q8 to q11 | data, sums | unused | unused | unused | free |
+//!
+//! r4 to r11 and lr are restored. Accesses advance the position themselves: each move takes one
+//! cycle, so the moves stay ahead of the loads.
+//!
+//! Every loop starts on a line of the instruction cache. The code jumps over the gap before it,
+//! which is filled with fixed bytes. So the digest does not depend on an assembler's padding. The
+//! instructions are those of A32. There are no kernels for targets that compile to Thumb.
+
+mod chase;
+mod instructions;
+mod locks;
+mod sets;
+mod streams;
+mod walk;
+
+use crate::architecture::{Architecture, MAX_WALKERS};
+use crate::text::{lines, repeat};
+
+/// Everything that runs on Armv7.
+pub(crate) fn architecture() -> Architecture {
+    let chases = |payload: bool| {
+        (1..=MAX_WALKERS)
+            .map(|n| chase::chase(n, payload))
+            .collect()
+    };
+    Architecture {
+        abi: "C",
+        begin: ".fpu neon",
+        end: ".fpu vfpv3-d16",
+        sets: sets::sets(),
+        chases: chases(false),
+        chases_with_payload: chases(true),
+        locks: vec![locks::locks()],
+        hand_offs: locks::hand_offs(),
+        instructions: instructions::rows(),
+        dependent_adds: counted("mov r1, #0\nmov r2, #3", &repeat(128, "add r1, r1, r2")),
+        // They go to two registers in turn, for cores that do not rename.
+        independent: counted("", &repeat(64, "add r1, r0, r0\nadd r2, r0, r0")),
+        additions: counted("mov r1, #0", "add r1, r1, r0"),
+        readings: Vec::new(),
+    }
+}
+
+/// A loop around `body` whose argument in `r0` is the number of iterations.
+fn counted(start: &str, body: &str) -> String {
+    lines([start, walk::TO_LOOP, body, "subs r0, r0, #1\nbne 2b\nbx lr"])
+}

@@ -1,0 +1,71 @@
+//! The sets of Armv7 by rising width.
+
+use super::streams::{Set as Registers, kernel};
+use crate::architecture::{Bits, Feature, Row, Set};
+use crate::contract::{CONTRACTS, CodeOrigin, Contract, Does, Policy};
+
+/// The baseline.
+const VFP: Feature = Feature {
+    name: "Armv7 with VFPv3",
+    check: "baseline",
+};
+/// The baseline of atomic operations.
+pub(super) const ARMV7: Feature = Feature {
+    name: "Armv7",
+    check: "baseline",
+};
+/// Advanced SIMD.
+pub(super) const NEON: Feature = Feature {
+    name: "NEON",
+    check: "neon",
+};
+
+const NO_NON_TEMPORAL: &str = "Armv7 has no non-temporal loads and stores";
+const NO_DOUBLES: &str = "NEON of Armv7 has no doubles: see the scalar set";
+const NO_STRING: &str = "Armv7 has no string instructions";
+const NO_ZEROING: &str = "Armv7 has no instruction that zeroes a cache line";
+const CHOSEN_BY_THE_LIBRARY: &str =
+    "the C library chooses its registers itself: see the scalar set";
+
+/// All sets. Loads of one word per line are those of general registers in both, because wider loads
+/// would load more.
+pub(super) fn sets() -> Vec<Set> {
+    let rows = |set| {
+        CONTRACTS
+            .iter()
+            .map(|contract| row(set, contract))
+            .collect()
+    };
+    vec![
+        Set {
+            id: "Scalar",
+            bits: Bits::Fixed(32),
+            needs: VFP,
+            rows: rows(Registers::General),
+        },
+        Set {
+            id: "Neon",
+            bits: Bits::Fixed(128),
+            needs: NEON,
+            rows: rows(Registers::Neon),
+        },
+    ]
+}
+
+fn row(set: Registers, contract: &Contract) -> Row {
+    match (contract.origin, contract.policy) {
+        (CodeOrigin::CLibrary, _) if set == Registers::General => Row::CLibrary,
+        (CodeOrigin::CLibrary, _) => Row::Unsupported(CHOSEN_BY_THE_LIBRARY),
+        (CodeOrigin::Own, _) if contract.on_doubles() && set == Registers::Neon => {
+            Row::Unsupported(NO_DOUBLES)
+        }
+        (CodeOrigin::Own, Policy::NonTemporal) => Row::Unsupported(NO_NON_TEMPORAL),
+        (CodeOrigin::Own, Policy::WholeLine) if contract.does == Does::StoreZero => {
+            Row::Unsupported(NO_ZEROING)
+        }
+        (CodeOrigin::Own, Policy::WholeLine) => Row::Unsupported(NO_STRING),
+        (CodeOrigin::Own, Policy::Temporal) => {
+            kernel(set, contract).map_or_else(Row::Unsupported, Row::Code)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The sets of RISC-V by rising width.
+
+use super::{scalar, vectors};
+use crate::architecture::{Bits, Feature, Row, Set};
+use crate::contract::{CONTRACTS, CodeOrigin, Contract, Does, Policy};
+
+/// The baseline.
+pub(super) const RV64GC: Feature = Feature {
+    name: "RV64GC",
+    check: "baseline",
+};
+/// The vector extension.
+pub(super) const RVV: Feature = Feature {
+    name: "RVV 1.0",
+    check: "vectors",
+};
+/// `cbo.zero` on blocks as long as its row expects.
+const ZICBOZ: Feature = Feature {
+    name: "Zicboz with blocks of 64 B",
+    check: "zeroes_lines",
+};
+
+const NO_NON_TEMPORAL: &str = "RISC-V has hints for non-temporal accesses only (Zihintntl), which \
+                               processors are free to ignore";
+const NO_STRINGS: &str = "RISC-V has no string instructions";
+const NO_REGISTERS: &str = "no vector register takes part: see the set scalar";
+
+/// All sets.
+pub(super) fn sets() -> Vec<Set> {
+    vec![
+        Set {
+            id: "Scalar",
+            bits: Bits::Fixed(64),
+            needs: RV64GC,
+            rows: CONTRACTS
+                .iter()
+                .map(|contract| row(contract, true))
+                .collect(),
+        },
+        Set {
+            id: "Rvv",
+            bits: Bits::Chosen("vector_bits"),
+            needs: RVV,
+            rows: CONTRACTS
+                .iter()
+                .map(|contract| row(contract, false))
+                .collect(),
+        },
+    ]
+}
+
+/// The row for `contract` in general registers, or in vectors.
+fn row(contract: &Contract, general: bool) -> Row {
+    match (contract.origin, contract.policy) {
+        (CodeOrigin::CLibrary, _) if general => Row::CLibrary,
+        (CodeOrigin::CLibrary, _) => Row::Unsupported(NO_REGISTERS),
+        (CodeOrigin::Own, Policy::NonTemporal) => Row::Unsupported(NO_NON_TEMPORAL),
+        (CodeOrigin::Own, Policy::WholeLine) if contract.does != Does::StoreZero => {
+            Row::Unsupported(NO_STRINGS)
+        }
+        (CodeOrigin::Own, Policy::WholeLine) if general => {
+            Row::Needs(ZICBOZ, scalar::zeroed_lines(contract))
+        }
+        (CodeOrigin::Own, Policy::WholeLine) => Row::Unsupported(NO_REGISTERS),
+        (CodeOrigin::Own, Policy::Temporal) => {
+            let text = if general {
+                scalar::kernel(contract)
+            } else {
+                vectors::kernel(contract)
+            };
+            text.map_or_else(Row::Unsupported, Row::Code)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The loops of streaming kernels.
+
+use crate::contract::{AccessOrder, BLOCK_BYTES};
+use crate::text::lines;
+
+/// Fills the gap up to the next line of the instruction cache. The gap is never executed.
+pub(super) const FILL_LINE: &str = ".p2align 6, 0xff";
+
+/// Jump to a loop that starts on a line of the instruction cache, at label 2.
+pub(super) const TO_LOOP: &str = "j 2f\n.p2align 6, 0xff\n2:";
+
+/// Parts of a loop that depend on the order of visits.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// Sets `t2` to the last offset of the window, and whatever the iterations need.
+    pub enter: String,
+    /// Computes the place of the iteration in `t6`: the start of the piece in the first stream, or
+    /// its end in descending orders. By lines: the position of eight entries in the table.
+    pub place: &'static str,
+    /// Advances the offset in `t1`. `a3` becomes 0 if the offset has to wrap, else 1.
+    pub advance: String,
+}
+
+/// Parts of a kernel that depend on its operation.
+#[derive(Debug, Default)]
+pub(super) struct Body {
+    /// Before the loop.
+    pub start: String,
+    /// The accesses of an iteration.
+    pub accesses: String,
+    /// After the loop.
+    pub end: String,
+}
+
+/// The order of `visits` with iterations of `iteration` bytes of each stream.
+pub(super) fn order(visits: AccessOrder, iteration: u64) -> Order {
+    let advance = |bytes: u64| format!("sltu a3, t1, t2\naddi t1, t1, {bytes}");
+    let count = match BLOCK_BYTES / iteration {
+        1 => String::new(),
+        times => format!("\nslli t0, t0, {}", times.trailing_zeros()),
+    };
+    match visits {
+        AccessOrder::Forward => Order {
+            enter: format!("addi t2, t5, -{iteration}{count}"),
+            place: "add t6, t3, t1",
+            advance: advance(iteration),
+        },
+        AccessOrder::Backward => Order {
+            enter: format!("addi t2, t5, -{iteration}{count}\nadd t3, t3, t5"),
+            place: "sub t6, t3, t1",
+            advance: advance(iteration),
+        },
+        AccessOrder::Lines => Order {
+            enter: "addi t2, t5, -32\nld t5, <table>(a0)".into(),
+            place: "add t6, t5, t1",
+            advance: advance(32),
+        },
+        AccessOrder::Chunks => Order {
+            enter: "addi t2, t5, -4\nld t5, <table>(a0)".into(),
+            place: "add t6, t5, t1\nlwu t6, 0(t6)\nslli t6, t6, 3\nadd t6, t6, t3",
+            advance: advance(4),
+        },
+    }
+}
+
+/// The streaming kernel of `body`.
+///
+/// The wrap at the end of the window is a comparison and a mask. The branch at the end of a nested
+/// loop would be mispredicted once per pass. The dependency from one offset to the next is three
+/// cycles. There is no fence in the loop. Entry and exit cost about as much as one mispredicted
+/// branch, once per call.
+pub(super) fn walk(order: &Order, body: &Body) -> String {
+    lines([
+        "ld t0, <blocks>(a0)\nbeqz t0, 3f\nld t3, <lead>(a0)\nld t4, <delta>(a0)",
+        "ld t5, <window>(a0)\nld t1, <offset>(a0)",
+        &order.enter,
+        &body.start,
+        TO_LOOP,
+        order.place,
+        &order.advance,
+        "neg a3, a3\nand t1, t1, a3",
+        &body.accesses,
+        "addi t0, t0, -1\nbnez t0, 2b\nsd t1, <offset>(a0)",
+        &body.end,
+        "3:\nret",
+    ])
+}

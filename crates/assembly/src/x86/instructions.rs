@@ -1,0 +1,322 @@
+//! Single instructions.
+//!
+//! Throughput kernels use all registers in turn, so that no instruction waits for another. Eight
+//! chains of one cycle each are enough for six additions per cycle. The five registers of 32-bit
+//! x86 are enough for five. Latency kernels are one chain. An instruction that is timed together
+//! with the way back counts as one instruction with it.
+
+use super::mode::{AVX, AVX2, AVX512, Mode, Register, SSE41, TO_LOOP, register};
+use crate::architecture::{Feature, InstructionRow};
+use crate::instruction::Instruction;
+use crate::text::{each, lines, repeat};
+
+/// Registers of timed instructions. `$turns` counts iterations, `$scratch` is the scratch memory,
+/// `$d` the operand of additions. `$size` and `$bytes` are those of a word. On x86-64 also: `$r`
+/// is the name of a general register in lists.
+const REGISTERS: [Register; 9] = [
+    register("$turns", "rdi", "edi"),
+    register("$scratch", "rsi", "esi"),
+    register("$stack", "rsp", "esp"),
+    register("$a", "rax", "eax"),
+    register("$d", "rdx", "edx"),
+    register("$size", "qword", "dword"),
+    register("$bytes", "8", "4"),
+    register("$movq", "movq", "movd"),
+    register("$r", "r64", "r32"),
+];
+
+/// General registers that take turns. rbx is restored, on x86 all of them.
+fn general(mode: Mode) -> &'static [&'static str] {
+    mode.choose(
+        &["rax", "rcx", "rsi", "r8", "r9", "r10", "r11", "rbx"],
+        &["eax", "ecx", "esi", "ebx", "ebp"],
+    )
+}
+
+/// Their low halves.
+fn general_32(mode: Mode) -> &'static [&'static str] {
+    mode.choose(
+        &["eax", "ecx", "esi", "r8d", "r9d", "r10d", "r11d", "ebx"],
+        &["eax", "ecx", "esi", "ebx", "ebp"],
+    )
+}
+
+const ELIMINATED: &str = "most processors eliminate such moves at rename: a chain of them shows \
+                          throughput, not latency";
+const ONE_WAY: &str = "measured with its way back: see to-vector-and-back";
+const STACK: &str = "measured through the stack: see push-pop";
+const STRING: &str = "string loads wait for each other's pointer only, which is in their \
+                      throughput; see load";
+const NO_RESULT: &str = "a fence has no result that another could wait for";
+const FIXED: &str = "vectors of x86 have fixed lengths";
+const NARROW: &str = "32-bit x86 has no general registers of 64 bits";
+
+/// Writes the rows of one instruction.
+struct Writer {
+    mode: Mode,
+    /// The instruction as lists show it.
+    shown: &'static str,
+    needs: Option<Feature>,
+    /// Executed after the loop.
+    end: &'static str,
+}
+
+impl Writer {
+    /// A row of `per_turn` instructions in each iteration.
+    fn row(&self, start: &str, body: &str, per_turn: u32) -> InstructionRow {
+        let (enter, leave) = self.mode.choose(
+            (
+                "push rbx\nmov rsi, [rdi + <scratch>]\nmov rdi, [rdi + <turns>]",
+                "pop rbx",
+            ),
+            ("mov esi, [edi + <scratch>]\nmov edi, [edi + <turns>]", ""),
+        );
+        let text = lines([
+            enter,
+            start,
+            TO_LOOP,
+            body,
+            "dec $turns\njnz 2b",
+            self.end,
+            leave,
+        ]);
+        let text = self.mode.framed("edi", &text);
+        InstructionRow::Code {
+            text: self.mode.name_registers(&text, &REGISTERS),
+            per_turn,
+            shown: self.mode.name_registers(self.shown, &REGISTERS),
+            needs: self.needs,
+        }
+    }
+
+    /// `%` is each of `registers` in turn.
+    fn in_turn(&self, registers: &[&str], text: &str) -> InstructionRow {
+        let times = self.mode.choose(64, 60) / registers.len();
+        let once = each(registers, |register| text.replace('%', register));
+        self.row("", &repeat(times, &once), (times * registers.len()) as u32)
+    }
+
+    /// `%` is each general register in turn.
+    fn on_general(&self, text: &str) -> InstructionRow {
+        self.in_turn(general(self.mode), text)
+    }
+
+    /// `%` is the low half of each general register in turn.
+    fn on_general_32(&self, text: &str) -> InstructionRow {
+        self.in_turn(general_32(self.mode), text)
+    }
+
+    /// `%` is the number of each vector register in turn.
+    fn on_vectors(&self, text: &str) -> InstructionRow {
+        let registers = self.mode.choose(16, 8);
+        let once = each(0..registers, |i| text.replace('%', &i.to_string()));
+        self.row("", &repeat(64 / registers, &once), 64)
+    }
+
+    /// `%` is the offset of each of 64 words of the scratch memory in turn.
+    fn on_memory(&self, text: &str) -> InstructionRow {
+        self.row(
+            "",
+            &each((0..512).step_by(8), |at| text.replace('%', &at.to_string())),
+            64,
+        )
+    }
+
+    /// One chain of 64 instructions.
+    fn chain(&self, text: &str) -> InstructionRow {
+        self.row("", &repeat(64, text), 64)
+    }
+
+    /// String loads. Each iteration starts at the start of the scratch memory.
+    fn string_loads(&self) -> [InstructionRow; 2] {
+        let body = format!("mov $scratch, $d\n{}", repeat(64, self.shown));
+        [
+            self.row("mov $d, $scratch", &body, 64),
+            InstructionRow::Unsupported(STRING),
+        ]
+    }
+
+    /// Inserts into and extracts from vectors.
+    fn inserts(&self, text: &str) -> [InstructionRow; 2] {
+        [self.on_vectors(text), self.chain(&text.replace('%', "0"))]
+    }
+}
+
+/// The rows of every instruction.
+pub(super) fn rows(mode: Mode) -> Vec<[InstructionRow; 2]> {
+    Instruction::ALL
+        .into_iter()
+        .map(|instruction| pair(mode, instruction))
+        .collect()
+}
+
+/// Throughput and latency of `instruction`.
+fn pair(mode: Mode, instruction: Instruction) -> [InstructionRow; 2] {
+    use InstructionRow::Unsupported;
+    let w = |shown| Writer {
+        mode,
+        shown,
+        needs: None,
+        end: "",
+    };
+    let with = |needs, shown| Writer {
+        needs: Some(needs),
+        ..w(shown)
+    };
+    let wide = |needs, shown| Writer {
+        end: "vzeroupper",
+        ..with(needs, shown)
+    };
+    let narrow = mode == Mode::Bits32;
+    match instruction {
+        Instruction::Move => [
+            w("mov $r, $r").on_general("mov %, $d"),
+            Unsupported(ELIMINATED),
+        ],
+        Instruction::Add => {
+            let w = w("add $r, $r");
+            [w.on_general("add %, $d"), w.chain("add $a, $d")]
+        }
+        Instruction::Increment => {
+            let w = w("inc $r");
+            [w.on_general("inc %"), w.chain("inc $a")]
+        }
+        Instruction::Multiply => {
+            let w = w("imul $r, $r");
+            [w.on_general("imul %, $d"), w.chain("imul $a, $d")]
+        }
+        Instruction::Load => {
+            let w = w("mov $r, [mem]");
+            let start = "mov [$scratch], $scratch\nmov $a, $scratch";
+            let chain = w.row(start, &repeat(64, "mov $a, [$a]"), 64);
+            [w.on_memory("mov $a, [$scratch + %]"), chain]
+        }
+        Instruction::Store => [
+            w("mov [mem], $r").on_memory("mov [$scratch + %], $a"),
+            w("mov [mem], $r; mov $r, [mem]").chain("mov [$scratch], $a\nmov $a, [$scratch]"),
+        ],
+        Instruction::IncrementMemory => {
+            let w = w("inc [mem]");
+            [
+                w.on_memory("inc $size ptr [$scratch + %]"),
+                w.chain("inc $size ptr [$scratch]"),
+            ]
+        }
+        Instruction::Push => {
+            let body = format!("{}\nadd $stack, 64 * $bytes", repeat(64, "push $a"));
+            [w("push $r").row("", &body, 64), Unsupported(STACK)]
+        }
+        Instruction::Pop => {
+            let body = format!("sub $stack, 64 * $bytes\n{}", repeat(64, "pop $a"));
+            [w("pop $r").row("", &body, 64), Unsupported(STACK)]
+        }
+        Instruction::PushPop => {
+            let w = w("push $r; pop $r");
+            [w.chain("push $a\npop $d"), w.chain("push $a\npop $a")]
+        }
+        Instruction::LoadString8 => w("lodsb").string_loads(),
+        Instruction::LoadString16 => w("lodsw").string_loads(),
+        Instruction::LoadString32 => w("lodsd").string_loads(),
+        Instruction::LoadString64 if narrow => [Unsupported(NARROW), Unsupported(STRING)],
+        Instruction::LoadString64 => w("lodsq").string_loads(),
+        Instruction::ToVector32 => [
+            w("movd xmm, r32").on_vectors("movd xmm%, eax"),
+            Unsupported(ONE_WAY),
+        ],
+        Instruction::ToVector64 if narrow => [Unsupported(NARROW), Unsupported(ONE_WAY)],
+        Instruction::ToVector64 => [
+            w("movq xmm, r64").on_vectors("movq xmm%, rax"),
+            Unsupported(ONE_WAY),
+        ],
+        Instruction::FromVector32 => [
+            w("movd r32, xmm").on_general_32("movd %, xmm0"),
+            Unsupported(ONE_WAY),
+        ],
+        Instruction::FromVector64 if narrow => [Unsupported(NARROW), Unsupported(ONE_WAY)],
+        Instruction::FromVector64 => [
+            w("movq r64, xmm").on_general("movq %, xmm0"),
+            Unsupported(ONE_WAY),
+        ],
+        Instruction::ToVectorAndBack => {
+            let w = w("$movq xmm, $r; $movq $r, xmm");
+            [
+                w.on_vectors("$movq xmm%, $a\n$movq $d, xmm%"),
+                w.chain("$movq xmm0, $a\n$movq $a, xmm0"),
+            ]
+        }
+        Instruction::Insert8 => with(SSE41, "pinsrb xmm, r32, imm8").inserts("pinsrb xmm%, eax, 1"),
+        Instruction::Insert16 => w("pinsrw xmm, r32, imm8").inserts("pinsrw xmm%, eax, 1"),
+        Instruction::Insert32 => {
+            with(SSE41, "pinsrd xmm, r32, imm8").inserts("pinsrd xmm%, eax, 1")
+        }
+        Instruction::Insert64 if narrow => [Unsupported(NARROW), Unsupported(NARROW)],
+        Instruction::Insert64 => {
+            with(SSE41, "pinsrq xmm, r64, imm8").inserts("pinsrq xmm%, rax, 1")
+        }
+        Instruction::Extract8 => [
+            with(SSE41, "pextrb r32, xmm, imm8").on_general_32("pextrb %, xmm0, 1"),
+            Unsupported(ONE_WAY),
+        ],
+        Instruction::Extract16 => [
+            w("pextrw r32, xmm, imm8").on_general_32("pextrw %, xmm0, 1"),
+            Unsupported(ONE_WAY),
+        ],
+        Instruction::Extract32 => [
+            with(SSE41, "pextrd r32, xmm, imm8").on_general_32("pextrd %, xmm0, 1"),
+            Unsupported(ONE_WAY),
+        ],
+        Instruction::Extract64 if narrow => [Unsupported(NARROW), Unsupported(ONE_WAY)],
+        Instruction::Extract64 => [
+            with(SSE41, "pextrq r64, xmm, imm8").on_general("pextrq %, xmm0, 1"),
+            Unsupported(ONE_WAY),
+        ],
+        Instruction::VectorMove64 => {
+            let w = w("movq xmm, xmm");
+            let chain = repeat(32, "movq xmm1, xmm0\nmovq xmm0, xmm1");
+            [w.on_vectors("movq xmm%, xmm0"), w.row("", &chain, 64)]
+        }
+        Instruction::VectorMove128 => [
+            w("movdqa xmm, xmm").on_vectors("movdqa xmm%, xmm0"),
+            Unsupported(ELIMINATED),
+        ],
+        Instruction::VectorMove256 => [
+            wide(AVX, "vmovdqa ymm, ymm").on_vectors("vmovdqa ymm%, ymm0"),
+            Unsupported(ELIMINATED),
+        ],
+        Instruction::VectorMove512 => [
+            wide(AVX512, "vmovdqa64 zmm, zmm").on_vectors("vmovdqa64 zmm%, zmm0"),
+            Unsupported(ELIMINATED),
+        ],
+        Instruction::VectorMoveAny | Instruction::VectorAddAny => {
+            [Unsupported(FIXED), Unsupported(FIXED)]
+        }
+        Instruction::VectorAdd128 => {
+            let w = w("paddq xmm, xmm");
+            [
+                w.on_vectors("paddq xmm%, xmm%"),
+                w.chain("paddq xmm0, xmm1"),
+            ]
+        }
+        Instruction::VectorAdd256 => {
+            let w = wide(AVX2, "vpaddq ymm, ymm, ymm");
+            [
+                w.on_vectors("vpaddq ymm%, ymm%, ymm%"),
+                w.chain("vpaddq ymm0, ymm0, ymm1"),
+            ]
+        }
+        Instruction::VectorAdd512 => {
+            let w = wide(AVX512, "vpaddq zmm, zmm, zmm");
+            [
+                w.on_vectors("vpaddq zmm%, zmm%, zmm%"),
+                w.chain("vpaddq zmm0, zmm0, zmm1"),
+            ]
+        }
+        Instruction::FenceLoad => [w("lfence").chain("lfence"), Unsupported(NO_RESULT)],
+        Instruction::FenceStore => [w("sfence").chain("sfence"), Unsupported(NO_RESULT)],
+        Instruction::FenceFull => [w("mfence").chain("mfence"), Unsupported(NO_RESULT)],
+        Instruction::FenceLocked => [
+            w("lock or [mem], 0").chain("lock or dword ptr [$stack - 8], 0"),
+            Unsupported(NO_RESULT),
+        ],
+    }
+}

@@ -1,0 +1,52 @@
+//! String instructions: `rep stosb` and `rep movsb`, one for each run of blocks up to the end of
+//! the window.
+//!
+//! A program would not cut a run into pieces, and the start of the instruction costs tens of
+//! cycles. The code around it takes a few.
+
+use super::mode::{Mode, TO_LOOP, register};
+use crate::contract::{Contract, Does};
+use crate::text::lines;
+
+/// The kernel of `contract`. The convention guarantees a clear direction flag.
+///
+/// `$to` is the position in the first stream, `$first` its start, `$last` its end. `$left` is the
+/// number of blocks left, and `$call` the call. A run is `$length` bytes.
+pub(super) fn strings(mode: Mode, contract: &Contract) -> String {
+    let (start, run) = match contract.does {
+        Does::Move => (
+            "mov $delta, [$call + <delta>]",
+            "mov $from, $to\nadd $to, $delta\nrep movsb\nmov $to, $from",
+        ),
+        _ => ("mov $a, [$call + <pattern>]", "rep stosb"),
+    };
+    let names = [
+        register("$call", "r8", "esi"),
+        register("$left", "r9", "ebx"),
+        register("$first", "r10", "edx"),
+        register("$last", "r11", "ebp"),
+        register("$length", "rcx", "ecx"),
+        register("$to", "rdi", "edi"),
+        register("$from", "rsi", "esi"),
+        register("$delta", "rdx", "eax"),
+        register("$a", "rax", "eax"),
+    ];
+    let text = lines([
+        mode.choose("mov $call, rdi", ""),
+        "mov $left, [$call + <blocks>]\nmov $first, [$call + <lead>]",
+        "mov $last, [$call + <window>]\nmov $to, [$call + <offset>]",
+        "add $last, $first\nadd $to, $first",
+        start,
+        "test $left, $left\njz 3f",
+        TO_LOOP,
+        "mov $length, $last\nsub $length, $to\nshr $length, 9",
+        "cmp $length, $left\ncmova $length, $left\nsub $left, $length\nshl $length, 9",
+        run,
+        "cmp $to, $last\ncmove $to, $first",
+        "test $left, $left\njnz 2b",
+        "sub $to, $first",
+        mode.choose("", "mov $call, [esp + 20]"),
+        "mov [$call + <offset>], $to\n3:",
+    ]);
+    mode.name_registers(&mode.framed("esi", &text), &names)
+}

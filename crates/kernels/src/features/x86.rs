@@ -1,0 +1,39 @@
+//! Features of x86 that kernels need. `is_x86_feature_detected!` also checks the operating system's
+//! support (XGETBV). So code whose features are present cannot raise an illegal instruction.
+
+/// The baseline of the target.
+pub(crate) fn baseline() -> bool {
+    true
+}
+
+/// SSE2.
+pub(crate) fn sse2() -> bool {
+    is_x86_feature_detected!("sse2")
+}
+
+/// SSE4.1.
+pub(crate) fn sse41() -> bool {
+    is_x86_feature_detected!("sse4.1")
+}
+
+/// AVX.
+pub(crate) fn avx() -> bool {
+    is_x86_feature_detected!("avx")
+}
+
+/// AVX2.
+pub(crate) fn avx2() -> bool {
+    is_x86_feature_detected!("avx2")
+}
+
+/// AVX-512F.
+pub(crate) fn avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+}
+
+/// `clzero` (AMD APM vol. 3, CPUID 8000_0008 EBX bit 0).
+pub(crate) fn clzero() -> bool {
+    raw_cpuid::CpuId::new()
+        .get_processor_capacity_feature_info()
+        .is_some_and(|info| info.has_cl_zero())
+}

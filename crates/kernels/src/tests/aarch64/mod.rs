@@ -1,0 +1,4 @@
+//! Branches and registers of this architecture.
+
+pub(super) mod flow;
+mod registers;

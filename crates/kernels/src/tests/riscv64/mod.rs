@@ -1,0 +1,5 @@
+//! Branches, registers and single rows of this architecture.
+
+pub(super) mod flow;
+mod registers;
+mod streams;
