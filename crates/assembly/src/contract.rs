@@ -293,6 +293,8 @@ contracts! {
         "copy one half to the other with the processor's string instructions (rep movsb; cpyfp, cpyfm, cpyfe)";
     CopyLibc, "copy-libc", MOVE.by_c_library(),
         "copy one half to the other with the C library's memcpy (reference kernel, not this program's instructions)";
+    CopyPrefetch, "copy-prefetch", MOVE.prefetched(),
+        "load from one half and store to the other, loaded lines prefetched into the caches";
     Scale, "scale", SCALE,
         "STREAM scale of doubles: b = q x a";
     ScaleNt, "scale-nt", SCALE.non_temporal(),
@@ -305,6 +307,8 @@ contracts! {
         "STREAM triad of doubles: c = a + q x b";
     TriadNt, "triad-nt", TRIAD.non_temporal(),
         "STREAM triad of doubles with non-temporal stores";
+    TriadPrefetch, "triad-prefetch", TRIAD.prefetched(),
+        "STREAM triad of doubles, loaded lines prefetched into the caches";
     ReadReverse, "read-reverse", LOAD.in_order(Backward),
         "load every byte from the end to the start";
     WriteReverse, "write-reverse", STORE.in_order(Backward),

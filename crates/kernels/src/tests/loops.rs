@@ -200,6 +200,25 @@ fn no_short_loop_straddles_a_line() {
     );
 }
 
+#[test]
+fn loops_of_streaming_kernels_start_on_a_line() {
+    let mut heads = 0;
+    for row in all_rows() {
+        let Some(code) = row.code() else { continue };
+        let flow = flow(&code, step).unwrap();
+        for body in loops(&flow) {
+            let head = body.first().copied().unwrap_or_default();
+            assert!(
+                head.is_multiple_of(LINE),
+                "{}: a loop at {head}",
+                row.name()
+            );
+            heads += 1;
+        }
+    }
+    assert!(heads > 50, "{heads} loops");
+}
+
 /// Offsets in the code are only offsets in lines if the code starts on a line. Then the layout of a
 /// program cannot move a loop.
 #[test]
