@@ -4,7 +4,7 @@
 //! a field of the kernel's [`Call`]. The text has neither the end mark nor the alignment of the
 //! entry: [`crate::rust_source`] adds both.
 
-use crate::contract::CONTRACTS;
+use crate::contract::{CONTRACTS, Contract};
 use crate::instruction::Instruction;
 
 /// Largest number of walkers of a chase.
@@ -30,8 +30,7 @@ pub enum Bits {
     Chosen(&'static str),
 }
 
-/// One kind of registers of an instruction set, with a row for every contract.
-#[derive(Debug)]
+/// One kind of registers of an instruction set.
 pub struct Set {
     /// Variant of `kernels::SetId`.
     pub id: &'static str,
@@ -39,8 +38,8 @@ pub struct Set {
     pub bits: Bits,
     /// Feature that all rows need.
     pub needs: Feature,
-    /// One row for every contract, in the order of [`crate::CONTRACTS`].
-    pub rows: Vec<Row>,
+    /// The row for a contract.
+    pub row: Box<dyn Fn(&Contract) -> Row>,
 }
 
 /// Row of a set for one contract.
@@ -115,7 +114,6 @@ pub struct Reading {
 }
 
 /// Everything that an architecture can run.
-#[derive(Debug)]
 pub struct Architecture {
     /// Calling convention of kernels, as Rust names it.
     pub abi: &'static str,
@@ -165,34 +163,36 @@ pub enum Call {
 
 /// A kernel of an architecture, for lists.
 #[derive(Debug)]
-pub struct Listed<'a> {
+pub struct Listed {
     /// Name as in reports: `read/avx512`, `chase-2-payload`, `add/latency`.
     pub name: String,
     /// Its argument.
     pub call: Call,
     /// Its assembly.
-    pub text: &'a str,
+    pub text: String,
 }
 
 impl Architecture {
     /// Every kernel of the architecture.
-    pub fn kernels(&self) -> Vec<Listed<'_>> {
+    pub fn kernels(&self) -> Vec<Listed> {
         let mut all = Vec::new();
-        let mut add = |name: String, call, text| all.push(Listed { name, call, text });
+        let mut add = |name: String, call, text: &String| {
+            let text = text.clone();
+            all.push(Listed { name, call, text });
+        };
         for set in &self.sets {
-            for (contract, row) in CONTRACTS.iter().zip(&set.rows) {
-                if let Row::Code(text) | Row::Needs(_, text) = row {
-                    let set = set.id.to_lowercase();
-                    add(format!("{}/{set}", contract.name), Call::Stream, text);
+            for contract in &CONTRACTS {
+                if let Row::Code(text) | Row::Needs(_, text) = (set.row)(contract) {
+                    let name = format!("{}/{}", contract.name, set.id.to_lowercase());
+                    add(name, Call::Stream, &text);
                 }
             }
         }
         for (chases, suffix) in [(&self.chases, ""), (&self.chases_with_payload, "-payload")] {
             for (walkers, text) in (1..).zip(chases) {
-                let number = if walkers > 1 {
-                    format!("-{walkers}")
-                } else {
-                    String::new()
+                let number = match walkers {
+                    1 => String::new(),
+                    _ => format!("-{walkers}"),
                 };
                 add(format!("chase{number}{suffix}"), Call::Chase, text);
             }
@@ -215,24 +215,24 @@ impl Architecture {
                 add(format!("{operation}/{}", locks.name), Call::Lock, text);
             }
         }
-        add(
-            "hand-off/store-load".into(),
-            Call::HandOff,
-            &self.hand_offs.store_load,
-        );
-        add(
-            "hand-off/compare-and-swap".into(),
-            Call::HandOff,
-            &self.hand_offs.compare_and_swap,
-        );
-        add(
-            "hand-off/exchange".into(),
-            Call::HandOff,
-            &self.hand_offs.exchange,
-        );
-        add("dependent-adds".into(), Call::Count, &self.dependent_adds);
-        add("independent".into(), Call::Count, &self.independent);
-        add("additions".into(), Call::Count, &self.additions);
+        for (name, call, text) in [
+            (
+                "hand-off/store-load",
+                Call::HandOff,
+                &self.hand_offs.store_load,
+            ),
+            (
+                "hand-off/compare-and-swap",
+                Call::HandOff,
+                &self.hand_offs.compare_and_swap,
+            ),
+            ("hand-off/exchange", Call::HandOff, &self.hand_offs.exchange),
+            ("dependent-adds", Call::Count, &self.dependent_adds),
+            ("independent", Call::Count, &self.independent),
+            ("additions", Call::Count, &self.additions),
+        ] {
+            add(name.into(), call, text);
+        }
         all
     }
 }

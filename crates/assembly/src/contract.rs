@@ -104,7 +104,7 @@ pub enum Family {
 }
 
 /// Contract of a streaming kernel.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contract {
     /// The operation.
     pub operation: Operation,

@@ -53,13 +53,48 @@ mod tests {
     #[test]
     fn only_one_set_has_the_functions_of_the_c_library() {
         for target in TARGETS {
-            for (i, contract) in CONTRACTS.iter().enumerate() {
+            for contract in &CONTRACTS {
                 let sets = for_target(target).unwrap().sets;
                 let library = sets
                     .iter()
-                    .filter(|set| matches!(set.rows[i], Row::CLibrary));
+                    .filter(|set| matches!((set.row)(contract), Row::CLibrary));
                 let expected = usize::from(contract.origin == CodeOrigin::CLibrary);
                 assert_eq!(library.count(), expected, "{target} {}", contract.name);
+            }
+        }
+    }
+
+    /// Contracts that nobody has asked for yet: each operation with every policy, order, length of
+    /// iterations and prefetching.
+    #[test]
+    fn every_thinkable_contract_has_a_text_or_a_reason() {
+        use crate::contract::{AccessOrder::*, Contract, Policy::*};
+        let mut contracts = Vec::new();
+        for base in CONTRACTS.iter().filter(|c| c.origin == CodeOrigin::Own) {
+            for policy in [Temporal, NonTemporal, WholeLine] {
+                for visits in [Forward, Backward, Lines, Chunks] {
+                    for iteration in [64, 128, 256, 512] {
+                        for prefetches in [false, true] {
+                            contracts.push(Contract {
+                                policy,
+                                visits,
+                                iteration,
+                                prefetches,
+                                ..base.clone()
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        for target in TARGETS {
+            for set in for_target(target).unwrap().sets {
+                for contract in &contracts {
+                    if let Row::Code(text) | Row::Needs(_, text) = (set.row)(contract) {
+                        let wrong = text.find(['$', '%', '@']);
+                        assert_eq!(wrong, None, "{target} {contract:?}:\n{text}");
+                    }
+                }
             }
         }
     }

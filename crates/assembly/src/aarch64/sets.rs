@@ -4,19 +4,14 @@ use super::features::{BASELINE, SIMD, SVE_FOR_BLOCKS};
 use super::registers::{NEON, Registers, SCALAR, SVE};
 use super::streams::row;
 use crate::architecture::{Bits, Feature, Set};
-use crate::contract::CONTRACTS;
 
 /// The sets by rising width.
 pub(super) fn sets() -> Vec<Set> {
-    let set = |id, bits, needs: Feature, registers: &Registers| {
-        let rows = CONTRACTS.iter().map(|contract| row(registers, contract));
-        let rows = rows.collect();
-        Set {
-            id,
-            bits,
-            needs,
-            rows,
-        }
+    let set = |id, bits, needs: Feature, registers: &'static Registers| Set {
+        id,
+        bits,
+        needs,
+        row: Box::new(|contract| row(registers, contract)),
     };
     vec![
         set("Scalar", Bits::Fixed(64), BASELINE, &SCALAR),

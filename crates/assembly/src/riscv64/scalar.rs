@@ -112,7 +112,7 @@ fn pieces(contract: &Contract, prefetch: Option<&Prefetch>) -> String {
     let down = contract.visits == AccessOrder::Backward;
     if contract.visits == AccessOrder::Lines {
         let piece = Piece {
-            bases: &["a1", "a2", "a6"],
+            bases: &["a1", "a2", "a6", "a7"],
             bytes: 64,
             down,
         };

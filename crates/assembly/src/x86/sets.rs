@@ -4,7 +4,6 @@ use super::mode::{AVX, AVX2, AVX512, Mode, SSE2, SSE41, baseline};
 use super::streams::Combine::{Into, Replaces};
 use super::streams::{Doubles, Kind, NonTemporalLoad, Registers, Sum, Vectors, row};
 use crate::architecture::{Bits, Feature, Set};
-use crate::contract::CONTRACTS;
 
 /// All sets of `mode`.
 pub(super) fn sets(mode: Mode) -> Vec<Set> {
@@ -12,10 +11,7 @@ pub(super) fn sets(mode: Mode) -> Vec<Set> {
         id,
         bits: Bits::Fixed(bits),
         needs,
-        rows: CONTRACTS
-            .iter()
-            .map(|contract| row(mode, &registers, contract))
-            .collect(),
+        row: Box::new(move |contract| row(mode, &registers, contract)),
     };
     vec![
         set("Scalar", mode.choose(64, 32), baseline(mode), scalar(mode)),

@@ -4,7 +4,7 @@ use super::mode::{CLZERO, Mode, SSE2};
 use super::strings;
 use super::walk::{Body, Piece, walk};
 use crate::architecture::{Feature, Row};
-use crate::contract::{AccessOrder, CodeOrigin, Contract, Does, Policy};
+use crate::contract::{AccessOrder, BLOCK_BYTES, CodeOrigin, Contract, Does, Policy};
 use crate::text::{each, lines};
 
 /// Description of a set of registers.
@@ -127,6 +127,11 @@ const NO_LOADS: &str = "x86 has no non-temporal loads to general registers";
 /// Reason why some kernels of 32-bit x86 cannot prefetch.
 const NO_DISTANCE: &str = "32-bit x86 has no register left for the prefetch distance";
 
+/// Reason why other operations have no kernel by lines.
+const NO_LINES: &str = "by lines there are registers for loads, stores and copies only";
+/// Reason why only ascending kernels prefetch.
+const NO_HINTS: &str = "the prefetch distance is that of ascending addresses";
+
 /// The row of a set for `contract`.
 pub(super) fn row(mode: Mode, set: &Registers, contract: &Contract) -> Row {
     let general = matches!(set.kind, Kind::General);
@@ -203,6 +208,13 @@ impl Kernel<'_> {
 
     /// The kernel's parts; the reason if the set cannot do it.
     fn body(&self) -> Result<Body, &'static str> {
+        let simple = matches!(self.contract.does, Does::Load | Does::Store | Does::Move);
+        if self.contract.visits == AccessOrder::Lines && !(simple && self.contract.streams() < 3) {
+            return Err(NO_LINES);
+        }
+        if self.contract.prefetches && (self.contract.by_table() || self.down()) {
+            return Err(NO_HINTS);
+        }
         let accesses = self.accesses()?;
         let mut body = Body {
             start: lines([
@@ -227,6 +239,11 @@ impl Kernel<'_> {
         }
         body.end = lines([&body.end, self.set.leave]);
         Ok(body)
+    }
+
+    /// True if addresses descend.
+    fn down(&self) -> bool {
+        self.contract.visits == AccessOrder::Backward
     }
 
     /// The pieces of an iteration with their addresses. Each piece does `accesses`.
@@ -476,8 +493,9 @@ impl Kernel<'_> {
             })),
             Kind::Vectors(vectors) => {
                 let sum = vectors.sum.as_ref().map_err(|reason| *reason)?;
-                Ok(Accesses::new(4 * width, move |piece, at| {
-                    each(0..4, |i| {
+                let registers = self.registers(width, 4);
+                Ok(Accesses::new(registers * width, move |piece, at| {
+                    each(0..registers, |i| {
                         let register = format!("{}{i}", vectors.register);
                         let memory = piece.memory(0, at + i * width, width);
                         sum.add.text("", &register, &register, &memory)
@@ -547,15 +565,23 @@ impl Kernel<'_> {
     fn group(&self) -> u64 {
         match &self.set.kind {
             Kind::General => self.set.width * self.data().len() as u64,
-            Kind::Vectors(_) if self.contract.visits == AccessOrder::Lines => 64,
-            Kind::Vectors(_) => (4 * self.set.width).min(self.contract.iteration).max(
-                if self.contract.iteration < 512 {
-                    self.contract.iteration
-                } else {
-                    0
-                },
-            ),
+            Kind::Vectors(_) if self.contract.iteration < BLOCK_BYTES => {
+                self.set.width * self.registers(self.set.width, 8)
+            }
+            Kind::Vectors(_) => self.set.width * self.registers(self.set.width, 4),
         }
+    }
+
+    /// Number of vector registers of `width` bytes in a group: `most`, or fewer if a piece is
+    /// shorter.
+    fn registers(&self, width: u64, most: u64) -> u64 {
+        let piece = match self.contract.visits {
+            AccessOrder::Lines => 64,
+            AccessOrder::Forward | AccessOrder::Backward | AccessOrder::Chunks => {
+                self.contract.iteration
+            }
+        };
+        most.min(piece / width)
     }
 
     fn moves(&self) -> Result<Accesses<'_>, &'static str> {
@@ -615,18 +641,23 @@ impl Kernel<'_> {
                     })
                 })
             }
-            Kind::Vectors(vectors) => Accesses::new(4 * width, move |piece, at| {
-                let name = |i: u64| format!("{}{i}", vectors.register);
-                let place = |i: u64| piece.memory(0, at + (i - 1) * width, width);
-                lines([
-                    &each(1..=4, |i| {
-                        vectors
-                            .xor
-                            .text(vectors.load, &name(i), &name(0), &place(i))
-                    }),
-                    &each(1..=4, |i| format!("{store} {}, {}", place(i), name(i))),
-                ])
-            }),
+            Kind::Vectors(vectors) => {
+                let registers = self.registers(width, 4);
+                Accesses::new(registers * width, move |piece, at| {
+                    let name = |i: u64| format!("{}{i}", vectors.register);
+                    let place = |i: u64| piece.memory(0, at + (i - 1) * width, width);
+                    lines([
+                        &each(1..=registers, |i| {
+                            vectors
+                                .xor
+                                .text(vectors.load, &name(i), &name(0), &place(i))
+                        }),
+                        &each(1..=registers, |i| {
+                            format!("{store} {}, {}", place(i), name(i))
+                        }),
+                    ])
+                })
+            }
         }
     }
 
@@ -653,7 +684,8 @@ impl Kernel<'_> {
         }
         let does = self.contract.does;
         let target = self.contract.loads as usize;
-        Ok(Accesses::new(4 * width, move |piece, at| {
+        let registers = self.registers(width, 4);
+        Ok(Accesses::new(registers * width, move |piece, at| {
             let name = |i: u64| format!("{register}{i}");
             let place = |stream: usize, i: u64| {
                 format!(
@@ -662,22 +694,24 @@ impl Kernel<'_> {
                 )
             };
             let product = |stream: usize| {
-                each(1..=4, |i| {
+                each(1..=registers, |i| {
                     multiply.text(load, &name(i), &name(0), &place(stream, i))
                 })
             };
             let sum = |stream: usize| {
-                each(1..=4, |i| {
+                each(1..=registers, |i| {
                     add.text(load, &name(i), &name(i), &place(stream, i))
                 })
             };
-            let first = each(1..=4, |i| format!("{load} {}, {}", name(i), place(0, i)));
+            let first = each(1..=registers, |i| {
+                format!("{load} {}, {}", name(i), place(0, i))
+            });
             let result = match does {
                 Does::Scale => product(0),
                 Does::Add => lines([&first, &sum(1)]),
                 _ => lines([&product(1), &sum(0)]),
             };
-            let stores = each(1..=4, |i| {
+            let stores = each(1..=registers, |i| {
                 if non_temporal {
                     let memory = piece.memory(target, at + (i - 1) * width, width);
                     store_nt.replace("%m", &memory).replace("%r", &name(i))
