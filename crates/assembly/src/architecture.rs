@@ -63,7 +63,7 @@ pub enum InstructionRow {
         /// The kernel.
         text: String,
         /// Number of timed instructions in an iteration of its loop.
-        per_turn: u32,
+        per_iteration: u32,
         /// The timed instruction, as lists show it.
         shown: String,
         /// Feature that it needs; `None` for the baseline.

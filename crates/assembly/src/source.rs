@@ -22,12 +22,12 @@ const FIELDS: [&str; 19] = [
     "checksum",
     "payload",
     "word",
-    "turns",
+    "iterations",
     "inside",
     "between",
     "failed_tries",
     "expected",
-    "patience",
+    "max_polls",
     "scratch",
     "positions",
 ];
@@ -277,16 +277,16 @@ impl Source<'_> {
         match row {
             InstructionRow::Code {
                 text,
-                per_turn,
+                per_iteration,
                 shown,
                 needs,
             } => {
                 let name = function_name(&format!("instruction_{name}"));
                 let kernel = self.kernel(&name, Call::Instruction, text);
                 match needs {
-                    None => format!("InstructionRow::Code({kernel}, {per_turn}, {shown:?})"),
+                    None => format!("InstructionRow::Code({kernel}, {per_iteration}, {shown:?})"),
                     Some(Feature { name, check }) => format!(
-                        "InstructionRow::Needs(features::{check}, {name:?}, {kernel}, {per_turn}, \
+                        "InstructionRow::Needs(features::{check}, {name:?}, {kernel}, {per_iteration}, \
                          {shown:?})"
                     ),
                 }

@@ -4,11 +4,13 @@ use std::fmt::Display;
 
 /// The text of each item, one after the other.
 pub(crate) fn each<T>(items: impl IntoIterator<Item = T>, text: impl FnMut(T) -> String) -> String {
-    items.into_iter().map(text).collect::<Vec<_>>().join("\n")
+    let texts: Vec<String> = items.into_iter().map(text).collect();
+    texts.join("\n")
 }
 
-/// The parts, one after the other.
+/// The parts that are not empty, one after the other.
 pub(crate) fn lines<const N: usize>(parts: [&str; N]) -> String {
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("\n")
 }
 

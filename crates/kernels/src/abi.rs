@@ -2,7 +2,7 @@
 //! possible.
 
 /// The type of a kernel: `kernel_fn!(&mut StreamCall)`. Kernels on x86-64 use the System V
-/// convention, also on Windows. So the registers in the skeletons are the same on every system.
+/// convention, also on Windows. So the registers of kernels are the same on every system.
 #[cfg(target_arch = "x86_64")]
 macro_rules! kernel_fn {
     ($($argument:ty),*) => { unsafe extern "sysv64" fn($($argument),*) };

@@ -17,7 +17,7 @@ pub const HOPS_PER_BLOCK: u64 = 64;
 /// Hops of each walker in one iteration of the chase loop with several walkers.
 const HOPS_OF_EACH: u64 = 8;
 
-/// Arguments and results of the assembly. The layout is part of every skeleton.
+/// Arguments and results of the assembly. The crate `assembly` names the fields.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct ChaseCall {

@@ -1,6 +1,6 @@
 //! Digests of machine code: equal digests mean that the same instructions were timed.
 //!
-//! Every skeleton aligns its body to 64 bytes and ends it with [`END_MARK`]. So the body can be
+//! Every kernel starts on a line of 64 bytes and ends with [`END_MARK`]. So the body can be
 //! found from the function's address. It starts at the next 64-byte boundary; the bytes before are
 //! padding, which depends on the linker. It ends before the mark. The code has no relocations. Its
 //! bytes depend on the instructions only, not on the compiler's options.
@@ -29,7 +29,7 @@ fn before_mark(code: impl Iterator<Item = u8>) -> Option<Vec<u8>> {
 /// The body of the kernel at `code`; `None` if the end mark is missing.
 ///
 /// # Safety
-/// `code` is the address of a kernel of this program, whose skeleton ends with the mark.
+/// `code` is the address of a kernel of this program, which ends with the mark.
 pub(super) unsafe fn body_of(code: *const u8) -> Option<Vec<u8>> {
     let start = (code as usize).next_multiple_of(64) as *const u8;
     // SAFETY: the caller's kernel lies in the program's text from `start` on, and reading stops at
@@ -49,7 +49,7 @@ fn digest(body: &[u8]) -> String {
 /// Digest of the body of the kernel at `code`; `None` if the end mark is missing.
 ///
 /// # Safety
-/// `code` is the address of a kernel of this program, whose skeleton ends with the mark.
+/// `code` is the address of a kernel of this program, which ends with the mark.
 pub(super) unsafe fn digest_of(code: *const u8) -> Option<String> {
     // SAFETY: the caller promises the same.
     unsafe { body_of(code) }.map(|body| digest(&body))

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicU64;
 use units::ParseError;
 
-/// Arguments and results of the assembly. The layout is part of every skeleton. All words have the
+/// Arguments and results of the assembly. The crate `assembly` names the fields. All words have the
 /// machine's own width.
 #[repr(C)]
 #[derive(Debug)]
@@ -22,12 +22,12 @@ pub(super) struct HandOffCall {
     /// plus 2.
     pub expected: usize,
     /// Number of answers.
-    pub turns: usize,
+    pub iterations: usize,
     /// Most polls of the word while waiting for one value.
-    pub patience: usize,
+    pub max_polls: usize,
 }
 
-/// The machine code of one hand-off kernel. It leaves the number of missing answers in `turns`, and
+/// The machine code of one hand-off kernel. It leaves the number of missing answers in `iterations`, and
 /// the next value to wait for in `expected`.
 pub(super) type HandOffCode = kernel_fn!(&mut HandOffCall);
 
@@ -92,18 +92,24 @@ impl HandOff {
     }
 
     /// Waits for `expected` in the word of `line`, answers with `expected` + 1, waits for
-    /// `expected` + 2, and so on. Ends after `turns` answers, or if a value does not come within
-    /// `patience` polls. Returns the number of answers.
+    /// `expected` + 2, and so on. Ends after `iterations` answers, or if a value does not come within
+    /// `max_polls` polls. Returns the number of answers.
     ///
     /// Two threads that call this with values one apart hand the line back and forth. The body of
     /// this call is timed.
-    pub fn run(self, line: &SharedLine, expected: usize, turns: usize, patience: usize) -> usize {
+    pub fn run(
+        self,
+        line: &SharedLine,
+        expected: usize,
+        iterations: usize,
+        max_polls: usize,
+    ) -> usize {
         let word = (&raw const line.word) as usize;
         let call = HandOffCall {
             word,
             expected,
-            turns,
-            patience,
+            iterations,
+            max_polls,
         };
         // SAFETY: the word of the line is borrowed, aligned and atomic.
         unsafe { self.call(call) }
@@ -111,13 +117,19 @@ impl HandOff {
 
     /// Like [`run`](Self::run), with a word in mapped memory. No other word of its line is used. On
     /// machines with shorter words, it is the first one of the 8 bytes.
-    pub fn run_on(self, word: &AtomicU64, expected: usize, turns: usize, patience: usize) -> usize {
+    pub fn run_on(
+        self,
+        word: &AtomicU64,
+        expected: usize,
+        iterations: usize,
+        max_polls: usize,
+    ) -> usize {
         let word = word.as_ptr() as usize;
         let call = HandOffCall {
             word,
             expected,
-            turns,
-            patience,
+            iterations,
+            max_polls,
         };
         // SAFETY: the word is borrowed, aligned and atomic, and no shorter than what the code
         // accesses.
@@ -129,16 +141,16 @@ impl HandOff {
     /// # Safety
     /// The word of the call must be aligned and alive, and all other accesses must be atomic.
     unsafe fn call(self, mut call: HandOffCall) -> usize {
-        let turns = call.turns;
-        if turns == 0 {
+        let iterations = call.iterations;
+        if iterations == 0 {
             return 0;
         }
-        call.patience = call.patience.max(1);
+        call.max_polls = call.max_polls.max(1);
         // SAFETY: the caller vouches for the word, which the code accesses by atomic instructions
         // or single aligned loads and stores. The code uses baseline instructions only, and ends
-        // when its patience does.
+        // after so many polls without the value.
         unsafe { (self.assembly())(&mut call) };
-        turns - call.turns.min(turns)
+        iterations - call.iterations.min(iterations)
     }
 }
 

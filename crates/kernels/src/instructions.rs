@@ -9,12 +9,12 @@ use assembly::{Instruction, Timing};
 /// Bytes of scratch memory for loads, stores and pushes of instruction kernels.
 const SCRATCH_BYTES: usize = 4096;
 
-/// Arguments of the assembly. The layout is part of every skeleton.
+/// Arguments of the assembly. The crate `assembly` names the fields.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct InstructionCall {
     /// Iterations of the loop, at least 1.
-    pub turns: usize,
+    pub iterations: usize,
     /// Address of `SCRATCH_BYTES` bytes, aligned to 64.
     pub scratch: usize,
 }
@@ -143,16 +143,16 @@ impl ListedInstruction {
     pub fn kernel(&self) -> Result<InstructionKernel, String> {
         let listed = *self;
         match self.row {
-            InstructionRow::Code(code, per_turn, _) => Ok(InstructionKernel {
+            InstructionRow::Code(code, per_iteration, _) => Ok(InstructionKernel {
                 listed,
                 code,
-                per_turn,
+                per_iteration,
             }),
-            InstructionRow::Needs(present, _, code, per_turn, _) if present() => {
+            InstructionRow::Needs(present, _, code, per_iteration, _) if present() => {
                 Ok(InstructionKernel {
                     listed,
                     code,
-                    per_turn,
+                    per_iteration,
                 })
             }
             InstructionRow::Needs(_, needs, ..) => Err(lacks(needs)),
@@ -166,7 +166,7 @@ impl ListedInstruction {
 pub struct InstructionKernel {
     listed: ListedInstruction,
     code: InstructionCode,
-    per_turn: u32,
+    per_iteration: u32,
 }
 
 /// Memory for instruction kernels.
@@ -193,22 +193,22 @@ impl InstructionKernel {
     }
 
     /// Number of timed instructions in one iteration of the loop.
-    pub fn per_turn(&self) -> u64 {
-        u64::from(self.per_turn)
+    pub fn per_iteration(&self) -> u64 {
+        u64::from(self.per_iteration)
     }
 
-    /// Executes `turns` iterations. The body of this call is timed.
-    pub fn run(&self, scratch: &mut Scratch, turns: u64) {
-        let mut left = turns;
+    /// Executes `iterations` iterations. The body of this call is timed.
+    pub fn run(&self, scratch: &mut Scratch, iterations: u64) {
+        let mut left = iterations;
         while left > 0 {
             let part = usize::try_from(left).unwrap_or(usize::MAX);
             let mut call = InstructionCall {
-                turns: part,
+                iterations: part,
                 scratch: scratch.0.as_mut_ptr() as usize,
             };
             // SAFETY: the code touches its own stack and the scratch memory, which is borrowed and
             // has the expected size and alignment. `kernel` found that its instructions can be
-            // executed. `turns` is at least 1.
+            // executed. `iterations` is at least 1.
             unsafe { (self.code)(&mut call) };
             left -= part as u64;
         }

@@ -1,11 +1,11 @@
-//! The measured instructions: contracts of the kernels, rows of machine code for each instruction
-//! set, and the only safe ways to run them.
+//! The measured instructions: kernels as machine code for the target, and the only safe ways to run
+//! them.
 //!
-//! A [`Contract`] defines once, for all instruction sets, what a kernel does to memory. A [`Set`]
-//! is one register width of one instruction set. Its rows are assembly in a skeleton shared by the
-//! set. `StreamRows` has a field for every contract, so a set without one of them does not compile.
-//! An operation that an instruction set cannot do is an explicit `Row::Unsupported` with its
-//! reason.
+//! The crate `assembly` writes the kernels of every architecture; the build script asks it for those
+//! of the target, and `native` includes them. A [`Contract`] defines once, for all instruction
+//! sets, what a kernel does to memory. A [`Set`] is one register width of one instruction set, with a
+//! row for every contract. An operation that a set cannot do is an explicit `Row::Unsupported` with
+//! its reason.
 
 mod abi;
 mod calibrate;

@@ -25,7 +25,7 @@ pub struct SharedLine {
     mutex: Mutex<usize>,
 }
 
-/// Arguments and results of the assembly. The layout is part of every skeleton. All words have the
+/// Arguments and results of the assembly. The crate `assembly` names the fields. All words have the
 /// machine's own width.
 #[repr(C)]
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(super) struct LockCall {
     /// Address of the word. The word that a spin lock guards comes right after it.
     pub word: usize,
     /// Number of operations, at least 1.
-    pub turns: usize,
+    pub iterations: usize,
     /// Dependent additions inside the operation, 0 for none. They come while a lock is held, or
     /// right after an atomic instruction or a fence.
     pub inside: usize,
@@ -252,22 +252,22 @@ impl LockKernel {
         self.listed.digest()
     }
 
-    /// Executes the operation `turns` times on `line`, with `inside` and `between` dependent
+    /// Executes the operation `iterations` times on `line`, with `inside` and `between` dependent
     /// additions. Returns the tries that failed because of other threads; 0 for the mutex.
     ///
     /// The body of this call is timed.
-    pub fn run(&self, line: &SharedLine, turns: u64, inside: u32, between: u32) -> u64 {
+    pub fn run(&self, line: &SharedLine, iterations: u64, inside: u32, between: u32) -> u64 {
         let Some(code) = self.listed.assembly() else {
-            return mutex(line, turns, inside, between);
+            return mutex(line, iterations, inside, between);
         };
-        let mut left = turns;
+        let mut left = iterations;
         let mut failed_tries = 0;
         while left > 0 {
             let part = usize::try_from(left).unwrap_or(usize::MAX);
             let word = (&raw const line.word) as usize;
             let mut call = LockCall {
                 word,
-                turns: part,
+                iterations: part,
                 inside: inside as usize,
                 between: between as usize,
                 failed_tries: 0,
@@ -285,8 +285,8 @@ impl LockKernel {
 
 /// The reference for comparison: compiled code around the standard library's mutex. The additions
 /// inside and between are the same code as in other kernels.
-fn mutex(line: &SharedLine, turns: u64, inside: u32, between: u32) -> u64 {
-    for _ in 0..turns {
+fn mutex(line: &SharedLine, iterations: u64, inside: u32, between: u32) -> u64 {
+    for _ in 0..iterations {
         {
             let mut guarded = line
                 .mutex

@@ -32,12 +32,12 @@ pub fn apply(contract: &Contract, words: &[AtomicU64], pattern: u64) -> u64 {
     sum
 }
 
-/// Indices of the 512-byte blocks that `turns` iterations visit from iteration `first` on, in a
+/// Indices of the 512-byte blocks that `iterations` iterations visit from iteration `first` on, in a
 /// stream of `blocks` blocks. Not for orders by an index table.
-pub fn visit(visits: AccessOrder, blocks: usize, first: usize, turns: usize) -> Vec<usize> {
+pub fn visit(visits: AccessOrder, blocks: usize, first: usize, iterations: usize) -> Vec<usize> {
     let turn = |turn: usize| match visits {
         AccessOrder::Backward => blocks - 1 - turn % blocks,
         _ => turn % blocks,
     };
-    (first..first + turns).map(turn).collect()
+    (first..first + iterations).map(turn).collect()
 }

@@ -5,7 +5,7 @@ use super::abi::kernel_fn;
 /// Default prefetch distance in bytes, for kernels that prefetch.
 pub const PREFETCH_DISTANCE: u64 = 2048;
 
-/// Arguments and results of the assembly. The layout is part of every skeleton: eight words of the
+/// Arguments and results of the assembly. The crate `assembly` names the fields: eight words of the
 /// machine's own width, then two of 64 bits.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]

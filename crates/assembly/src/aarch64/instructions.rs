@@ -22,12 +22,12 @@ fn row(needs: Option<Feature>, around: [&str; 3], instruction: &str, back: &str)
     let both = format!("{instruction}\n{back}");
     let repeated = each(digits.take(REPETITIONS), |digit| both.replace('%', digit));
     let counted = counted_loop(2, "x1", &format!("{restore}\n{repeated}"));
-    let text = format!("ldp x1, x2, [x0, <turns>]\n{start}\nb 2f\n{counted}\n{end}\nret");
+    let text = format!("ldp x1, x2, [x0, <iterations>]\n{start}\nb 2f\n{counted}\n{end}\nret");
     let shown = instruction.replace(", 8 * %", "").replace('%', "0");
     let instructions = if back.is_empty() { 1 } else { 2 };
     InstructionRow::Code {
         text: needs.map_or(text.clone(), |feature| extended(feature.check, &text)),
-        per_turn: instructions * REPETITIONS as u32,
+        per_iteration: instructions * REPETITIONS as u32,
         shown: shown.replace('\n', "; "),
         needs,
     }

@@ -96,7 +96,7 @@ pub(super) fn hand_offs() -> HandOffs {
 /// Waits for `x6` in the word at `x2`, then answers with `x8`, by `answer`.
 fn hand_off(answer: &str) -> String {
     format!(
-        "ldp x2, x6, [x0, <word>]\nldp x3, x7, [x0, <turns>]\nb 2f\n.p2align 6, 0xcc\n\
+        "ldp x2, x6, [x0, <word>]\nldp x3, x7, [x0, <iterations>]\nb 2f\n.p2align 6, 0xcc\n\
          2:\nmov x9, x7\nadd x8, x6, 1\nb 4f\n3:\nsubs x9, x9, 1\nb.eq 5f\n\
          4:\n{answer}\nadd x6, x6, 2\nsubs x3, x3, 1\nb.ne 2b\n\
          5:\nstp x6, x3, [x0, <expected>]\nret"

@@ -11,7 +11,7 @@
 //! | x4 | piece in the first stream | walker 1 | additions inside | free | free |
 //! | x5 | distance between streams | walker 2 | additions between | free | free |
 //! | x6 | free | walker 3 | free | awaited value | free |
-//! | x7 | position in the table, or free | walker 4 | free | patience | free |
+//! | x7 | position in the table, or free | walker 4 | free | max_polls | free |
 //! | x8 | entry by lines, or free | walker 5 | free | answer | free |
 //! | x9 | entry by lines, or free | walker 6 | failed tries | polls left | free |
 //! | x10 | entry by lines, SVE length, or free | walker 7 | sum | free | free |

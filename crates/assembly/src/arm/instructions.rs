@@ -55,7 +55,7 @@ impl Writer {
     fn row(self, around: Around, numbers: [u32; 8], text: &str, count: u32) -> InstructionRow {
         let all = each(numbers, |n| text.replace('%', &n.to_string()));
         let text = lines([
-            "push {r3-r11, lr}\nldr r1, [r0, #<turns>]\nldr r2, [r0, #<scratch>]",
+            "push {r3-r11, lr}\nldr r1, [r0, #<iterations>]\nldr r2, [r0, #<scratch>]",
             around.start,
             TO_LOOP,
             around.turn,
@@ -67,7 +67,7 @@ impl Writer {
         let shown = self.shown.to_owned();
         InstructionRow::Code {
             text,
-            per_turn: 32 * count,
+            per_iteration: 32 * count,
             shown,
             needs: self.needs,
         }

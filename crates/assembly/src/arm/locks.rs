@@ -69,7 +69,7 @@ fn lock(take: &str, give: &str, again: &str) -> String {
     };
     lines([
         "push {r3-r11, lr}",
-        "ldr r2, [r0, #<word>]\nldr r3, [r0, #<turns>]",
+        "ldr r2, [r0, #<word>]\nldr r3, [r0, #<iterations>]",
         "ldr r4, [r0, #<inside>]\nldr r5, [r0, #<between>]",
         "mov r9, #0\nmov r10, #0\nb 2f\n.p2align 6, 0xcc",
         "3:\nadd r10, r10, r11\nsubs r11, r11, #1\nbne 3b\n4:",
@@ -102,11 +102,11 @@ fn hand_off(take: &str) -> String {
     lines([
         "push {r3-r11, lr}",
         "ldr r2, [r0, #<word>]\nldr r6, [r0, #<expected>]",
-        "ldr r3, [r0, #<turns>]\nldr r7, [r0, #<patience>]",
+        "ldr r3, [r0, #<iterations>]\nldr r7, [r0, #<max_polls>]",
         TO_LOOP,
         "mov r9, r7\nadd r8, r6, #1\nb 4f\n3:\nsubs r9, r9, #1\nbeq 5f\n4:",
         take,
         "add r6, r6, #2\nsubs r3, r3, #1\nbne 2b",
-        "5:\nstr r6, [r0, #<expected>]\nstr r3, [r0, #<turns>]\npop {r3-r11, pc}",
+        "5:\nstr r6, [r0, #<expected>]\nstr r3, [r0, #<iterations>]\npop {r3-r11, pc}",
     ])
 }

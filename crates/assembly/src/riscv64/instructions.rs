@@ -26,8 +26,8 @@ struct Writer {
 }
 
 impl Writer {
-    /// A row of `per_turn` instructions in each iteration, between `start` and `end`.
-    fn row(&self, start: &str, body: &str, end: &str, per_turn: u32) -> InstructionRow {
+    /// A row of `per_iteration` instructions in each iteration, between `start` and `end`.
+    fn row(&self, start: &str, body: &str, end: &str, per_iteration: u32) -> InstructionRow {
         let vectors = self
             .elements
             .map(|bits| format!("vsetvli a2, zero, e{bits}, m1, ta, ma"));
@@ -37,7 +37,7 @@ impl Writer {
             } else {
                 ""
             },
-            "ld t0, <turns>(a0)\nld a1, <scratch>(a0)",
+            "ld t0, <iterations>(a0)\nld a1, <scratch>(a0)",
             vectors.as_deref().unwrap_or_default(),
             start,
             TO_LOOP,
@@ -49,7 +49,7 @@ impl Writer {
         let needs = vectors.map(|_| RVV);
         InstructionRow::Code {
             text,
-            per_turn,
+            per_iteration,
             shown: self.shown.to_owned(),
             needs,
         }

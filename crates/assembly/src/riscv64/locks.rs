@@ -54,7 +54,7 @@ fn lock(take: &str, give: &str, again: &str) -> String {
         _ => lines([FILL_LINE, "7:\naddi a5, a5, 1", PAUSE, again, "j 8b"]),
     };
     lines([
-        "ld a1, <word>(a0)\nld a2, <turns>(a0)\nld a3, <inside>(a0)\nld a4, <between>(a0)",
+        "ld a1, <word>(a0)\nld a2, <iterations>(a0)\nld a3, <inside>(a0)\nld a4, <between>(a0)",
         "li a5, 0\nli a6, 0\nj 2f",
         FILL_LINE,
         "3:\nadd a6, a6, t0\naddi t0, t0, -1\nbnez t0, 3b\n4:",
@@ -82,12 +82,12 @@ pub(super) fn hand_offs() -> HandOffs {
 /// The hand-off that `take` tries once. It jumps to 3 if the value is not there yet.
 fn hand_off(take: &str) -> String {
     lines([
-        "ld a1, <word>(a0)\nld a2, <expected>(a0)\nld a3, <turns>(a0)",
+        "ld a1, <word>(a0)\nld a2, <expected>(a0)\nld a3, <iterations>(a0)",
         TO_LOOP,
-        "ld a5, <patience>(a0)\naddi a4, a2, 1\nj 4f",
+        "ld a5, <max_polls>(a0)\naddi a4, a2, 1\nj 4f",
         "3:\naddi a5, a5, -1\nbeqz a5, 5f\n4:",
         take,
         "addi a2, a2, 2\naddi a3, a3, -1\nbnez a3, 2b",
-        "5:\nsd a2, <expected>(a0)\nsd a3, <turns>(a0)\nret",
+        "5:\nsd a2, <expected>(a0)\nsd a3, <iterations>(a0)\nret",
     ])
 }

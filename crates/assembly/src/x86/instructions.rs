@@ -10,11 +10,11 @@ use crate::architecture::{Feature, InstructionRow};
 use crate::instruction::Instruction;
 use crate::text::{each, lines, repeat};
 
-/// Registers of timed instructions. `$turns` counts iterations, `$scratch` is the scratch memory,
+/// Registers of timed instructions. `$iterations` counts iterations, `$scratch` is the scratch memory,
 /// `$d` the operand of additions. `$size` and `$bytes` are those of a word. On x86-64 also: `$r`
 /// is the name of a general register in lists.
 const REGISTERS: [Register; 9] = [
-    register("$turns", "rdi", "edi"),
+    register("$iterations", "rdi", "edi"),
     register("$scratch", "rsi", "esi"),
     register("$stack", "rsp", "esp"),
     register("$a", "rax", "eax"),
@@ -62,28 +62,31 @@ struct Writer {
 }
 
 impl Writer {
-    /// A row of `per_turn` instructions in each iteration.
-    fn row(&self, start: &str, body: &str, per_turn: u32) -> InstructionRow {
+    /// A row of `per_iteration` instructions in each iteration.
+    fn row(&self, start: &str, body: &str, per_iteration: u32) -> InstructionRow {
         let (enter, leave) = self.mode.choose(
             (
-                "push rbx\nmov rsi, [rdi + <scratch>]\nmov rdi, [rdi + <turns>]",
+                "push rbx\nmov rsi, [rdi + <scratch>]\nmov rdi, [rdi + <iterations>]",
                 "pop rbx",
             ),
-            ("mov esi, [edi + <scratch>]\nmov edi, [edi + <turns>]", ""),
+            (
+                "mov esi, [edi + <scratch>]\nmov edi, [edi + <iterations>]",
+                "",
+            ),
         );
         let text = lines([
             enter,
             start,
             TO_LOOP,
             body,
-            "dec $turns\njnz 2b",
+            "dec $iterations\njnz 2b",
             self.end,
             leave,
         ]);
         let text = self.mode.framed("edi", &text);
         InstructionRow::Code {
             text: self.mode.name_registers(&text, &REGISTERS),
-            per_turn,
+            per_iteration,
             shown: self.mode.name_registers(self.shown, &REGISTERS),
             needs: self.needs,
         }

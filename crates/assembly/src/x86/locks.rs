@@ -91,7 +91,7 @@ fn lock(mode: Mode, operation: &Operation) -> String {
     ]);
     let text = match mode {
         Mode::Bits64 => lines([
-            "mov $word, [rdi + <word>]\nmov $left, [rdi + <turns>]",
+            "mov $word, [rdi + <word>]\nmov $left, [rdi + <iterations>]",
             "mov $inside, [rdi + <inside>]\nmov r8, [rdi + <between>]",
             "xor r9d, r9d\nxor r10d, r10d",
             &body,
@@ -101,7 +101,7 @@ fn lock(mode: Mode, operation: &Operation) -> String {
         Mode::Bits32 => mode.framed(
             "eax",
             &lines([
-                "mov $word, [eax + <word>]\nmov $left, [eax + <turns>]",
+                "mov $word, [eax + <word>]\nmov $left, [eax + <iterations>]",
                 "mov $inside, [eax + <inside>]\npush dword ptr [eax + <between>]",
                 "xor $failed, $failed\nxor $sum, $sum",
                 &body,
@@ -145,13 +145,13 @@ pub(super) fn hand_offs(mode: Mode) -> HandOffs {
 fn hand_off(mode: Mode, take: &str) -> String {
     let text = lines([
         "mov $word, [$call + <word>]\nmov $expected, [$call + <expected>]",
-        "mov $left, [$call + <turns>]",
+        "mov $left, [$call + <iterations>]",
         TO_LOOP,
-        "mov $polls, [$call + <patience>]\nlea $answer, [$expected + 1]\njmp 4f",
+        "mov $polls, [$call + <max_polls>]\nlea $answer, [$expected + 1]\njmp 4f",
         "3:\ndec $polls\njz 5f\n4:",
         take,
         "add $expected, 2\ndec $left\njnz 2b",
-        "5:\nmov [$call + <expected>], $expected\nmov [$call + <turns>], $left",
+        "5:\nmov [$call + <expected>], $expected\nmov [$call + <iterations>], $left",
     ]);
     let names = [
         register("$call", "rdi", "ebp"),

@@ -223,7 +223,7 @@ impl InstructionRun {
 
 impl Run for InstructionRun {
     fn amount_per_block(&self) -> u64 {
-        self.kernel.per_turn()
+        self.kernel.per_iteration()
     }
 
     fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {

@@ -11,14 +11,14 @@ fn every_instruction_runs_for_any_number_of_turns() {
             continue;
         };
         let mut scratch = Scratch::new();
-        for turns in [0, 1, 2, 1000] {
-            kernel.run(&mut scratch, turns);
+        for iterations in [0, 1, 2, 1000] {
+            kernel.run(&mut scratch, iterations);
         }
         assert!(
-            (16..=128).contains(&kernel.per_turn()),
+            (16..=128).contains(&kernel.per_iteration()),
             "{}: {} in a turn",
             kernel.name(),
-            kernel.per_turn()
+            kernel.per_iteration()
         );
         assert_eq!(
             (kernel.name(), kernel.digest()),

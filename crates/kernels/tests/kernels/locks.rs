@@ -1,5 +1,4 @@
-//! Tests of atomics, locks and hand-offs: no addition is lost, and no wait lasts longer than its
-//! patience.
+//! Tests of atomics, locks and hand-offs: no addition is lost, and no wait has more polls than allowed.
 
 use memgauge_kernels::{HandOff, LockKernel, LockOperation, SharedLine, all_locks, lock};
 use std::sync::Barrier;
@@ -7,7 +6,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 /// More polls than a descheduled partner needs, and fewer than a test may last. The number fits
 /// into 32 bits.
-const PATIENCE: usize = 1 << 31;
+const MAX_POLLS: usize = 1 << 31;
 
 /// Every lock kernel that can be executed here.
 fn kernels(operation: LockOperation) -> Vec<LockKernel> {
@@ -22,8 +21,8 @@ fn words(line: &SharedLine) -> (usize, usize) {
     (line.word.load(SeqCst), line.guarded.load(SeqCst))
 }
 
-/// Values of both words after `threads` threads did `turns` operations each on one line.
-fn contended(kernel: LockKernel, threads: usize, turns: u64) -> (usize, usize) {
+/// Values of both words after `threads` threads did `iterations` operations each on one line.
+fn contended(kernel: LockKernel, threads: usize, iterations: u64) -> (usize, usize) {
     let line = SharedLine::default();
     let start = Barrier::new(threads);
     std::thread::scope(|scope| {
@@ -33,7 +32,7 @@ fn contended(kernel: LockKernel, threads: usize, turns: u64) -> (usize, usize) {
             scope.spawn(move || {
                 start.wait();
                 // Different work for each thread, so that they meet in every order.
-                kernel.run(line, turns, number % 2 * 5, number % 3 * 7)
+                kernel.run(line, iterations, number % 2 * 5, number % 3 * 7)
             });
         }
     });
@@ -42,12 +41,12 @@ fn contended(kernel: LockKernel, threads: usize, turns: u64) -> (usize, usize) {
 
 #[test]
 fn additions_of_several_threads_are_all_there() {
-    for (threads, turns) in [(1, 1000), (2, 20_000), (3, 5000), (8, 700)] {
-        let all = threads * turns as usize;
+    for (threads, iterations) in [(1, 1000), (2, 20_000), (3, 5000), (8, 700)] {
+        let all = threads * iterations as usize;
         for operation in [LockOperation::AtomicAdd, LockOperation::CompareAndSwap] {
             for kernel in kernels(operation) {
                 assert_eq!(
-                    contended(kernel, threads, turns),
+                    contended(kernel, threads, iterations),
                     (all, 0),
                     "{} of {threads} threads",
                     kernel.name()
@@ -56,7 +55,7 @@ fn additions_of_several_threads_are_all_there() {
         }
         for kernel in kernels(LockOperation::SpinLock) {
             assert_eq!(
-                contended(kernel, threads, turns),
+                contended(kernel, threads, iterations),
                 (0, all),
                 "{} of {threads} threads",
                 kernel.name()
@@ -69,23 +68,23 @@ fn additions_of_several_threads_are_all_there() {
 fn one_thread_alone_loses_nothing_whatever_it_does_between() {
     for operation in LockOperation::ALL {
         for kernel in kernels(operation) {
-            for (turns, inside, between) in
+            for (iterations, inside, between) in
                 [(1, 0, 0), (1, 1, 1), (2, 0, 3), (5, 4, 0), (1000, 7, 9)]
             {
                 let line = SharedLine::default();
-                kernel.run(&line, turns, inside, between);
+                kernel.run(&line, iterations, inside, between);
                 let expected = match operation {
                     LockOperation::AtomicAdd
                     | LockOperation::CompareAndSwap
-                    | LockOperation::Fence => (turns as usize, 0),
-                    LockOperation::SpinLock => (0, turns as usize),
+                    | LockOperation::Fence => (iterations as usize, 0),
+                    LockOperation::SpinLock => (0, iterations as usize),
                     LockOperation::Mutex => (0, 0), // it has a word of its own
                     LockOperation::Exchange => (words(&line).0, 0), // what it puts there is nobody's business
                 };
                 assert_eq!(
                     words(&line),
                     expected,
-                    "{}, {turns} turns, {inside}, {between}",
+                    "{}, {iterations} iterations, {inside}, {between}",
                     kernel.name()
                 );
             }
@@ -168,33 +167,37 @@ fn locks_have_names_digests_and_needs() {
 #[test]
 fn two_threads_hand_a_line_to_and_fro() {
     for handoff in HandOff::ALL {
-        for turns in [1, 2, 300] {
+        for iterations in [1, 2, 300] {
             let line = SharedLine::default();
             let (first, second) = std::thread::scope(|scope| {
-                let first = scope.spawn(|| handoff.run(&line, 0, turns, PATIENCE));
-                let second = scope.spawn(|| handoff.run(&line, 1, turns, PATIENCE));
+                let first = scope.spawn(|| handoff.run(&line, 0, iterations, MAX_POLLS));
+                let second = scope.spawn(|| handoff.run(&line, 1, iterations, MAX_POLLS));
                 (
                     first.join().expect("one side"),
                     second.join().expect("the other"),
                 )
             });
-            assert_eq!((first, second), (turns, turns), "{handoff}");
-            assert_eq!(words(&line), (2 * turns, 0), "{handoff}");
+            assert_eq!((first, second), (iterations, iterations), "{handoff}");
+            assert_eq!(words(&line), (2 * iterations, 0), "{handoff}");
         }
     }
 }
 
 #[test]
-fn impatience_ends_a_hand_off() {
+fn too_few_polls_end_a_hand_off() {
     for handoff in HandOff::ALL {
-        for patience in [0, 1, 2, 1000] {
+        for max_polls in [0, 1, 2, 1000] {
             let line = SharedLine::default();
             // There is no partner, so the awaited value never comes, or only once.
-            assert_eq!(handoff.run(&line, 1, 5, patience), 0, "{handoff}");
+            assert_eq!(handoff.run(&line, 1, 5, max_polls), 0, "{handoff}");
             assert_eq!(words(&line), (0, 0), "{handoff}");
-            assert_eq!(handoff.run(&line, 0, 5, patience), 1, "{handoff}");
+            assert_eq!(handoff.run(&line, 0, 5, max_polls), 1, "{handoff}");
             assert_eq!(words(&line), (1, 0), "{handoff}");
-            assert_eq!(handoff.run(&line, 1, 0, patience), 0, "{handoff}: no turns");
+            assert_eq!(
+                handoff.run(&line, 1, 0, max_polls),
+                0,
+                "{handoff}: no iterations"
+            );
             assert_eq!(words(&line), (1, 0), "{handoff}");
         }
         assert_eq!(handoff.to_string().parse(), Ok(handoff));

@@ -98,14 +98,14 @@ impl Route {
         walk
     }
 
-    /// Value of `StreamWalk::offset` after `turns` iterations from the start.
-    fn offset(&self, turns: usize) -> usize {
+    /// Value of `StreamWalk::offset` after `iterations` iterations from the start.
+    fn offset(&self, iterations: usize) -> usize {
         let step = match self.contract.visits {
             AccessOrder::Forward | AccessOrder::Backward => BLOCK,
             AccessOrder::Lines => 32,
             AccessOrder::Chunks => 4,
         };
-        turns % self.pass * step
+        iterations % self.pass * step
     }
 
     /// The words of a stream that iteration `turn` visits.
@@ -126,12 +126,12 @@ impl Route {
         }
     }
 
-    /// Does `turns` iterations from iteration `start` on to `words` (all streams one after
+    /// Does `iterations` iterations from iteration `start` on to `words` (all streams one after
     /// another), by the oracle. Returns the sum of the loaded words if the contract adds them up.
-    fn expect(&self, words: &mut [u64], start: usize, turns: usize) -> u64 {
+    fn expect(&self, words: &mut [u64], start: usize, iterations: usize) -> u64 {
         let stream = words.len() / self.contract.streams() as usize;
         let mut sum = 0u64;
-        for turn in start..start + turns {
+        for turn in start..start + iterations {
             let visited = self.words(turn);
             let place = |i: usize| i / WORDS * stream + visited[i % WORDS];
             let count = WORDS * self.contract.streams() as usize;
@@ -172,16 +172,20 @@ fn places(window: &Window, length: usize) -> [Range<usize>; 3] {
     [0, 4096 - 64, window.len() - length].map(|start| start..start + length)
 }
 
-/// Runs `kernel` over `part` for `turns` iterations from iteration `start` on, and compares the
+/// Runs `kernel` over `part` for `iterations` iterations from iteration `start` on, and compares the
 /// whole window with the expected content.
 fn assert_as_expected(
     (kernel, route): (&StreamKernel, &Route),
     window: &Window,
     part: &Range<usize>,
-    (start, turns): (usize, usize),
+    (start, iterations): (usize, usize),
 ) {
     let mut expected = contents(window);
-    let sum = route.expect(&mut expected[part.start / 8..part.end / 8], start, turns);
+    let sum = route.expect(
+        &mut expected[part.start / 8..part.end / 8],
+        start,
+        iterations,
+    );
 
     let mut walk = route.walk(window, part.clone());
     assert_eq!(
@@ -189,18 +193,18 @@ fn assert_as_expected(
         (route.pass * BLOCK) as u64 / route.contract.iteration
     );
     walk.resume_at(route.offset(start));
-    kernel.run(&mut walk, turns as u64);
+    kernel.run(&mut walk, iterations as u64);
 
     let what = || {
         format!(
-            "{}, bytes {part:?} of {}, {turns} turns from {start}",
+            "{}, bytes {part:?} of {}, {iterations} iterations from {start}",
             kernel.name(),
             window.len()
         )
     };
     assert_eq!(
         walk.offset(),
-        route.offset(start + turns),
+        route.offset(start + iterations),
         "offset of {}",
         what()
     );
@@ -384,20 +388,20 @@ fn a_walk_goes_on_where_it_stopped() {
         let route = Route::new(contract, 9);
         let mut walk = route.walk(&window, 0..length);
         let mut at = 0;
-        for turns in [0, 1, 4, 9, 0, 13, 8, 27, 1] {
-            let sum = route.expect(&mut expected[..length / 8], at, turns);
-            kernel.run(&mut walk, turns as u64);
-            at = (at + turns) % 9;
+        for iterations in [0, 1, 4, 9, 0, 13, 8, 27, 1] {
+            let sum = route.expect(&mut expected[..length / 8], at, iterations);
+            kernel.run(&mut walk, iterations as u64);
+            at = (at + iterations) % 9;
             assert_eq!(
                 (walk.offset(), walk.checksum()),
                 (route.offset(at), sum),
-                "{} after {turns}",
+                "{} after {iterations}",
                 kernel.name()
             );
             assert_eq!(
                 contents(&window),
                 expected,
-                "{} after {turns}",
+                "{} after {iterations}",
                 kernel.name()
             );
         }

@@ -196,7 +196,7 @@ fn instructions_preserve_the_registers_of_the_caller() {
     {
         let code = listed.address().expect("it has a kernel") as usize;
         let mut call = InstructionCall {
-            turns: 3,
+            iterations: 3,
             scratch: (&raw mut *scratch) as usize,
         };
         // SAFETY: the kernel can be executed here, and the scratch memory is borrowed.
@@ -219,7 +219,7 @@ fn locks_and_handoffs_preserve_the_registers_of_the_caller() {
             line.word.store(0, Relaxed);
             let mut call = LockCall {
                 word,
-                turns: 3,
+                iterations: 3,
                 inside: 2,
                 between: 2,
                 failed_tries: 0,
@@ -239,13 +239,13 @@ fn locks_and_handoffs_preserve_the_registers_of_the_caller() {
             let mut call = HandOffCall {
                 word,
                 expected,
-                turns: 1,
-                patience: 3,
+                iterations: 1,
+                max_polls: 3,
             };
             // SAFETY: as above.
             unsafe { assert_preserved(name.name(), code as usize, &raw mut call as usize) };
             assert_eq!(
-                call.turns, expected,
+                call.iterations, expected,
                 "{name}: only a value that is there is answered"
             );
         }

@@ -196,7 +196,7 @@ fn locks_and_hand_offs_preserve_the_registers_of_the_caller() {
             window.words()[0].store(0, Relaxed);
             let mut call = LockCall {
                 word,
-                turns: 2,
+                iterations: 2,
                 inside: 3,
                 between: 1,
                 failed_tries: 9,
@@ -215,13 +215,17 @@ fn locks_and_hand_offs_preserve_the_registers_of_the_caller() {
         let mut call = HandOffCall {
             word,
             expected: 4,
-            turns: 3,
-            patience: 5,
+            iterations: 3,
+            max_polls: 5,
         };
         // SAFETY: the word lies in the window.
         unsafe { assert_preserved("hand-off", code as usize, &raw mut call as usize) };
         assert_eq!(
-            (window.words()[0].load(Relaxed), call.expected, call.turns),
+            (
+                window.words()[0].load(Relaxed),
+                call.expected,
+                call.iterations
+            ),
             (5, 6, 2),
             "one answer was given"
         );
@@ -237,7 +241,7 @@ fn instructions_preserve_the_registers_of_the_caller() {
     {
         let code = listed.address().unwrap();
         let mut call = InstructionCall {
-            turns: 2,
+            iterations: 2,
             scratch: window.address(),
         };
         // SAFETY: the window is as long as the scratch memory, and the kernel can be executed here.

@@ -96,7 +96,7 @@ pub fn instructions(check: Check) {
         };
         let mut scratch = Scratch::new();
         let mut call = InstructionCall {
-            turns: 2,
+            iterations: 2,
             scratch: (&raw mut *scratch) as usize,
         };
         // SAFETY: the kernel can be executed here, and the scratch memory is what it expects.
@@ -119,7 +119,7 @@ pub fn locks(check: Check) {
             line.word.store(0, Relaxed);
             let mut call = LockCall {
                 word,
-                turns: 2,
+                iterations: 2,
                 inside: 2,
                 between: 3,
                 failed_tries: 0,
@@ -137,13 +137,13 @@ pub fn locks(check: Check) {
         let mut call = HandOffCall {
             word,
             expected: 5,
-            turns: 2,
-            patience: 3,
+            iterations: 2,
+            max_polls: 3,
         };
         // SAFETY: the word is an atomic. The second awaited value never comes.
         unsafe { check("hand-off", code as usize, &raw mut call as usize) };
         assert_eq!(
-            (line.word.load(Relaxed), call.expected, call.turns),
+            (line.word.load(Relaxed), call.expected, call.iterations),
             (6, 7, 1)
         );
     }

@@ -219,7 +219,7 @@ fn wide_kernels_leave_no_upper_halves_behind() {
         let mut scratch = Scratch::new();
         let mut left = [[1; 2]; 16];
         let mut call = InstructionCall {
-            turns: 2,
+            iterations: 2,
             scratch: (&raw mut *scratch) as usize,
         };
         // SAFETY: as above.

@@ -63,11 +63,11 @@ extern "C" fn on_step(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
     }
 }
 
-/// Number of instructions that `turns` iterations of the kernel at `code` execute.
-fn count(code: &Range<usize>, turns: usize) -> usize {
+/// Number of instructions that `iterations` iterations of the kernel at `code` execute.
+fn count(code: &Range<usize>, iterations: usize) -> usize {
     let mut scratch = Scratch::new();
     let mut call = InstructionCall {
-        turns,
+        iterations,
         scratch: (&raw mut *scratch) as usize,
     };
     for (place, value) in WATCHED.iter().zip([code.start, code.end, 0]) {
@@ -107,7 +107,7 @@ fn child_that_steps() {
         let more = count(&code, 4);
         assert_eq!(
             more - few,
-            kernel.per_turn() as usize * in_one + own,
+            kernel.per_iteration() as usize * in_one + own,
             "{}: {text}",
             kernel.name()
         );

@@ -187,14 +187,14 @@ fn width(row: &KernelRow) -> usize {
     }
 }
 
-/// A walk over streams of `pass` iterations, from byte `start` of the window on. It does `turns`
+/// A walk over streams of `pass` iterations, from byte `start` of the window on. It does `iterations`
 /// iterations from iteration `first` on.
 #[derive(Debug, Clone, Copy)]
 struct Route {
     pass: usize,
     start: usize,
     first: usize,
-    turns: usize,
+    iterations: usize,
 }
 
 impl Route {
@@ -222,22 +222,24 @@ impl Route {
         };
         let up = |start: usize, bytes: usize| (start..start + bytes).step_by(step);
         let order = self.order(contract.visits);
-        let turns = (self.first..self.first + self.turns * BLOCK_BYTES as usize / block)
+        let iterations = (self.first..self.first + self.iterations * BLOCK_BYTES as usize / block)
             .map(|turn| turn % self.pass);
         match contract.visits {
-            AccessOrder::Forward => turns.flat_map(|turn| up(turn * block, block)).collect(),
-            AccessOrder::Backward => visit(contract.visits, self.pass, self.first, self.turns)
+            AccessOrder::Forward => iterations
+                .flat_map(|turn| up(turn * block, block))
+                .collect(),
+            AccessOrder::Backward => visit(contract.visits, self.pass, self.first, self.iterations)
                 .into_iter()
                 .flat_map(|at| up(at * block, block).rev())
                 .collect(),
-            AccessOrder::Lines => turns
+            AccessOrder::Lines => iterations
                 .flat_map(|turn| {
                     order[turn * 8..turn * 8 + 8]
                         .iter()
                         .flat_map(|&line| up(line * 64, 64))
                 })
                 .collect(),
-            AccessOrder::Chunks => turns
+            AccessOrder::Chunks => iterations
                 .flat_map(|turn| up(order[turn] * block, block))
                 .collect(),
         }
@@ -269,7 +271,7 @@ fn trace_stream(row: &KernelRow, window: &Window, route: Route) {
     let step = [iteration, iteration, 32, 4][contract.visits as usize];
     walk.resume_at(route.first * step);
     let pages = window.address()..window.address() + window.len();
-    let all = record(&pages, || kernel.run(&mut walk, route.turns as u64));
+    let all = record(&pages, || kernel.run(&mut walk, route.iterations as u64));
     let (stores, loads): (Vec<Access>, Vec<Access>) =
         all.into_iter().partition(|access| access.stores);
 
@@ -319,7 +321,7 @@ fn child_that_traces_streams() {
     for (row, _) in executable() {
         let contract = row.operation.contract();
         let flush = window.len() - 2 * contract.iteration as usize * contract.streams() as usize;
-        for (pass, start, first, turns) in [
+        for (pass, start, first, iterations) in [
             (1, 0, 0, 1),
             (1, 64, 0, 3),
             (3, 4096 - 64, 0, 3),
@@ -335,7 +337,7 @@ fn child_that_traces_streams() {
                     pass,
                     start,
                     first,
-                    turns,
+                    iterations,
                 },
             );
         }
