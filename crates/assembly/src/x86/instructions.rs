@@ -10,9 +10,9 @@ use crate::architecture::{Feature, InstructionRow};
 use crate::instruction::Instruction;
 use crate::text::{each, lines, repeat};
 
-/// Registers of timed instructions. `$iterations` counts iterations, `$scratch` is the scratch memory,
-/// `$d` the operand of additions. `$size` and `$bytes` are those of a word. On x86-64 also: `$r`
-/// is the name of a general register in lists.
+/// Registers of timed instructions. `$iterations` counts down, `$scratch` is the scratch memory, `$d`
+/// the operand of additions. `$size` and `$bytes` are those of a word. `$r` is a general register as
+/// lists name it.
 const REGISTERS: [Register; 9] = [
     register("$iterations", "rdi", "edi"),
     register("$scratch", "rsi", "esi"),
