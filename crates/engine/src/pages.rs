@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use units::CpuList;
 
 /// Page evidence of `work` from the `readings` of its windows, and what the system did not report.
-/// A share is that of the worst window. Nodes are those of all windows.
+/// Each share is the smallest of all windows. Nodes are those of all windows.
 pub fn evidence(
     readings: &[PageReading],
     work: &Work,

@@ -70,7 +70,7 @@ pub fn choose(cpus: &[u32], places: &Places, most: usize) -> Vec<ChosenPair> {
         .collect()
 }
 
-/// The first CPU of each group.
+/// The first CPU of each group that shares a cache.
 fn leaders(cpus: &[u32], places: &Places) -> BTreeSet<u32> {
     let mut seen = BTreeSet::new();
     cpus.iter()

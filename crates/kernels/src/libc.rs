@@ -22,7 +22,7 @@ fn runs(call: &mut StreamCall, mut run: impl FnMut(usize, usize)) {
     }
 }
 
-/// Defines a reference kernel with the calling convention of kernels.
+/// Defines a reference kernel: a function of the C library, called like an assembly kernel.
 macro_rules! reference_kernel {
     ($(#[$doc:meta])* $name:ident, $call:ident, $start:ident, $length:ident, $body:expr) => {
         $(#[$doc])*

@@ -18,7 +18,7 @@ use units::{Bytes, ParseError, counted};
 /// lie outside.
 pub const CONFIDENCE: f64 = 0.98;
 
-/// Smaller differences do not matter, unless the user says otherwise.
+/// Differences below this do not matter, unless the user says otherwise.
 pub const DEFAULT_FLOOR: Fraction = Fraction(0.03);
 
 /// Floor for points without samples. Only experience says how much two sessions of one machine

@@ -10,7 +10,7 @@ use host::memory::Window;
 use report::KernelUsed;
 use std::sync::{Arc, Mutex};
 
-/// Prepared work of the next samples.
+/// Work that the next samples will execute.
 #[derive(Debug, Clone)]
 pub(super) enum Prepared {
     Stream(Arc<StreamRun>),

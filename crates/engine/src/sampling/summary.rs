@@ -195,7 +195,7 @@ fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
     })
 }
 
-/// Core clocks measured around the undisturbed samples.
+/// Core clocks around each undisturbed sample.
 fn core_clocks(log: &PointLog, work: &Work) -> Vec<f64> {
     let clean = log
         .samples
