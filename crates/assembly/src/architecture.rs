@@ -4,7 +4,7 @@
 //! a field of the kernel's [`Call`]. The text has neither the end mark nor the alignment of the
 //! entry: [`crate::rust_source`] adds both.
 
-use crate::contract::{CONTRACTS, Contract};
+use crate::contract::{AccessOrder, BLOCK_BYTES, CONTRACTS, Contract, Policy};
 use crate::instruction::Instruction;
 
 /// Largest number of walkers of a chase.
@@ -38,8 +38,22 @@ pub struct Set {
     pub bits: Bits,
     /// Feature that all rows need.
     pub needs: Feature,
-    /// The row for a contract.
-    pub row: Box<dyn Fn(&Contract) -> Row>,
+    /// The row for a contract that makes sense; [`Set::row`] asks it.
+    pub generator: Box<dyn Fn(&Contract) -> Row>,
+}
+
+impl Set {
+    /// The row for `contract`.
+    pub fn row(&self, contract: &Contract) -> Row {
+        let plain = contract.visits == AccessOrder::Forward && contract.iteration == BLOCK_BYTES;
+        if contract.prefetches && contract.loads == 0 {
+            Row::Unsupported("nothing is loaded that could be prefetched")
+        } else if contract.policy == Policy::WholeLine && (contract.prefetches || !plain) {
+            Row::Unsupported("instructions for whole lines go upwards, block by block")
+        } else {
+            (self.generator)(contract)
+        }
+    }
 }
 
 /// Row of a set for one contract.
@@ -182,7 +196,7 @@ impl Architecture {
         };
         for set in &self.sets {
             for contract in &CONTRACTS {
-                if let Row::Code(text) | Row::Needs(_, text) = (set.row)(contract) {
+                if let Row::Code(text) | Row::Needs(_, text) = set.row(contract) {
                     let name = format!("{}/{}", contract.name, set.id.to_lowercase());
                     add(name, Call::Stream, &text);
                 }

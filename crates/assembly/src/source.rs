@@ -142,7 +142,7 @@ impl Source<'_> {
         for set in &self.architecture.sets {
             let rows: Vec<String> = CONTRACTS
                 .iter()
-                .map(|contract| self.row(set, contract.name, &(set.row)(contract)))
+                .map(|contract| self.row(set, contract.name, &set.row(contract)))
                 .collect();
             let bits = match set.bits {
                 Bits::Fixed(bits) => format!("Bits::Fixed({bits})"),

@@ -57,7 +57,7 @@ mod tests {
                 let sets = for_target(target).unwrap().sets;
                 let library = sets
                     .iter()
-                    .filter(|set| matches!((set.row)(contract), Row::CLibrary));
+                    .filter(|set| matches!(set.row(contract), Row::CLibrary));
                 let expected = usize::from(contract.origin == CodeOrigin::CLibrary);
                 assert_eq!(library.count(), expected, "{target} {}", contract.name);
             }
@@ -90,10 +90,32 @@ mod tests {
         for target in TARGETS {
             for set in for_target(target).unwrap().sets {
                 for contract in &contracts {
-                    if let Row::Code(text) | Row::Needs(_, text) = (set.row)(contract) {
+                    if let Row::Code(text) | Row::Needs(_, text) = set.row(contract) {
                         let wrong = text.find(['$', '%', '@']);
                         assert_eq!(wrong, None, "{target} {contract:?}:\n{text}");
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn contracts_without_sense_are_refused_by_every_set() {
+        let named = |name: &str| CONTRACTS.iter().find(|c| c.name == name).unwrap().clone();
+        let mut prefetched = named("write");
+        prefetched.prefetches = true;
+        let mut descending = named("copy-rep");
+        descending.visits = crate::contract::AccessOrder::Backward;
+        let mut loaded = named("read");
+        loaded.policy = crate::contract::Policy::WholeLine;
+        for target in TARGETS {
+            for set in for_target(target).unwrap().sets {
+                for contract in [&prefetched, &descending, &loaded] {
+                    let row = set.row(contract);
+                    assert!(
+                        matches!(row, Row::Unsupported(_)),
+                        "{target} {contract:?}: {row:?}"
+                    );
                 }
             }
         }

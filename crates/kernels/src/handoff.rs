@@ -27,8 +27,8 @@ pub(super) struct HandOffCall {
     pub max_polls: usize,
 }
 
-/// The machine code of one hand-off kernel. It leaves the number of missing answers in `iterations`, and
-/// the next value to wait for in `expected`.
+/// The machine code of one hand-off kernel. It leaves the number of missing answers in
+/// `iterations`, and the next value to wait for in `expected`.
 pub(super) type HandOffCode = kernel_fn!(&mut HandOffCall);
 
 /// Instructions that take and answer a value.

@@ -11,7 +11,7 @@ pub(super) fn sets() -> Vec<Set> {
         id,
         bits,
         needs,
-        row: Box::new(|contract| row(registers, contract)),
+        generator: Box::new(|contract| row(registers, contract)),
     };
     vec![
         set("Scalar", Bits::Fixed(64), BASELINE, &SCALAR),

@@ -35,13 +35,13 @@ pub(super) fn sets() -> Vec<Set> {
             id: "Scalar",
             bits: Bits::Fixed(32),
             needs: VFP,
-            row: Box::new(|contract| row(Registers::General, contract)),
+            generator: Box::new(|contract| row(Registers::General, contract)),
         },
         Set {
             id: "Neon",
             bits: Bits::Fixed(128),
             needs: NEON,
-            row: Box::new(|contract| row(Registers::Neon, contract)),
+            generator: Box::new(|contract| row(Registers::Neon, contract)),
         },
     ]
 }

@@ -32,13 +32,13 @@ pub(super) fn sets() -> Vec<Set> {
             id: "Scalar",
             bits: Bits::Fixed(64),
             needs: RV64GC,
-            row: Box::new(|contract| row(contract, true)),
+            generator: Box::new(|contract| row(contract, true)),
         },
         Set {
             id: "Rvv",
             bits: Bits::Chosen("vector_bits"),
             needs: RVV,
-            row: Box::new(|contract| row(contract, false)),
+            generator: Box::new(|contract| row(contract, false)),
         },
     ]
 }

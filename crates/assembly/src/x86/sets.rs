@@ -11,7 +11,7 @@ pub(super) fn sets(mode: Mode) -> Vec<Set> {
         id,
         bits: Bits::Fixed(bits),
         needs,
-        row: Box::new(move |contract| row(mode, &registers, contract)),
+        generator: Box::new(move |contract| row(mode, &registers, contract)),
     };
     vec![
         set("Scalar", mode.choose(64, 32), baseline(mode), scalar(mode)),

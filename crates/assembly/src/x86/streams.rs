@@ -117,6 +117,8 @@ impl Combine {
 /// Reason why only the scalar set has string instructions.
 const STRINGS: &str =
     "string instructions use no vector registers; see write-rep/scalar and copy-rep/scalar";
+/// Reason why other operations do not handle whole lines.
+const NO_WHOLE_LINES: &str = "x86 stores, zeroes and copies whole lines only";
 /// Reason why only the scalar set zeroes cache lines.
 const ZERO: &str =
     "the instruction that zeroes cache lines uses no vector registers; see write-zero/scalar";
@@ -146,8 +148,12 @@ pub(super) fn row(mode: Mode, set: &Registers, contract: &Contract) -> Row {
         return match contract.does {
             Does::StoreZero if general => Row::Needs(CLZERO, zeroed_lines(mode, contract)),
             Does::StoreZero => Row::Unsupported(ZERO),
-            _ if general => Row::Code(strings::strings(mode, contract)),
-            _ => Row::Unsupported(STRINGS),
+            Does::StoreByte | Does::Move if general => Row::Code(strings::strings(mode, contract)),
+            Does::StoreByte | Does::Move => Row::Unsupported(STRINGS),
+            Does::Load | Does::Sum | Does::Touch | Does::Store | Does::Update => {
+                Row::Unsupported(NO_WHOLE_LINES)
+            }
+            Does::Scale | Does::Add | Does::Triad => Row::Unsupported(NO_WHOLE_LINES),
         };
     }
     let kernel = Kernel {
@@ -248,16 +254,9 @@ impl Kernel<'_> {
 
     /// The pieces of an iteration with their addresses. Each piece does `accesses`.
     fn pieces(&self, accesses: &Accesses) -> String {
-        let base = |streams: [&str; 4], bytes: u64, down: bool| Piece {
-            streams: streams.map(str::to_owned),
-            bytes,
-            down,
-        };
-        let ordinary = ["$position", "$second", "$third", ""];
         match self.contract.visits {
             AccessOrder::Lines => self.lines(accesses),
-            visits => {
-                let down = visits == AccessOrder::Backward;
+            AccessOrder::Forward | AccessOrder::Backward | AccessOrder::Chunks => {
                 // The third and fourth stream of loads need no register of their own.
                 let streams = if self.contract.loads > 2 {
                     [
@@ -267,14 +266,18 @@ impl Kernel<'_> {
                         "$second + 2 * $delta",
                     ]
                 } else {
-                    ordinary
+                    ["$position", "$second", "$third", ""]
                 };
                 let get = match self.contract.streams() {
                     1 => "",
                     3 => "lea $second, [$position + $delta]\nlea $third, [$position + 2 * $delta]",
                     _ => "lea $second, [$position + $delta]",
                 };
-                let piece = base(streams, self.contract.iteration, down);
+                let piece = Piece {
+                    streams: streams.map(str::to_owned),
+                    bytes: self.contract.iteration,
+                    down: self.down(),
+                };
                 lines([get, &self.groups(accesses, &piece)])
             }
         }
