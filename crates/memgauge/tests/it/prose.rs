@@ -27,6 +27,9 @@ const NO_SUBJECTS: [&str; 4] = ["What", "Where", "Those", "Beside"];
 /// Crates that print nothing: machine code, and the machine of tests.
 const SILENT: [&str; 2] = ["crates/kernels/", "crates/simulated/"];
 
+/// Crate that writes assembly and Rust source. Its messages are reasons and help.
+const ASSEMBLY: &str = "crates/assembly/";
+
 /// Macros and functions whose texts are for developers.
 const FOR_DEVELOPERS: [&str; 8] = [
     "assert",
@@ -62,6 +65,9 @@ fn messages() -> BTreeMap<String, Vec<String>> {
         crate::source::remove_tests(&mut parsed.items);
         let mut found = Vec::new();
         literals(parsed.into_token_stream(), &mut found);
+        if file.path.starts_with(ASSEMBLY) {
+            found.retain(|text| !is_source(text));
+        }
         if !found.is_empty() {
             all.insert(file.path.clone(), found);
         }
@@ -107,6 +113,16 @@ fn is_sentence(text: &str) -> bool {
         letters * 2 > word.len() && !word.contains(['<', '>', '=', '/'])
     });
     words.count() >= 4 && !text.contains(['<', '\u{1b}'])
+}
+
+/// Whether a literal is assembly or Rust source: several lines, braces and operands, a comment, or a
+/// name and a list of operands.
+fn is_source(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let operands = words.get(1..words.len().saturating_sub(1));
+    text.contains(['\n', '[', '{', '$', '%'])
+        || text.starts_with("///")
+        || operands.is_some_and(|words| words.iter().all(|word| word.ends_with(',')))
 }
 
 /// Comments of all crates, each with its place; lines of one comment are joined.
