@@ -113,8 +113,8 @@ pub struct Observation {
     pub external: Option<ExternalFigures>,
     /// True if the work came to its end: there is nothing left to sample.
     pub is_last: bool,
-    /// True if two vCPUs were closer to each other than usual. Set by the sampler afterwards.
-    pub co_scheduled: bool,
+    /// True if the host moved a vCPU during the round. Set by the sampler afterwards.
+    pub host_moved: bool,
     /// IPC of independent instructions right before and after the sample, the lowest of all
     /// threads. `None` if unknown.
     pub ipc: Option<f64>,

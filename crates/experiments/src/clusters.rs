@@ -2,7 +2,7 @@
 //! whose directions differ.
 
 use crate::difference::{ComparisonResult, Difference, Figure};
-use report::{Dataset, Finding, Point};
+use report::{Dataset, Finding, PlacementStratum, Point, VcpuPlacement};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
 
@@ -12,10 +12,6 @@ const GAP: f64 = 1.25;
 
 /// A pair is asymmetric when its directions differ by this factor, and their intervals do not meet.
 const ASYMMETRIC: f64 = 1.1;
-
-/// Relation of two CPUs that are on different cores by the topology but have the round trip of
-/// hardware threads of one core.
-const ONE_CORE: &str = "same-core-by-timing";
 
 /// Up to this many groups are listed one by one.
 const MAX_NAMED: usize = 16;
@@ -45,7 +41,17 @@ struct MeasuredPair<'a> {
     to: u32,
     relation: &'a str,
     ns: f64,
+    /// The placements of the two CPUs; empty if they were not measured.
+    strata: &'a [PlacementStratum],
     point: &'a Point,
+}
+
+/// Round trips of a kind of pairs.
+#[derive(Default)]
+struct Kind {
+    ns: Vec<f64>,
+    /// Share of the rounds of each pair.
+    shares: Vec<f64>,
 }
 
 /// Findings of the points of `operation`.
@@ -68,47 +74,77 @@ pub(super) fn findings(dataset: &Dataset, operation: &str) -> Vec<Finding> {
 fn measured(point: &Point) -> Option<MeasuredPair<'_>> {
     let outcome = point.usable()?;
     let cpu = |axis: &str| point.number(axis).and_then(|n| u32::try_from(n).ok());
-    // The round trip shows what the host does; the topology is what it tells its guest.
-    let one_core = outcome
-        .evidence
-        .vcpu_placement
-        .as_ref()
-        .is_some_and(|near| near.one_core);
     Some(MeasuredPair {
         from: cpu("from")?,
         to: cpu("to")?,
-        relation: if one_core {
-            ONE_CORE
-        } else {
-            point.name("relation")?
-        },
+        relation: point.name("relation")?,
         ns: outcome.summary.median,
+        strata: outcome
+            .evidence
+            .vcpu_placement
+            .as_ref()
+            .map_or(&[], |evidence| &evidence.strata),
         point,
     })
 }
 
-/// Round trip of each relation: the median over its pairs, and their range.
+/// Kind of `pair` while the host had it as `stratum` says: the relation that the topology reports,
+/// if it agrees, else the placement by timing.
+fn kind(pair: &MeasuredPair<'_>, stratum: &PlacementStratum) -> String {
+    let promised = pair.relation.parse().ok();
+    if promised.and_then(VcpuPlacement::promised) == Some(stratum.placement) {
+        pair.relation.to_owned()
+    } else {
+        format!("{}-by-timing", stratum.placement)
+    }
+}
+
+/// Round trip of each relation: the median over its pairs, their range, and the share of time if
+/// the host moves the CPUs.
 fn relations(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
-    let mut kinds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
     for pair in pairs {
-        kinds.entry(pair.relation).or_default().push(pair.ns);
+        let mut add = |name: String, ns: f64, share: f64| {
+            let kind = kinds.entry(name).or_default();
+            kind.ns.push(ns);
+            kind.shares.push(share);
+        };
+        if pair.strata.is_empty() {
+            add(pair.relation.to_owned(), pair.ns, 1.0);
+        }
+        for stratum in pair.strata {
+            if let Some(ns) = stratum.median {
+                add(kind(pair, stratum), ns, stratum.share);
+            }
+        }
     }
     let mut said: Vec<(f64, String)> = Vec::new();
     let mut values = BTreeMap::new();
-    for (kind, all) in &kinds {
-        let median = stats::median(all)?;
-        let least = stats::quantile(all, 0.0)?;
-        let most = stats::quantile(all, 1.0)?;
-        let range = format!(" ({} to {})", significant(least), significant(most));
-        let range = if all.len() > 1 { range } else { String::new() };
-        said.push((median, format!("{kind} {} ns{range}", significant(median))));
+    for (name, Kind { ns, shares }) in &kinds {
+        let median = stats::median(ns)?;
+        let least = stats::quantile(ns, 0.0)?;
+        let most = stats::quantile(ns, 1.0)?;
+        let share = stats::mean(shares)?;
+        let mut notes = Vec::new();
+        if ns.len() > 1 {
+            notes.push(format!("{} to {}", significant(least), significant(most)));
+        }
+        if share < 1.0 {
+            notes.push(format!("{:.0}% of the time", share * 100.0));
+        }
+        let notes = match notes.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", notes.join("; ")),
+        };
+        said.push((median, format!("{name} {} ns{notes}", significant(median))));
         let figures = [
             ("ns", median),
             ("least_ns", least),
             ("most_ns", most),
-            ("pairs", all.len() as f64),
+            ("pairs", ns.len() as f64),
+            ("share", share),
         ];
-        values.extend(figures.map(|(what, value)| (format!("{kind}_{what}"), value)));
+        values.extend(figures.map(|(what, value)| (format!("{name}_{what}"), value)));
     }
     said.sort_by(|a, b| a.0.total_cmp(&b.0));
     let said: Vec<String> = said.into_iter().map(|(_, text)| text).collect();
@@ -488,6 +524,7 @@ mod tests {
                     to,
                     relation: "shared-l3",
                     ns,
+                    strata: &[],
                     point,
                 })
                 .collect();

@@ -8,6 +8,7 @@ mod invocation;
 mod limits;
 mod phases;
 mod provenance;
+mod vcpu_moves;
 
 use crate::plan::{Batch, Phase, Plan, PlannedPoint, most_needed_first};
 pub use invocation::{Invocation, Observer, Past};
@@ -25,6 +26,7 @@ use report::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Hertz, Nanos};
+use vcpu_moves::vcpu_moves;
 use verdict::{SampleStatistics, VerdictInput, base_clock, judge};
 
 /// No sample begins after the budget times `BUDGET_TOLERANCE`. A session without any sample by then
@@ -144,6 +146,7 @@ pub fn execute(
     findings.extend(
         shapes(&datasets)
             .into_iter()
+            .chain(vcpu_moves(run.machine.facts(), &datasets))
             .chain(interruptions(&datasets)),
     );
     let verdict = ReportVerdict::summarise(&datasets);
@@ -437,6 +440,7 @@ impl Run<'_> {
                 .load
                 .as_ref()
                 .zip(traffic_limit.as_ref()),
+            samples: evaluation.measured.samples.len() as u64,
             machine_cpus: self.machine.facts().topology.cpus.len(),
             storage: evaluation.measured.storage.as_deref(),
             rounds: evaluation.rounds,

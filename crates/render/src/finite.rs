@@ -1,7 +1,9 @@
 //! Removes figures that are not finite numbers, so that none is shown as a number.
 
 use super::NamedReport;
-use report::{Dataset, Fact, Finding, HostFacts, Measured, Outcome, Point, Report, Summary};
+use report::{
+    Dataset, Fact, Finding, HostFacts, Measured, Outcome, PlacementStratum, Point, Report, Summary,
+};
 use std::borrow::Cow;
 
 /// `report` if all of its measured values are finite, else a repaired copy.
@@ -100,7 +102,7 @@ fn is_whole(point: &Point) -> bool {
             .evidence
             .vcpu_placement
             .as_ref()
-            .is_none_or(|c| (c.nearest_ns + c.usual_ns).is_finite())
+            .is_none_or(|evidence| evidence.strata.iter().all(is_finite_stratum))
         && measured
             .evidence
             .smt_interference
@@ -179,6 +181,21 @@ fn spread(summary: &mut Summary) -> [&mut Option<f64>; 3] {
     ]
 }
 
+/// True if all figures of a stratum are finite.
+fn is_finite_stratum(stratum: &PlacementStratum) -> bool {
+    let figures = [
+        stratum.median,
+        stratum.ci_low,
+        stratum.ci_high,
+        stratum.confidence,
+    ];
+    figures
+        .into_iter()
+        .flatten()
+        .chain([stratum.share, stratum.round_trip_ns])
+        .all(f64::is_finite)
+}
+
 /// Removes optional figures that are not finite.
 fn repair_measured(measured: &mut Measured) {
     measured.also.retain(|_, v| v.is_finite());
@@ -189,9 +206,9 @@ fn repair_measured(measured: &mut Measured) {
         .samples
         .retain(|s| s.value.is_finite() && s.elapsed_ns.is_finite());
     drop_wild(&mut measured.limit, |l| l.value);
-    drop_wild(&mut measured.evidence.vcpu_placement, |c| {
-        c.nearest_ns + c.usual_ns
-    });
+    if let Some(evidence) = &mut measured.evidence.vcpu_placement {
+        evidence.strata.retain(is_finite_stratum);
+    }
     drop_wild(&mut measured.evidence.smt_interference, |c| {
         c.baseline_ipc + c.lowest_ipc
     });

@@ -1,5 +1,6 @@
 //! Evidence of a point, and the verdict that follows from the evidence.
 
+use super::VcpuPlacementEvidence;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,7 +129,7 @@ impl Cause {
     pub fn disturbance(self) -> &'static str {
         match self {
             Cause::Moved => "in which a thread was on another cpu",
-            Cause::HostMoved => "in which the host had moved cpus closer together",
+            Cause::HostMoved => "in which the host moved a vCPU",
             Cause::CoreShared => "on a shared core",
             Cause::NotResident => "with page faults",
             Cause::Others => "with context switches",
@@ -279,28 +280,6 @@ pub struct SystemActivity {
     pub highest_celsius: Option<f64>,
 }
 
-/// Round trips of a cache line between vCPUs, read before and after each round of a point. The host
-/// may put two vCPUs on one core for a while.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct VcpuPlacementEvidence {
-    /// The two CPUs with the shortest round trip.
-    pub cpus: [u32; 2],
-    /// Rounds in which CPUs were closer than usual by a factor of 2.5 or more. The summary leaves
-    /// their samples out.
-    pub co_scheduled_rounds: u64,
-    /// True if the median round trip of two of the CPUs was below 27 ns: they were hardware threads
-    /// of one core most of the time.
-    #[serde(default)]
-    pub one_core: bool,
-    /// Number of rounds with a reading.
-    pub rounds: u64,
-    /// Shortest round trip, in ns.
-    pub nearest_ns: f64,
-    /// Usual round trip of these two CPUs, in ns.
-    pub usual_ns: f64,
-}
-
 /// Independent instructions that a core issued per cycle, read for some microseconds before and
 /// after each sample. The rate is lower than usual if another hardware thread of the core computes,
 /// be it of another virtual machine.
@@ -345,7 +324,8 @@ pub struct Evidence {
     pub longest_gap_ns: Option<f64>,
     /// System activity during the rounds.
     pub system_activity: SystemActivity,
-    /// Distances between the vCPUs of a virtual machine whose host may move them; `null` pages_on_other_nodes.
+    /// Placement of the vCPUs round by round; `null` outside of a virtual machine and for a single
+    /// thread.
     pub vcpu_placement: Option<VcpuPlacementEvidence>,
     /// Use of the cores by other hardware threads; `null` if it cannot be measured.
     pub smt_interference: Option<SmtInterference>,

@@ -675,6 +675,7 @@ mod tests {
             allocation: 0,
             gaps_ns: None,
             cpus: Vec::new(),
+            placement: None,
             disturbance: None,
         };
         measured.samples = values.iter().map(sample).collect();

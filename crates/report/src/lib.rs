@@ -21,6 +21,7 @@ mod sc_membench;
 mod storage;
 mod store;
 mod trace;
+mod vcpu_placement;
 
 pub use columns::{CSV_COLUMNS, CsvCell, CsvColumn, CsvFigure, csv_column};
 pub use dataset::{
@@ -29,7 +30,7 @@ pub use dataset::{
 };
 pub use evidence::{
     Cause, CauseCount, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, SmtInterference,
-    SystemActivity, VcpuPlacementEvidence, Verdict, VerdictGrade,
+    SystemActivity, Verdict, VerdictGrade,
 };
 pub use host::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryBus,
@@ -53,3 +54,4 @@ pub use sc_membench::{
 pub use storage::{Latencies, SeekLatencies, SeekWindow, Storage, StorageSecond};
 pub use store::{Saved, is_replaceable, parse_saved, read_saved, write_atomically};
 pub use trace::{TraceFormat, TraceRecord, TraceWriter, read_trace};
+pub use vcpu_placement::{PlacementStratum, VcpuPlacement, VcpuPlacementEvidence};

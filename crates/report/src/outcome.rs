@@ -1,7 +1,7 @@
 //! Outcome of a point: a measured value with its spread and evidence, or the reason why there is
 //! none.
 
-use super::{Evidence, Storage, Verdict};
+use super::{Evidence, Storage, VcpuPlacement, Verdict};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -115,16 +115,31 @@ impl Measured {
         self.samples.is_empty() || self.summary.mad.is_none()
     }
 
-    /// Samples that the summary rests on: the undisturbed ones, or all if every sample is
-    /// disturbed.
-    pub fn samples_of_summary(&self) -> impl Iterator<Item = &Sample> {
-        let any = self
-            .samples
-            .iter()
-            .any(|sample| sample.disturbance.is_none());
+    /// Placement of the vCPUs in the rounds that the summary rests on; `None` if it was not
+    /// measured.
+    pub fn placement(&self) -> Option<VcpuPlacement> {
+        let evidence = self.evidence.vcpu_placement.as_ref()?;
+        Some(evidence.headline()?.placement)
+    }
+
+    /// Undisturbed samples of rounds with `placement`; of all rounds for `None`.
+    pub fn undisturbed_samples(
+        &self,
+        placement: Option<VcpuPlacement>,
+    ) -> impl Iterator<Item = &Sample> {
         self.samples
             .iter()
-            .filter(move |sample| !any || sample.disturbance.is_none())
+            .filter(move |sample| sample.is_undisturbed_with(placement))
+    }
+
+    /// Samples that the summary rests on: the undisturbed ones of its placement, or all if there
+    /// are none.
+    pub fn samples_of_summary(&self) -> impl Iterator<Item = &Sample> {
+        let placement = self.placement();
+        let all = self.undisturbed_samples(placement).next().is_none();
+        self.samples
+            .iter()
+            .filter(move |sample| all || sample.is_undisturbed_with(placement))
     }
 }
 
@@ -271,6 +286,16 @@ pub struct Sample {
     /// not say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
+    /// Placement of the vCPUs in the sample's round; left out if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<VcpuPlacement>,
     /// Why the sample is left out of the summary; `null` for an undisturbed sample.
     pub disturbance: Option<String>,
+}
+
+impl Sample {
+    /// True if the sample is undisturbed and its round had `placement`; for `None` any placement.
+    fn is_undisturbed_with(&self, placement: Option<VcpuPlacement>) -> bool {
+        self.disturbance.is_none() && (placement.is_none() || self.placement == placement)
+    }
 }

@@ -3,6 +3,7 @@
 use super::host::{CacheKind, Topology};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
 /// Nearest resource that two CPUs share, nearest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +29,24 @@ impl fmt::Display for Relation {
             Relation::CrossPackage => f.pad("cross-package"),
             Relation::Unknown => f.pad("unknown"),
         }
+    }
+}
+
+impl FromStr for Relation {
+    type Err = ();
+
+    /// Reads what [`Relation`] prints.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Ok(match text {
+            "same-core" => Relation::SameCore,
+            "same-package" => Relation::SamePackage,
+            "cross-package" => Relation::CrossPackage,
+            "unknown" => Relation::Unknown,
+            _ => {
+                let level = text.strip_prefix("shared-l").ok_or(())?;
+                Relation::SharedCache(level.parse().map_err(|_| ())?)
+            }
+        })
     }
 }
 

@@ -259,6 +259,7 @@ impl ScMembenchRow {
             allocation: 0,
             gaps_ns: None,
             cpus: Vec::new(),
+            placement: None,
             disturbance: None,
         };
         Measured {

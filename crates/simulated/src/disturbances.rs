@@ -2,7 +2,7 @@
 
 use engine::Chunks;
 use host::noise::ThreadNoise;
-use report::SystemActivity;
+use report::{Relation, SystemActivity};
 use units::Nanos;
 
 /// Event that makes a sample longer.
@@ -52,8 +52,9 @@ pub struct NoiseModel {
     pub slow_mapping: f64,
     /// Relative slow-down per second of simulated time: a machine that heats up.
     pub drift: f64,
-    /// Number of spans of fifty samples of which one has all CPUs on one core; 0 for never.
-    pub co_scheduled_every: u64,
+    /// Placements of the vCPUs in successive spans of two hundred samples, over and over; empty for CPUs
+    /// that stay where the topology says.
+    pub placements: &'static [Relation],
     /// Number of spans of ten samples in one of which another thread uses the core; 0 for never.
     pub shared_every: u64,
     /// Number of such spans of which one is undisturbed after all; 0 for never.
@@ -82,10 +83,11 @@ impl Spike {
 }
 
 impl NoiseModel {
-    /// True if the host has all CPUs on one core after this many samples.
-    pub(super) fn is_co_scheduled(&self, samples: u64) -> bool {
-        self.co_scheduled_every > 0
-            && samples / 50 % self.co_scheduled_every == self.co_scheduled_every - 1
+    /// Relation of the CPUs after this many samples; `None` if they stay where they are.
+    pub(super) fn placement(&self, samples: u64) -> Option<Relation> {
+        let span = (samples / 200) as usize;
+        let placements = self.placements;
+        placements.get(span % placements.len().max(1)).copied()
     }
 
     fn is_shared(&self, samples: u64) -> bool {

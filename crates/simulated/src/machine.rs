@@ -118,9 +118,28 @@ impl SimulatedMachine {
         self.samples
     }
 
-    /// True if the host has all CPUs on one core now.
-    fn is_co_scheduled(&self) -> bool {
-        self.model.noise.is_co_scheduled(self.samples)
+    /// Relation of two CPUs where the host has them now.
+    fn relation(&self, from: u32, to: u32) -> Relation {
+        let topology = || self.places.relation(from, to);
+        let placement = self.model.noise.placement(self.samples);
+        placement.unwrap_or_else(topology)
+    }
+
+    /// A round trip that `from` starts, where the host has the CPUs now.
+    fn round_trip(&self, [from, to]: [u32; 2]) -> Nanos {
+        let relation = self.relation(from, to);
+        self.model.hand_off.round_trip(relation, from, to)
+    }
+
+    /// Factor on the speed of several threads where the host has their CPUs now. Two threads of a
+    /// core share its ports. Cores with a common cache share a link to memory.
+    fn placement_factor(&self, work: &Work) -> f64 {
+        let several = work.cpus().len() > 1;
+        match self.model.noise.placement(self.samples).filter(|_| several) {
+            Some(Relation::SameCore) => 0.5,
+            Some(Relation::SharedCache(_)) if !work.fits_last_level(&self.facts) => 0.625,
+            _ => 1.0,
+        }
     }
 
     fn advance(&mut self, time: Nanos) -> Result<(), Failure> {
@@ -379,7 +398,10 @@ impl SimulatedMachine {
             return self.window(io?, length);
         }
         let length = length * work.sample_length_factor();
-        let closer = self.is_co_scheduled() && work.cpus().len() > 1;
+        let per_nano = match work {
+            Work::HandOff(w) => 1.0 / self.round_trip(w.cpus).0,
+            _ => per_nano * self.placement_factor(work),
+        };
         let (factor, spike) = self.disturbance();
         let elapsed = length * factor;
         self.advance(elapsed + SAMPLE_OVERHEAD)?;
@@ -395,8 +417,7 @@ impl SimulatedMachine {
         if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
             *first += 1;
         }
-        let per_nano = if closer { per_nano / 2.0 } else { per_nano }
-            * self.model.noise.left_of_core(self.samples);
+        let per_nano = per_nano * self.model.noise.left_of_core(self.samples);
         let amount = (per_nano * length.0).round().max(1.0) as u64;
         Ok(Observation {
             elapsed,
@@ -640,14 +661,7 @@ impl Machine for SimulatedMachine {
                 self.storage.prepare(on_storage(w)?, &self.model.storage)?;
                 1.0
             }
-            Work::HandOff(w) => {
-                let [from, to] = w.cpus;
-                1.0 / self
-                    .model
-                    .hand_off
-                    .round_trip(self.places.relation(from, to), from, to)
-                    .0
-            }
+            Work::HandOff(w) => 1.0 / self.round_trip(w.cpus).0,
         };
         self.prepared = Some(Prepared {
             work: work.clone(),
@@ -707,12 +721,7 @@ impl Machine for SimulatedMachine {
     }
 
     fn hand_off(&mut self, [from, to]: [u32; 2]) -> Option<Observation> {
-        let relation = if self.is_co_scheduled() {
-            Relation::SameCore
-        } else {
-            self.places.relation(from, to)
-        };
-        let elapsed = self.model.hand_off.round_trip(relation, from, to);
+        let elapsed = self.round_trip([from, to]);
         Some(Observation {
             elapsed,
             amount: 1,

@@ -95,7 +95,7 @@ pub fn cause_phrase(cause: Cause) -> &'static str {
         Cause::Stopped => " by stops of the process",
         Cause::NotResident => " by page faults",
         Cause::Stolen => " by gaps that the system does not count",
-        Cause::HostMoved => ": the host had two of its cpus on one core, or nearer than usual",
+        Cause::HostMoved => ": the host moved a cpu during their rounds",
         Cause::CoreShared => ": another hardware thread computed on the same core",
         _ => "",
     }

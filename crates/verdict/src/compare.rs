@@ -3,7 +3,7 @@
 use super::align::{Aligned, Unaligned, align};
 use report::{
     Axis, Coordinate, Coordinates, Dataset, Measured, Point, Quantity, Report, ScMembenchForm,
-    ScMembenchLeftOut, Threads, VerdictGrade, sc_membench_form, sc_membench_report,
+    ScMembenchLeftOut, Threads, VcpuPlacement, VerdictGrade, sc_membench_form, sc_membench_report,
 };
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -372,10 +372,12 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
         .chain(&one.after)
         .filter_map(|point| point.outcome.measured());
     let bare = measured.into_iter().any(Measured::is_without_samples);
-    let (mine, theirs) = if bare {
-        (Vec::new(), Vec::new())
-    } else {
-        values(&one.before, &one.after)
+    let common = CommonPlacement::find(&one.before, &one.after);
+    let (mine, theirs) = match common {
+        _ if bare => (Vec::new(), Vec::new()),
+        CommonPlacement::None => (Vec::new(), Vec::new()),
+        CommonPlacement::Unknown => values(&one.before, &one.after, None),
+        CommonPlacement::Of(placement) => values(&one.before, &one.after, Some(placement)),
     };
     let interval = ratio_interval(&mine, &theirs, CONFIDENCE);
     let before = side(&one.before, &mine);
@@ -413,6 +415,13 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
             );
             Change::CannotTell
         }
+        (None, Some(_), None) if common == CommonPlacement::None => {
+            remarks.push(
+                "the hosts had placed the CPUs differently: no placement is in both reports"
+                    .to_owned(),
+            );
+            Change::CannotTell
+        }
         (None, None, _) => {
             remarks.push("no ratio of these figures".to_owned());
             Change::CannotTell
@@ -427,6 +436,7 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
         }
     };
     remarks.extend(one.remark.clone());
+    remarks.extend(common.remark(&one.before, &one.after));
     Pair {
         coordinates: one.coordinates.clone(),
         before,
@@ -470,18 +480,76 @@ impl Floors {
     }
 }
 
+/// Placement of vCPUs in which a point of two reports is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CommonPlacement {
+    /// A report does not say where its CPUs were: all samples are compared.
+    Unknown,
+    /// Samples with this placement are compared.
+    Of(VcpuPlacement),
+    /// No placement is in both reports.
+    None,
+}
+
+impl CommonPlacement {
+    /// The placement with the largest share of rounds in the report where it is rarer.
+    fn find(before: &[&Point], after: &[&Point]) -> Self {
+        let shares = [before, after].map(placement_shares);
+        if shares.iter().any(BTreeMap::is_empty) {
+            return Self::Unknown;
+        }
+        let rarer = |placement: &VcpuPlacement| {
+            let of = |side: &BTreeMap<VcpuPlacement, f64>| side.get(placement).copied();
+            Some(of(&shares[0])?.min(of(&shares[1])?))
+        };
+        shares[0]
+            .keys()
+            .filter_map(|placement| Some((rarer(placement)?, *placement)))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map_or(Self::None, |(_, placement)| Self::Of(placement))
+    }
+
+    /// The placement in words, if it is not that of both headlines.
+    fn remark(self, before: &[&Point], after: &[&Point]) -> Option<String> {
+        let Self::Of(placement) = self else {
+            return None;
+        };
+        let mut all = before
+            .iter()
+            .chain(after)
+            .filter_map(|p| p.outcome.measured());
+        let other = all.any(|m| m.placement() != Some(placement));
+        other.then(|| format!("compared for CPUs {}", placement.phrase()))
+    }
+}
+
+/// Mean share of rounds of each placement in the repetitions of a point; empty if unknown in one.
+fn placement_shares(points: &[&Point]) -> BTreeMap<VcpuPlacement, f64> {
+    let mut shares: BTreeMap<VcpuPlacement, f64> = BTreeMap::new();
+    for measured in points.iter().filter_map(|p| p.outcome.measured()) {
+        let Some(evidence) = &measured.evidence.vcpu_placement else {
+            return BTreeMap::new();
+        };
+        for stratum in evidence.strata.iter().filter(|s| s.samples > 0) {
+            *shares.entry(stratum.placement).or_default() += stratum.share / points.len() as f64;
+        }
+    }
+    shares
+}
+
 /// The compared values of both reports: medians of the undisturbed samples of allocations if both
-/// have enough of them, otherwise of rounds.
-fn values(before: &[&Point], after: &[&Point]) -> (Vec<f64>, Vec<f64>) {
+/// have enough of them, otherwise of rounds. Only samples with `placement` of the vCPUs count, if
+/// it is given.
+fn values(
+    before: &[&Point],
+    after: &[&Point],
+    placement: Option<VcpuPlacement>,
+) -> (Vec<f64>, Vec<f64>) {
     let by = |points: &[&Point], whole: bool| -> Vec<f64> {
         let mut groups: BTreeMap<(usize, u32, u32), Vec<f64>> = BTreeMap::new();
         for (repeat, point) in points.iter().enumerate() {
-            let samples = point
-                .outcome
-                .measured()
-                .into_iter()
-                .flat_map(|m| &m.samples);
-            for sample in samples.filter(|s| s.disturbance.is_none()) {
+            let measured = point.outcome.measured().into_iter();
+            for sample in measured.flat_map(|m| m.undisturbed_samples(placement)) {
                 let round = if whole { 0 } else { sample.round };
                 groups
                     .entry((repeat, sample.allocation, round))

@@ -62,6 +62,11 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         "The system hides facts that the plan needs.",
     ),
     kind(
+        "vcpu-moves",
+        Worth::Change,
+        "The host moves the virtual CPUs, and a figure depends on it.",
+    ),
+    kind(
         "journal",
         Worth::Change,
         "The journal could not be written.",
@@ -364,6 +369,11 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         "placement",
         Worth::Circumstance,
         "Points whose values depend on the physical pages.",
+    ),
+    kind(
+        "vcpu-placement",
+        Worth::Circumstance,
+        "The cores on which the host ran its virtual CPUs.",
     ),
     kind(
         "interruptions",

@@ -77,6 +77,8 @@ pub struct VerdictInput<'a> {
     pub limit: Option<&'a Limit>,
     /// Background traffic and its upper bound.
     pub load: Option<(&'a Load, &'a Limit)>,
+    /// All samples: those of the summary, disturbed ones, and those of other placements of vCPUs.
+    pub samples: u64,
     /// CPUs of the machine.
     pub machine_cpus: usize,
     /// Figures of storage operations.
@@ -208,19 +210,6 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
             format!("{:.0}% of the memory is resident", share * 100.0),
         ));
     }
-    if let Some(near) = evidence
-        .vcpu_placement
-        .as_ref()
-        .filter(|near| near.one_core)
-    {
-        let [one, other] = near.cpus;
-        let trip = Nanos(near.nearest_ns);
-        let text = format!(
-            "cpus {one} and {other} were two threads of one core: a line takes {trip} there and \
-             back"
-        );
-        reasons.push(reason(Cause::HostMoved, text));
-    }
     if pages.non_zero == Some(false) {
         reasons.push(reason(
             Cause::NotResident,
@@ -246,7 +235,7 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
 fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
     let clean = input.summary.undisturbed_samples;
     let disturbed = input.evidence.disturbed_samples;
-    let all = clean + disturbed;
+    let all = input.samples;
     let mut reasons = Vec::new();
     let cause = input.main_disturbance.unwrap_or(Cause::Disturbed);
     let most = if cause == Cause::CoreShared {

@@ -240,7 +240,7 @@ fn take_once<R: Run>(
         core,
         external: None,
         is_last: false,
-        co_scheduled: false,
+        host_moved: false,
         ipc: issue,
         smt_interference: false,
     }))

@@ -29,6 +29,8 @@ const PEAK: f64 = 0.02;
 pub struct Baselines {
     ipc: BTreeMap<Vec<u32>, Readings>,
     clocks: BTreeMap<Vec<u32>, Readings>,
+    /// Round trips of a cache line between two CPUs, in ns.
+    round_trips: BTreeMap<[u32; 2], Readings>,
     /// Requested lengths of all samples so far.
     lengths: Nanos,
     /// Durations of these samples.
@@ -74,6 +76,24 @@ impl Baselines {
         if let Some(ipc) = seen.ipc.filter(|ipc| ipc.is_finite()) {
             self.ipc.entry(cpus()).or_default().note(ipc);
         }
+    }
+
+    /// Notes a round trip between `pair`, in ns.
+    pub fn note_round_trip(&mut self, pair: [u32; 2], time: f64) {
+        self.round_trips.entry(pair).or_default().note(time);
+    }
+
+    /// Round trips between all pairs, in ns.
+    pub fn round_trips(&self) -> Vec<f64> {
+        let all = self.round_trips.values();
+        all.flat_map(|readings| &readings.kept).copied().collect()
+    }
+
+    /// Round trips between `pair`, in ns.
+    pub fn round_trips_of(&self, pair: [u32; 2]) -> &[f64] {
+        self.round_trips
+            .get(&pair)
+            .map_or(&[], |readings| &readings.kept)
     }
 
     /// Notes that a sample of the requested length `requested` took `took`.

@@ -18,10 +18,10 @@ pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
     if moved > 0 {
         found.push((Cause::Moved, "a thread was on another cpu".to_owned()));
     }
-    if seen.co_scheduled {
+    if seen.host_moved {
         found.push((
             Cause::HostMoved,
-            "the host had moved its cpus closer together".to_owned(),
+            "the host moved a cpu during the round".to_owned(),
         ));
     }
     if seen.smt_interference {
@@ -144,7 +144,7 @@ mod tests {
             (seen(quiet, 0.0, 2), Some(Cause::Moved)),
             (
                 Observation {
-                    co_scheduled: true,
+                    host_moved: true,
                     ..seen(quiet, 0.0, 3)
                 },
                 Some(Cause::HostMoved),

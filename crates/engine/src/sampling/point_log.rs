@@ -8,7 +8,7 @@ use super::settings::Sampling;
 use super::short_windows::{self, Windows};
 use super::smt_interference;
 use super::system_activity::together;
-use super::vcpu_placement::VcpuPlacement;
+use super::vcpu_placement::PlacementLog;
 use crate::machine::{Failure, Machine, Observation};
 use crate::pages::misplaced;
 use crate::work::Work;
@@ -29,7 +29,7 @@ pub struct PointLog {
     pub(super) core_after: Vec<f64>,
     pub(super) system_activity: Option<SystemActivity>,
     pub(super) clock_drift: Option<f64>,
-    pub(super) vcpu_placement: VcpuPlacement,
+    pub(super) vcpu_placement: PlacementLog,
     /// IPC baseline of its cores.
     pub(super) baseline_ipc: Option<f64>,
     /// Core clock that its CPUs reach in this session.
@@ -82,16 +82,29 @@ impl PointLog {
         self.failed() || self.enough
     }
 
-    /// True if the interval of the median is inside the target and enough rounds are done.
+    /// True if the interval of the median is inside the target and enough rounds with the
+    /// headline's placement are done.
     pub(super) fn is_enough(&self, work: &Work, sampling: &Sampling) -> bool {
         let rule = StopRule {
             relative_width: sampling.target,
             minimum: 1,
             maximum: usize::MAX,
         };
-        self.rounds >= FEWEST_ROUNDS
+        self.rounds_of_headline() >= FEWEST_ROUNDS
             && sampling.target > 0.0
             && rule.enough(&self.undisturbed_groups(work))
+    }
+
+    /// Rounds done with the headline's placement of vCPUs.
+    fn rounds_of_headline(&self) -> u32 {
+        let placements = &self.vcpu_placement;
+        match placements.headline() {
+            None => self.rounds,
+            headline => {
+                let rounds = placements.rounds();
+                rounds.filter(|round| round.placement == headline).count() as u32
+            }
+        }
     }
 
     /// Half the width of the headline's interval, relative to its median; `None` without a finite
@@ -137,31 +150,36 @@ impl PointLog {
         self.samples.is_empty()
     }
 
-    /// Values of the undisturbed samples by allocation and round.
+    /// Values of the undisturbed samples of the headline's placement, by allocation and round.
     pub(super) fn undisturbed_groups(&self, work: &Work) -> Vec<Vec<Vec<f64>>> {
-        self.groups(
-            |taken| disturbances(work, &taken.seen).is_empty(),
-            |seen| value(work, seen),
-        )
+        self.groups(|taken| self.counts(work, taken), |seen| value(work, seen))
     }
 
-    /// `figure` of the undisturbed samples by allocation and round. All samples count if every one
-    /// was disturbed; the verdict reports this.
+    /// True if the headline may rest on the sample: it is undisturbed, and its round had the
+    /// headline's placement of vCPUs.
+    pub(super) fn counts(&self, work: &Work, taken: &RecordedSample) -> bool {
+        let headline = self.vcpu_placement.headline();
+        disturbances(work, &taken.seen).is_empty()
+            && (headline.is_none() || taken.placement == headline)
+    }
+
+    /// `figure` of the samples that the headline rests on, by allocation and round. All samples
+    /// count if none is undisturbed; the verdict reports this.
     pub(super) fn headline_groups(
         &self,
         work: &Work,
         figure: impl Fn(&Observation) -> f64,
     ) -> Vec<Vec<Vec<f64>>> {
-        let clean = self.groups(|taken| disturbances(work, &taken.seen).is_empty(), &figure);
-        if clean.is_empty() {
+        let undisturbed = self.groups(|taken| self.counts(work, taken), &figure);
+        if undisturbed.is_empty() {
             self.groups(|_| true, figure)
         } else {
-            clean
+            undisturbed
         }
     }
 
     /// `figure` of the `wanted` samples by allocation and round.
-    fn groups(
+    pub(super) fn groups(
         &self,
         wanted: impl Fn(&RecordedSample) -> bool,
         figure: impl Fn(&Observation) -> f64,
@@ -222,7 +240,8 @@ impl PointLog {
     /// Marks the samples that vCPU placement or SMT interference disturbed, from all readings so
     /// far.
     pub(super) fn mark(&mut self, facts: &HostFacts, baselines: &Baselines, work: &Work) {
-        self.vcpu_placement.mark(self.samples.iter_mut());
+        self.vcpu_placement
+            .mark(facts, baselines, self.samples.iter_mut());
         let apart = smt_interference::apart(work, facts);
         // If the work's own threads share one core, the documented width is no baseline. Their low
         // IPC is not caused by another program.

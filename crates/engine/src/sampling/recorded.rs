@@ -2,12 +2,15 @@
 
 use crate::machine::Observation;
 use crate::work::Work;
+use report::VcpuPlacement;
 
 /// A sample with its round and allocation.
 #[derive(Debug, Clone)]
 pub(super) struct RecordedSample {
     pub round: u32,
     pub allocation: u32,
+    /// Placement of the vCPUs in the round; `None` if unknown. Set afterwards.
+    pub placement: Option<VcpuPlacement>,
     pub seen: Observation,
 }
 

@@ -69,14 +69,14 @@ fn try_round(
             .and_then(|cpu| machine.core_clock(cpu))
             .map(|hz| hz.0),
     );
-    log.vcpu_placement.read(machine, work, log.rounds);
+    let round = log.rounds;
+    log.vcpu_placement.read(machine, baselines, work, round);
     let before = machine.system_activity(work.cpus());
     let could_hold = work.fits_last_level(machine.facts());
     let length = sampling.length_of(work, could_hold, &log.samples);
     // Samples follow the warm-up at once. Readings of the system would take one or two
     // milliseconds, in which an idle CPU loses a part of its cache contents.
     warm_up(machine, work, length, MAX_WARM_UPS, until)?;
-    let round = log.rounds;
     let samples_before = log.samples.len();
     let mut result = Ok(());
     let samples = sampling.in_round(log.samples.len());
@@ -104,6 +104,7 @@ fn try_round(
                 log.samples.push(RecordedSample {
                     round,
                     allocation: log.allocation,
+                    placement: None,
                     seen,
                 });
                 if is_last {
@@ -126,7 +127,7 @@ fn try_round(
             .and_then(|cpu| machine.core_clock(cpu))
             .map(|hz| hz.0),
     );
-    log.vcpu_placement.read(machine, work, round);
+    log.vcpu_placement.read(machine, baselines, work, round);
     log.mark(machine.facts(), baselines, work);
     let placed = log.read_pages(machine, work);
     match result {

@@ -8,7 +8,7 @@
 
 use super::recorded::RecordedSample;
 use crate::work::Work;
-use report::{HostFacts, Places, Relation, SmtInterference};
+use report::{HostFacts, Places, Relation, SmtInterference, VcpuPlacement};
 
 /// A core counts as shared below this share of its IPC baseline. Undisturbed readings scatter by
 /// half a percent. Below 0.985, reads from L2 are slower.
@@ -44,12 +44,15 @@ pub(super) fn apart(work: &Work, facts: &HostFacts) -> bool {
     !places.ordered(work.cpus()).windows(2).any(same)
 }
 
-/// Marks the samples whose core was shared. `usual` is the IPC baseline.
+/// Marks the samples whose core another program shared. `usual` is the IPC baseline. Samples whose
+/// own threads were on one core share it with each other.
 pub(super) fn mark<'a>(samples: impl Iterator<Item = &'a mut RecordedSample>, usual: Option<f64>) {
     for taken in samples {
-        taken.seen.smt_interference = usual
-            .zip(taken.seen.ipc)
-            .is_some_and(|(usual, rate)| rate < usual * SHARED);
+        let together = taken.placement == Some(VcpuPlacement::SameCore);
+        taken.seen.smt_interference = !together
+            && usual
+                .zip(taken.seen.ipc)
+                .is_some_and(|(usual, rate)| rate < usual * SHARED);
     }
 }
 
@@ -95,6 +98,7 @@ mod tests {
         let taken = |rate: Option<f64>| RecordedSample {
             round: 0,
             allocation: 0,
+            placement: None,
             seen: Observation {
                 ipc: rate,
                 ..Default::default()

@@ -4,13 +4,16 @@ use super::disturbance::{self, disturbances, external_window};
 use super::point_log::PointLog;
 use super::recorded::{RecordedSample, value};
 use super::smt_interference;
+use super::vcpu_placement::RoundPlacement;
 use crate::machine::{BackgroundTraffic, Failure, Observation};
 use crate::work::{ExternalWindow, Probe, Work};
 use host::noise::ThreadNoise;
 use report::{
-    Cause, Evidence, Limit, Load, Measured, Outcome, Sample, Summary, Verdict, VerdictGrade,
+    Cause, Evidence, Limit, Load, Measured, Outcome, PlacementStratum, Sample, Summary,
+    VcpuPlacement, VcpuPlacementEvidence, Verdict, VerdictGrade,
 };
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Hertz, Nanos};
 
 /// Facts for the evaluation of a point that are not in its samples.
@@ -80,7 +83,7 @@ pub fn evaluate(
         .iter()
         .filter(|t| !disturbances(work, &t.seen).is_empty())
         .count() as u64;
-    summary.undisturbed_samples = log.samples.len() as u64 - disturbed;
+    summary.undisturbed_samples = log.samples.iter().filter(|t| log.counts(work, t)).count() as u64;
     let evidence = evidence(log, work, frame, disturbed, &summary);
     let mut also = also(work, &summary, core_cycles(log, work));
     also.extend(fairness(log, work).map(|share| ("fairness".to_owned(), share)));
@@ -141,6 +144,7 @@ fn sample(work: &Work, taken: &RecordedSample) -> Sample {
         allocation: taken.allocation,
         gaps_ns: Some(seen.gaps.total.0).filter(|&ns| ns > 0.0),
         cpus: found_on.unwrap_or_default(),
+        placement: taken.placement,
         disturbance: (!found.is_empty()).then(|| {
             found
                 .into_iter()
@@ -197,11 +201,11 @@ fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
 
 /// Core clocks around each undisturbed sample.
 fn core_clocks(log: &PointLog, work: &Work) -> Vec<f64> {
-    let clean = log
-        .samples
-        .iter()
-        .filter(|t| disturbances(work, &t.seen).is_empty());
-    clean.filter_map(|t| t.seen.core).map(|hz| hz.0).collect()
+    let counting = log.samples.iter().filter(|t| log.counts(work, t));
+    counting
+        .filter_map(|t| t.seen.core)
+        .map(|hz| hz.0)
+        .collect()
 }
 
 /// Median core clock of all samples; `None` if unknown.
@@ -224,8 +228,8 @@ fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     let clean = log
         .samples
         .iter()
-        .map(|t| &t.seen)
-        .filter(|seen| disturbances(work, seen).is_empty());
+        .filter(|taken| log.counts(work, taken))
+        .map(|taken| &taken.seen);
     let cycles: Option<Vec<f64>> = clean
         .map(|o| o.core.map(|hz| hz.cycles_in(Nanos(value(work, o)))))
         .collect();
@@ -239,10 +243,7 @@ fn fairness(log: &PointLog, work: &Work) -> Option<f64> {
         return None;
     }
     let shares = |clean: bool| -> Vec<f64> {
-        let wanted = log
-            .samples
-            .iter()
-            .filter(|t| !clean || disturbances(work, &t.seen).is_empty());
+        let wanted = log.samples.iter().filter(|t| !clean || log.counts(work, t));
         wanted.filter_map(|t| t.seen.fairness).collect()
     };
     stats::median(&shares(true)).or_else(|| stats::median(&shares(false)))
@@ -318,6 +319,58 @@ fn disturbed_by(log: &PointLog, work: &Work) -> BTreeMap<Cause, u64> {
     counts
 }
 
+/// The placements of the vCPUs, with the figures of each placement; `None` without readings.
+fn vcpu_placement(log: &PointLog, work: &Work) -> Option<VcpuPlacementEvidence> {
+    let placements = &log.vcpu_placement;
+    let headline = placements.headline();
+    let rounds: Vec<&RoundPlacement> = placements.rounds().collect();
+    let known: BTreeSet<VcpuPlacement> = rounds.iter().filter_map(|r| r.placement).collect();
+    let of_known = rounds.iter().filter(|r| r.placement.is_some()).count();
+    let mut strata: Vec<PlacementStratum> = known
+        .into_iter()
+        .map(|placement| stratum(log, work, placement, of_known))
+        .collect();
+    strata.sort_by_key(|s| (Some(s.placement) != headline, Reverse(s.rounds)));
+    Some(VcpuPlacementEvidence {
+        cpus: placements.nearest_pair()?,
+        rounds: rounds.len() as u64,
+        moved_rounds: rounds.iter().filter(|r| r.moved).count() as u64,
+        one_core: placements.is_one_core(),
+        strata,
+    })
+}
+
+/// Figures of the rounds with `placement`, out of `of_known` rounds with a known one.
+fn stratum(
+    log: &PointLog,
+    work: &Work,
+    placement: VcpuPlacement,
+    of_known: usize,
+) -> PlacementStratum {
+    let rounds: Vec<&RoundPlacement> = log
+        .vcpu_placement
+        .rounds()
+        .filter(|round| round.placement == Some(placement))
+        .collect();
+    let round_trips: Vec<f64> = rounds.iter().map(|round| round.round_trip).collect();
+    let groups = log.groups(
+        |taken| taken.placement == Some(placement) && disturbances(work, &taken.seen).is_empty(),
+        |seen| value(work, seen),
+    );
+    let figures = stats::headline(&groups);
+    PlacementStratum {
+        placement,
+        share: rounds.len() as f64 / of_known.max(1) as f64,
+        rounds: rounds.len() as u64,
+        round_trip_ns: stats::median(&round_trips).unwrap_or_default(),
+        samples: groups.iter().flatten().map(Vec::len).sum::<usize>() as u64,
+        median: figures.as_ref().map(|f| f.median),
+        ci_low: figures.as_ref().map(|f| f.interval.low),
+        ci_high: figures.as_ref().map(|f| f.interval.high),
+        confidence: figures.as_ref().map(|f| f.interval.attained),
+    }
+}
+
 fn evidence(
     log: &PointLog,
     work: &Work,
@@ -347,7 +400,7 @@ fn evidence(
         gaps_ns: Some(seen().map(|o| o.gaps.total.0).sum()),
         longest_gap_ns: seen().map(|o| o.gaps.longest.0).reduce(f64::max),
         system_activity: log.system_activity.clone().unwrap_or_default(),
-        vcpu_placement: log.vcpu_placement.evidence(),
+        vcpu_placement: vcpu_placement(log, work),
         smt_interference: smt_interference::evidence(&log.samples, log.baseline_ipc),
         core_hz_baseline: log.baseline_clock.map(|hz| hz.0),
         core_hz_median: core_clock(log).map(|hz| hz.0),

@@ -1,17 +1,17 @@
-//! Detects that the host of a virtual machine moved vCPUs closer to each other while a point was
-//! measured.
+//! Finds where the host of a virtual machine had the vCPUs of a point, round by round.
 //!
-//! A host schedules the CPUs of its guests freely. Two CPUs of the guest may for a while be two
-//! hardware threads of one core. That halves their read bandwidth from the first cache, and the
-//! guest's kernel does not count it. The round trip of a cache line between the two CPUs shows it:
-//! it is shorter by a factor of three to ten.
+//! A host schedules the CPUs of its guests freely: two of them may be hardware threads of one core,
+//! cores with a common cache, or cores without one. The guest's kernel does not see it. The round
+//! trip of a cache line between the two CPUs shows it, because distances differ by factors. See
+//! docs/method/virtual-cpus.md.
 
+use super::baselines::Baselines;
 use super::disturbance::disturbances;
 use super::recorded::RecordedSample;
 use crate::machine::{Machine, Observation};
 use crate::work::{HandOffWork, Work};
 use kernels::HandOff;
-use report::{HostFacts, Places, Relation, VcpuPlacementEvidence};
+use report::{HostFacts, Places, Relation, VcpuPlacement};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Nanos;
 
@@ -19,28 +19,115 @@ use units::Nanos;
 /// more pairs, they take turns.
 const PAIRS: usize = 6;
 
-/// Smallest factor between round trips of different distances. Round trips at one distance scatter
-/// by tens of percents.
-const APART: f64 = 2.5;
+/// Round trips belong to different placements if they are apart by at least this factor, with none
+/// between them. Round trips of one placement scatter by tens of percents.
+const APART: f64 = 1.5;
 
-/// Fewest readings of a pair that have to lie above the others. A single long reading may have been
-/// interrupted.
-const FEWEST_FAR: usize = 2;
+/// Fewest readings of a placement in a session. A single long reading may have been interrupted.
+const FEWEST_READINGS: usize = 2;
 
-/// Longest round trip of two hardware threads of one core. Published round trips of such threads
-/// are 8 to 21 ns, and those of the nearest two cores 32 ns and more (docs/method/core-to-core.md
-/// has the sources).
-pub const ONE_CORE: Nanos = Nanos(27.0);
-
-/// Round trips of the pairs of a point, each with its round.
-#[derive(Debug, Clone, Default)]
-pub struct VcpuPlacement {
-    readings: BTreeMap<[u32; 2], Vec<(u32, f64)>>,
+/// Round trips up to which two CPUs share a resource.
+///
+/// Published one-way latencies (README of core-to-core-latency), doubled: hardware threads of a
+/// core 8 to 20 ns; cores of a complex of Zen 1 to 3 32 to 50 ns; cores of one Intel or Arm package
+/// 40 to 102 ns; complexes of one AMD package 170 to 230 ns, packages of one AMD machine 394 ns;
+/// packages of one Intel machine 216 to 272 ns.
+struct Borders {
+    same_core: Nanos,
+    shared_cache: Nanos,
+    same_package: Nanos,
 }
 
-impl VcpuPlacement {
-    /// Reads the pairs whose turn it is in `round`.
-    pub fn read(&mut self, machine: &mut dyn Machine, work: &Work, round: u32) {
+impl Borders {
+    /// Borders for processors of `vendor`, as CPUID spells it. AMD packages have several last-level
+    /// caches; the packages of other vendors have one.
+    fn for_vendor(vendor: Option<&str>) -> Self {
+        let several_caches = matches!(vendor, Some("AuthenticAMD" | "HygonGenuine"));
+        let (shared_cache, same_package) = if several_caches {
+            (Nanos(90.0), Nanos(310.0))
+        } else {
+            (Nanos(160.0), Nanos(160.0))
+        };
+        Self {
+            same_core: Nanos(27.0),
+            shared_cache,
+            same_package,
+        }
+    }
+
+    fn placement(&self, round_trip: Nanos) -> VcpuPlacement {
+        if round_trip < self.same_core {
+            VcpuPlacement::SameCore
+        } else if round_trip < self.shared_cache {
+            VcpuPlacement::SharedCache
+        } else if round_trip < self.same_package {
+            VcpuPlacement::SamePackage
+        } else {
+            VcpuPlacement::OtherPackage
+        }
+    }
+}
+
+/// The placements of a session: groups of round trips that are far apart, each named by its median.
+struct Placements {
+    /// Longest round trip of a group, and its placement; ascending.
+    groups: Vec<(f64, Option<VcpuPlacement>)>,
+}
+
+impl Placements {
+    /// Finds the groups of the round trips `times`.
+    fn find(mut times: Vec<f64>, borders: &Borders) -> Self {
+        times.sort_by(f64::total_cmp);
+        let groups = times.chunk_by(|shorter, longer| longer / shorter < APART);
+        let named = groups.filter_map(|group| {
+            let longest = *group.last()?;
+            let median = Nanos(stats::median(group)?);
+            let placement = borders.placement(median);
+            Some((
+                longest,
+                (group.len() >= FEWEST_READINGS).then_some(placement),
+            ))
+        });
+        Self {
+            groups: named.collect(),
+        }
+    }
+
+    /// Placement of the round trip `time`; `None` if too few others are like it.
+    fn placement(&self, time: f64) -> Option<VcpuPlacement> {
+        self.groups.iter().find(|group| time <= group.0)?.1
+    }
+}
+
+/// Placement of the vCPUs in one round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct RoundPlacement {
+    /// The placement; `None` if no reading shows it.
+    pub placement: Option<VcpuPlacement>,
+    /// True if it was not the same before and after the round.
+    pub moved: bool,
+    /// Median round trip of the nearest pair, in ns.
+    pub round_trip: f64,
+}
+
+/// Round trips of the pairs of a point, and the placements that they show.
+#[derive(Debug, Clone, Default)]
+pub struct PlacementLog {
+    readings: BTreeMap<[u32; 2], Vec<(u32, f64)>>,
+    rounds: BTreeMap<u32, RoundPlacement>,
+    headline: Option<VcpuPlacement>,
+    one_core: bool,
+}
+
+impl PlacementLog {
+    /// Reads the pairs whose turn it is in `round`, and notes them in `baselines`.
+    pub fn read(
+        &mut self,
+        machine: &mut dyn Machine,
+        baselines: &mut Baselines,
+        work: &Work,
+        round: u32,
+    ) {
         for pair in pairs(work, machine.facts(), round as usize) {
             let seen = machine.hand_off(pair);
             if let Some(time) = seen
@@ -48,71 +135,151 @@ impl VcpuPlacement {
                 .filter(|time| time.0 > 0.0)
             {
                 self.readings.entry(pair).or_default().push((round, time.0));
+                baselines.note_round_trip(pair, time.0);
             }
         }
     }
 
-    /// Marks the samples of the rounds in which two CPUs were closer than usual.
-    pub(super) fn mark<'a>(&self, samples: impl Iterator<Item = &'a mut RecordedSample>) {
-        let closer = self.closer();
+    /// Finds the placement of each round from all readings of the session, and tells the samples.
+    pub(super) fn mark<'a>(
+        &mut self,
+        facts: &HostFacts,
+        baselines: &Baselines,
+        samples: impl Iterator<Item = &'a mut RecordedSample>,
+    ) {
+        if self.readings.is_empty() {
+            return;
+        }
+        let vendor = facts.cpu.vendor.get().map(String::as_str);
+        let borders = Borders::for_vendor(vendor);
+        let placements = Placements::find(baselines.round_trips(), &borders);
+        self.one_core = self.readings.values().any(|readings| {
+            let times: Vec<f64> = readings.iter().map(|r| r.1).collect();
+            stats::median(&times).is_some_and(|median| median < borders.same_core.0)
+        });
+        self.rounds = self.rounds_by(&placements);
+        self.headline = self.most_frequent(&placements, baselines);
         for taken in samples {
-            taken.seen.co_scheduled = closer.contains(&taken.round);
+            let round = self.rounds.get(&taken.round);
+            taken.placement = round.and_then(|round| round.placement);
+            taken.seen.host_moved = round.is_some_and(|round| round.moved);
         }
     }
 
-    /// Rounds in which two CPUs were closer than usual.
-    fn closer(&self) -> BTreeSet<u32> {
-        let below = |readings: &Vec<(u32, f64)>| {
-            let border = border(readings).unwrap_or(0.0);
-            readings
-                .iter()
-                .filter(|r| r.1 < border)
-                .map(|r| r.0)
-                .collect::<Vec<u32>>()
+    /// The placement of each round.
+    ///
+    /// Of several pairs, one that was on one core decides, if it is not so most of the time. The
+    /// other rounds have the placement that most pairs have most of the time: with many CPUs, the
+    /// host moves some of them in every round.
+    fn rounds_by(&self, placements: &Placements) -> BTreeMap<u32, RoundPlacement> {
+        let usual: BTreeMap<[u32; 2], VcpuPlacement> = self
+            .readings
+            .iter()
+            .filter_map(|(pair, readings)| {
+                let all = readings.iter().filter_map(|r| placements.placement(r.1));
+                Some((*pair, mode(all)?))
+            })
+            .collect();
+        let of_most = mode(usual.values().copied());
+        let several = self.readings.len() > 1;
+        let mut rounds: BTreeMap<u32, RoundPlacement> = BTreeMap::new();
+        for (pair, readings) in &self.readings {
+            for in_round in readings.chunk_by(|a, b| a.0 == b.0) {
+                let times: Vec<f64> = in_round.iter().map(|r| r.1).collect();
+                let found: BTreeSet<VcpuPlacement> = times
+                    .iter()
+                    .filter_map(|&time| placements.placement(time))
+                    .collect();
+                let on_one_core = found.contains(&VcpuPlacement::SameCore)
+                    && usual.get(pair) != Some(&VcpuPlacement::SameCore);
+                let decides = !several || on_one_core;
+                let this = RoundPlacement {
+                    placement: if decides {
+                        found.first().copied()
+                    } else {
+                        of_most
+                    },
+                    moved: decides && found.len() > 1,
+                    round_trip: stats::median(&times).unwrap_or(f64::INFINITY),
+                };
+                let round = rounds.entry(in_round[0].0).or_insert(this);
+                if on_one_core {
+                    round.placement = this.placement;
+                }
+                round.moved |= this.moved;
+                round.round_trip = round.round_trip.min(this.round_trip);
+            }
+        }
+        rounds
+    }
+
+    /// The placement of the headline: the most frequent one. For a single pair the whole session
+    /// decides, if it was there in this point. All numbers of a table then have the same placement.
+    fn most_frequent(
+        &self,
+        placements: &Placements,
+        baselines: &Baselines,
+    ) -> Option<VcpuPlacement> {
+        let here = || {
+            self.rounds
+                .values()
+                .filter(|r| !r.moved)
+                .filter_map(|r| r.placement)
         };
-        self.readings.values().flat_map(below).collect()
+        let of_session = match self.readings.keys().collect::<Vec<_>>().as_slice() {
+            [pair] => {
+                let times = baselines.round_trips_of(**pair).iter();
+                mode(times.filter_map(|&time| placements.placement(time)))
+            }
+            _ => None,
+        };
+        of_session
+            .filter(|placement| here().filter(|p| p == placement).count() >= FEWEST_ROUNDS)
+            .or_else(|| mode(here()))
+    }
+
+    /// Placement of the headline; `None` without readings.
+    pub(super) fn headline(&self) -> Option<VcpuPlacement> {
+        self.headline
     }
 
     /// True if two CPUs were threads of one core most of the time, whatever the topology says.
     pub(super) fn is_one_core(&self) -> bool {
-        let median = |readings: &Vec<(u32, f64)>| {
-            stats::median(&readings.iter().map(|r| r.1).collect::<Vec<f64>>())
-        };
-        self.readings
-            .values()
-            .filter_map(median)
-            .any(|median| median < ONE_CORE.0)
+        self.one_core
     }
 
-    /// The evidence for the report; `None` without readings.
-    pub fn evidence(&self) -> Option<VcpuPlacementEvidence> {
-        let all = || self.readings.values().flatten();
-        let rounds: BTreeSet<u32> = all().map(|r| r.0).collect();
-        // The report shows the pair with the shortest round trip.
-        let (pair, readings) = self
-            .readings
-            .iter()
-            .min_by(|a, b| least(a.1).total_cmp(&least(b.1)))?;
-        let border = border(readings).unwrap_or(0.0);
-        let far: Vec<f64> = readings
-            .iter()
-            .map(|r| r.1)
-            .filter(|&time| time >= border)
-            .collect();
-        Some(VcpuPlacementEvidence {
-            cpus: *pair,
-            co_scheduled_rounds: self.closer().len() as u64,
-            one_core: self.is_one_core(),
-            rounds: rounds.len() as u64,
-            nearest_ns: least(readings),
-            usual_ns: stats::median(&far)?,
-        })
+    /// Placements of the rounds so far.
+    pub(super) fn rounds(&self) -> impl Iterator<Item = &RoundPlacement> {
+        self.rounds.values()
+    }
+
+    /// The two CPUs with the shortest round trip; `None` without readings.
+    pub(super) fn nearest_pair(&self) -> Option<[u32; 2]> {
+        let least = |readings: &[(u32, f64)]| {
+            let times = readings.iter().map(|r| r.1);
+            times.fold(f64::INFINITY, f64::min)
+        };
+        let pairs = self.readings.iter();
+        let (pair, _) = pairs.min_by(|a, b| least(a.1).total_cmp(&least(b.1)))?;
+        Some(*pair)
     }
 }
 
-/// Time of one round trip between `pair`; `None` if either thread was interrupted. An interrupted
-/// reading is too long. A few of them would be taken for the usual distance, and then all others
-/// for a short one.
+/// Fewest rounds of the headline's placement in a point. Fewer give no 95% interval.
+const FEWEST_ROUNDS: usize = 6;
+
+/// The most frequent of `all`; the nearest one of several.
+fn mode(all: impl Iterator<Item = VcpuPlacement>) -> Option<VcpuPlacement> {
+    let mut counts: BTreeMap<VcpuPlacement, usize> = BTreeMap::new();
+    for one in all {
+        *counts.entry(one).or_default() += 1;
+    }
+    let (placement, _) = counts.into_iter().rev().max_by_key(|(_, count)| *count)?;
+    Some(placement)
+}
+
+/// Time of one round trip between `pair`; `None` if either thread was interrupted, because the
+/// reading is too long then.
 fn round_trip(pair: [u32; 2], seen: &Observation) -> Option<Nanos> {
     let work = HandOffWork {
         kernel: HandOff::CompareAndSwap,
@@ -121,21 +288,6 @@ fn round_trip(pair: [u32; 2], seen: &Observation) -> Option<Nanos> {
     };
     let undisturbed = seen.amount > 0 && disturbances(&Work::HandOff(work), seen).is_empty();
     undisturbed.then(|| seen.elapsed * (1.0 / seen.amount as f64))
-}
-
-fn least(readings: &[(u32, f64)]) -> f64 {
-    readings.iter().map(|r| r.1).fold(f64::INFINITY, f64::min)
-}
-
-/// Round-trip time below which a pair was closer than usual. It lies in the widest gap of the
-/// readings; `None` if the gap is narrow or too few readings lie above it.
-fn border(readings: &[(u32, f64)]) -> Option<f64> {
-    let mut times: Vec<f64> = readings.iter().map(|r| r.1).collect();
-    times.sort_by(f64::total_cmp);
-    let last = times.len().checked_sub(FEWEST_FAR)?;
-    let gaps = (1..=last).filter_map(|i| Some((*times.get(i - 1)?, *times.get(i)?)));
-    let (low, high) = gaps.max_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))?;
-    (high / low >= APART).then(|| (low * high).sqrt())
 }
 
 /// Pairs of CPUs of `work` to probe in `round`. Empty outside of a virtual machine. Pairs that
@@ -184,55 +336,130 @@ mod tests {
     use super::*;
     use crate::machine::Gaps;
     use host::noise::ThreadNoise;
+    use report::VcpuPlacement::{OtherPackage, SameCore, SamePackage, SharedCache};
 
-    fn read_times(times: &[f64]) -> VcpuPlacement {
-        let readings = times
-            .iter()
-            .enumerate()
-            .map(|(round, &time)| (round as u32, time))
-            .collect();
-        VcpuPlacement {
-            readings: BTreeMap::from([([0, 1], readings)]),
+    fn borders(vendor: &str) -> Borders {
+        Borders::for_vendor(Some(vendor))
+    }
+
+    /// The log of a pair whose round trips before and after each round are `times`, and the
+    /// placements of a session with these readings only.
+    fn logged(times: &[[f64; 2]]) -> (PlacementLog, Baselines, Placements) {
+        let mut log = PlacementLog::default();
+        let mut baselines = Baselines::default();
+        for (round, both) in times.iter().enumerate() {
+            for &time in both {
+                let readings = log.readings.entry([0, 1]).or_default();
+                readings.push((round as u32, time));
+                baselines.note_round_trip([0, 1], time);
+            }
         }
+        let placements = Placements::find(baselines.round_trips(), &borders("AuthenticAMD"));
+        log.rounds = log.rounds_by(&placements);
+        log.headline = log.most_frequent(&placements, &baselines);
+        (log, baselines, placements)
     }
 
     #[test]
-    fn rounds_with_short_hand_offs_among_long_ones_are_told() {
-        let seen = read_times(&[150.0, 148.0, 17.0, 152.0, 16.0, 180.0]);
-        assert_eq!(seen.closer(), BTreeSet::from([2, 4]));
-        let told = seen.evidence().unwrap();
-        assert_eq!(
-            (
-                told.cpus,
-                told.co_scheduled_rounds,
-                told.rounds,
-                told.nearest_ns
-            ),
-            ([0, 1], 2, 6, 16.0)
-        );
-        assert!(
-            (148.0..=152.0).contains(&told.usual_ns),
-            "{}",
-            told.usual_ns
-        );
-    }
-
-    #[test]
-    fn two_threads_of_a_core_are_known_by_their_round_trip() {
-        for (times, one_core) in [
-            (&[21.0, 20.0, 22.0][..], true),
-            (&[16.0, 16.0, 54.0], true),
-            (&[54.0, 53.0, 61.0], false),
-            (&[34.0, 33.0], false),
-            (&[21.0, 54.0, 55.0], false),
-            (&[], false),
+    fn round_trips_are_named_by_published_figures() {
+        for (vendor, time, expected) in [
+            ("AuthenticAMD", 20.8, SameCore),
+            ("AuthenticAMD", 50.7, SharedCache),
+            ("AuthenticAMD", 219.0, SamePackage),
+            ("AuthenticAMD", 394.0, OtherPackage),
+            ("GenuineIntel", 16.2, SameCore),
+            ("GenuineIntel", 102.0, SharedCache),
+            ("GenuineIntel", 216.0, OtherPackage),
+            ("0x41", 94.0, SharedCache),
         ] {
-            assert_eq!(read_times(times).is_one_core(), one_core, "{times:?}");
+            assert_eq!(
+                borders(vendor).placement(Nanos(time)),
+                expected,
+                "{vendor} {time}"
+            );
         }
     }
 
     #[test]
-    fn a_look_that_was_interrupted_tells_nothing() {
+    fn round_trips_of_one_placement_have_one_name() {
+        let found = |times: &[f64]| {
+            let placements = Placements::find(times.to_vec(), &borders("AuthenticAMD"));
+            let mut named: Vec<_> = times.iter().map(|&t| placements.placement(t)).collect();
+            named.dedup();
+            named
+        };
+        // Scatter around a border: the median decides.
+        assert_eq!(found(&[70.0, 84.0, 88.0, 92.0, 97.0]), [Some(SharedCache)]);
+        assert_eq!(
+            found(&[21.0, 20.5, 51.0, 53.0, 219.0, 221.0]),
+            [Some(SameCore), Some(SharedCache), Some(SamePackage)]
+        );
+        // A single long reading may have been interrupted.
+        assert_eq!(found(&[51.0, 50.0, 900.0]), [Some(SharedCache), None]);
+        assert_eq!(found(&[51.0]), [None]);
+    }
+
+    #[test]
+    fn a_round_has_the_placement_before_and_after_it() {
+        let near = [51.0, 50.5];
+        let far = [219.0, 220.0];
+        let (log, ..) = logged(&[far, near, [219.0, 50.9], far]);
+        let rounds: Vec<_> = log.rounds().map(|r| (r.placement, r.moved)).collect();
+        assert_eq!(
+            rounds,
+            [
+                (Some(SamePackage), false),
+                (Some(SharedCache), false),
+                (Some(SharedCache), true),
+                (Some(SamePackage), false)
+            ]
+        );
+        assert_eq!(log.headline(), Some(SamePackage));
+    }
+
+    #[test]
+    fn the_headline_has_the_placement_of_most_of_the_session() {
+        let near = [51.0, 50.5];
+        let far = [219.0, 220.0];
+        let (mut log, mut baselines, _) = logged(&[[near; 8].as_slice(), &[far; 7]].concat());
+        let placements =
+            |all: &Baselines| Placements::find(all.round_trips(), &borders("AuthenticAMD"));
+        assert_eq!(log.headline(), Some(SharedCache));
+        // Other points of the session were measured without a shared cache.
+        (0..20).for_each(|_| baselines.note_round_trip([0, 1], 219.5));
+        assert_eq!(
+            log.most_frequent(&placements(&baselines), &baselines),
+            Some(SamePackage)
+        );
+        // Too few rounds of this point had that placement.
+        log.rounds.retain(|round, _| *round < 10);
+        assert_eq!(
+            log.most_frequent(&placements(&baselines), &baselines),
+            Some(SharedCache)
+        );
+    }
+
+    #[test]
+    fn of_several_pairs_one_on_one_core_decides() {
+        let mut log = PlacementLog::default();
+        for round in 0..6 {
+            for (pair, usual) in [([0, 1], 51.0), ([0, 2], 219.0), ([1, 2], 220.0)] {
+                let on_one_core = round == 3 && pair == [0, 2];
+                let time = if on_one_core { 20.7 } else { usual };
+                log.readings.entry(pair).or_default().push((round, time));
+            }
+        }
+        let all = log.readings.values().flatten().map(|r| r.1).chain([20.8]);
+        let placements = Placements::find(all.collect(), &borders("AuthenticAMD"));
+        log.rounds = log.rounds_by(&placements);
+        let found: Vec<_> = log.rounds().filter_map(|r| r.placement).collect();
+        let [usual, one_core] = [SamePackage, SameCore];
+        assert_eq!(found, [usual, usual, usual, one_core, usual, usual]);
+        assert_eq!(log.nearest_pair(), Some([0, 2]));
+    }
+
+    #[test]
+    fn an_interrupted_reading_tells_nothing() {
         let quiet = ThreadNoise::default();
         let seen = |switches: u64, gap: f64, amount: u64| Observation {
             elapsed: Nanos(30e3),
@@ -252,24 +479,5 @@ mod tests {
         for disturbed in [seen(1, 0.0, 200), seen(0, 20e3, 60), seen(0, 0.0, 0)] {
             assert_eq!(round_trip([0, 1], &disturbed), None, "{disturbed:?}");
         }
-    }
-
-    #[test]
-    fn scatter_a_single_long_one_and_one_kind_only_are_no_move() {
-        for times in [
-            &[150.0, 90.0, 120.0, 200.0][..],
-            &[17.0, 16.0, 17.0, 900.0],
-            &[17.0; 5],
-            &[150.0],
-            &[],
-        ] {
-            assert!(read_times(times).closer().is_empty(), "{times:?}");
-        }
-        assert_eq!(read_times(&[]).evidence().map(|told| told.rounds), None);
-        // Most readings are short and two are long: the two long ones show the usual placement.
-        assert_eq!(
-            read_times(&[17.0, 17.0, 150.0, 16.0, 140.0]).closer().len(),
-            3
-        );
     }
 }

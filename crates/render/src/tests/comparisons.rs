@@ -203,6 +203,7 @@ fn of_rounds(values: &[f64]) -> Report {
     let sample = |(round, value): (usize, &f64)| Sample {
         value: *value,
         round: round as u32,
+        placement: None,
         disturbance: None,
         ..first.clone()
     };

@@ -34,6 +34,7 @@ pub fn measured(median: f64) -> Measured {
         allocation: 0,
         gaps_ns: None,
         cpus: Vec::new(),
+        placement: None,
         disturbance: disturbed.map(str::to_owned),
     };
     Measured {

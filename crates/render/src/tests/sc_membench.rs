@@ -20,6 +20,7 @@ fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) 
         allocation: 0,
         gaps_ns: None,
         cpus: Vec::new(),
+        placement: None,
         disturbance: None,
     };
     let stolen = Sample {
@@ -68,6 +69,7 @@ fn latency(size: u64, ns: f64) -> Point {
         allocation: 0,
         gaps_ns: None,
         cpus: Vec::new(),
+        placement: None,
         disturbance: None,
     };
     let mut m = Measured {

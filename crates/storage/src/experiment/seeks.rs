@@ -91,6 +91,7 @@ fn by_distance(measured: &Measured, seeks: &SeekLatencies) -> Option<Measured> {
         allocation: 0,
         gaps_ns: None,
         cpus: Vec::new(),
+        placement: None,
         disturbance: None,
     };
     Some(Measured {

@@ -1,13 +1,18 @@
 //! Every fault that can be put into a machine is named as what it is, by its cause, with advice;
 //! and nothing else is.
 
-use super::lab::{self, Ran, bandwidth, latency, request};
+use super::lab::{self, Ran, bandwidth, core_to_core, latency, request};
 use super::machines::{self, Simulated};
 use engine::Sampling;
+use experiments::Experiment;
 use memgauge::plan::Request;
-use report::{Cause, Fact, RunStatus, VerdictGrade};
+use report::{
+    Cause, Coordinate, Fact, PlacementStratum, Point, Relation, RunStatus, VcpuPlacement,
+    VerdictGrade,
+};
 use simulated::{NoiseModel, Spike};
 use units::{BytesPerSecond, Nanos};
+use verdict::Change;
 
 /// A run of two points of each experiment on the plain machine with some noise, all rounds of it.
 fn with(change: impl FnOnce(&mut Simulated)) -> Ran {
@@ -15,23 +20,39 @@ fn with(change: impl FnOnce(&mut Simulated)) -> Ran {
 }
 
 fn with_allocations(allocations: u32, change: impl FnOnce(&mut Simulated)) -> Ran {
+    let experiments = vec![
+        bandwidth("--sizes 16KiB,1MiB --ops read --threads 1,2"),
+        latency("--sizes 16KiB,1MiB"),
+    ];
+    run(6, allocations, experiments, change)
+}
+
+fn with_experiments(
+    experiments: Vec<Box<dyn Experiment>>,
+    change: impl FnOnce(&mut Simulated),
+) -> Ran {
+    run(60, 1, experiments, change)
+}
+
+fn run(
+    rounds: u32,
+    allocations: u32,
+    experiments: Vec<Box<dyn Experiment>>,
+    change: impl FnOnce(&mut Simulated),
+) -> Ran {
     let mut on = machines::plain();
     on.model.noise = NoiseModel {
         jitter: 0.01,
         ..NoiseModel::default()
     };
     change(&mut on);
-    let experiments = vec![
-        bandwidth("--sizes 16KiB,1MiB --ops read --threads 1,2"),
-        latency("--sizes 16KiB,1MiB"),
-    ];
     let mut request = request(experiments, &on);
     request.reallocate = allocations;
     request.sampling = Sampling {
         length: Nanos::from_millis(1.0),
         in_memory: 1.0,
         per_round: 20,
-        rounds: 6,
+        rounds,
         target: 0.0,
         most: None,
     };
@@ -162,92 +183,157 @@ fn each_fault_is_named_as_what_it_is() {
     }
 }
 
-#[test]
-fn rounds_for_which_the_host_had_its_cpus_on_one_core_are_left_out() {
-    let run = |kind: &str, every: u64| {
-        with(|on| {
+/// A session on a machine whose host has the CPUs in `placements`, one after the other.
+fn moved_between(placements: &'static [Relation], kind: &str) -> Ran {
+    with_experiments(
+        vec![
+            bandwidth("--sizes 16KiB,256MiB --ops read --threads 1,2"),
+            latency("--sizes 16KiB"),
+            core_to_core("--pairs 0:1"),
+        ],
+        |on| {
             on.facts.system.virtualization = Fact::known(kind.to_owned(), "told by the test");
-            on.model.noise.co_scheduled_every = every;
-        })
-    };
-    let still = run("KVM", 0);
-    let moved = run("KVM", 4);
-    assert_eq!(causes(&still), []);
-    // Of six rounds what is left may be too little.
-    assert!(
-        causes(&moved)
-            .iter()
-            .all(|cause| *cause == Cause::FewSamples),
-        "{:?}",
-        causes(&moved)
-    );
-    let mut shared = 0;
-    let mut closer = 0;
-    for (before, after) in still.points().zip(moved.points()) {
-        let threads = after.number("threads");
-        let before = lab::measured(before);
-        let after = lab::measured(after);
-        assert!(
-            (after.summary.median / before.summary.median - 1.0).abs() < 0.02,
-            "{threads:?} threads: {:?}",
-            after.summary
-        );
-        assert!(before.evidence.disturbed_samples == 0);
-        let Some(told) = after.evidence.vcpu_placement.as_ref() else {
-            assert_eq!(threads.unwrap_or(1), 1, "nothing is known of several");
-            continue;
-        };
-        shared += 1;
-        closer += told.co_scheduled_rounds;
-        assert_eq!((told.cpus, told.rounds), ([0, 1], 6));
-        assert!(after.evidence.disturbed_samples >= told.co_scheduled_rounds * 20);
-    }
-    assert!(
-        shared == 2 && closer > 0 && finds(&moved, "interruptions"),
-        "{closer} rounds of {shared} points"
-    );
-    // On a machine that is not virtual nobody moves them, and nothing is looked at.
-    let bare = run("none", 4);
-    assert!(
-        bare.points()
-            .all(|p| lab::measured(p).evidence.vcpu_placement.is_none())
-    );
+            on.facts.cpu.vendor = Fact::known("AuthenticAMD".to_owned(), "told by the test");
+            on.model.noise.placements = placements;
+            on.model.hand_off.shared_last = Nanos(51.0);
+        },
+    )
 }
 
-/// The causes of doubt of each point with this many threads.
-fn causes_of(ran: &Ran, threads: u64) -> Vec<Vec<Cause>> {
-    let points = ran
-        .points()
-        .filter(|p| p.number("threads").unwrap_or(1) == threads);
+/// The figures of each placement in the point of `experiment` with two CPUs and this working set.
+fn strata(ran: &Ran, experiment: &str, size: Option<u64>) -> Vec<PlacementStratum> {
+    let datasets = ran.report.datasets.iter();
+    let mut points = datasets
+        .filter(|dataset| dataset.experiment == experiment)
+        .flat_map(|dataset| &dataset.points);
+    let of_two = |p: &&Point| p.number("threads") != Some(1) && p.number("size_bytes") == size;
     points
-        .map(|p| {
-            lab::measured(p)
-                .verdict
-                .reasons
-                .iter()
-                .map(|r| r.cause)
-                .collect()
-        })
-        .collect()
+        .find(of_two)
+        .and_then(|point| lab::measured(point).evidence.vcpu_placement.clone())
+        .map_or(Vec::new(), |evidence| evidence.strata)
+}
+
+const L1: Option<u64> = Some(16 << 10);
+const MEMORY: Option<u64> = Some(256 << 20);
+const COMPLEX: Relation = Relation::SharedCache(3);
+const PACKAGE: Relation = Relation::SamePackage;
+const CORE: Relation = Relation::SameCore;
+
+#[test]
+fn each_placement_of_the_cpus_has_a_number_of_its_own() {
+    let cases: [(&'static [Relation], &[VcpuPlacement]); 7] = [
+        (&[PACKAGE], &[VcpuPlacement::SamePackage]),
+        (&[COMPLEX], &[VcpuPlacement::SharedCache]),
+        (&[CORE], &[VcpuPlacement::SameCore]),
+        (
+            &[PACKAGE, PACKAGE, COMPLEX],
+            &[VcpuPlacement::SamePackage, VcpuPlacement::SharedCache],
+        ),
+        (
+            &[COMPLEX, COMPLEX, COMPLEX, CORE],
+            &[VcpuPlacement::SharedCache, VcpuPlacement::SameCore],
+        ),
+        (
+            &[PACKAGE, PACKAGE, PACKAGE, CORE],
+            &[VcpuPlacement::SamePackage, VcpuPlacement::SameCore],
+        ),
+        (
+            &[PACKAGE, PACKAGE, PACKAGE, PACKAGE, COMPLEX, COMPLEX, CORE],
+            &[
+                VcpuPlacement::SamePackage,
+                VcpuPlacement::SharedCache,
+                VcpuPlacement::SameCore,
+            ],
+        ),
+    ];
+    for (placements, expected) in cases {
+        let ran = moved_between(placements, "KVM");
+        assert_eq!(causes(&ran), [], "{placements:?}");
+        for (experiment, size) in [
+            ("bandwidth", L1),
+            ("bandwidth", MEMORY),
+            ("core-to-core", None),
+        ] {
+            let strata = strata(&ran, experiment, size);
+            let found: Vec<VcpuPlacement> = strata.iter().map(|s| s.placement).collect();
+            assert_eq!(found, expected, "{experiment} {placements:?}");
+            let shares: f64 = strata.iter().map(|s| s.share).sum();
+            assert!((shares - 1.0).abs() < 1e-9, "{strata:?}");
+        }
+        // One complex is what the topology says; with several placements, memory depends on them.
+        assert_eq!(finds(&ran, "vcpu-moves"), placements.len() > 1);
+        let alone = placements.len() == 1 && placements != [COMPLEX];
+        assert_eq!(finds(&ran, "vcpu-placement"), alone);
+    }
 }
 
 #[test]
-fn cpus_that_are_on_one_core_for_the_whole_run_are_told_by_their_round_trip() {
-    let ran = with(|on| {
-        on.facts.system.virtualization = Fact::known("KVM".to_owned(), "told by the test");
-        on.model.noise.co_scheduled_every = 1;
-    });
-    let two = causes_of(&ran, 2);
-    assert!(
-        !two.is_empty() && two.iter().all(|causes| causes == &[Cause::HostMoved]),
-        "{two:?}"
-    );
-    assert!(causes_of(&ran, 1).iter().all(Vec::is_empty));
-    // Nothing is left out: that is how this machine is.
-    assert!(
-        ran.points()
-            .all(|p| lab::measured(p).evidence.disturbed_samples == 0)
-    );
+fn the_headline_is_that_of_the_usual_placement_and_others_stand_beside_it() {
+    let ran = moved_between(&[PACKAGE, PACKAGE, COMPLEX, CORE], "KVM");
+    let still = moved_between(&[PACKAGE], "KVM");
+    for (before, after) in still.points().zip(ran.points()) {
+        let before = lab::measured(before).summary.median;
+        let after = lab::measured(after).summary.median;
+        assert!((after / before - 1.0).abs() < 0.02, "{before} {after}");
+    }
+    let median = |strata: &[PlacementStratum], placement: VcpuPlacement| {
+        let of_placement = strata.iter().find(|s| s.placement == placement);
+        of_placement.unwrap().median.unwrap()
+    };
+    // The usual placement divided by one complex, and by one core.
+    let ratios = |size: Option<u64>| {
+        let strata = strata(&ran, "bandwidth", size);
+        let usual = median(&strata, VcpuPlacement::SamePackage);
+        let others = [VcpuPlacement::SharedCache, VcpuPlacement::SameCore];
+        others.map(|other| (usual / median(&strata, other) * 10.0).round())
+    };
+    assert_eq!(ratios(MEMORY), [16.0, 20.0]);
+    // A cache of the core does not depend on the complex.
+    assert_eq!(ratios(L1), [10.0, 20.0]);
+    let hand_off = strata(&ran, "core-to-core", None);
+    let mut medians: Vec<f64> = hand_off.iter().map(|s| s.median.unwrap()).collect();
+    medians.sort_by(f64::total_cmp);
+    for (median, expected) in medians.into_iter().zip([16.0, 51.0, 200.0]) {
+        assert!(
+            (median / expected - 1.0).abs() < 0.02,
+            "{median} {expected}"
+        );
+    }
+}
+
+#[test]
+fn placements_are_not_measured_outside_of_virtual_machines() {
+    let bare = moved_between(&[PACKAGE, CORE], "none");
+    let mut points = bare.points();
+    assert!(points.all(|p| lab::measured(p).evidence.vcpu_placement.is_none()));
+    assert!(!finds(&bare, "vcpu-moves") && !finds(&bare, "vcpu-placement"));
+}
+
+#[test]
+fn machines_are_compared_with_the_same_placement() {
+    let compared = |a: &'static [Relation], b: &'static [Relation]| {
+        let first = moved_between(a, "KVM");
+        let second = moved_between(b, "KVM");
+        let comparison = verdict::compare(
+            verdict::ComparedReport::new("a", &first.report),
+            verdict::ComparedReport::new("b", &second.report),
+            &verdict::Settings::default(),
+        );
+        let pairs: Vec<_> = comparison
+            .pairs()
+            .filter(|(group, pair)| {
+                let two = pair.coordinates.get("threads") == Some(&Coordinate::Number(2));
+                group.experiment == "bandwidth" && two
+            })
+            .map(|(_, pair)| pair.change)
+            .collect();
+        assert_eq!(pairs.len(), 2);
+        pairs
+    };
+    // Each is mostly in another placement, and both were in both.
+    let mixed = compared(&[PACKAGE, PACKAGE, COMPLEX], &[COMPLEX, COMPLEX, PACKAGE]);
+    assert_eq!(mixed, [Change::Same; 2]);
+    assert_eq!(compared(&[PACKAGE], &[COMPLEX]), [Change::CannotTell; 2]);
 }
 
 #[test]

@@ -1,0 +1,109 @@
+//! The cores on which a hypervisor ran two virtual CPUs, and the figures of a point for each of
+//! these placements.
+
+use super::relation::Relation;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Nearest resource that two vCPUs shared, as the round trip of a cache line showed it. Nearest
+/// first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum VcpuPlacement {
+    /// Two hardware threads of one core.
+    SameCore,
+    /// Two cores with a common cache.
+    SharedCache,
+    /// Two cores of one package without a common cache.
+    SamePackage,
+    /// Two packages.
+    OtherPackage,
+}
+
+impl VcpuPlacement {
+    /// The placement that `relation` of the topology promises; `None` if unknown.
+    pub fn promised(relation: Relation) -> Option<Self> {
+        match relation {
+            Relation::SameCore => Some(Self::SameCore),
+            Relation::SharedCache(_) => Some(Self::SharedCache),
+            Relation::SamePackage => Some(Self::SamePackage),
+            Relation::CrossPackage => Some(Self::OtherPackage),
+            Relation::Unknown => None,
+        }
+    }
+
+    /// The placement in a sentence, behind two CPUs or threads.
+    pub fn phrase(self) -> &'static str {
+        match self {
+            Self::SameCore => "on one core",
+            Self::SharedCache => "with a shared cache",
+            Self::SamePackage => "without a shared cache",
+            Self::OtherPackage => "on two packages",
+        }
+    }
+}
+
+impl fmt::Display for VcpuPlacement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::SameCore => "same-core",
+            Self::SharedCache => "shared-cache",
+            Self::SamePackage => "same-package",
+            Self::OtherPackage => "other-package",
+        })
+    }
+}
+
+/// The rounds of a point in which the vCPUs had one placement.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct PlacementStratum {
+    /// The placement.
+    pub placement: VcpuPlacement,
+    /// Rounds with this placement as a share of the rounds whose placement is known.
+    pub share: f64,
+    /// Number of these rounds.
+    pub rounds: u64,
+    /// Median round trip of a cache line between the two CPUs in these rounds, in ns.
+    pub round_trip_ns: f64,
+    /// Number of undisturbed samples.
+    pub samples: u64,
+    /// Median of the undisturbed samples, in the dataset's unit; `null` without any.
+    pub median: Option<f64>,
+    /// Lower end of the 95% confidence interval of that median.
+    pub ci_low: Option<f64>,
+    /// Upper end of the 95% confidence interval of that median.
+    pub ci_high: Option<f64>,
+    /// Probability that such an interval contains the true median; below 0.95 with fewer than six
+    /// rounds.
+    pub confidence: Option<f64>,
+}
+
+/// Round trips of a cache line between vCPUs, read before and after each round of a point. A
+/// hypervisor that does not pin its vCPUs moves them between cores.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(default)]
+pub struct VcpuPlacementEvidence {
+    /// The two CPUs with the shortest round trip.
+    pub cpus: [u32; 2],
+    /// Number of rounds with a reading.
+    pub rounds: u64,
+    /// Rounds whose placement was not the same before and after. The summary leaves their samples
+    /// out.
+    pub moved_rounds: u64,
+    /// True if two of the CPUs were hardware threads of one core most of the time.
+    pub one_core: bool,
+    /// The placements, that of the summary first, then the most frequent ones.
+    pub strata: Vec<PlacementStratum>,
+}
+
+impl VcpuPlacementEvidence {
+    /// The placement of the summary; `None` if unknown.
+    pub fn headline(&self) -> Option<&PlacementStratum> {
+        self.strata.first()
+    }
+}
