@@ -106,6 +106,9 @@ pub struct Observation {
     pub fairness: Option<f64>,
     /// Parts in which the first thread did its work.
     pub chunks: Chunks,
+    /// Work per nanosecond in successive parts of the window, as `amount` counts it. A part is about
+    /// a sixteenth of the sample. Empty if unknown.
+    pub parts: Vec<f64>,
     /// Core clock of the first thread's CPU, from readings right before and after the sample.
     /// `None` if unknown.
     pub core: Option<Hertz>,

@@ -7,7 +7,9 @@ mod extra_rounds;
 mod invocation;
 mod limits;
 mod phases;
+mod place;
 mod provenance;
+mod ranges;
 mod vcpu_moves;
 
 use crate::plan::{Batch, Phase, Plan, PlannedPoint, most_needed_first};
@@ -20,6 +22,7 @@ use engine::{
 };
 use experiments::Experiment;
 use provenance::{provenance, used_kernels, with_past};
+use ranges::{quietest_moments, ranges};
 use report::{
     Cause, Dataset, DraftedPhase, Finding, JournalLine, JournalPoint, KernelUsed, Outcome,
     PlanSummary, PointLines, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
@@ -146,6 +149,8 @@ pub fn execute(
     findings.extend(
         shapes(&datasets)
             .into_iter()
+            .chain(ranges(&datasets))
+            .chain(quietest_moments(&datasets))
             .chain(vcpu_moves(run.machine.facts(), &datasets))
             .chain(interruptions(&datasets)),
     );

@@ -183,9 +183,10 @@ pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
             format!("{}{}", significant(side.median * factor), mark(side.grade))
         };
         let star = if pair.remark.is_some() { " *" } else { "" };
+        let quiet = if pair.is_undisturbed { " u" } else { "" };
         at.chain([value(&pair.before), value(&pair.after)])
             .chain(changes(pair))
-            .chain([format!("{}{star}", pair.change.word())])
+            .chain([format!("{}{quiet}{star}", pair.change.word())])
             .collect()
     };
     let shown = group
@@ -321,6 +322,9 @@ pub(super) fn legend(comparison: &Comparison) -> String {
             "without samples: {}, judged by the figures alone (--floor-without-samples)",
             counted(bare, "point")
         ));
+    }
+    if comparison.pairs().any(|(_, pair)| pair.is_undisturbed) {
+        parts.push("u: values of the quietest moments".to_owned());
     }
     parts.push("? doubtful, ! rejected".to_owned());
     parts.join("; ")

@@ -64,11 +64,12 @@ pub(super) fn spread(measured: &Measured) -> Option<f64> {
     (s.undisturbed_samples >= 2 && percent.is_finite()).then_some(percent.abs())
 }
 
-/// Share of its limit that a point reaches, in percent. For bandwidth it is the value divided by
-/// the upper bound, for latency the lower bound divided by the value.
+/// Share of its limit that a point reaches, in percent: in its quietest moments if these are known,
+/// else typically. For bandwidth it is the value divided by the upper bound, for latency the lower
+/// bound divided by the value.
 pub(super) fn share(measured: &Measured, higher_is_better: bool) -> Option<f64> {
     let limit = measured.limit.as_ref()?.value;
-    let value = measured.summary.median;
+    let value = measured.undisturbed().unwrap_or(measured.summary.median);
     let share = if higher_is_better {
         value / limit
     } else {

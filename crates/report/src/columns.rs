@@ -389,6 +389,14 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
         "percentile",
         "percentile over short windows that `value` is",
     ),
+    also(
+        "undisturbed",
+        "value on which the quietest moments of the rounds agree",
+    ),
+    also(
+        "undisturbed_share",
+        "share of the samples with a moment that reached `undisturbed`",
+    ),
 ];
 
 /// Finds a column by its heading; `None` if unknown.

@@ -676,6 +676,7 @@ mod tests {
             gaps_ns: None,
             cpus: Vec::new(),
             placement: None,
+            quietest: None,
             disturbance: None,
         };
         measured.samples = values.iter().map(sample).collect();

@@ -85,6 +85,8 @@ pub struct Measured {
     /// - Core to core: `one_way_ns` (half the round trip), `core_cycles`.
     /// - Short windows: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window,
     ///   `windows` (their number), `window_ns`.
+    /// - `undisturbed`: the value on which the quietest moments of the rounds agree within 1%.
+    ///   `undisturbed_share` of the samples had such a moment. Left out if they do not agree.
     /// - Storage: `bytes_per_second`, `cpu_ns_per_operation`. Of every operation, in ns:
     ///   `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max`. Of
     ///   several threads `fairness`. If there were any, `errors`, `short`, `behind`.
@@ -120,6 +122,39 @@ impl Measured {
     pub fn placement(&self) -> Option<VcpuPlacement> {
         let evidence = self.evidence.vcpu_placement.as_ref()?;
         Some(evidence.headline()?.placement)
+    }
+
+    /// The value on which the quietest moments of the rounds agree, in the dataset's unit; `None` if
+    /// they do not.
+    pub fn undisturbed(&self) -> Option<f64> {
+        self.also.get("undisturbed").copied()
+    }
+
+    /// Round of each sample with the value of its quietest part. Samples of another placement of
+    /// the vCPUs than the summary's are left out, and those with threads on other CPUs.
+    pub fn quietest_parts(&self) -> impl Iterator<Item = ((u32, u32), f64)> {
+        let placement = self.placement();
+        self.samples
+            .iter()
+            .filter(move |s| s.cpus.is_empty() && s.placement == placement)
+            .filter_map(|s| Some(((s.allocation, s.round), s.quietest?)))
+    }
+
+    /// The second best of the quietest parts of each round. The best one of a round may come from a
+    /// reading of the counter that was late.
+    pub fn best_of_rounds(&self, higher_is_better: bool) -> Vec<f64> {
+        let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
+        for (round, value) in self.quietest_parts() {
+            rounds.entry(round).or_default().push(value);
+        }
+        let second = |mut values: Vec<f64>| {
+            values.sort_by(f64::total_cmp);
+            if higher_is_better {
+                values.reverse();
+            }
+            values.get(1).or(values.first()).copied()
+        };
+        rounds.into_values().filter_map(second).collect()
     }
 
     /// Undisturbed samples of rounds with `placement`; of all rounds for `None`.
@@ -289,6 +324,9 @@ pub struct Sample {
     /// Placement of the vCPUs in the sample's round; left out if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<VcpuPlacement>,
+    /// The quantity in the quietest of about sixteen parts of the sample; left out if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quietest: Option<f64>,
     /// Why the sample is left out of the summary; `null` for an undisturbed sample.
     pub disturbance: Option<String>,
 }

@@ -260,6 +260,7 @@ impl ScMembenchRow {
             gaps_ns: None,
             cpus: Vec::new(),
             placement: None,
+            quietest: None,
             disturbance: None,
         };
         Measured {

@@ -427,6 +427,7 @@ impl SimulatedMachine {
                 bus: b.bus * length.0,
             }),
             chunks: chunks(count, amount / work.chasing(), elapsed, gap),
+            parts: vec![amount as f64 / elapsed.0; CHUNKS as usize],
             noise: Some(if spike {
                 self.model.noise.spike.noise()
             } else {

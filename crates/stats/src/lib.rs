@@ -15,6 +15,7 @@ mod levels;
 mod modes;
 mod order;
 mod placement;
+mod quietest;
 mod random;
 mod ratio;
 mod stop;
@@ -32,6 +33,7 @@ pub use order::{
     standard_deviation,
 };
 pub use placement::placement;
+pub use quietest::{agrees, quietest};
 pub use random::{SplitMix64, derive};
 pub use ratio::ratio_interval;
 pub use stop::StopRule;

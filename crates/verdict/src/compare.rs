@@ -8,7 +8,7 @@ use report::{
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::{median, ratio_interval};
+use stats::{agrees, median, ratio_interval};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
@@ -27,6 +27,9 @@ pub const DEFAULT_FLOOR_WITHOUT_SAMPLES: Fraction = Fraction(0.1);
 
 /// Number of values of an axis that are listed if two reports have nothing in common.
 const MAX_NAMED: usize = 4;
+
+/// Fewest rounds with an undisturbed moment for a comparison of undisturbed values.
+const FEWEST_ROUNDS: usize = 6;
 
 /// If both reports have at least this many allocations, each allocation counts as one value,
 /// because its rounds share its pages.
@@ -136,6 +139,8 @@ pub struct Pair {
     pub ratio_low: Option<f64>,
     /// Upper end of the ratio's interval.
     pub ratio_high: Option<f64>,
+    /// True if the undisturbed values are compared, false for the typical ones.
+    pub is_undisturbed: bool,
     /// Change of the point.
     pub change: Change,
     /// Differences up to this share do not count: the floor of the comparison, or the distance of
@@ -379,6 +384,13 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
         CommonPlacement::Unknown => values(&one.before, &one.after, None),
         CommonPlacement::Of(placement) => values(&one.before, &one.after, Some(placement)),
     };
+    let higher_is_better = one.dataset.quantity.higher_is_better;
+    let quiet = common
+        .is_of_headlines(&one.before, &one.after)
+        .then(|| undisturbed_values(&one.before, &one.after, higher_is_better))
+        .flatten();
+    let is_undisturbed = quiet.is_some();
+    let (mine, theirs) = quiet.unwrap_or((mine, theirs));
     let interval = ratio_interval(&mine, &theirs, CONFIDENCE);
     let before = side(&one.before, &mine);
     let after = side(&one.after, &theirs);
@@ -393,7 +405,6 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
         same: floor,
         differ: Fraction((1.0 + floor.0) * one.apart.max(1.0) - 1.0),
     };
-    let higher_is_better = one.dataset.quantity.higher_is_better;
     let rejected = [(before, "first"), (after, "second")]
         .into_iter()
         .find(|(s, _)| s.grade == VerdictGrade::Rejected);
@@ -444,6 +455,7 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
         ratio,
         ratio_low: interval.map(|interval| interval.low),
         ratio_high: interval.map(|interval| interval.high),
+        is_undisturbed,
         change,
         floor: floors.differ,
         remark: (!remarks.is_empty()).then(|| remarks.join("; ")),
@@ -511,16 +523,45 @@ impl CommonPlacement {
 
     /// The placement in words, if it is not that of both headlines.
     fn remark(self, before: &[&Point], after: &[&Point]) -> Option<String> {
-        let Self::Of(placement) = self else {
-            return None;
-        };
+        match self {
+            Self::Of(placement) if !self.is_of_headlines(before, after) => {
+                Some(format!("compared for CPUs {}", placement.phrase()))
+            }
+            _ => None,
+        }
+    }
+
+    /// True if both headlines are compared as they are.
+    fn is_of_headlines(self, before: &[&Point], after: &[&Point]) -> bool {
         let mut all = before
             .iter()
             .chain(after)
             .filter_map(|p| p.outcome.measured());
-        let other = all.any(|m| m.placement() != Some(placement));
-        other.then(|| format!("compared for CPUs {}", placement.phrase()))
+        match self {
+            Self::Unknown => true,
+            Self::Of(placement) => all.all(|m| m.placement() == Some(placement)),
+            Self::None => false,
+        }
     }
+}
+
+/// The best of each round that agrees with the undisturbed value of its point, in both reports;
+/// `None` if a point has no such value.
+fn undisturbed_values(
+    before: &[&Point],
+    after: &[&Point],
+    higher_is_better: bool,
+) -> Option<(Vec<f64>, Vec<f64>)> {
+    let bests = |points: &[&Point]| -> Option<Vec<f64>> {
+        let mut values = Vec::new();
+        for measured in points.iter().filter_map(|point| point.outcome.measured()) {
+            let quietest = measured.undisturbed()?;
+            let best_of_rounds = measured.best_of_rounds(higher_is_better);
+            values.extend(best_of_rounds.into_iter().filter(|v| agrees(*v, quietest)));
+        }
+        (values.len() >= FEWEST_ROUNDS).then_some(values)
+    };
+    Some((bests(before)?, bests(after)?))
 }
 
 /// Mean share of rounds of each placement in the repetitions of a point; empty if unknown in one.

@@ -67,6 +67,11 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         "The host moves the virtual CPUs, and a figure depends on it.",
     ),
     kind(
+        "range-over-time",
+        Worth::Change,
+        "The machine is busy: the ranges that it gives to a tenant.",
+    ),
+    kind(
         "journal",
         Worth::Change,
         "The journal could not be written.",
@@ -369,6 +374,11 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         "placement",
         Worth::Circumstance,
         "Points whose values depend on the physical pages.",
+    ),
+    kind(
+        "quietest-moments",
+        Worth::Detail,
+        "The value without other users of the machine, and the typical one.",
     ),
     kind(
         "vcpu-placement",

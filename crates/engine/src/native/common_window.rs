@@ -51,6 +51,37 @@ pub fn common_window(threads: &[Stamps]) -> Option<Common> {
     Some(Common { ticks, amounts })
 }
 
+/// A part of the common window: one chunk of the first thread.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Length in ticks.
+    pub ticks: u64,
+    /// Work of each thread in the part.
+    pub amounts: Vec<f64>,
+}
+
+/// The chunks of the first of `threads` that lie in the common window of all of them.
+pub fn parts(threads: &[Stamps]) -> Vec<Part> {
+    let firsts = threads.iter().filter_map(|t| t.ticks.first());
+    let lasts = threads.iter().filter_map(|t| t.ticks.last());
+    let (Some(&start), Some(&end), Some(first)) = (firsts.max(), lasts.min(), threads.first())
+    else {
+        return Vec::new();
+    };
+    first
+        .ticks
+        .windows(2)
+        .filter(|pair| pair[0] >= start && pair[1] <= end && pair[0] < pair[1])
+        .map(|pair| Part {
+            ticks: pair[1] - pair[0],
+            amounts: threads
+                .iter()
+                .map(|t| inside(t, pair[0], pair[1]))
+                .collect(),
+        })
+        .collect()
+}
+
 /// Work of one thread between the counter readings `start` and `end`.
 fn inside(thread: &Stamps, start: u64, end: u64) -> f64 {
     let share = |pair: &[u64]| {
@@ -113,6 +144,21 @@ mod tests {
                 amounts: vec![14.0]
             }
         );
+    }
+
+    #[test]
+    fn parts_are_the_chunks_of_the_first_thread_while_all_run() {
+        let first = stamps(&[100, 110, 120, 130, 140], 8);
+        let second = stamps(&[105, 115, 125, 135], 4);
+        let parts = parts(&[first.clone(), second]);
+        // Each chunk lies in two chunks of the second thread, half in each.
+        let expected = Part {
+            ticks: 10,
+            amounts: vec![8.0, 4.0],
+        };
+        assert_eq!(parts, [expected.clone(), expected]);
+        assert_eq!(super::parts(&[first]).len(), 4);
+        assert_eq!(super::parts(&[]), []);
     }
 
     #[test]

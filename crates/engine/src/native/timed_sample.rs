@@ -3,7 +3,7 @@
 use super::{Clock, Team};
 pub use crate::machine::BackgroundTraffic;
 use crate::machine::{CHUNKS, Chunks, Failure, Gaps, Observation, blocks_of};
-use crate::native::common_window::{Stamps, common_window, gap_ticks};
+use crate::native::common_window::{Stamps, common_window, gap_ticks, parts};
 use crate::native::workers::{Member, StartBarrier};
 use host::noise::ThreadNoise;
 use host::{counter, pin};
@@ -198,6 +198,10 @@ fn take_once<R: Run>(
         return Ok(None);
     };
     let (amount, traffic) = counted(run.as_ref(), &timed, &common.amounts);
+    let parts = parts(&stamps)
+        .iter()
+        .map(|part| counted(run.as_ref(), &timed, &part.amounts).0 / clock.nanos(part.ticks).0)
+        .collect();
     let core = seen
         .first()
         .and_then(|s| s.ruled)
@@ -237,6 +241,7 @@ fn take_once<R: Run>(
         // The blocks of a probe cannot be compared with those of traffic.
         fairness: traffic.is_none().then(|| common.fairness()),
         chunks: chunks.unwrap_or_default(),
+        parts,
         core,
         external: None,
         is_last: false,

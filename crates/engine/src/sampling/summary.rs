@@ -106,6 +106,8 @@ pub fn evaluate(
             reasons: Vec::new(),
         },
     };
+    let undisturbed = undisturbed(&measured, work.higher_is_better());
+    measured.also.extend(undisturbed);
     if let Some(external) = work.external() {
         let windows = log.samples.iter();
         let windows: Vec<ExternalWindow<'_>> = windows
@@ -145,6 +147,7 @@ fn sample(work: &Work, taken: &RecordedSample) -> Sample {
         gaps_ns: Some(seen.gaps.total.0).filter(|&ns| ns > 0.0),
         cpus: found_on.unwrap_or_default(),
         placement: taken.placement,
+        quietest: quietest_part(work, seen),
         disturbance: (!found.is_empty()).then(|| {
             found
                 .into_iter()
@@ -317,6 +320,28 @@ fn disturbed_by(log: &PointLog, work: &Work) -> BTreeMap<Cause, u64> {
         *counts.entry(cause).or_default() += 1;
     }
     counts
+}
+
+/// The value on which the quietest moments of the rounds agree, and the share of the samples with
+/// such a moment, by the names of [`Measured::also`]; empty if they do not agree.
+fn undisturbed(measured: &Measured, higher_is_better: bool) -> Vec<(String, f64)> {
+    let bests = measured.best_of_rounds(higher_is_better);
+    let Some(value) = stats::quietest(&bests, higher_is_better) else {
+        return Vec::new();
+    };
+    let samples: Vec<f64> = measured.quietest_parts().map(|(_, best)| best).collect();
+    let agree = samples.iter().filter(|best| stats::agrees(**best, value));
+    let share = agree.count() as f64 / samples.len() as f64;
+    vec![
+        ("undisturbed".to_owned(), value),
+        ("undisturbed_share".to_owned(), share),
+    ]
+}
+
+/// Value of the quietest part of a sample; `None` if its parts are unknown.
+fn quietest_part(work: &Work, seen: &Observation) -> Option<f64> {
+    let fastest = seen.parts.iter().copied().reduce(f64::max)?;
+    Some(work.value_at(fastest))
 }
 
 /// The placements of the vCPUs, with the figures of each placement; `None` without readings.

@@ -184,6 +184,14 @@ impl Work {
         self.value(amount.saturating_mul(self.chasing()), seconds)
     }
 
+    /// The quantity of the work at `per_nano` of its amount in a nanosecond.
+    pub fn value_at(&self, per_nano: f64) -> f64 {
+        match self.higher_is_better() {
+            true => per_nano * 1e9,
+            false => self.chasing() as f64 / per_nano,
+        }
+    }
+
     /// Number of threads whose loads an amount counts; 1 for work that is no chase.
     pub fn chasing(&self) -> u64 {
         if let Work::Chase(w) = self {

@@ -1,10 +1,11 @@
 //! Finding about a host that moves the vCPUs of its guest: shares of time, and what depends on them.
 
+use super::place::{Scale, place};
 use report::{
     Dataset, Finding, HostFacts, Measured, PlacementStratum, Places, Point, VcpuPlacement, headline,
 };
 use std::collections::BTreeMap;
-use units::{CpuList, counted, significant};
+use units::CpuList;
 
 /// Placements with a smaller share of the rounds are not worth a sentence.
 const LEAST_SHARE: f64 = 0.01;
@@ -130,24 +131,16 @@ fn dependence<'a>(dataset: &'a Dataset, point: &'a Point) -> Option<Dependent<'a
         .max_by(|a, b| a.ratio.total_cmp(&b.ratio))
 }
 
-/// `2 threads, read, DRAM: 56.0 GB/s without a shared cache, 34.3 GB/s with a shared cache.`
+/// `read, DRAM, 2 threads: 56.0 GB/s without a shared cache, 34.3 GB/s with a shared cache.`
 fn sentence(dependent: &Dependent<'_>) -> Option<String> {
-    let point = dependent.point;
-    let unit = &dependent.dataset.quantity.unit;
-    let (unit, scale) = match unit.as_str() {
-        "B/s" => ("GB/s", 1e9),
-        other => (other, 1.0),
-    };
-    let name = [point.name("operation"), point.name("level")];
-    let mut named: Vec<String> = name.into_iter().flatten().map(str::to_owned).collect();
-    named.extend(point.number("threads").map(|n| counted(n, "thread")));
     let [usual, other] = [dependent.usual, dependent.other];
+    let scale = Scale::for_unit(&dependent.dataset.quantity.unit);
     Some(format!(
-        "{}: {} {unit} {}, {} {unit} {}.",
-        named.join(", "),
-        significant(usual.median? / scale),
+        "{}: {} {}, {} {}.",
+        place(dependent.point),
+        scale.text(usual.median?),
         usual.placement.phrase(),
-        significant(other.median? / scale),
+        scale.text(other.median?),
         other.placement.phrase(),
     ))
 }

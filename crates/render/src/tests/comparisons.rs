@@ -204,6 +204,7 @@ fn of_rounds(values: &[f64]) -> Report {
         value: *value,
         round: round as u32,
         placement: None,
+        quietest: None,
         disturbance: None,
         ..first.clone()
     };

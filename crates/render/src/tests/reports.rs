@@ -35,6 +35,7 @@ pub fn measured(median: f64) -> Measured {
         gaps_ns: None,
         cpus: Vec::new(),
         placement: None,
+        quietest: None,
         disturbance: disturbed.map(str::to_owned),
     };
     Measured {

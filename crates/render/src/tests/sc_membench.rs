@@ -21,6 +21,7 @@ fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) 
         gaps_ns: None,
         cpus: Vec::new(),
         placement: None,
+        quietest: None,
         disturbance: None,
     };
     let stolen = Sample {
@@ -70,6 +71,7 @@ fn latency(size: u64, ns: f64) -> Point {
         gaps_ns: None,
         cpus: Vec::new(),
         placement: None,
+        quietest: None,
         disturbance: None,
     };
     let mut m = Measured {

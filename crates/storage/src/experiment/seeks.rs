@@ -92,6 +92,7 @@ fn by_distance(measured: &Measured, seeks: &SeekLatencies) -> Option<Measured> {
         gaps_ns: None,
         cpus: Vec::new(),
         placement: None,
+        quietest: None,
         disturbance: None,
     };
     Some(Measured {

@@ -7,7 +7,7 @@ use engine::Sampling;
 use experiments::Experiment;
 use memgauge::plan::Request;
 use report::{
-    Cause, Coordinate, Fact, PlacementStratum, Point, Relation, RunStatus, VcpuPlacement,
+    Cause, Coordinate, Fact, Measured, PlacementStratum, Point, Relation, RunStatus, VcpuPlacement,
     VerdictGrade,
 };
 use simulated::{NoiseModel, Spike};
@@ -299,6 +299,29 @@ fn the_headline_is_that_of_the_usual_placement_and_others_stand_beside_it() {
             "{median} {expected}"
         );
     }
+}
+
+#[test]
+fn a_busy_machine_has_a_range_and_a_value_of_its_quietest_moments() {
+    let quiet = with(|_| ());
+    let busy = with(|on| {
+        on.model.noise.spike = Spike::Neighbour;
+        on.model.noise.spike_every = 2;
+    });
+    for (before, after) in quiet.points().zip(busy.points()) {
+        let before: &Measured = lab::measured(before);
+        let after: &Measured = lab::measured(after);
+        let ratio = after.undisturbed().unwrap() / before.undisturbed().unwrap();
+        assert!((ratio - 1.0).abs() < 0.01);
+        assert!(after.also["undisturbed_share"] < 0.7);
+        assert!((after.summary.median / before.summary.median - 1.0).abs() > 0.1);
+    }
+    assert!(!finds(&quiet, "range-over-time") && !finds(&quiet, "quietest-moments"));
+    assert!(finds(&busy, "quietest-moments"));
+    let mut findings = busy.report.findings.iter();
+    let range = findings.find(|f| f.kind == "range-over-time").unwrap();
+    let ratio = range.values["range_1_high"] / range.values["range_1_low"];
+    assert!((2.5..3.5).contains(&ratio), "{range:?}");
 }
 
 #[test]

@@ -1,0 +1,102 @@
+//! The value on which the quietest moments of many rounds agree.
+//!
+//! Neighbours, interrupts and shared cores only make work slower. So the best values of many rounds
+//! have a tail towards slow values and a sharp end at the value without disturbance, if some rounds
+//! had an undisturbed moment. The end of a distribution without such moments is not sharp.
+
+/// Largest relative distance of values that agree.
+const AGREE: f64 = 0.01;
+
+/// Fewest values that have to agree: as many as an interval needs.
+const FEWEST: usize = 6;
+
+/// Largest number of better values, relative to those that agree. A sharp end has hardly any values
+/// beyond it, a gradual one about as many.
+const BEYOND: f64 = 0.25;
+
+/// Finds the best value on which enough of `values` agree within 1%: the median of those that do.
+/// `None` if they are too few, if one is not positive and finite, or if the best values do not
+/// agree.
+pub fn quietest(values: &[f64], higher_is_better: bool) -> Option<f64> {
+    if !values.iter().all(|value| value.is_finite() && *value > 0.0) {
+        return None;
+    }
+    // The cost of a value: less is better.
+    let cost = |value: f64| if higher_is_better { 1.0 / value } else { value };
+    let mut costs: Vec<f64> = values.iter().map(|&value| cost(value)).collect();
+    costs.sort_by(f64::total_cmp);
+    let agreeing = |start: usize| {
+        let from = costs.get(start..)?;
+        let count = from.partition_point(|cost| *cost <= from[0] * (1.0 + AGREE));
+        from.get(..count)
+    };
+    let (beyond, agree) = (0..costs.len())
+        .filter_map(|start| Some((start, agreeing(start)?)))
+        .find(|(_, agree)| agree.len() >= FEWEST)?;
+    let is_sharp = beyond as f64 <= agree.len() as f64 * BEYOND;
+    is_sharp.then(|| cost(agree[agree.len() / 2]))
+}
+
+/// True if `value` agrees with the quietest value `quietest`.
+pub fn agrees(value: f64, quietest: f64) -> bool {
+    (value / quietest - 1.0).abs() <= AGREE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SplitMix64;
+
+    /// Best values of rounds, of which a share of `quiet` is at 100 within 0.5%, and others are
+    /// slower by up to half.
+    fn bests(count: usize, quiet: f64, seed: u64) -> Vec<f64> {
+        let mut random = SplitMix64::new(seed);
+        (0..count)
+            .map(|_| match random.fraction() < quiet {
+                true => 100.0 * (1.0 - 0.005 * random.fraction()),
+                false => 100.0 * (0.95 - 0.45 * random.fraction()),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn few_quiet_rounds_are_found_among_slow_ones() {
+        for (seed, quiet) in (0..20).flat_map(|seed| [0.5, 0.8, 1.0].map(|quiet| (seed, quiet))) {
+            let found = quietest(&bests(30, quiet, seed), true).unwrap();
+            assert!((99.0..=100.0).contains(&found), "{quiet}: {found}");
+        }
+        let latencies: Vec<f64> = bests(30, 0.6, 1).iter().map(|rate| 1e3 / rate).collect();
+        let found = quietest(&latencies, false).unwrap();
+        assert!(agrees(found, 10.0), "{found}");
+    }
+
+    #[test]
+    fn rounds_without_a_quiet_moment_do_not_agree() {
+        for seed in 0..20 {
+            let mut random = SplitMix64::new(seed);
+            // The end of the distribution is gradual: a sum of three numbers.
+            let mut slow = || (0..3).map(|_| random.fraction()).sum::<f64>() / 3.0;
+            let values: Vec<f64> = (0..30).map(|_| 100.0 * (0.5 + 0.5 * slow())).collect();
+            assert_eq!(quietest(&values, true), None, "{seed}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_reading_beyond_the_end_changes_nothing() {
+        let mut values = bests(30, 0.6, 3);
+        values.push(140.0);
+        assert!(quietest(&values, true).unwrap() <= 100.0);
+    }
+
+    #[test]
+    fn too_few_or_impossible_values_have_none() {
+        assert_eq!(quietest(&[100.0; 5], true), None);
+        assert_eq!(quietest(&[100.0; 6], true), Some(100.0));
+        for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let mut values = vec![100.0; 100];
+            values.push(wrong);
+            assert_eq!(quietest(&values, true), None, "{wrong}");
+        }
+        assert_eq!(quietest(&[], true), None);
+    }
+}
