@@ -340,8 +340,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Cost in ns of the misses of the packed chain at place `at` in the TLBs found so far. Where it
-    /// has more pages than a TLB has entries, both chains miss that TLB and the difference falls.
+    /// Cost in ns of the misses of the packed chain at place `at` in the TLBs found so far. If it has
+    /// more pages than a TLB has entries, both chains miss that TLB and the difference falls.
     fn packed_misses(&self, at: usize) -> f64 {
         let open = self.open.iter().map(|open| &open.boundary);
         let pages = self.curve[at].entries / self.ratio.max(1);
