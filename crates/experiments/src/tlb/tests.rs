@@ -239,6 +239,22 @@ fn a_cache_that_the_chains_leave_at_different_sizes_is_no_tlb() {
 }
 
 #[test]
+fn a_dip_where_the_packed_chain_leaves_a_cache_long_before_the_other_is_no_tlb() {
+    let tlbs = [(72.0, 20.0), (5000.0, 30.0)];
+    for count in 0..=tlbs.len() {
+        let chip = Chip {
+            spread_fit: 2.0,
+            page_lines: 1024,
+            ..Chip::new(&tlbs[..count])
+        };
+        let mut random = SplitMix64::new(1);
+        let curve = chip.curve(&grid(4, 65536), Noise::default(), &mut random);
+        let found = levels(&curve, chip.page_lines);
+        assert_eq!(ranges(&found), [(64, 76), (4871, 5793)][..count]);
+    }
+}
+
+#[test]
 fn a_rise_of_a_fraction_of_a_nanosecond_is_too_small() {
     let found = exact(&Chip::new(&[(64.0, 2.0), (600.0, 0.3)]));
     assert_eq!(ranges(&found), [(64, 76)]);
