@@ -64,6 +64,9 @@ pub struct CacheCost {
     /// Effective capacity of each data cache, nearest first, if it differs from the reported one. A
     /// cache that is missing here has the reported capacity.
     pub holds: Vec<Bytes>,
+    /// Least and largest room that neighbours leave in the last cache. Each sample of a chase finds
+    /// another room between the two, which replaces the last row of `holds`.
+    pub left_by_neighbours: Option<(Bytes, Bytes)>,
     /// CPUs that really share the caches of a level, by level, if they differ from the report.
     pub shared: BTreeMap<u32, Vec<CpuList>>,
     /// True if each cache holds only lines that the nearer ones do not. A level then ends where it
@@ -87,6 +90,7 @@ impl Default for CacheCost {
     fn default() -> Self {
         Self {
             holds: Vec::new(),
+            left_by_neighbours: None,
             shared: BTreeMap::new(),
             exclusive: false,
             scattered: false,

@@ -180,6 +180,17 @@ impl SimulatedMachine {
         })
     }
 
+    /// Leaves another room in the last cache, if neighbours use it.
+    fn move_neighbours(&mut self) {
+        let caches = &mut self.model.caches;
+        if let (Some((least, most)), Some(last)) =
+            (caches.left_by_neighbours, caches.holds.last_mut())
+        {
+            let factor = most.0 as f64 / least.0.max(1) as f64;
+            *last = Bytes((least.0 as f64 * factor.powf(self.random.fraction())) as u64);
+        }
+    }
+
     fn node_of(&self, cpu: u32) -> u32 {
         self.facts.topology.node_of(cpu).unwrap_or(0)
     }
@@ -397,6 +408,13 @@ impl SimulatedMachine {
         if let Some(io) = work.external().map(on_storage) {
             return self.window(io?, length);
         }
+        let per_nano = match work {
+            Work::Chase(chase) if self.model.caches.left_by_neighbours.is_some() => {
+                self.move_neighbours();
+                self.chases_per_nano(chase)
+            }
+            _ => per_nano,
+        };
         let length = length * work.sample_length_factor();
         let per_nano = match work {
             Work::HandOff(w) => 1.0 / self.round_trip(w.cpus).0,

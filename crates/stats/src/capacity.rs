@@ -13,6 +13,8 @@ pub struct CacheEnd {
     pub before: f64,
     /// y of a working set that lies in the next level.
     pub after: f64,
+    /// Index of its rise.
+    pub rise: usize,
     /// Replacement policy that explains the curve best.
     policy: ReplacementModel,
 }
@@ -54,6 +56,10 @@ const POLICIES: [ReplacementModel; 11] = [
 /// Number of capacities per doubling, in the first search and in the one near the best.
 const COARSE: f64 = 16.0;
 const FINE: f64 = 128.0;
+
+/// A rise is explained with points up to this many times the x behind it, as far as they precede the
+/// next rise. A level often rises a little towards its end, which says nothing of the rise before.
+const REACH: f64 = 2.0;
 
 /// Iterations of reweighting from squares to absolute values.
 const TURNS: usize = 4;
@@ -154,7 +160,7 @@ pub fn cache_ends(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> Vec<CacheEnd> {
             .map_or(0.0, |before| rises[before].1.min(from));
         let stop = rises
             .get(at + 1)
-            .map_or(f64::INFINITY, |next| next.0.max(to));
+            .map_or(f64::INFINITY, |next| next.0.min(to * REACH).max(to));
         let first = x
             .partition_point(|v| *v < start)
             .min(x.partition_point(|v| *v <= from).saturating_sub(2));
@@ -171,7 +177,7 @@ pub fn cache_ends(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> Vec<CacheEnd> {
             continue;
         };
         nearer.push(end.known());
-        ends.push(end);
+        ends.push(CacheEnd { rise: at, ..end });
     }
     ends
 }
@@ -246,6 +252,7 @@ impl Part<'_> {
             high,
             before,
             after,
+            rise: 0,
             policy,
         })
     }

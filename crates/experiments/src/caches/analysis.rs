@@ -10,8 +10,11 @@ use units::Bytes;
 pub struct CurvePoint {
     /// Size of the working set.
     pub size: Bytes,
-    /// Latency of a load in it, in ns.
+    /// Latency of a load in it, in ns: the lower quartile of the samples.
     pub latency: f64,
+    /// Median of the samples, in ns. It is much higher than `latency` if some samples had hits in a
+    /// nearer level and others had none.
+    pub median: f64,
     /// True if the size is on the coarse grid, on which levels are discovered.
     pub coarse: bool,
 }
@@ -29,12 +32,14 @@ pub struct MeasuredLevel {
 /// End of a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct End {
-    /// Capacity that explains the curve best.
+    /// Capacity that explains the curve best. If it varies, the largest size on the plateau.
     pub capacity: Bytes,
-    /// Smallest capacity that explains it about as well.
+    /// Smallest capacity that explains the curve about as well.
     pub low: Bytes,
-    /// Largest capacity that explains it about as well.
+    /// Largest capacity that explains the curve about as well.
     pub high: Bytes,
+    /// True if the capacity differs from round to round.
+    pub varies: bool,
 }
 
 /// A rise of the curve on the coarse grid.
@@ -61,32 +66,53 @@ const LEAST_RISE: f64 = 0.5;
 /// Each cache is larger than the previous one by at least this factor.
 const APART: f64 = 2.0;
 
-/// Two ends are separate only if the curve between them rises by less than this share over half a
-/// doubling.
+/// Two ends are separate only if there is a plateau between them. Over half a doubling, the lower
+/// quartile of the first size and the median of the last size differ by less than this share.
 const FLAT: f64 = 0.15;
+
+/// A capacity varies if the curve is unsteady at this many sizes between the plateau and the next
+/// level. At a single size, chance decides in each round whether the working set just fits.
+const VARYING: usize = 2;
 
 /// Half a doubling, less the rounding to whole lines.
 const HALF: f64 = 1.4;
 
-/// The curve without disturbances: a larger working set cannot have more hits, so a value above
-/// later ones is lowered to them. A single low value later on is ignored.
+impl CurvePoint {
+    /// True if the samples agree about the level that serves the loads.
+    fn is_steady(&self) -> bool {
+        self.median <= self.latency * (1.0 + STEP)
+    }
+}
+
+/// The curve without disturbances.
 fn settled(curve: &[CurvePoint]) -> Vec<CurvePoint> {
+    let latencies = lowered(curve.iter().map(|spot| spot.latency).collect());
+    let medians = lowered(curve.iter().map(|spot| spot.median).collect());
+    let values = latencies.into_iter().zip(medians);
+    curve
+        .iter()
+        .zip(values)
+        .map(|(spot, (latency, median))| CurvePoint {
+            latency,
+            median,
+            ..*spot
+        })
+        .collect()
+}
+
+/// `values` by rising size, where each value above those of the next two sizes is lowered to them: a
+/// larger working set cannot have more hits. A single low value later on is ignored.
+fn lowered(mut values: Vec<f64>) -> Vec<f64> {
+    let original = values.clone();
     let mut low = f64::INFINITY;
-    let mut spots: Vec<CurvePoint> = Vec::with_capacity(curve.len());
-    for (at, spot) in curve.iter().enumerate().rev() {
-        if let Some(next) = curve.get(at + 1) {
-            let both = curve
-                .get(at + 2)
-                .map_or(next.latency, |after| next.latency.max(after.latency));
+    for (at, value) in values.iter_mut().enumerate().rev() {
+        if let Some(next) = original.get(at + 1) {
+            let both = original.get(at + 2).map_or(*next, |after| next.max(*after));
             low = low.min(both);
         }
-        spots.push(CurvePoint {
-            latency: spot.latency.min(low),
-            ..*spot
-        });
+        *value = value.min(low);
     }
-    spots.reverse();
-    spots
+    values
 }
 
 /// The rises of a curve, from small sizes to large.
@@ -117,25 +143,22 @@ pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     let curve = settled(curve);
     let x: Vec<f64> = curve.iter().map(|spot| spot.size.0 as f64).collect();
     let y: Vec<f64> = curve.iter().map(|spot| spot.latency).collect();
-    let mut ranges: Vec<(f64, f64)> = rises_of(&curve)
+    let ranges = rises_of(&curve)
         .iter()
         .map(|r| (r.last.0 as f64, r.settled.0 as f64))
         .collect();
-    let mut ends = cache_ends(&x, &y, &ranges);
+    let (mut ranges, mut ends) = explained(&x, &y, ranges);
     // Each iteration has one rise less.
     while let Some(at) = ends
         .windows(2)
         .position(|pair| !two_levels(&curve, &pair[0], &pair[1]))
     {
-        if ends.len() < ranges.len() {
-            break;
-        }
         ranges[at].1 = ranges[at + 1].1;
         ranges.remove(at + 1);
-        ends = cache_ends(&x, &y, &ranges);
+        (ranges, ends) = explained(&x, &y, ranges);
     }
     let mut at = 0;
-    while at < ends.len() && ends.len() == ranges.len() {
+    while at < ends.len() {
         // Each iteration has one more rise, or goes on to the next rise.
         match split(&curve, &x, &y, &ranges, at, &ends) {
             Some((more, better)) => (ranges, ends) = (more, better),
@@ -145,18 +168,11 @@ pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     ends.retain(|end| {
         end.after > end.before * (1.0 + CONFIRMED) && end.after - end.before >= LEAST_RISE
     });
-    let bytes = |size: f64| Bytes(size.round() as u64);
     let mut levels: Vec<MeasuredLevel> = Vec::new();
+    let mut nearer = 0.0;
     for end in &ends {
-        let [capacity, low, high] = [end.capacity, end.low, end.high].map(bytes);
-        levels.push(MeasuredLevel {
-            latency: end.before,
-            end: Some(End {
-                capacity,
-                low,
-                high,
-            }),
-        });
+        levels.push(level(&curve, nearer, end));
+        nearer = end.capacity;
     }
     let flat = || stats::median(&y);
     let last = ends.last().map(|end| end.after).or_else(flat);
@@ -164,8 +180,87 @@ pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     levels
 }
 
+/// The level before `end`, past a cache of size `nearer`. Its capacity varies if the curve is
+/// unsteady past the plateau: neighbours leave a part that differs from round to round. Latency and
+/// effective capacity are then those of the plateau, which holds for most samples.
+fn level(curve: &[CurvePoint], nearer: f64, end: &CacheEnd) -> MeasuredLevel {
+    let bytes = |size: f64| Bytes(size.round() as u64);
+    let coarse = || curve.iter().filter(|spot| spot.coarse);
+    let flattest = plateau(curve, nearer..=end.capacity);
+    let latency = flattest.map_or(end.before, |plateau| plateau.latency);
+    let on_plateau = coarse().filter(|spot| spot.median <= latency * (1.0 + STEP));
+    let capacity = on_plateau.map(|spot| spot.size).next_back();
+    let has_hits = coarse().filter(|spot| spot.latency <= end.after / (1.0 + STEP));
+    let mixtures: Vec<&CurvePoint> = has_hits.filter(|spot| Some(spot.size) > capacity).collect();
+    let unsteady = mixtures.iter().filter(|spot| !spot.is_steady()).count();
+    let is_less = |capacity: Bytes| unsteady >= VARYING && capacity < bytes(end.low);
+    let varying = capacity.filter(|capacity| is_less(*capacity));
+    if let Some((capacity, largest)) = varying.zip(mixtures.last()) {
+        return MeasuredLevel {
+            latency,
+            end: Some(End {
+                capacity,
+                low: capacity,
+                high: largest.size.min(bytes(end.high)).max(capacity),
+                varies: true,
+            }),
+        };
+    }
+    MeasuredLevel {
+        latency: end.before,
+        end: Some(End {
+            capacity: bytes(end.capacity),
+            low: bytes(end.low),
+            high: bytes(end.high),
+            varies: false,
+        }),
+    }
+}
+
+/// The flattest half doubling of a part of a curve.
+#[derive(Debug, Clone, Copy)]
+struct Plateau {
+    /// Latency in its middle in ns.
+    latency: f64,
+    /// Median of its largest size divided by the lower quartile of its smallest one. It is large on
+    /// a slope, and where samples differ.
+    rise: f64,
+}
+
+/// The flattest half doubling of the `sizes` of `curve`. `None` if they span less.
+fn plateau(curve: &[CurvePoint], sizes: RangeInclusive<f64>) -> Option<Plateau> {
+    let inside = |spot: &&CurvePoint| spot.coarse && sizes.contains(&(spot.size.0 as f64));
+    let spots: Vec<&CurvePoint> = curve.iter().filter(inside).collect();
+    let from = |first: &&CurvePoint| {
+        let wide = |spot: &&&CurvePoint| spot.size.0 as f64 >= first.size.0 as f64 * HALF;
+        let last = spots.iter().find(wide)?;
+        Some(Plateau {
+            latency: (first.latency * last.latency).sqrt(),
+            rise: last.median / first.latency,
+        })
+    };
+    let all = spots.iter().filter_map(from);
+    all.min_by(|a, b| a.rise.total_cmp(&b.rise))
+}
+
 /// Ranges of the curve that hold the end of a cache, and the ends.
 type Explained = (Vec<(f64, f64)>, Vec<CacheEnd>);
+
+/// The `ranges` that the end of a cache explains, with the ends.
+fn explained(x: &[f64], y: &[f64], mut ranges: Vec<(f64, f64)>) -> Explained {
+    loop {
+        let ends = cache_ends(x, y, &ranges);
+        if ends.len() == ranges.len() {
+            return (ranges, ends);
+        }
+        // The others are explained with points up to the next range that is left.
+        ranges = ends
+            .iter()
+            .filter_map(|end| ranges.get(end.rise))
+            .copied()
+            .collect();
+    }
+}
 
 /// The ranges and ends after splitting the rise `at` in two. The rise is split if it gets steeper
 /// again and if two caches explain it better than one.
@@ -211,12 +306,15 @@ fn split(
 }
 
 /// Sizes around the flattest half doubling of a rise, if it has parts on both sides that are
-/// steeper by the factor [`STEEPER`]. Empty if the curve only gets less steep.
+/// steeper by the factor [`STEEPER`]. Empty if the curve only gets less steep, or if the rise is a
+/// mixture that varies.
 fn valley(curve: &[CurvePoint], rise: RangeInclusive<f64>) -> impl Iterator<Item = f64> {
     let inside = |spot: &&CurvePoint| spot.coarse && rise.contains(&(spot.size.0 as f64));
-    let spots: Vec<(f64, f64)> = curve
-        .iter()
-        .filter(inside)
+    let rising: Vec<&CurvePoint> = curve.iter().filter(inside).collect();
+    let unsteady = rising.iter().filter(|spot| !spot.is_steady()).count();
+    let spots: Vec<(f64, f64)> = rising
+        .into_iter()
+        .filter(|_| unsteady < VARYING)
         .map(|s| (s.size.0 as f64, s.latency))
         .collect();
     let piece = |&(size, load): &(f64, f64)| {
@@ -247,23 +345,13 @@ const STEEPER: f64 = 2.0;
 const BETTER: f64 = 2.0;
 const OWN: f64 = 0.5;
 
-/// True if there is a level between two ends: they are far enough apart, and the curve is nearly
-/// flat somewhere between them.
+/// True if there is a level between two ends: they are far enough apart, and the curve has a plateau
+/// somewhere between them. Samples of a working set that neighbours leave partly in a cache differ,
+/// so a mixture of two levels is no plateau.
 fn two_levels(curve: &[CurvePoint], one: &CacheEnd, other: &CacheEnd) -> bool {
-    let between: Vec<&CurvePoint> = curve
-        .iter()
-        .filter(|spot| {
-            spot.coarse && (one.capacity..=other.capacity).contains(&(spot.size.0 as f64))
-        })
-        .collect();
-    let half = |from: &&&CurvePoint| {
-        let wide = |to: &&&CurvePoint| to.size.0 as f64 >= from.size.0 as f64 * HALF;
-        between
-            .iter()
-            .find(wide)
-            .is_some_and(|to| to.latency < from.latency * (1.0 + FLAT))
-    };
-    other.capacity >= one.capacity * APART && between.iter().any(|from| half(&from))
+    other.capacity >= one.capacity * APART
+        && plateau(curve, one.capacity..=other.capacity)
+            .is_some_and(|plateau| plateau.rise < 1.0 + FLAT)
 }
 
 /// The index of the `reported` size for each size in `found`; both lists rise. Equal numbers are

@@ -101,6 +101,9 @@ fn level<'a>(
             &[("level", group.number(index).map(f64::from))],
         )
     };
+    if group.ends().get(index).is_some_and(|end| end.varies) {
+        return Err(unknown("neighbours use a part of it that varies"));
+    }
     let points = group.points_about(SHARED, index);
     let (shared, alone): (Vec<&'a Point>, Vec<&'a Point>) = points
         .into_iter()

@@ -53,55 +53,54 @@ impl<'a> MeasuredCurve<'a> {
                 &[("granted_share", Some(granted))],
             ));
         }
-        let caches = self.ends().len();
-        findings.extend(self.named().filter_map(|index| self.level(index)));
+        findings.extend((0..self.ends().len()).filter_map(|index| self.level(index)));
         findings.extend(self.memory());
-        findings.extend((0..caches).filter_map(|index| self.disagrees(index)));
         findings.extend(self.unseen());
         findings.extend(sentences::findings(self));
         findings.extend(competition::findings(self));
         findings
     }
 
-    /// `L1 holds 32 KiB (31 KiB to 33 KiB), a load takes 1.1 ns (4.0 core cycles); the system
-    /// reports 32 KiB.` `None` for a level without a name, which [`MeasuredCurve::disagrees`]
-    /// reports.
+    /// `L1 takes 1.1 ns (4.0 cycles) a load, lower quartile; effective capacity 32 KiB (31 KiB to 33
+    /// KiB), 32 KiB reported.` If timing and report disagree, the likely causes follow.
     fn level(&self, index: usize) -> Option<Finding> {
-        let level = self.levels.get(index)?;
+        let latency = self.levels.get(index)?.latency;
         let end = self.levels.get(index)?.end?;
-        let number = self.number(index)?;
         let cache = self.pairs().get(index).copied().flatten();
-        let reports = match cache {
-            Some(cache) => format!("the system reports {}", cache.size),
-            None => "the system does not report it".to_owned(),
+        let Some(name) = self.name(index) else {
+            return self.unreported(index);
         };
-        let End {
-            capacity,
-            low,
-            high,
-        } = end;
-        let load = self.load(level.latency);
+        let is_less = cache.is_none_or(|cache| less_than(&end, cache));
+        let range = match (end.varies, is_less) {
+            (true, true) => format!(", at times up to {}", rounded(end.high)),
+            (true, false) => String::new(),
+            _ => format!(" ({} to {})", rounded(end.low), rounded(end.high)),
+        };
+        let reported = match cache {
+            Some(cache) => format!("{} reported", cache.size),
+            None => "none reported".to_owned(),
+        };
+        let difference = cache.and_then(|cache| self.difference(&end, cache));
+        let why = difference
+            .as_ref()
+            .map_or(String::new(), |(_, why)| format!(": {why}"));
         let text = format!(
-            "{}{} has an effective capacity of {} ({} to {}) and takes {load}; {reports}.",
-            self.name(index)?,
+            "{name}{} takes {}; effective capacity {}{range}, {reported}{why}.",
             self.on,
-            rounded(capacity),
-            rounded(low),
-            rounded(high)
+            self.load(latency),
+            rounded(end.capacity),
         );
         let values = [
-            ("level", Some(number.into())),
-            ("capacity_bytes", Some(capacity.0 as f64)),
-            ("low_bytes", Some(low.0 as f64)),
-            ("high_bytes", Some(high.0 as f64)),
-            ("latency_ns", Some(level.latency)),
-            (
-                "core_cycles",
-                self.cycles.map(|cycles| cycles * level.latency),
-            ),
+            ("level", self.number(index).map(f64::from)),
+            ("capacity_bytes", Some(end.capacity.0 as f64)),
+            ("low_bytes", Some(end.low.0 as f64)),
+            ("high_bytes", Some(end.high.0 as f64)),
+            ("latency_ns", Some(latency)),
+            ("core_cycles", self.cycles.map(|cycles| cycles * latency)),
             ("reported_bytes", cache.map(|cache| cache.size.0 as f64)),
         ];
-        finding(self.around(index), "cache-level", text, &values)
+        let kind = difference.map_or("cache-level", |(kind, _)| kind);
+        finding(self.around(index), kind, text, &values)
     }
 
     /// The points of the sweep.
@@ -174,29 +173,35 @@ impl<'a> MeasuredCurve<'a> {
         )
     }
 
-    /// Finding about a level that differs from its report, with the likely causes.
-    fn disagrees(&self, index: usize) -> Option<Finding> {
-        let end = self.levels.get(index)?.end?;
-        let Some(cache) = self.pairs().get(index).copied().flatten() else {
-            let latency = self.levels.get(index)?.latency;
-            let text = format!(
-                "A level{} ends at {} ({}) that the system does not report: neighbours use a part \
-                 of a larger cache, or it is no cache.",
-                self.on,
-                rounded(end.capacity),
-                self.load(latency)
-            );
-            let values = [
-                ("capacity_bytes", Some(end.capacity.0 as f64)),
-                ("latency_ns", Some(latency)),
-            ];
-            let points = self
-                .around(index)
-                .into_iter()
-                .filter(|_| !self.reported.is_empty());
-            return finding(points, "cache-disagrees", text, &values);
+    /// Finding about a level that belongs to no cache of the report. `None` if the system reports no
+    /// caches at all.
+    fn unreported(&self, index: usize) -> Option<Finding> {
+        let latency = self.levels.get(index)?.latency;
+        let capacity = self.levels.get(index)?.end?.capacity;
+        let last = self.reported.last()?.level;
+        let seen = self.pairs();
+        let is_last = |cache: &&Cache| cache.level == last;
+        let what = if seen.iter().take(index).flatten().any(is_last) {
+            format!("a cache past L{last}, such as one on the memory's side")
+        } else {
+            "a part of a larger cache, or another cache".to_owned()
         };
-        let name = self.name(index)?;
+        let text = format!(
+            "A level{} that the system does not report takes {}; effective capacity {}: {what}.",
+            self.on,
+            self.load(latency),
+            rounded(capacity),
+        );
+        let values = [
+            ("capacity_bytes", Some(capacity.0 as f64)),
+            ("latency_ns", Some(latency)),
+        ];
+        finding(self.around(index), "cache-disagrees", text, &values)
+    }
+
+    /// Kind of the finding about a level whose `end` differs from the reported `cache`, and the
+    /// likely causes. `None` if they agree.
+    fn difference(&self, end: &End, cache: &Cache) -> Option<(&'static str, String)> {
         let low = end.low.0 as f64;
         let high = end.high.0 as f64;
         let size = cache.size.0 as f64;
@@ -207,24 +212,20 @@ impl<'a> MeasuredCurve<'a> {
             .map(|c| c.size.0)
             .sum();
         let together = size + nearer as f64;
-        let values = [
-            ("capacity_bytes", Some(end.capacity.0 as f64)),
-            ("reported_bytes", Some(size)),
-        ];
         if low > size
             && together > size * EXCLUSIVE_FACTOR
             && (low / SUM_TOLERANCE..=high * SUM_TOLERANCE).contains(&together)
         {
-            let text = format!(
-                "{name}{} ends where it and the nearer caches together are full ({}): it is \
-                 exclusive.",
-                self.on,
-                Bytes(together as u64)
+            let together = Bytes(together as u64);
+            let why = format!(
+                "it ends where it and the nearer caches are full ({together}), so it is exclusive"
             );
-            return finding(self.around(index), "cache-exclusive", text, &values);
+            return Some(("cache-exclusive", why));
         }
-        let why = if high * TOLERANCE < size && cache.cpus.0.len() > 1 {
-            "neighbours use it, or only a part is available here"
+        let why = if end.varies && less_than(end, cache) {
+            "neighbours use a part that varies"
+        } else if high * TOLERANCE < size && cache.cpus.0.len() > 1 {
+            "neighbours use the rest, or only a part is available here"
         } else if high * TOLERANCE < size {
             "it is partitioned, or pages use its sets unevenly"
         } else if low > size * TOLERANCE {
@@ -232,13 +233,7 @@ impl<'a> MeasuredCurve<'a> {
         } else {
             return None;
         };
-        let measured = rounded(end.capacity);
-        let reported = cache.size;
-        let text = format!(
-            "{name}{} has {measured} by timing, {reported} by the system: {why}.",
-            self.on
-        );
-        finding(self.around(index), "cache-disagrees", text, &values)
+        Some(("cache-disagrees", why.to_owned()))
     }
 
     /// A reported cache that is too large to end within the sweep.
@@ -283,6 +278,11 @@ impl<'a> MeasuredCurve<'a> {
     }
 }
 
+/// True if the capacity of `end` is less than that of the reported `cache`.
+fn less_than(end: &End, cache: &Cache) -> bool {
+    end.capacity.0 as f64 * TOLERANCE < cache.size.0 as f64
+}
+
 /// A measured size with three digits: `31.3 KiB`, `1.04 MiB`, `33 MiB`.
 fn rounded(size: Bytes) -> String {
     let units = [
@@ -291,9 +291,10 @@ fn rounded(size: Bytes) -> String {
         (1 << 10, "KiB"),
         (1, "B"),
     ];
+    // 1023.9 KiB are 1 MiB with three digits.
     let (unit, name) = units
         .into_iter()
-        .find(|(unit, _)| size.0 >= *unit)
+        .find(|(unit, _)| size.0 as f64 >= *unit as f64 * 0.9995)
         .unwrap_or((1, "B"));
     let value = size.0 as f64 / unit as f64;
     let digits = if value < 10.0 {

@@ -47,25 +47,27 @@ pub fn curve(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<CurvePoint> {
 
 /// Lower quartile of the point's undisturbed samples, since disturbances only make loads longer.
 pub fn value(point: &Point) -> Option<f64> {
-    let clean = not_rejected(point)?
-        .samples
-        .iter()
-        .filter(|sample| sample.disturbance.is_none());
-    quantile(
-        &clean.map(|sample| sample.value).collect::<Vec<f64>>(),
-        0.25,
-    )
+    quantile(&undisturbed(point)?, 0.25)
+}
+
+/// Values of the point's undisturbed samples. `None` if the point is not measured or rejected.
+fn undisturbed(point: &Point) -> Option<Vec<f64>> {
+    let samples = &not_rejected(point)?.samples;
+    let undisturbed = samples.iter().filter(|s| s.disturbance.is_none());
+    Some(undisturbed.map(|sample| sample.value).collect())
 }
 
 fn curve_of<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<CurvePoint> {
     let spot = |p: &Point| {
         let size = Bytes(p.number("size_bytes")?);
         let latency = value(p)?;
+        let median = median(&undisturbed(p)?)?;
         Some((
             size,
             CurvePoint {
                 size,
                 latency,
+                median,
                 coarse: p.number("pass") == Some(0),
             },
         ))

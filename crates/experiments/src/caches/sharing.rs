@@ -165,7 +165,8 @@ pub fn place(
     drafts
 }
 
-/// For each cache a working set that fits into it but not into the nearer one, and its capacity.
+/// For each cache a working set that fits into it but not into the nearer one, and its capacity. A
+/// cache with a capacity that varies has none: two working sets of which one fits may both fit.
 fn sizes(group: &SweptCpu, levels: &[MeasuredLevel]) -> Vec<(Bytes, Bytes)> {
     let mut nearer = 0.0;
     let mut size = |end: End| {
@@ -182,6 +183,7 @@ fn sizes(group: &SweptCpu, levels: &[MeasuredLevel]) -> Vec<(Bytes, Bytes)> {
     levels
         .iter()
         .filter_map(|level| level.end)
+        .filter(|end| !end.varies)
         .map(&mut size)
         .collect()
 }

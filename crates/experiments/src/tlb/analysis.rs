@@ -38,6 +38,8 @@ pub struct Boundary {
     pub cost: f64,
     /// Interval of the cost over all rounds of both passes.
     pub interval: Interval,
+    /// Largest number of pages of the level after it.
+    pub level_end: u64,
 }
 
 /// Reason why a rise is no boundary.
@@ -58,6 +60,9 @@ pub enum RejectionReason {
     KeepsRising,
     /// A miss would cost less than [`LEAST_COST`].
     TooSmall,
+    /// A miss would cost less than one of the TLB before it, which a walk of the page tables never
+    /// does.
+    BelowFormer,
     /// A data cache ends there, which costs the packed chain as much or more.
     CacheEnds,
 }
@@ -71,8 +76,20 @@ pub struct Rejected {
     pub first: u64,
     /// Height of the rise in ns.
     pub rise: f64,
-    /// RejectionReason it is no boundary.
+    /// The reason why it is no boundary.
     pub why: RejectionReason,
+}
+
+impl Rejected {
+    /// The rise of `boundary`, which is none for the reason `why`.
+    fn from(boundary: &Boundary, why: RejectionReason) -> Self {
+        Self {
+            last: boundary.last,
+            first: boundary.first,
+            rise: boundary.cost,
+            why,
+        }
+    }
 }
 
 /// Boundaries of a curve.
@@ -122,7 +139,11 @@ pub const FEWEST_ROUNDS: usize = 5;
 /// the lower end. Page tables that leave the caches gradually make a slope without such a level.
 const STEADY: f64 = 1.5;
 
-/// Number of first boundaries that are exempt from this.
+/// From the third boundary on, the level after it covers at least this factor of pages, for the same
+/// reason.
+const LASTING: f64 = 2.0;
+
+/// Number of first boundaries that are exempt from both.
 const TLBS: usize = 2;
 
 /// The tail of a step rises at most this many times as much as the step itself.
@@ -259,7 +280,14 @@ impl Scan<'_> {
             && next.clone().count() + 1 == PERSISTENT
             && next.clone().all(|i| up(i) < -floor)
         {
-            return PlaceLevel::Fallen;
+            // Else the packed chain leaves a data cache first. The level stays as it was, because
+            // the spread chain leaves that cache as well.
+            let is_lower = self.packed_misses(at) > 0.0 || self.level.members.len() < PERSISTENT;
+            return if is_lower {
+                PlaceLevel::Fallen
+            } else {
+                PlaceLevel::Stray
+            };
         }
         // A step no higher than the median change is the tail of the step before.
         let near: Vec<f64> = self
@@ -312,6 +340,16 @@ impl Scan<'_> {
         }
     }
 
+    /// Cost in ns of the misses of the packed chain at place `at` in the TLBs found so far. If it has
+    /// more pages than a TLB has entries, both chains miss that TLB and the difference falls.
+    fn packed_misses(&self, at: usize) -> f64 {
+        let open = self.open.iter().map(|open| &open.boundary);
+        let pages = self.curve[at].entries / self.ratio.max(1);
+        let found = self.found.boundaries.iter().chain(open);
+        let missed = found.filter(|boundary| pages >= boundary.last);
+        missed.map(|boundary| boundary.cost).sum()
+    }
+
     /// Largest difference between place `at` and the level before it that noise alone can cause.
     fn floor(&self, at: usize) -> f64 {
         let first = at.saturating_sub(EARLIER).max(1);
@@ -350,12 +388,13 @@ impl Scan<'_> {
         Some((median(&rises)?, median_interval(&rises)?))
     }
 
-    /// The first place from which on the `rise` at `at` is gone. Only places count at which the
-    /// packed chain does not cross the same boundary.
+    /// The first place from which on the `rise` at `at` is gone, without misses of the packed chain
+    /// in TLBs found before. Only places count at which the packed chain does not cross the same
+    /// boundary.
     fn gone(&self, at: usize, rise: f64) -> Option<usize> {
-        let base = middle(&self.level.values[0]);
+        let base = middle(&self.level.values[0]) + self.packed_misses(at);
         let end = self.curve[at].entries.saturating_mul(self.ratio);
-        let low = |i: usize| self.middles[i] - base < rise / 2.0;
+        let low = |i: usize| self.middles[i] + self.packed_misses(i) - base < rise / 2.0;
         let behind = at + PERSISTENT..(self.curve.len() + 1).saturating_sub(PERSISTENT);
         let mut clear = behind.filter(|&i| self.curve[i + PERSISTENT - 1].entries < end);
         clear.find(|&i| (i..i + PERSISTENT).all(low))
@@ -458,6 +497,7 @@ impl Scan<'_> {
             settled: 0,
             cost: rise,
             interval,
+            level_end: 0,
         };
         self.close();
         let before = std::mem::replace(&mut self.level, next);
@@ -498,6 +538,7 @@ impl Scan<'_> {
             .unwrap_or(open.settled.max(open.plain));
         boundary.first = self.curve[first].entries;
         boundary.settled = self.curve[open.settled].entries.max(boundary.first);
+        boundary.level_end = self.curve[self.level.last()].entries;
         self.found.boundaries.push(boundary);
     }
 
@@ -510,30 +551,24 @@ impl Scan<'_> {
         median(&rises.collect::<Vec<f64>>())
     }
 
-    /// Rejects boundaries with a negligible cost, and those that the end of a data cache explains.
+    /// Rejects boundaries that the end of a data cache explains, and those with a cost that is too
+    /// small. The low end of the interval of the cost decides.
     fn drop_what_is_no_tlb(&mut self) {
-        let mut counted = Vec::new();
+        let mut counted: Vec<Boundary> = Vec::new();
         for boundary in std::mem::take(&mut self.found.boundaries) {
-            let why = if boundary.cost < LEAST_COST {
-                Some(RejectionReason::TooSmall)
-            } else if boundary.cost <= SPARED * self.packed_rise(&boundary) {
+            let cost = boundary.interval.low;
+            let former = counted.first().filter(|_| counted.len() < TLBS);
+            let why = if cost <= SPARED * self.packed_rise(&boundary) {
                 Some(RejectionReason::CacheEnds)
+            } else if cost < LEAST_COST {
+                Some(RejectionReason::TooSmall)
+            } else if former.is_some_and(|former| boundary.interval.high < former.interval.low) {
+                Some(RejectionReason::BelowFormer)
             } else {
                 None
             };
-            let Boundary {
-                last,
-                first,
-                cost: rise,
-                ..
-            } = boundary;
             match why {
-                Some(why) => self.found.rejected.push(Rejected {
-                    last,
-                    first,
-                    rise,
-                    why,
-                }),
+                Some(why) => self.found.rejected.push(Rejected::from(&boundary, why)),
                 None => counted.push(boundary),
             }
         }
@@ -664,21 +699,12 @@ impl Scan<'_> {
         });
         let mut counted: Vec<Boundary> = Vec::new();
         for boundary in boundaries {
-            if counted.len() < TLBS || boundary.interval.high <= boundary.interval.low * STEADY {
+            let steady = boundary.interval.high <= boundary.interval.low * STEADY;
+            let lasts = boundary.level_end as f64 >= boundary.settled as f64 * LASTING;
+            if counted.len() < TLBS || steady && lasts {
                 counted.push(boundary);
             } else {
-                let Boundary {
-                    last,
-                    first,
-                    cost: rise,
-                    ..
-                } = boundary;
-                rejected.push(Rejected {
-                    last,
-                    first,
-                    rise,
-                    why: RejectionReason::KeepsRising,
-                });
+                rejected.push(Rejected::from(&boundary, RejectionReason::KeepsRising));
             }
         }
         rejected.sort_by_key(|r| r.last);

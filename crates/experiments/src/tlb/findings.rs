@@ -219,6 +219,7 @@ fn level(
         settled,
         cost,
         interval,
+        ..
     } = boundary;
     let reach = Bytes(last * page.0);
     let wide = *first as f64 > *last as f64 * WIDE;
@@ -266,6 +267,7 @@ fn not_counted(
             RejectionReason::NotConfirmed => "not in the second pass".to_owned(),
             RejectionReason::AtTheEnd => "too near the last point; raise --max-pages".to_owned(),
             RejectionReason::TooSmall => "too little for a TLB miss".to_owned(),
+            RejectionReason::BelowFormer => "less than a miss in the TLB before it".to_owned(),
             RejectionReason::CacheEnds => "a data cache ends there".to_owned(),
             RejectionReason::KeepsRising => "no level follows".to_owned(),
         };

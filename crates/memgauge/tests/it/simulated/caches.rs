@@ -7,7 +7,7 @@ use engine::Sampling;
 use experiments::LastLevel;
 use experiments::caches::{MeasuredLevel, measured_levels};
 use memgauge::plan::Request;
-use report::{Cache, CacheKind, Cause, Fact, Finding, Measured, Outcome, Point};
+use report::{Cache, CacheKind, Cause, Fact, Finding, Measured, Outcome, Point, Report};
 use units::error::Kind;
 use units::{Bytes, CpuList, Nanos};
 
@@ -215,12 +215,12 @@ fn the_largest_caches_end_where_there_is_room_to_see_it() {
 fn a_level_is_one_sentence_with_its_numbers() {
     let ran = run(&with(&THREE, 95.0), "");
     let expected = [
-        "L1 has an effective capacity of 48.2 KiB (47.2 KiB to 49.3 KiB) and takes 1.0 ns (4.0 \
-         cycles) a load, lower quartile; the system reports 48 KiB.",
-        "L2 has an effective capacity of 1.02 MiB (1 MiB to 1.04 MiB) and takes 3.5 ns (14.0 \
-         cycles) a load, lower quartile; the system reports 1 MiB.",
-        "L3 has an effective capacity of 32.7 MiB (32 MiB to 34.9 MiB) and takes 12.0 ns (48.0 \
-         cycles) a load, lower quartile; the system reports 32 MiB.",
+        "L1 takes 1.0 ns (4.0 cycles) a load, lower quartile; effective capacity 48.2 KiB (47.2 \
+         KiB to 49.3 KiB), 48 KiB reported.",
+        "L2 takes 3.5 ns (14.0 cycles) a load, lower quartile; effective capacity 1.02 MiB (1 MiB \
+         to 1.04 MiB), 1 MiB reported.",
+        "L3 takes 12.0 ns (48.0 cycles) a load, lower quartile; effective capacity 32.7 MiB (32 \
+         MiB to 34.9 MiB), 32 MiB reported.",
     ];
     assert_eq!(texts(&ran, "cache-level"), expected);
     let values = &of_kind(&ran, "cache-level")[1].values;
@@ -350,8 +350,8 @@ fn what_differs_from_the_report_is_a_finding() {
     let text = texts(&ran, "cache-disagrees");
     assert!(
         text.len() == 1
-            && text[0].starts_with("L3 has 24")
-            && text[0].contains("480 MiB by the system: neighbours use it"),
+            && text[0].starts_with("L3 takes")
+            && text[0].contains("480 MiB reported: neighbours use the rest"),
         "{text:?}"
     );
     // An L3 of which nothing is left.
@@ -376,7 +376,7 @@ fn what_differs_from_the_report_is_a_finding() {
     on.model.caches.holds = vec![Bytes::kib(32), Bytes::kib(64), Bytes::mib(8)];
     let ran = run(&on, "");
     assert!(
-        texts(&ran, "cache-disagrees")[0].starts_with("L2 has 6"),
+        texts(&ran, "cache-disagrees")[0].starts_with("L2 takes"),
         "{:?}",
         texts(&ran, "cache-disagrees")
     );
@@ -417,6 +417,87 @@ fn a_level_that_is_not_reported_among_others_has_no_name_of_theirs() {
         unreported.len() == 1 && (unreported[0] - 1.0).abs() < 0.1,
         "{unreported:?}"
     );
+}
+
+/// Findings about levels: each begins with the name of a cache, or says that there is none.
+fn about_levels(findings: &[Finding]) -> Vec<&Finding> {
+    let is_about = |f: &&Finding| f.values.contains_key("latency_ns") && f.kind != "cache-memory";
+    findings.iter().filter(is_about).collect()
+}
+
+/// Sweeps with several seeds on a machine whose neighbours leave `least` to `most` of the L3.
+fn shared_with_neighbours(least: Bytes, most: Bytes) -> Vec<Report> {
+    let mut on = with(&THREE, 95.0);
+    on.model.partial_hits = true;
+    on.model.noise.jitter = 0.02;
+    on.model.caches.holds = vec![Bytes::kib(48), Bytes::mib(1), most];
+    on.model.caches.left_by_neighbours = Some((least, most));
+    let sweep = |seed| {
+        let requested = Request {
+            sampling: sampling(),
+            budget: Nanos(20e9),
+            ..request(vec![caches("")], &on)
+        };
+        lab::seeded(&on, requested, seed)
+    };
+    (0..8).map(sweep).collect()
+}
+
+#[test]
+fn an_l3_of_which_neighbours_hold_a_part_is_one_finding() {
+    for report in shared_with_neighbours(Bytes::mib(6), Bytes::mib(32)) {
+        let levels = about_levels(&report.findings);
+        let named: Vec<u64> = levels.iter().map(|f| f.values["level"] as u64).collect();
+        assert_eq!(named, [1, 2, 3], "{levels:?}");
+        let last = levels[2];
+        assert!(near(last.values["latency_ns"], 12.0, 1.1), "{last:?}");
+        let capacity = last.values["capacity_bytes"] / f64::from(1 << 20);
+        assert!((6.0..=22.0).contains(&capacity), "{last:?}");
+        assert_eq!(last.kind, "cache-disagrees");
+        let words = "32 MiB reported: neighbours use a part that varies";
+        assert!(last.text.contains(words), "{last:?}");
+    }
+}
+
+#[test]
+fn a_slope_without_a_plateau_is_no_level() {
+    for report in shared_with_neighbours(Bytes::kib(256), Bytes::mib(8)) {
+        let levels = about_levels(&report.findings);
+        let named: Vec<u64> = levels.iter().map(|f| f.values["level"] as u64).collect();
+        assert_eq!(named, [1, 2], "{levels:?}");
+        let unseen = "Timing does not show L3 of 32 MiB that the system reports";
+        assert!(report.findings.iter().any(|f| f.text.starts_with(unseen)));
+    }
+}
+
+#[test]
+fn a_cache_on_the_side_of_the_memory_is_a_level_without_a_name() {
+    let on = with(&FOUR, 95.0);
+    let ran = run(&on, "");
+    let mut facts = on.facts.clone();
+    facts.topology.caches.retain(|cache| cache.level < 4);
+    let findings = caches("").findings_on(&facts, &ran.report.datasets[0]);
+    let levels = about_levels(&findings);
+    assert_eq!(levels.len(), 4, "{levels:?}");
+    assert!(levels[..3].iter().all(|f| f.kind == "cache-level"));
+    assert_eq!(
+        levels[3].text,
+        "A level that the system does not report takes 40.0 ns (160.0 cycles) a load, lower \
+         quartile; effective capacity 131 MiB: a cache past L3, such as one on the memory's side."
+    );
+}
+
+#[test]
+fn without_an_l3_and_in_pages_of_64_kib_the_levels_are_the_same() {
+    for levels in [&TWO[..], &THREE] {
+        let mut on = with(levels, 95.0);
+        on.facts.pages.base = Bytes::kib(64);
+        on.facts.pages.thp_mode = Fact::known("never".to_owned(), "simulated");
+        (on.model.tlb_reach, on.model.granted) = (Bytes::mib(4), 0.0);
+        let ran = run(&on, "");
+        assert_found(&ran, levels, 95.0, "64 KiB pages");
+        assert_eq!(about_levels(&ran.report.findings).len(), levels.len());
+    }
 }
 
 #[test]
@@ -486,8 +567,8 @@ fn little_memory_and_many_cpus_are_no_trouble() {
     let text = texts(&ran, "cache-level");
     assert!(
         text.len() == 4
-            && text[0].starts_with("L1 on CPU 0 has")
-            && text[2].starts_with("L1 on CPU 1"),
+            && text[0].starts_with("L1 on CPU 0 takes")
+            && text[2].starts_with("L1 on CPU 1 takes"),
         "{text:?}"
     );
 }

@@ -179,6 +179,43 @@ fn noise_neither_hides_nor_adds_levels() {
 }
 
 #[test]
+fn one_tlb_is_one_level_whatever_the_caches_and_the_pages() {
+    for base in [4, 64] {
+        for (first, second) in [(16, 1024), (48, 512), (128, 4096)] {
+            let mut on = with(1);
+            on.facts.pages.base = Bytes::kib(base);
+            for cache in &mut on.facts.topology.caches {
+                match cache.level {
+                    1 => cache.size = Bytes::kib(first),
+                    2 => cache.size = Bytes::kib(second),
+                    _ => {}
+                }
+            }
+            let ran = run(&on, "--pages 4k");
+            assert_levels(
+                &levels(&ran, Bytes::kib(base)),
+                &[(64, 76, 2.0)],
+                &format!("{first} KiB and {second} KiB, {base} KiB pages"),
+            );
+        }
+    }
+}
+
+#[test]
+fn a_second_step_below_the_first_is_a_slower_walk() {
+    let mut on = with(2);
+    on.model.tlbs[0].miss = Nanos(14.0);
+    on.model.tlbs[1].miss = Nanos(1.2);
+    let ran = run(&on, "--pages 4k");
+    assert_levels(&levels(&ran, Bytes::kib(4)), &[(64, 76, 14.0)], "a walk");
+    let text = &of_kind(&ran, "tlb-rejected")[0].text;
+    assert!(
+        text.contains("1.2 ns from 1448 to 1722 (less than a miss in the TLB before it)"),
+        "{text}"
+    );
+}
+
+#[test]
 fn the_simple_model_of_page_walks_is_a_tlb_of_one_level() {
     let ran = run(&machines::plain(), "--pages 4k");
     assert_levels(
