@@ -17,11 +17,11 @@ use crate::steps::steps;
 use crate::streams::{FittedStream, check_sizes, draft_point, fitted, rounded_sizes};
 use engine::StreamWork;
 use host::memory::{PageMode, Place};
-use kernels::{Operation, PREFETCH_DISTANCE, Policy, Width};
+use kernels::{CodeOrigin, Operation, PREFETCH_DISTANCE, Policy, Width};
 use report::{Axis, Dataset, Finding, Point, Quantity, REQUESTED_THREADS};
 use std::collections::BTreeMap;
 use units::error::{Error, Result};
-use units::{Bytes, CpuList, SizeList, ThreadCount, ThreadList, significant};
+use units::{Bytes, CpuList, SizeList, ThreadCount, ThreadList, counted, significant};
 
 /// Operations, sizes, threads and pages of the experiment.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
@@ -93,6 +93,12 @@ pub struct Bandwidth {
     chosen: bool,
 }
 
+/// True for another way to do what a plain operation does: by other stores, or by the C library.
+fn is_variant(operation: Operation) -> bool {
+    let contract = operation.contract();
+    contract.policy != Policy::Temporal || contract.origin != CodeOrigin::Own
+}
+
 impl Bandwidth {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
@@ -105,10 +111,15 @@ impl Bandwidth {
 
     /// As part of a profile.
     pub fn in_profile(detail: Detail) -> Self {
-        use Operation::{Copy, CopyNt, Read, Write, WriteNt};
+        use Operation::{
+            Copy, CopyLibc, CopyNt, Read, Write, WriteLibc, WriteNt, WriteRep, WriteZero,
+        };
         let ops = match detail {
             Detail::Brief => vec![Read, Write, Copy],
-            Detail::Levels | Detail::Sweep => vec![Read, Write, Copy, WriteNt, CopyNt],
+            Detail::Levels => vec![
+                Read, Write, Copy, WriteNt, CopyNt, WriteLibc, CopyLibc, WriteRep, WriteZero,
+            ],
+            Detail::Sweep => vec![Read, Write, Copy, WriteNt, CopyNt],
         };
         let settings = Settings {
             ops: Operations(ops.into_iter().map(OperationSpec::Exactly).collect()),
@@ -171,11 +182,10 @@ impl Bandwidth {
         })
     }
 
-    /// True if a profile of this detail measures `operation` at `level`. Non-temporal stores matter
-    /// in memory only.
+    /// True if a profile of this detail measures `operation` at `level`. Stores that bypass the
+    /// caches, and the C library's functions that use them, matter in memory only.
     fn wanted(&self, operation: Operation, level: &str) -> bool {
-        let past_caches = operation.contract().policy != Policy::Temporal;
-        self.chosen || self.detail != Detail::Levels || !past_caches || level == MEMORY
+        self.chosen || self.detail != Detail::Levels || !is_variant(operation) || level == MEMORY
     }
 
     /// Points with `threads` threads, or with the best number of threads.
@@ -221,7 +231,11 @@ impl Bandwidth {
                             .coordinates
                             .insert(REQUESTED_THREADS.to_owned(), name("best"));
                     }
-                    drafts.push(draft);
+                    // Few instruction sets have special stores of whole lines.
+                    let is_special = requested.operation().contract().policy == Policy::WholeLine;
+                    if self.chosen || draft.work.is_ok() || !is_special {
+                        drafts.push(draft);
+                    }
                 }
             }
         }
@@ -351,6 +365,7 @@ impl Experiment for Bandwidth {
         let steps = steps(dataset, "Read bandwidth of one thread", curve);
         [
             saturation(dataset).or_else(|| scaling(dataset)),
+            whole_lines(dataset),
             non_temporal(dataset),
             steps,
         ]
@@ -435,6 +450,38 @@ fn scaling(dataset: &Dataset) -> Option<Finding> {
         one / 1e9
     );
     difference.finding("memory-scaling", text, &[("one", one), ("all", all)])
+}
+
+/// Ways to write memory other than ordinary and non-temporal stores, with words for a sentence.
+const WHOLE_LINES: [(&str, &str); 3] = [
+    ("write-zero", "an instruction that zeroes whole lines"),
+    ("write-rep", "rep stosb"),
+    ("write-libc", "memset of the C library"),
+];
+
+/// The way to write memory that gains most over ordinary stores, with most threads.
+fn whole_lines(dataset: &Dataset) -> Option<Finding> {
+    let threads = highest(dataset, "threads")?;
+    let ordinary = in_memory(dataset, "write", threads)?;
+    let gains = WHOLE_LINES.iter().filter_map(|(operation, words)| {
+        let point = in_memory(dataset, operation, threads)?;
+        let difference = Difference::shown(ordinary, point)?;
+        (difference.ratio() > 1.0).then_some((difference, words))
+    });
+    let (difference, words) = gains.max_by(|a, b| a.0.ratio().total_cmp(&b.0.ratio()))?;
+    let plain = difference.from.value;
+    let whole = difference.to.value;
+    let text = format!(
+        "With {words}, {} {} memory {} times as fast as with ordinary stores: {:.1} GB/s against \
+         {:.1}.",
+        counted(threads, "thread"),
+        if threads == 1 { "writes" } else { "write" },
+        significant(difference.ratio()),
+        whole / 1e9,
+        plain / 1e9
+    );
+    let values = [("ordinary", plain), ("whole_lines", whole)];
+    difference.finding("whole-line-stores", text, &values)
 }
 
 /// Gain or loss by non-temporal stores to memory.

@@ -11,6 +11,20 @@ use units::{Bytes, significant};
 /// Operations that fit on the screen.
 const OPERATIONS: [&str; 3] = ["read", "write", "copy"];
 
+/// Other ways to do these operations, as their names end, and their meaning.
+const VARIANTS: [(&str, &str); 4] = [
+    ("nt", "non-temporal stores"),
+    ("zero", "zeroes whole lines"),
+    ("rep", "rep instructions"),
+    ("libc", "C library"),
+];
+
+/// A variant has a row if it is faster than the plain operation by this factor.
+const GAIN: f64 = 1.05;
+
+/// Largest number of variants with a row at a level.
+const MAX_VARIANTS: usize = 2;
+
 /// True if the report shows the whole hierarchy, not a single experiment.
 pub(super) fn applies(report: &Report) -> bool {
     let profile = report.plan.profile.as_str();
@@ -41,6 +55,8 @@ struct Source<'a> {
 /// Points of one row.
 struct LevelRow<'a> {
     level: &'a Coordinate,
+    /// Ending of the operations' names; empty for the plain ones.
+    variant: &'static str,
     bandwidth: Vec<Option<&'a Point>>,
     latency: Option<&'a Point>,
 }
@@ -48,11 +64,7 @@ struct LevelRow<'a> {
 /// Points of the report that have a cell in the table.
 pub(super) fn shown(report: &Report) -> HashSet<*const Point> {
     let source = Source::new(report);
-    let rows: Vec<LevelRow> = source
-        .levels()
-        .into_iter()
-        .map(|level| source.row(level))
-        .collect();
+    let rows = source.rows();
     let points = rows
         .iter()
         .flat_map(|row| row.bandwidth.iter().chain([&row.latency]).flatten());
@@ -62,17 +74,18 @@ pub(super) fn shown(report: &Report) -> HashSet<*const Point> {
 /// Table with a row for each level, in the order of appearance.
 pub(super) fn block(report: &Report) -> Block {
     let source = Source::new(report);
-    let rows: Vec<LevelRow> = source
-        .levels()
-        .into_iter()
-        .map(|level| source.row(level))
-        .collect();
+    let rows = source.rows();
     let columns = source.columns();
     let cells: Vec<Vec<String>> = rows.iter().map(LevelRow::cells).collect();
     let marked = |mark| cells.iter().flatten().any(|c: &String| c.ends_with(mark));
     let mut legend = "spread: half the 95% CI, widest of the row".to_owned();
     if rows.iter().any(|r| r.share().is_some()) {
         legend.push_str("; limit: best share");
+    }
+    for (variant, meaning) in VARIANTS {
+        if rows.iter().any(|row| row.variant == variant) {
+            legend.push_str(&format!("; {variant}: {meaning}"));
+        }
     }
     if marked('?') {
         legend.push_str("; ? doubtful");
@@ -141,14 +154,36 @@ impl<'a> Source<'a> {
         levels
     }
 
-    /// Best points of a level for each column.
-    fn row(&self, level: &'a Coordinate) -> LevelRow<'a> {
+    /// A row for each level, followed by rows of the variants that gain most there.
+    fn rows(&self) -> Vec<LevelRow<'a>> {
+        let mut rows = Vec::new();
+        for level in self.levels() {
+            let plain = self.row(level, "");
+            let variants = VARIANTS.iter().map(|(variant, _)| self.row(level, variant));
+            let mut gaining: Vec<(f64, LevelRow<'a>)> = variants
+                .map(|row| (row.gain(&plain), row))
+                .filter(|(gain, _)| *gain > GAIN)
+                .collect();
+            gaining.sort_by(|a, b| b.0.total_cmp(&a.0));
+            rows.push(plain);
+            let fastest = gaining.into_iter().take(MAX_VARIANTS);
+            rows.extend(fastest.map(|(_, row)| row));
+        }
+        rows
+    }
+
+    /// Best points of a level for each column, of operations whose names end in `variant`.
+    fn row(&self, level: &'a Coordinate, variant: &'static str) -> LevelRow<'a> {
         let here = |p: &&&Point| p.coordinates.get("level") == Some(level);
         let mut bandwidth = Vec::new();
         for operation in &self.operations {
+            let name = match variant {
+                "" => (*operation).to_owned(),
+                variant => format!("{operation}-{variant}"),
+            };
             for threads in &self.threads {
                 let same = |p: &&&Point| {
-                    p.name("operation") == Some(operation) && p.number("threads") == Some(*threads)
+                    p.name("operation") == Some(&name) && p.number("threads") == Some(*threads)
                 };
                 bandwidth.push(best(
                     self.bandwidth.iter().filter(here).filter(same).copied(),
@@ -156,10 +191,12 @@ impl<'a> Source<'a> {
                 ));
             }
         }
+        let latency = self.latency.iter().filter(|_| variant.is_empty());
         LevelRow {
             level,
+            variant,
             bandwidth,
-            latency: best(self.latency.iter().filter(here).copied(), false),
+            latency: best(latency.filter(here).copied(), false),
         }
     }
 
@@ -192,13 +229,27 @@ impl LevelRow<'_> {
             .filter_map(|p| p.outcome.measured())
     }
 
+    /// The largest factor by which a cell is faster than the same cell of `plain`; 0 without one.
+    fn gain(&self, plain: &LevelRow<'_>) -> f64 {
+        let median = |point: &Option<&Point>| Some(point.as_ref()?.usable()?.summary.median);
+        let pairs = self.bandwidth.iter().zip(&plain.bandwidth);
+        pairs
+            .filter_map(|(this, plain)| Some(median(this)? / median(plain)?))
+            .fold(0.0, f64::max)
+    }
+
     /// Cells of the row; empty for columns that may be left out.
     fn cells(&self) -> Vec<String> {
         let latency = self.latency.and_then(|p| p.outcome.measured());
         let cycles = latency
             .and_then(|m| m.also.get("core_cycles"))
             .map(|c| significant(*c));
-        let mut cells = vec![shorten(&self.level.to_string(), 16), self.size()];
+        let level = self.level.to_string();
+        let name = match self.variant {
+            "" => level,
+            variant => format!("{level} {variant}"),
+        };
+        let mut cells = vec![shorten(&name, 16), self.size()];
         cells.extend(self.bandwidth.iter().map(|p| value(*p, 1e-9)));
         cells.push(
             self.latency

@@ -98,6 +98,11 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         "Threads that saturate memory.",
     ),
     kind(
+        "whole-line-stores",
+        Worth::Answer,
+        "Writes of whole lines against ordinary stores.",
+    ),
+    kind(
         "non-temporal-stores",
         Worth::Answer,
         "Gain or loss by non-temporal stores.",
