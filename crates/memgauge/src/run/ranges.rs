@@ -25,7 +25,7 @@ const BUSY: f64 = 0.15;
 const RANGE: [f64; 2] = [0.05, 0.95];
 
 /// Largest number of ranges in the finding.
-const MOST: usize = 2;
+const MOST: usize = 1;
 
 /// Values of one point over the session.
 struct Range<'a> {
