@@ -149,8 +149,15 @@ const TLBS: usize = 2;
 /// The tail of a step rises at most this many times as much as the step itself.
 const TAIL: f64 = 2.0;
 
+/// The same from the second TLB on. A larger rise there is a walk that gets slower, because page
+/// tables leave the caches.
+const WALK_TAIL: f64 = 0.75;
+
 /// One TLB explains a curve about as well as two if its error is at most this many times as large.
 const ABOUT: f64 = 1.25;
+
+/// A rise is complete where the next step is at most this share of its steepest one.
+const CREEP: f64 = 0.25;
 
 /// A place before a boundary shows a trace of the rise from this share of it on.
 const TRACE: f64 = 0.15;
@@ -232,6 +239,8 @@ struct OpenBoundary {
     /// The first place that is clearly above the level.
     plain: usize,
     settled: usize,
+    /// Height of the steepest step between two of its places.
+    steepest: f64,
 }
 
 /// Result of comparing a place with the level before it.
@@ -299,7 +308,7 @@ impl Scan<'_> {
             .map(|&i| self.middles[i])
             .collect();
         let edge = self.middles[at] - median(&near).unwrap_or(f64::INFINITY);
-        if rise <= floor || edge <= floor {
+        if rise <= floor || edge <= floor.max(self.creep()) {
             return PlaceLevel::Flat;
         }
         let plain = self
@@ -348,6 +357,13 @@ impl Scan<'_> {
         let found = self.found.boundaries.iter().chain(open);
         let missed = found.filter(|boundary| pages >= boundary.last);
         missed.map(|boundary| boundary.cost).sum()
+    }
+
+    /// Largest step right after a rise that belongs to the level after it.
+    fn creep(&self) -> f64 {
+        let open = self.open.as_ref();
+        let fresh = open.filter(|_| self.level.members.len() < APART);
+        fresh.map_or(0.0, |open| open.steepest * CREEP)
     }
 
     /// Largest difference between place `at` and the level before it that noise alone can cause.
@@ -460,7 +476,7 @@ impl Scan<'_> {
         let mut steepest = self.middles[at] - self.middles[self.level.last()];
         while let Some(next) = self.middles.get(settled + 1) {
             let step = next - self.middles[settled];
-            if step <= floor.max(steepest / 4.0) {
+            if step <= floor.max(steepest * CREEP) {
                 break;
             }
             steepest = steepest.max(step);
@@ -470,7 +486,7 @@ impl Scan<'_> {
         let short = self.level.members.len() < APART;
         if let Some(open) = self.open.as_mut().filter(|_| short) {
             // There is almost nothing between this rise and the previous one, so they are one.
-            (open.settled, self.level) = (settled, next);
+            (open.settled, open.steepest, self.level) = (settled, steepest, next);
             return settled + 1;
         }
         let entries = |i: usize| self.curve[i].entries;
@@ -506,6 +522,7 @@ impl Scan<'_> {
             before,
             plain: first,
             settled,
+            steepest,
         });
         settled + 1
     }
@@ -620,7 +637,10 @@ impl Scan<'_> {
             .get(at + 1)
             .map_or(u64::MAX, |next| next.last);
         let end = stop.min(one.last.saturating_mul(self.ratio));
-        if other.cost > one.cost * TAIL || other.settled >= end {
+        let before = &self.found.boundaries[..at];
+        let tlbs = before.iter().filter(|b| b.cost >= LEAST_COST).count();
+        let tail = if tlbs < TLBS { TAIL } else { WALK_TAIL };
+        if other.cost > one.cost * tail || other.settled >= end {
             return false;
         }
         let (x, y) = self.loads(start..=end);
