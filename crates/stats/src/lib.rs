@@ -18,6 +18,7 @@ mod placement;
 mod random;
 mod ratio;
 mod stop;
+mod tails;
 mod trend;
 mod within;
 
@@ -35,5 +36,6 @@ pub use placement::placement;
 pub use random::{SplitMix64, derive};
 pub use ratio::ratio_interval;
 pub use stop::StopRule;
+pub use tails::{normal_tail, student_tail};
 pub use trend::{Drift, drift};
 pub use within::within;
