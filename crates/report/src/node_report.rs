@@ -108,32 +108,36 @@ pub fn read_node_reports(
     if line.trim_ascii_start().first() != Some(&b'{') && !line.trim_ascii().is_empty() {
         return each(0, Err("not a memgauge report: it is not JSON".to_owned()));
     }
-    if is_journal_line(&line) {
-        return each(0, from_journal(line.as_slice().chain(input)));
+    // Most lines are whole reports, so that is tried first.
+    let first = from_text(&line);
+    if first.is_err() {
+        if is_journal_line(&line) {
+            return each(0, from_journal(line.as_slice().chain(input)));
+        }
+        // The first line of an indented report is no whole value, and its next line is indented.
+        let is_whole = serde_json::from_slice::<IgnoredAny>(&line).is_ok();
+        if !is_whole
+            && input
+                .fill_buf()
+                .is_ok_and(|next| next.first() != Some(&b'{'))
+        {
+            return each(0, from_indented(line, input));
+        }
     }
-    // The first line of an indented report is no whole value, and its next line is indented.
-    let is_whole = serde_json::from_slice::<IgnoredAny>(&line).is_ok();
-    if !is_whole
-        && input
-            .fill_buf()
-            .is_ok_and(|next| next.first() != Some(&b'{'))
-    {
-        return each(0, from_indented(line, input));
+    if is_at_end(&mut input) {
+        return each(0, first);
+    }
+    if !line.trim_ascii().is_empty() {
+        each(1, first);
     }
     let mut number = 1;
-    if is_at_end(&mut input) {
-        return each(0, from_text(&line));
-    }
     loop {
-        if !line.trim_ascii().is_empty() {
-            each(number, from_text(&line));
-        }
         number += 1;
         match read_line(&mut input, &mut line) {
             Ok(LineEnd::Last) if line.is_empty() => return,
-            Ok(LineEnd::Whole | LineEnd::Last) => {}
+            Ok(LineEnd::Whole | LineEnd::Last) if line.trim_ascii().is_empty() => {}
+            Ok(LineEnd::Whole | LineEnd::Last) => each(number, from_text(&line)),
             Ok(LineEnd::Long) => {
-                line.clear();
                 each(number, Err(format!("a line longer than {LONGEST_TEXT}")));
                 if skip_line(&mut input).is_err() {
                     return;
@@ -611,8 +615,27 @@ mod tests {
 
     /// A report with one point in a single line.
     fn report(host: &str, median: &str) -> String {
+        let cpu = r#"{"architecture":"x86_64","model_name":{"value":"M","source":"s"}}"#;
+        let topology = r#"{"cpus":[{"id":0,"allowed":true},{"allowed":false}],"nodes":[{}]}"#;
+        let memory = r#"{"total":{"value":1073741824,"source":""}}"#;
+        let system = format!(r#"{{"os":"linux","hostname":{{"value":"{host}","source":""}}}}"#);
+        let host =
+            format!(r#"{{"cpu":{cpu},"topology":{topology},"memory":{memory},"system":{system}}}"#);
+        let tool = r#"{"name":"memgauge","version":"1","machine":"native"}"#;
+        let started = "2026-01-01T00:00:00Z";
+        let provenance = format!(r#"{{"tool":{tool},"started":"{started}","host":{host}}}"#);
+        let summary = format!(r#"{{"median":{median},"ci_low":0.9,"ci_high":1.1}}"#);
+        let verdict = r#"{"grade":"doubtful","reasons":[]}"#;
+        let outcome = format!(r#"{{"summary":{summary},"samples":[1,2],"verdict":{verdict}}}"#);
+        let at = r#"{"level":"L1","size_bytes":1}"#;
+        let skipped = r#"{"coordinates":{},"outcome":{"status":"skipped","reason":"r"}}"#;
+        let points = format!(r#"[{{"coordinates":{at},"outcome":{outcome}}},{skipped}]"#);
+        let quantity = r#"{"name":"latency","unit":"ns","higher_is_better":false}"#;
+        let dataset = format!(
+            r#"{{"experiment":"latency","quantity":{quantity},"axes":[],"points":{points}}}"#
+        );
         format!(
-            r#"{{"schema_version":{SCHEMA_VERSION},"status":"complete","provenance":{{"tool":{{"name":"memgauge","version":"1","machine":"native"}},"started":"2026-01-01T00:00:00Z","host":{{"cpu":{{"architecture":"x86_64","model_name":{{"value":"M","source":"s"}}}},"topology":{{"cpus":[{{"id":0,"allowed":true}},{{"id":1,"allowed":false}}],"nodes":[{{}}]}},"memory":{{"total":{{"value":1073741824,"source":""}}}},"system":{{"os":"linux","hostname":{{"value":"{host}","source":""}}}}}}}},"datasets":[{{"experiment":"latency","quantity":{{"name":"latency","unit":"ns","higher_is_better":false}},"axes":[],"points":[{{"id":0,"coordinates":{{"level":"L1","size_bytes":1}},"outcome":{{"status":"measured","summary":{{"median":{median},"ci_low":0.9,"ci_high":1.1}},"samples":[1,2,3],"verdict":{{"grade":"doubtful","reasons":[]}}}}}},{{"id":1,"coordinates":{{}},"outcome":{{"status":"skipped","reason":"r"}}}}]}}]}}"#
+            r#"{{"schema_version":{SCHEMA_VERSION},"provenance":{provenance},"datasets":[{dataset}]}}"#
         )
     }
 

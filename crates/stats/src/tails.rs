@@ -10,9 +10,9 @@ pub fn normal_tail(p: f64) -> Option<f64> {
         -3.969683028665376e1,
         2.209460984245205e2,
         -2.759285104469687e2,
-        1.383577518672690e2,
+        1.383_577_518_672_69e2,
         -3.066479806614716e1,
-        2.506628277459239,
+        2.506_628_277_459_24,
     ];
     const CENTRE_BELOW: [f64; 5] = [
         -5.447609879822406e1,
@@ -61,7 +61,8 @@ pub fn normal_tail(p: f64) -> Option<f64> {
 ///
 /// Source: Hill, "Algorithm 396: Student's t-quantiles", Communications of the ACM 13 (1970).
 pub fn student_tail(p: f64, freedom: f64) -> Option<f64> {
-    if !(p > 0.0 && p <= 0.5) || !(freedom.is_finite() && freedom >= 2.0) {
+    let is_possible = p > 0.0 && p <= 0.5 && freedom.is_finite() && freedom >= 2.0;
+    if !is_possible {
         return None;
     }
     let n = freedom;

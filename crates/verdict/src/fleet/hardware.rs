@@ -1,6 +1,7 @@
 //! Machines with the same hardware: a group, its name and its digest.
 
 use report::NodeHardware;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, counted};
 
 /// Purpose of the digest, so that no other digest has the same input.
@@ -9,6 +10,9 @@ const DIGEST_OF: &str = "hardware of a fleet";
 /// Memory sizes are rounded up to this part of a power of two. Firmware and kernel keep a few
 /// percent of what the modules have.
 const STEPS_OF_MEMORY: u64 = 8;
+
+/// Largest number of facts that are added to a name.
+const MAX_DISTINCT: usize = 2;
 
 /// Hardware that a group of machines has in common.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,6 +103,40 @@ impl HardwareGroup {
     }
 }
 
+/// A name for each group. Groups with the same name get up to two facts that distinguish them.
+pub(super) fn distinct_names(groups: &[HardwareGroup]) -> Vec<String> {
+    let mut alike: BTreeMap<&str, Vec<&HardwareGroup>> = BTreeMap::new();
+    for group in groups {
+        alike.entry(&group.name).or_default().push(group);
+    }
+    let varying = alike.into_iter().map(|(name, groups)| {
+        let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut holders: BTreeMap<&str, usize> = BTreeMap::new();
+        for (fact, value) in groups.iter().flat_map(|group| &group.facts) {
+            values.entry(fact).or_default().insert(value);
+            *holders.entry(fact).or_default() += 1;
+        }
+        let differs = |fact: &&str| values[fact].len() > 1 || holders[fact] < groups.len();
+        let facts: Vec<&str> = values.keys().copied().filter(differs).collect();
+        (name, facts)
+    });
+    let varying: BTreeMap<&str, Vec<&str>> = varying.collect();
+    let title = |group: &HardwareGroup| {
+        let facts = varying
+            .get(group.name.as_str())
+            .map_or(&[][..], Vec::as_slice);
+        let more = group
+            .facts
+            .iter()
+            .filter(|(name, _)| facts.contains(name))
+            .take(MAX_DISTINCT);
+        more.fold(group.name.clone(), |title, (_, value)| {
+            format!("{title}, {value}")
+        })
+    };
+    groups.iter().map(title).collect()
+}
+
 /// Operating system and the first number of its kernel's release.
 fn kernel_family(hardware: &NodeHardware) -> String {
     let release = hardware.kernel.as_deref().unwrap_or_default();
@@ -166,5 +204,8 @@ mod tests {
         let other = HardwareGroup::new(&hardware);
         assert_ne!(other.digest(), group.digest());
         assert_eq!(other.differences(&group), [["CPUs", "4", "2"]]);
+        hardware.model = Some("EPYC".to_owned());
+        let names = distinct_names(&[other.clone(), group.clone(), HardwareGroup::new(&hardware)]);
+        assert_eq!(names[1..], [group.name, other.name.clone() + ", EPYC"]);
     }
 }

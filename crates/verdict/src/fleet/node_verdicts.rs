@@ -1,8 +1,8 @@
 //! Verdicts on machines and findings on groups.
 
-use super::collection::{Fleet, FleetQuantity};
+use super::collection::{Fleet, FleetQuantity, LeftOut};
 use super::expectations::{Expectations, ExpectedGroup, ExpectedPopulation, ExpectedQuantity};
-use super::hardware::HardwareGroup;
+use super::hardware::{HardwareGroup, distinct_names};
 use super::labels::labels;
 use super::pooled_tail::PooledTail;
 use super::populations::{Place, Population, Setting, Split, populations};
@@ -208,6 +208,8 @@ pub struct FleetVerdict {
     pub judged: u64,
     /// Number of reports that are older than those of the same machines that were judged.
     pub older: u64,
+    /// Inputs that were not judged.
+    pub left_out: Vec<LeftOut>,
     /// The settings.
     pub settings: FleetSettings,
     /// References of this fleet, as expectations of others.
@@ -250,9 +252,10 @@ struct Figures {
 /// [`FleetSettings::false_alarms`] times in the whole fleet, and a second quantity agrees. One
 /// quantity is enough at twice the threshold. Several that one in a thousand machines reaches are
 /// enough together, if no more machines than the false alarms have as many fast ones. No value
-/// within the floor counts.
+/// within the floor counts. `left_out` becomes part of the result.
 pub fn judge_fleet(
     fleet: &Fleet,
+    left_out: Vec<LeftOut>,
     settings: &FleetSettings,
     expected: Option<&Expectations>,
 ) -> FleetVerdict {
@@ -263,6 +266,7 @@ pub fn judge_fleet(
         members[node.group as usize].push(index);
     }
     let names = labels(&fleet.quantities);
+    let titles = distinct_names(&fleet.groups);
     let mut judged = Vec::new();
     let mut findings = Vec::new();
     for (group, members) in members.iter().enumerate() {
@@ -276,12 +280,12 @@ pub fn judge_fleet(
                     references,
                     is_expected: true,
                 };
-                findings.extend(shift(fleet, &part, &names, least, floor));
+                findings.extend(shift(fleet, &part, &titles[group], &names, least, floor));
                 judged.push(part);
             }
         } else if members.len() >= least {
             let (parts, splits) = populations(fleet, members.clone(), least, floor);
-            let text = |split| split_text(&fleet.groups[group], split, &names);
+            let text = |split| split_text(&titles[group], split, &names);
             findings.extend(splits.iter().map(|split| FleetFinding {
                 kind: "fleet-setting",
                 group,
@@ -295,7 +299,7 @@ pub fn judge_fleet(
                     references,
                     is_expected: false,
                 };
-                findings.extend(two_groups(fleet, &part, &names));
+                findings.extend(two_groups(&part, &titles[group], &names));
                 judged.push(part);
             }
         }
@@ -314,9 +318,10 @@ pub fn judge_fleet(
     let mut groups: Vec<GroupVerdict> = fleet
         .groups
         .iter()
+        .zip(titles.clone())
         .zip(quantities)
-        .map(|(group, quantities)| GroupVerdict {
-            name: group.name.clone(),
+        .map(|((group, name), quantities)| GroupVerdict {
+            name,
             digest: group.digest(),
             facts: facts(group),
             nodes: [0; 4],
@@ -324,7 +329,13 @@ pub fn judge_fleet(
         })
         .collect();
     let together = together(&figures, settings.false_alarms);
-    let peers = Peers::new(fleet, &members, least);
+    let peers = Peers {
+        groups: &fleet.groups,
+        titles: &titles,
+        sizes: members.iter().map(Vec::len).collect(),
+        least,
+        is_learnt: expected.is_some(),
+    };
     let mut nodes: Vec<(f64, NodeVerdict)> = Vec::with_capacity(fleet.nodes.len());
     for (record, mut figures) in fleet.nodes.iter().zip(figures) {
         let group = record.group as usize;
@@ -354,6 +365,7 @@ pub fn judge_fleet(
         quantities: names.into_iter().zip(fleet.quantities.clone()).collect(),
         judged: values,
         older: fleet.older,
+        left_out,
         settings: *settings,
         learned,
     };
@@ -452,14 +464,14 @@ impl Judged {
                 });
                 own.outliers.extend(outlier);
             }
+            let threshold = thresholds.slow.far.max(limits.floor);
+            let slow_from = in_unit(reference.slow.centre - threshold, quantity);
             all.push(PopulationQuantity {
                 quantity: column.quantity as usize,
                 settings: self.population.settings.clone(),
                 nodes: column.places.len(),
                 median: in_unit(reference.centre(), quantity),
-                slow_from: in_unit(reference.slow.centre - thresholds.slow.far, quantity)
-                    / in_unit(reference.slow.centre, quantity)
-                    - 1.0,
+                slow_from: slow_from / in_unit(reference.slow.centre, quantity) - 1.0,
                 counts: bars.counts,
                 left: bars.left - reference.centre(),
                 right: bars.right - reference.centre(),
@@ -780,20 +792,15 @@ fn facts(group: &HardwareGroup) -> BTreeMap<String, String> {
 
 /// Groups that are too small, with the reason for their machines.
 struct Peers<'a> {
-    fleet: &'a Fleet,
+    groups: &'a [HardwareGroup],
+    titles: &'a [String],
     sizes: Vec<usize>,
     least: usize,
+    /// True if expectations are known, but not of every group.
+    is_learnt: bool,
 }
 
-impl<'a> Peers<'a> {
-    fn new(fleet: &'a Fleet, members: &[Vec<u32>], least: usize) -> Self {
-        Self {
-            fleet,
-            sizes: members.iter().map(Vec::len).collect(),
-            least,
-        }
-    }
-
+impl Peers<'_> {
     /// Reason why a machine of `group` has no reference.
     fn reason(&self, group: usize) -> String {
         let size = self.sizes[group];
@@ -803,16 +810,22 @@ impl<'a> Peers<'a> {
                 self.least
             );
         }
-        let own = &self.fleet.groups[group];
+        let own = &self.groups[group];
         let others = (0..self.sizes.len()).filter(|other| self.sizes[*other] >= self.least);
         let nearest = others
-            .map(|other| (own.differences(&self.fleet.groups[other]), other))
+            .map(|other| (own.differences(&self.groups[other]), other))
             .min_by_key(|(differences, _)| differences.len());
         let mut text = format!(
             "{} with this hardware, and a verdict needs {}",
             counted(size, "machine"),
             self.least
         );
+        if self.is_learnt {
+            text.push_str(
+                " or an expectation: type memgauge fleet FOLDER --write-expectations FILE for a \
+                 fleet that has it",
+            );
+        }
         if let Some((differences, other)) = nearest {
             let [name, own, there] = match differences.first() {
                 Some(row) => row.each_ref().map(String::as_str),
@@ -824,7 +837,7 @@ impl<'a> Peers<'a> {
             };
             text.push_str(&format!(
                 "; unlike {}, its {name} is {own} instead of {there}{more}",
-                self.fleet.groups[other].name
+                self.titles[other]
             ));
         }
         text
@@ -843,7 +856,7 @@ fn percent_of(change: f64) -> String {
 }
 
 /// The difference that a setting makes, in words.
-fn split_text(group: &HardwareGroup, split: &Split, names: &[String]) -> String {
+fn split_text(group: &str, split: &Split, names: &[String]) -> String {
     let [usual, other] = &split.values;
     let [many, few] = split.nodes;
     let name = names
@@ -851,8 +864,7 @@ fn split_text(group: &HardwareGroup, split: &Split, names: &[String]) -> String 
         .map_or("", String::as_str);
     let setting = split.names.first().copied().unwrap_or_default();
     let mut text = format!(
-        "{}: {} with {setting} {other} are {} in {name} than {many} with {usual}",
-        group.name,
+        "{group}: {} with {setting} {other} are {} in {name} than {many} with {usual}",
         counted(few, "machine"),
         percent_of(split.change),
     );
@@ -870,7 +882,7 @@ fn split_text(group: &HardwareGroup, split: &Split, names: &[String]) -> String 
 
 /// Findings on quantities with two groups of machines that no setting explains. A population has
 /// a single finding, about the widest one.
-fn two_groups(fleet: &Fleet, part: &Judged, names: &[String]) -> Option<FleetFinding> {
+fn two_groups(part: &Judged, group: &str, names: &[String]) -> Option<FleetFinding> {
     let columns = part.population.columns.iter().zip(&part.references);
     let with_two = columns.filter_map(|(column, reference)| {
         let reference = reference.as_ref()?;
@@ -882,8 +894,7 @@ fn two_groups(fleet: &Fleet, part: &Judged, names: &[String]) -> Option<FleetFin
     let name = &names[column.quantity as usize];
     let slow = fixed((1.0 - share) * 100.0, 0);
     let mut text = format!(
-        "{}: {slow}% of {} are {} than the others in {name}, and no known setting explains it",
-        fleet.groups[part.group].name,
+        "{group}: {slow}% of {} are {} than the others in {name}, and no known setting explains it",
         counted(column.places.len(), "machine"),
         percent_of(-gap(reference)),
     );
@@ -908,6 +919,7 @@ fn two_groups(fleet: &Fleet, part: &Judged, names: &[String]) -> Option<FleetFin
 fn shift(
     fleet: &Fleet,
     part: &Judged,
+    title: &str,
     names: &[String],
     least: usize,
     floor: f64,
@@ -935,8 +947,7 @@ fn shift(
         kind: "fleet-expectation",
         group: part.group,
         text: format!(
-            "{}: the median of {} is {} in {} than expected.",
-            fleet.groups[part.group].name,
+            "{title}: the median of {} is {} in {} than expected.",
             counted(nodes, "machine"),
             percent_of(change),
             names[quantity as usize]

@@ -103,7 +103,7 @@ impl Reference {
     /// Reference of `column`; `None` without a value. `floor` is the logarithm of the floor.
     pub(super) fn new(column: &Column, floor: f64) -> Option<Self> {
         let centre = median(&column.speeds)?;
-        // The test for two groups takes positive values. Those around 1 keep their precision.
+        // The test for two groups takes positive values. Values around 1 keep their precision.
         let relative: Vec<f64> = column.speeds.iter().map(|s| (s - centre).exp()).collect();
         let two = modes(&relative);
         let border = two.map(|two| (two.low.ln() + two.high.ln()) / 2.0);
