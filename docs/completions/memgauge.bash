@@ -28,6 +28,9 @@ _memgauge() {
             memgauge,core-to-core)
                 cmd="memgauge__subcmd__core__subcmd__to__subcmd__core"
                 ;;
+            memgauge,fleet)
+                cmd="memgauge__subcmd__fleet"
+                ;;
             memgauge,generate)
                 cmd="memgauge__subcmd__generate"
                 ;;
@@ -118,6 +121,9 @@ _memgauge() {
             memgauge__subcmd__help,core-to-core)
                 cmd="memgauge__subcmd__help__subcmd__core__subcmd__to__subcmd__core"
                 ;;
+            memgauge__subcmd__help,fleet)
+                cmd="memgauge__subcmd__help__subcmd__fleet"
+                ;;
             memgauge__subcmd__help,generate)
                 cmd="memgauge__subcmd__help__subcmd__generate"
                 ;;
@@ -182,7 +188,7 @@ _memgauge() {
 
     case "${cmd}" in
         memgauge)
-            opts="-o -v -h -V --profile --only --ops --sizes --threads --width --pages --memory-nodes --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help --version run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help"
+            opts="-o -v -h -V --profile --only --ops --sizes --threads --width --pages --memory-nodes --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help --version run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare fleet generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -595,6 +601,52 @@ _memgauge() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        memgauge__subcmd__fleet)
+            opts="-o -v -h --floor --false-alarms --least-nodes --expect --write-expectations --format --output --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --floor)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --false-alarms)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --least-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write-expectations)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table jsonl json csv openmetrics html help" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         memgauge__subcmd__generate)
             opts="-h --help man completions schema columns kernels help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -778,7 +830,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__help)
-            opts="run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare generate help"
+            opts="run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare fleet generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -834,6 +886,20 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__help__subcmd__core__subcmd__to__subcmd__core)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__fleet)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -15,6 +15,8 @@ mod comparison_formats;
 mod csv;
 mod figures;
 mod finite;
+mod fleet;
+mod fleet_formats;
 mod formats;
 mod grid;
 mod hierarchy;
@@ -47,6 +49,8 @@ pub use comparison::comparison_summary;
 pub use comparison_formats::{
     COMPARISON_FORMATS, ComparisonFormat, comparison_format, comparison_format_of,
 };
+pub use fleet::fleet_summary;
+pub use fleet_formats::{FLEET_FORMATS, FleetFormat, fleet_format, fleet_format_of};
 pub use formats::{RENDERERS, by_extension, by_name};
 pub use host::host_table;
 pub use list::list_table;

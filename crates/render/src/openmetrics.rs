@@ -242,7 +242,7 @@ fn labels(dataset: &Dataset, point: &Point) -> String {
 }
 
 /// `name="value",...`
-fn written(labels: impl Iterator<Item = (String, String)>) -> String {
+pub(super) fn written(labels: impl Iterator<Item = (String, String)>) -> String {
     labels
         .map(|(name, value)| format!("{name}=\"{}\"", escape(&value)))
         .collect::<Vec<_>>()

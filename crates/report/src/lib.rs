@@ -12,6 +12,7 @@ mod dataset;
 mod evidence;
 mod host;
 mod journal;
+mod node_report;
 mod outcome;
 mod reading;
 mod relation;
@@ -40,6 +41,7 @@ pub use journal::{
     ChangedSample, EarlierSamples, Journal, JournalLine, JournalPhase, JournalPoint, PointLines,
     RunEnd, read_journal, unmeasured,
 };
+pub use node_report::{NodeHardware, NodeReport, NodeValue, read_node_reports};
 pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use reading::LARGEST_REPORT;
 pub use relation::{CacheGroup, CacheId, Places, Relation};

@@ -19,6 +19,7 @@ mod quietest;
 mod random;
 mod ratio;
 mod stop;
+mod tails;
 mod trend;
 mod within;
 
@@ -37,5 +38,6 @@ pub use quietest::{agrees, quietest};
 pub use random::{SplitMix64, derive};
 pub use ratio::ratio_interval;
 pub use stop::StopRule;
+pub use tails::{normal_tail, student_tail};
 pub use trend::{Drift, drift};
 pub use within::within;

@@ -86,6 +86,22 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         Worth::Change,
         "Storage was used in another way than requested.",
     ),
+    // Fleets.
+    kind(
+        "fleet-setting",
+        Worth::Change,
+        "A setting of the system divides machines with the same hardware.",
+    ),
+    kind(
+        "fleet-populations",
+        Worth::Change,
+        "Machines with the same hardware and settings fall into two groups.",
+    ),
+    kind(
+        "fleet-expectation",
+        Worth::Change,
+        "Machines differ from their expectations as a whole.",
+    ),
     // Bandwidth.
     kind(
         "memory-scaling",

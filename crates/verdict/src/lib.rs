@@ -9,6 +9,7 @@ mod align;
 mod compare;
 mod dataset;
 mod finding_kinds;
+mod fleet;
 mod judge;
 mod limits;
 mod sample_statistics;
@@ -21,6 +22,11 @@ pub use compare::{
 };
 pub use dataset::{TimedCache, doubt_by_timed_caches, reject_below_faster};
 pub use finding_kinds::{FINDING_KINDS, FindingKind, Worth, finding_kind};
+pub use fleet::{
+    Expectations, Fleet, FleetCollection, FleetFinding, FleetQuantity, FleetSettings, FleetVerdict,
+    GroupVerdict, HardwareGroup, LeftOut, NodeState, NodeVerdict, Outlier, PopulationQuantity,
+    Setting, judge_fleet,
+};
 pub use judge::{GRANTED, SPREAD, VerdictInput, judge, reason};
 pub use limits::{MemoryTraffic, PortTraffic, base_clock, memory_limit, port_limit};
 pub use sample_statistics::SampleStatistics;

@@ -5,6 +5,7 @@ use super::catalogue::experiments;
 use super::common_options::{CommonOptions, MachineOptions};
 use super::exit;
 use super::experiment_request::ExperimentRequest;
+use super::fleet_options::FleetOptions;
 use super::formats::{Formats, Values, comparison_output, format_named, report_output, uses};
 #[cfg(feature = "storage")]
 use super::io_options::IoOptions;
@@ -55,6 +56,8 @@ pub enum Command {
     Report(ReportOptions),
     /// Show differences between saved reports that are more than chance
     Compare(CompareOptions),
+    /// Find slow machines among many of the same kind
+    Fleet(FleetOptions),
     /// Write the man page, completions, report schema or kernel list
     Generate(GenerateOptions),
 }

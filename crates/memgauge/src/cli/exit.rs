@@ -77,13 +77,14 @@ pub const EXIT_CODES: &[ExitRow] = &[
         "incomplete",
         "Fewer points were measured than planned: interrupted, failed, no time, no memory. Or \
          some are not solid and --strict was given. Or the format has no place for any of them. \
-         The report says why.",
+         The report says why. Or fleet left out an input, or could not judge a machine.",
     ),
     row(
         Exit::CheckFailed,
         "4",
         "check failed",
-        "compare found what --fail-on names or no point in common, or io --verify read wrong data.",
+        "compare found what --fail-on names or no point in common, fleet found a slow machine, or \
+         io --verify read wrong data.",
     ),
     row(
         Exit::Unsupported,

@@ -4,7 +4,7 @@ use super::terminal::terminal_width;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, ValueEnum};
-use render::{self, COMPARISON_FORMATS, RENDERERS, Renderer};
+use render::{self, COMPARISON_FORMATS, FLEET_FORMATS, RENDERERS, Renderer};
 use std::ffi::OsStr;
 
 /// Renderer of the format `name`; the first of the table without a name.
@@ -42,6 +42,13 @@ impl Formats {
                 .iter()
                 .map(|f| [f.name, f.help])
                 .collect(),
+        }
+    }
+
+    /// The formats of judgements on fleets.
+    pub fn of_fleets() -> Self {
+        Self {
+            known: FLEET_FORMATS.iter().map(|f| [f.name, f.help]).collect(),
         }
     }
 
@@ -147,6 +154,11 @@ pub fn report_output() -> String {
 /// The help of `--output` of comparisons.
 pub fn comparison_output() -> String {
     output_help(COMPARISON_FORMATS.iter().map(|f| f.extension), "")
+}
+
+/// The help of `--output` of judgements on fleets.
+pub fn fleet_output() -> String {
+    output_help(FLEET_FORMATS.iter().map(|f| f.extension), "")
 }
 
 fn report_extensions() -> impl Iterator<Item = &'static str> {

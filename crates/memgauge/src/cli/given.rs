@@ -30,6 +30,7 @@ pub fn check_effects(cli: &Cli, matches: &ArgMatches) -> Result<()> {
         Command::List(o) => typed_options.check(o),
         Command::Report(o) => typed_options.check(o),
         Command::Compare(o) => typed_options.check(o),
+        Command::Fleet(o) => typed_options.check(o),
         Command::Generate(_) => Ok(()),
     }
 }
@@ -97,6 +98,7 @@ mod tests {
     use super::super::args::{Command, CompareOptions, ListOptions, ReportOptions, RunOptions};
     use super::super::catalogue::experiment_commands;
     use super::super::common_options::CommonOptions;
+    use super::super::fleet_options::FleetOptions;
     use experiments::Effects;
     use std::ffi::OsString;
 
@@ -174,6 +176,7 @@ mod tests {
         ["report x --format csv", "--title T", "--format svg"],
         ["tlb --format json", "--title T", "--format svg"],
         ["compare x y --format json", "--verbose", "--format table"],
+        ["fleet x --format json", "--verbose", "--format table"],
         ["list host", "--code", ""],
     ];
 
@@ -242,6 +245,7 @@ mod tests {
         let all = experiments
             .chain(others)
             .chain(names::<CompareOptions>())
+            .chain(names::<FleetOptions>())
             .chain(names::<ListOptions>());
         let tried = |option: &str| {
             IDLE.iter()

@@ -12,6 +12,8 @@ mod dry_run;
 mod engines;
 mod exit;
 mod experiment_request;
+mod fleet;
+mod fleet_options;
 mod formats;
 mod generate;
 mod given;
@@ -127,6 +129,7 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<Exit> {
         Some(Command::List(options)) => list::list(&options).map(|()| Exit::Done),
         Some(Command::Report(options)) => output::report(&options),
         Some(Command::Compare(options)) => compare::run(&options),
+        Some(Command::Fleet(options)) => fleet::run(&options),
         Some(Command::Generate(options)) => generate::generate(options.what).map(|()| Exit::Done),
     }
 }

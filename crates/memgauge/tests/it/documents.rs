@@ -11,7 +11,7 @@ const DOCUMENTS: [(&str, usize); 3] = [
 ];
 
 /// Commands without a plan, which get no `--dry-run`.
-const WITHOUT_PLAN: [&str; 4] = ["list", "report", "compare", "generate"];
+const WITHOUT_PLAN: [&str; 5] = ["list", "report", "compare", "fleet", "generate"];
 
 /// Exit code of a request that the program cannot parse.
 const USAGE: i32 = 2;

@@ -5,7 +5,7 @@ use memgauge::cli::EXIT_CODES;
 use std::path::Path;
 
 /// Every command with an option that it does not have.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "",
     "run",
     "bandwidth",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 18] = [
     "list",
     "report",
     "compare",
+    "fleet",
     "generate",
 ];
 

@@ -11,6 +11,7 @@ mod control_groups;
 mod core_to_core;
 mod documents;
 mod exit_codes;
+mod fleet;
 mod generated;
 mod helper;
 mod import_cycles;

@@ -6,8 +6,10 @@
 
 mod compared;
 mod data;
+mod fleet;
 
 pub(super) use compared::compared;
+pub(super) use fleet::fleet;
 
 use super::blocks::{Block, Labelled};
 use super::chart::{Chart, charts, chosen, outcomes};
@@ -127,16 +129,26 @@ fn packed(id: &str, bytes: &[u8]) -> String {
     format!("<script type=\"text/plain\" id=\"{id}\">{text}</script>\n")
 }
 
-/// The HTML document called `title` around `body`.
+/// The HTML document called `title` around `body`, with the script that draws charts.
 fn whole(title: &str, body: &str) -> String {
+    document_with(title, body, SCRIPT)
+}
+
+/// The HTML document called `title` around `body`. Without a `script`, nothing may be executed.
+fn document_with(title: &str, body: &str, script: &str) -> String {
     let digest = |text: &str| {
         base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()))
     };
-    let script = digest(SCRIPT);
     let style = digest(STYLE);
+    let (allowed, script) = if script.is_empty() {
+        (String::new(), String::new())
+    } else {
+        let allowed = format!("script-src 'sha256-{}'; ", digest(script));
+        (allowed, format!("<script>{script}</script>\n"))
+    };
     let policy = format!(
-        "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; img-src \
-         data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+        "default-src 'none'; {allowed}style-src 'sha256-{style}'; img-src data:; base-uri 'none'; \
+         form-action 'none'; require-trusted-types-for 'script'"
     );
     let title = escape(title);
     format!(
@@ -145,7 +157,7 @@ fn whole(title: &str, body: &str) -> String {
          content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" \
          content=\"light \
          dark\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
-         <body>\n{body}<script>{SCRIPT}</script>\n</body>\n</html>\n"
+         <body>\n{body}{script}</body>\n</html>\n"
     )
 }
 

@@ -1,0 +1,258 @@
+//! `memgauge fleet FILE...`
+
+use super::exit::Exit;
+use super::fleet_options::FleetOptions;
+use super::target::{is_stdout, put, reason, reason_in};
+use super::terminal::{tell, terminal_width};
+use render::{FLEET_FORMATS, Options, fleet_format, fleet_format_of, fleet_summary};
+use report::read_node_reports;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use units::counted;
+use units::error::{Error, Result};
+use verdict::{
+    Expectations, FleetCollection, FleetSettings, FleetVerdict, LeftOut, NodeState, judge_fleet,
+};
+
+/// Extensions of files that are read from folders.
+const EXTENSIONS: [&str; 3] = ["json", "jsonl", "ndjson"];
+
+/// Largest number of threads that read: more of them wait for storage.
+const MAX_THREADS: usize = 16;
+
+/// Bytes that are read at once.
+const BUFFER: usize = 64 << 10;
+
+/// Longest file of expectations.
+const MAX_EXPECTATIONS: u64 = 256 << 20;
+
+/// Judges the machines of all reports. Exits with a failed check for a slow machine, and as
+/// incomplete if an input was left out or a machine could not be judged.
+pub fn run(options: &FleetOptions) -> Result<Exit> {
+    let chosen = options.format.as_deref().map(fleet_format).transpose()?;
+    let settings = FleetSettings {
+        floor: options.floor,
+        false_alarms: options.false_alarms.0,
+        least_nodes: options.least_nodes as usize,
+    };
+    let expected = options.expect.as_deref().map(expectations).transpose()?;
+    let inputs = inputs(&options.files)?;
+    let (collection, mut left_out) = read_all(&inputs);
+    let (fleet, twice) = collection.finish();
+    left_out.extend(twice);
+    left_out.sort();
+    let verdict = judge_fleet(&fleet, left_out, &settings, expected.as_ref());
+    drop(fleet);
+    if let Some(path) = &options.write_expectations {
+        write_expectations(path, &verdict.learned)?;
+    }
+    let to_file = options
+        .output
+        .as_deref()
+        .is_some_and(|path| !is_stdout(path));
+    let shown = Options {
+        verbose: options.verbose,
+        width: if to_file { None } else { terminal_width() },
+        ..Options::default()
+    };
+    let file = put(options.output.as_deref(), |path| {
+        let format = match path {
+            None => chosen.unwrap_or(&FLEET_FORMATS[0]),
+            Some(path) => fleet_format_of(path).or_else(|e| chosen.ok_or(e))?,
+        };
+        format.render(&verdict, &shown)
+    })?;
+    if file {
+        tell(&format!("memgauge: {}", fleet_summary(&verdict)));
+    }
+    Ok(exit(&verdict))
+}
+
+/// End of the program after a judgement.
+fn exit(verdict: &FleetVerdict) -> Exit {
+    let tally = verdict.tally();
+    let count = |state: NodeState| tally[state as usize];
+    if count(NodeState::Slow) > 0 {
+        Exit::CheckFailed
+    } else if count(NodeState::Inconclusive) > 0 || !verdict.left_out.is_empty() {
+        Exit::Incomplete
+    } else {
+        Exit::Done
+    }
+}
+
+/// Files to read: the named ones, and those with a known extension in the named folders and below.
+fn inputs(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for path in named {
+        let refused = |e: &io::Error| {
+            Error::usage(format!(
+                "cannot read the reports: '{}': {}; files, folders of .json and .jsonl, and - can \
+                 be read; type the name of one",
+                path.display(),
+                reason(e)
+            ))
+        };
+        if is_stdin(path) {
+            all.push(path.clone());
+            continue;
+        }
+        let facts = fs::metadata(path).map_err(|e| refused(&e))?;
+        if !facts.is_dir() {
+            all.push(path.clone());
+            continue;
+        }
+        let before = all.len();
+        in_folder(path, &mut all).map_err(|e| refused(&e))?;
+        if all.len() == before {
+            return Err(Error::usage(format!(
+                "cannot read the reports: '{}' has no file that ends in .json, .jsonl or .ndjson; \
+                 type the name of a folder of reports",
+                path.display()
+            )));
+        }
+        all[before..].sort();
+    }
+    Ok(all)
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Adds the files of a folder and of the folders in it. Links to folders are not followed.
+fn in_folder(folder: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            let path = entry.path();
+            let extension = path.extension().and_then(|e| e.to_str());
+            let is_known = extension.is_some_and(|e| {
+                let e = e.to_ascii_lowercase();
+                EXTENSIONS.contains(&e.as_str())
+            });
+            if kind.is_dir() {
+                open.push(path);
+            } else if is_known && (kind.is_file() || path.is_file()) {
+                all.push(path);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads all inputs with several threads.
+fn read_all(inputs: &[PathBuf]) -> (FleetCollection, Vec<LeftOut>) {
+    let next = AtomicUsize::new(0);
+    let threads = thread::available_parallelism().map_or(1, |n| n.get());
+    let work = || {
+        let mut collection = FleetCollection::default();
+        let mut left_out = Vec::new();
+        while let Some(path) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            read(path, &mut collection, &mut left_out);
+        }
+        (collection, left_out)
+    };
+    let mut collection = FleetCollection::default();
+    let mut left_out = Vec::new();
+    thread::scope(|scope| {
+        let count = threads.min(MAX_THREADS).min(inputs.len());
+        let workers: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            match worker.join() {
+                Ok((own, own_left_out)) => {
+                    collection.merge(own);
+                    left_out.extend(own_left_out);
+                }
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    (collection, left_out)
+}
+
+/// Reads one input. Faults are added to `left_out`.
+fn read(path: &Path, collection: &mut FleetCollection, left_out: &mut Vec<LeftOut>) {
+    if is_stdin(path) {
+        return read_from(io::stdin().lock(), "standard input", collection, left_out);
+    }
+    let name = path.display().to_string();
+    match File::open(path) {
+        Ok(file) => read_from(
+            BufReader::with_capacity(BUFFER, file),
+            &name,
+            collection,
+            left_out,
+        ),
+        Err(error) => left_out.push(LeftOut {
+            source: name,
+            reason: reason(&error),
+        }),
+    }
+}
+
+fn read_from(
+    input: impl BufRead,
+    name: &str,
+    collection: &mut FleetCollection,
+    left_out: &mut Vec<LeftOut>,
+) {
+    read_node_reports(input, &mut |line, report| {
+        let source = match line {
+            0 => name.to_owned(),
+            line => format!("{name}:{line}"),
+        };
+        let added = report.and_then(|report| collection.add(report, source.clone()));
+        if let Err(why) = added {
+            left_out.push(LeftOut {
+                source,
+                reason: reason_in(&why).to_owned(),
+            });
+        }
+    });
+}
+
+/// Reads a file of expectations.
+fn expectations(path: &Path) -> Result<Expectations> {
+    let refused = |why: &str| {
+        Error::usage(format!(
+            "cannot read the expectations: '{}': {why}; a file of --write-expectations is needed; \
+             type its name",
+            path.display()
+        ))
+    };
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_EXPECTATIONS).read_to_end(&mut bytes))
+        .map_err(|e| refused(&reason(&e)))?;
+    let read: Expectations =
+        serde_json::from_slice(&bytes).map_err(|e| refused(&format!("no expectations: {e}")))?;
+    match read.fault() {
+        None => Ok(read),
+        Some(fault) => Err(refused(&fault)),
+    }
+}
+
+/// Writes what a fleet shows, as expectations of others.
+fn write_expectations(path: &Path, learned: &Expectations) -> Result<()> {
+    let file = put(Some(path), |_| {
+        let mut bytes = serde_json::to_vec_pretty(learned)
+            .map_err(|e| Error::failure(format!("cannot write the expectations: {e}")))?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    })?;
+    if file {
+        tell(&format!(
+            "memgauge: expectations of {} in {}; to use them: memgauge fleet FOLDER --expect {}",
+            counted(learned.len(), "group"),
+            path.display(),
+            super::terminal::quoted(&path.to_string_lossy())
+        ));
+    }
+    Ok(())
+}

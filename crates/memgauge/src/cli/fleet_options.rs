@@ -1,0 +1,95 @@
+//! Options of `memgauge fleet`.
+
+use super::formats::{Formats, fleet_output};
+use clap::Args;
+use experiments::{Effect, Effects};
+use render::{FLEET_FORMATS, fleet_format, fleet_format_of};
+use std::path::PathBuf;
+use std::str::FromStr;
+use units::ParseError;
+use verdict::Fraction;
+
+/// Expected number of false alarms: a number above 0.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FalseAlarms(pub f64);
+
+impl FromStr for FalseAlarms {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let number = text.trim().parse::<f64>().ok();
+        number
+            .filter(|number| *number > 0.0 && *number <= 1e6)
+            .map(Self)
+            .ok_or_else(|| {
+                ParseError::new(text, "a number of false alarms is above 0, up to a million")
+                    .with_example("1")
+            })
+    }
+}
+
+/// Options of `fleet`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  memgauge fleet reports -o fleet.html")]
+pub struct FleetOptions {
+    /// Reports of machines, files with a report in each line, folders of both, - for standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// Differences up to this share do not matter: 3%, 0.5%
+    #[arg(long, value_name = "SHARE", default_value = "3%")]
+    pub floor: Fraction,
+
+    /// Values that chance may move beyond their threshold, in the whole fleet
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub false_alarms: FalseAlarms,
+
+    /// Machines with the same hardware that a verdict needs
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "5",
+        value_parser = clap::value_parser!(u32).range(3..),
+    )]
+    pub least_nodes: u32,
+
+    /// Judge by the expectations in FILE instead of the peers, for hardware that it knows
+    #[arg(long, value_name = "FILE")]
+    pub expect: Option<PathBuf>,
+
+    /// Write the figures of these machines to FILE, as expectations of others
+    #[arg(long, value_name = "FILE")]
+    pub write_expectations: Option<PathBuf>,
+
+    /// Format on standard output; help tells what each is
+    #[arg(long, value_name = "FORMAT", value_parser = Formats::of_fleets(), ignore_case = true)]
+    pub format: Option<String>,
+
+    /// File for the result
+    #[arg(long, short, value_name = "FILE", help = fleet_output())]
+    pub output: Option<PathBuf>,
+
+    /// Every machine that is not healthy, every group and every input left out
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+impl Effects for FleetOptions {
+    const EFFECTS: &'static [Effect<Self>] = &[Effect {
+        option: "verbose",
+        applies: |o| {
+            let file = o
+                .output
+                .as_deref()
+                .and_then(|path| fleet_format_of(path).ok());
+            let named = || {
+                o.format
+                    .as_deref()
+                    .map_or(FLEET_FORMATS.first(), |name| fleet_format(name).ok())
+            };
+            file.or_else(named).is_some_and(|format| format.verbose)
+        },
+        only: "only tables leave anything out",
+        enabled_by: Some("--format table"),
+    }];
+}

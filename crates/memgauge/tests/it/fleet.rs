@@ -1,0 +1,297 @@
+//! `memgauge fleet` as a user types it, on written reports of machines whose faults are known.
+
+use crate::helper::{Finished, folder, json, memgauge, put, read, typed};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Quantities of a machine.
+const QUANTITIES: u64 = 6;
+
+/// Exit codes.
+const DONE: i32 = 0;
+const USAGE: i32 = 2;
+const INCOMPLETE: i32 = 3;
+const SLOW: i32 = 4;
+
+/// Report of the machine `name` with `speed` in all quantities; the machines of a group have the
+/// same number of CPUs.
+fn report(name: &str, cpus: u64, speed: f64, kernel: &str) -> Value {
+    let fact = |value: Value| json!({"value": value, "source": "a test"});
+    let points = (0..QUANTITIES).map(|threads| {
+        // Machines differ by up to 1%.
+        let seed = name
+            .bytes()
+            .fold(threads, |sum, byte| sum * 31 + u64::from(byte));
+        let value = speed * (1.0 + (seed % 100) as f64 / 1e4) * 1e9;
+        json!({
+            "id": threads,
+            "coordinates": {"level": "DRAM", "threads": threads, "kernel": name},
+            "outcome": {
+                "status": "measured",
+                "summary": {"median": value, "ci_low": value * 0.99, "ci_high": value * 1.01},
+                "samples": [{"value": value}],
+                "verdict": {"grade": "solid", "reasons": []},
+            },
+        })
+    });
+    let cpu_list = (0..cpus).map(|id| json!({"id": id, "allowed": true}));
+    json!({
+        "schema_version": 3,
+        "provenance": {
+            "tool": {"name": "memgauge", "version": "1", "machine": "native"},
+            "started": "2026-01-01T00:00:00Z",
+            "host": {
+                "cpu": {"architecture": "x86_64", "microarchitecture": fact("Zen 4".into())},
+                "topology": {"cpus": cpu_list.collect::<Vec<_>>(), "nodes": [{}]},
+                "memory": {"total": fact(8_000_000_000_u64.into())},
+                "system": {
+                    "os": "linux",
+                    "kernel": fact(kernel.into()),
+                    "hostname": fact(name.into()),
+                },
+            },
+        },
+        "datasets": [{
+            "experiment": "bandwidth",
+            "quantity": {"name": "bandwidth", "unit": "B/s", "higher_is_better": true},
+            "axes": [],
+            "points": points.collect::<Vec<_>>(),
+        }],
+    })
+}
+
+/// Writes reports of twelve machines; the one with the number `slow` is 20% slower.
+fn fleet(folder: &Path, slow: Option<usize>) {
+    std::fs::create_dir_all(folder.join("reports/rack")).expect("a folder");
+    for number in 0..12 {
+        let speed = if slow == Some(number) { 0.8 } else { 1.0 };
+        let place = if number < 6 {
+            "reports"
+        } else {
+            "reports/rack"
+        };
+        let name = format!("node{number}");
+        let text = report(&name, 2, speed, "6.1").to_string();
+        put(folder, &format!("{place}/{name}.json"), text.as_bytes());
+    }
+}
+
+fn run(words: &str, folder: &Path, code: i32) -> Finished {
+    let run = typed(words, folder);
+    assert_eq!(run.code, Some(code), "{words}: {run:?}");
+    assert!(!run.panicked(), "{run:?}");
+    run
+}
+
+/// Machines in a state, from JSON Lines.
+fn in_state(text: &str, state: &str) -> Vec<String> {
+    let nodes = text.lines().map(json);
+    nodes
+        .filter(|node| node["state"] == state)
+        .map(|node| node["node"].as_str().unwrap_or_default().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_slow_machine_is_found_and_the_exit_code_says_so() {
+    let folder = folder();
+    fleet(folder.path(), None);
+    let healthy = run("fleet reports", folder.path(), DONE);
+    assert!(healthy.stdout.contains("12 healthy"), "{healthy:?}");
+    fleet(folder.path(), Some(7));
+    let found = run("fleet reports --format jsonl", folder.path(), SLOW);
+    assert_eq!(in_state(&found.stdout, "slow"), ["node7"], "{found:?}");
+    assert_eq!(in_state(&found.stdout, "healthy").len(), 11);
+    let table = run("fleet reports", folder.path(), SLOW).stdout;
+    assert!(
+        table.contains("node7") && table.contains("% below its peers"),
+        "{table}"
+    );
+    assert!(table.lines().count() < 24, "{table}");
+    // A floor above the difference.
+    run("fleet reports --floor 30%", folder.path(), DONE);
+}
+
+#[test]
+fn faulty_inputs_are_left_out_with_a_reason_and_the_rest_is_judged() {
+    let folder = folder();
+    fleet(folder.path(), None);
+    let whole = report("node0", 2, 1.0, "6.1").to_string();
+    let mut future = report("later", 2, 1.0, "6.1");
+    future["schema_version"] = 99.into();
+    let future = future.to_string();
+    let none = r#"{"schema_version":3,"datasets":[]}"#;
+    for (name, text) in [
+        ("broken.json", "{]"),
+        ("cut.json", &whole[..whole.len() / 2]),
+        ("empty.json", ""),
+        ("future.json", &future),
+        ("none.json", none),
+        ("other.json", "[1, 2]"),
+        ("zz-copy.json", &whole),
+    ] {
+        put(folder.path(), &format!("reports/{name}"), text.as_bytes());
+    }
+    let found = run("fleet reports --format json", folder.path(), INCOMPLETE);
+    let document = json(&found.stdout);
+    assert_eq!(document["tally"]["healthy"], 12, "{document}");
+    let left_out = document["left_out"].as_array().expect("a list");
+    let reasons: Vec<String> = left_out
+        .iter()
+        .map(|one| format!("{}: {}", one["source"], one["reason"]))
+        .collect();
+    assert_eq!(reasons.len(), 7, "{reasons:?}");
+    for (name, word) in [
+        ("broken", "not a memgauge report"),
+        ("cut", "EOF"),
+        ("future", "newer"),
+        ("zz-copy", "second copy"),
+    ] {
+        let named = |one: &&String| one.contains(name) && one.contains(word);
+        assert_eq!(
+            reasons.iter().filter(named).count(),
+            1,
+            "{name}: {reasons:?}"
+        );
+    }
+    // A slow machine matters more than an input that was left out.
+    fleet(folder.path(), Some(3));
+    run("fleet reports", folder.path(), SLOW);
+    let missing = run("fleet missing", folder.path(), USAGE);
+    assert!(
+        missing.stderr.contains("cannot read the reports"),
+        "{missing:?}"
+    );
+    std::fs::create_dir(folder.path().join("nothing")).expect("a folder");
+    run("fleet nothing", folder.path(), USAGE);
+}
+
+#[cfg(unix)]
+#[test]
+fn json_lines_are_read_from_a_file_and_from_standard_input() {
+    let folder = folder();
+    fleet(folder.path(), Some(2));
+    let shell = |line: &str| crate::helper::shell(line, folder.path());
+    let gather = "cat reports/*.json reports/rack/*.json | sed 's/}{/}\\n{/g'";
+    let made = shell(&format!(
+        "{gather} > all.jsonl; echo >> all.jsonl; echo '{{\"cut' >> all.jsonl"
+    ));
+    assert_eq!(made.code, Some(DONE), "{made:?}");
+    let file = run("fleet all.jsonl --format jsonl", folder.path(), SLOW);
+    assert_eq!(in_state(&file.stdout, "slow"), ["node2"]);
+    let piped = shell("\"$M\" fleet - --format jsonl < all.jsonl");
+    assert_eq!(piped.code, Some(SLOW), "{piped:?}");
+    assert_eq!(in_state(&piped.stdout, "slow"), ["node2"]);
+    assert!(piped.stdout.contains("standard input:"), "{piped:?}");
+    let table = run("fleet all.jsonl", folder.path(), SLOW).stdout;
+    assert!(
+        table.contains("all.jsonl:13: not a memgauge report"),
+        "{table}"
+    );
+}
+
+#[test]
+fn a_small_group_needs_expectations() {
+    let folder = folder();
+    fleet(folder.path(), None);
+    let alone = |name: &str, cpus: u64, speed: f64| {
+        let text = report(name, cpus, speed, "6.1").to_string();
+        put(folder.path(), &format!("{name}.json"), text.as_bytes());
+    };
+    alone("sound", 2, 1.0);
+    alone("faulty", 2, 0.9);
+    alone("unknown", 64, 1.0);
+    let lonely = run("fleet faulty.json", folder.path(), INCOMPLETE);
+    assert!(lonely.stdout.contains("a verdict needs 5"), "{lonely:?}");
+    let learned = run(
+        "fleet reports --write-expectations expected.json",
+        folder.path(),
+        DONE,
+    );
+    assert!(
+        learned.stderr.contains("--expect expected.json"),
+        "{learned:?}"
+    );
+    run(
+        "fleet sound.json --expect expected.json",
+        folder.path(),
+        DONE,
+    );
+    let found = run(
+        "fleet faulty.json --expect expected.json",
+        folder.path(),
+        SLOW,
+    );
+    assert!(found.stdout.contains("below what is expected"), "{found:?}");
+    let unknown = run(
+        "fleet unknown.json --expect expected.json",
+        folder.path(),
+        INCOMPLETE,
+    );
+    assert!(
+        unknown.stdout.contains("--write-expectations"),
+        "{unknown:?}"
+    );
+    for text in [
+        "{}",
+        "{\"memgauge_expectations\":99,\"groups\":[]}",
+        "\u{0}",
+    ] {
+        put(folder.path(), "odd.json", text.as_bytes());
+        let refused = run("fleet sound.json --expect odd.json", folder.path(), USAGE);
+        assert!(
+            refused.stderr.contains("cannot read the expectations"),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn a_setting_that_divides_a_group_is_named() {
+    let folder = folder();
+    for number in 0..40 {
+        let is_new = number % 4 == 0;
+        let kernel = if is_new { "6.8" } else { "6.1" };
+        let speed = if is_new { 0.93 } else { 1.0 };
+        let name = format!("n{number}");
+        let text = report(&name, 2, speed, kernel).to_string();
+        put(folder.path(), &format!("{name}.json"), text.as_bytes());
+    }
+    let found = run("fleet . --format json", folder.path(), DONE);
+    let document = json(&found.stdout);
+    let findings = document["findings"].as_array().expect("a list");
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0]["kind"], "fleet-setting");
+    let text = findings[0]["text"].as_str().unwrap_or_default();
+    assert!(text.contains("10 machines with kernel 6.8 are 7"), "{text}");
+}
+
+#[test]
+fn every_format_has_the_slow_machine() {
+    let folder = folder();
+    fleet(folder.path(), Some(7));
+    // A name that could act on a page, a terminal or a spreadsheet.
+    let odd = report("<b>\u{1b}\"x\"", 2, 0.7, "6.1").to_string();
+    put(folder.path(), "reports/odd.json", odd.as_bytes());
+    for extension in ["txt", "jsonl", "json", "csv", "prom", "html"] {
+        let name = format!("result.{extension}");
+        let made = memgauge(&["fleet", "reports", "-o", &name], folder.path());
+        assert_eq!(made.code, Some(SLOW), "{made:?}");
+        assert!(
+            made.stderr.contains("13 machines in 1 group: 2 slow"),
+            "{made:?}"
+        );
+        let text = read(&folder.path().join(&name));
+        assert!(text.contains("node7"), "{name}: {text}");
+        assert!(
+            !text.contains('\u{1b}') && !text.contains("NaN"),
+            "{name}: {text}"
+        );
+        assert!(text.ends_with('\n'), "{name}");
+        if extension == "html" {
+            assert!(!text.contains("<b>") && !text.contains("<script"), "{text}");
+            assert!(text.contains("reports/rack/node7.json"), "{text}");
+            assert_eq!(text.matches("<svg").count() as u64, QUANTITIES);
+        }
+    }
+}

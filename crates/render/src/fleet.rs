@@ -1,0 +1,185 @@
+//! Text of a judgement on a fleet: the machines that are not healthy first, then groups.
+
+use super::grid::{Column, Grid};
+use super::request::Options;
+use super::text::shorten;
+use units::{counted, fixed};
+use verdict::{FleetVerdict, GroupVerdict, NodeState, NodeVerdict};
+
+/// Limits of rows without `--verbose`, so that a table fits on a screen.
+const MAX_SLOW: usize = 12;
+const MAX_OTHERS: usize = 4;
+const MAX_GROUPS: usize = 8;
+const MAX_FINDINGS: usize = 4;
+const MAX_LEFT_OUT: usize = 4;
+
+/// Longest name of a machine in a table, in characters.
+const LONGEST_NODE: usize = 40;
+
+/// The judgement in one line: the number of machines by state.
+pub fn fleet_summary(fleet: &FleetVerdict) -> String {
+    let tally = fleet.tally();
+    let mut text = format!(
+        "{} in {}: ",
+        counted(fleet.nodes.len(), "machine"),
+        counted(fleet.groups.len(), "group")
+    );
+    let counts = NodeState::ALL.iter().zip(tally);
+    let counts: Vec<String> = counts
+        .map(|(state, count)| format!("{count} {}", state.word()))
+        .collect();
+    text.push_str(&counts.join(", "));
+    if !fleet.left_out.is_empty() {
+        let inputs = counted(fleet.left_out.len(), "input");
+        text.push_str(&format!("; {inputs} left out"));
+    }
+    text
+}
+
+/// Number of rows of `all` that are shown, and a line about the others.
+fn shown(all: usize, most: usize, verbose: bool, what: &str) -> (usize, Option<String>) {
+    // A single further row is shorter than a line about it.
+    if verbose || all <= most + 1 {
+        return (all, None);
+    }
+    let more = all - most;
+    (
+        most,
+        Some(format!("{more} more {what}; --verbose shows them")),
+    )
+}
+
+/// Rows of one column of words.
+fn lines(rows: Vec<Vec<String>>, width: Option<u16>) -> String {
+    let columns = rows.first().map_or(1, Vec::len);
+    Grid {
+        columns: vec![Column::left(""); columns],
+        rows,
+    }
+    .to_text(width)
+}
+
+/// Machines in one state, with the reasons.
+fn machines(fleet: &FleetVerdict, state: NodeState, most: usize, options: &Options) -> String {
+    let all: Vec<&NodeVerdict> = fleet
+        .nodes
+        .iter()
+        .filter(|node| node.state == state)
+        .collect();
+    let (count, note) = shown(all.len(), most, options.verbose, "machines");
+    if all.is_empty() {
+        return String::new();
+    }
+    let row = |node: &&NodeVerdict| {
+        vec![
+            shorten(&node.node, LONGEST_NODE),
+            node.reason.clone(),
+            fleet.groups[node.group].digest.clone(),
+        ]
+    };
+    let grid = Grid {
+        columns: vec![
+            Column::left(state.word()),
+            Column::left("reason"),
+            Column::left("group"),
+        ],
+        rows: all[..count].iter().map(row).collect(),
+    };
+    let mut text = grid.to_text(options.width);
+    if let Some(note) = note {
+        text.push_str(&lines(vec![vec![note]], options.width));
+    }
+    text
+}
+
+/// A row of the table of groups.
+fn group_row(group: &GroupVerdict) -> Vec<String> {
+    let mut row = vec![group.digest.clone(), group.name.clone()];
+    row.push(group.nodes.iter().sum::<usize>().to_string());
+    let number = |count: &usize| {
+        if *count == 0 {
+            String::new()
+        } else {
+            count.to_string()
+        }
+    };
+    row.extend(group.nodes[..3].iter().map(number));
+    row.push(group.quantities.len().to_string());
+    let limits = group.quantities.iter().map(|q| q.slow_from.abs());
+    let typical: Vec<f64> = limits.collect();
+    let middle = stats::median(&typical);
+    row.push(middle.map_or_else(String::new, |share| fixed(share * 100.0, 1)));
+    row
+}
+
+/// The table of groups.
+pub(super) fn groups(fleet: &FleetVerdict, count: usize) -> Grid {
+    let mut columns = vec![Column::left("group"), Column::left("hardware")];
+    columns.push(Column::right("machines"));
+    for state in &NodeState::ALL[..3] {
+        columns.push(Column::right(state.word()).dropped_as(1));
+    }
+    columns.push(Column::right("quantities").dropped_as(2));
+    columns.push(Column::right("slow from\n%"));
+    Grid {
+        columns,
+        rows: fleet.groups[..count].iter().map(group_row).collect(),
+    }
+}
+
+/// The table for people.
+pub(super) fn table(fleet: &FleetVerdict, options: &Options) -> String {
+    let mut parts = vec![lines(vec![vec![fleet_summary(fleet)]], options.width)];
+    for (state, most) in [
+        (NodeState::Slow, MAX_SLOW),
+        (NodeState::Unusual, MAX_OTHERS),
+        (NodeState::Inconclusive, MAX_OTHERS),
+    ] {
+        parts.push(machines(fleet, state, most, options));
+    }
+    let (count, note) = shown(
+        fleet.groups.len(),
+        MAX_GROUPS,
+        options.verbose,
+        "groups of machines",
+    );
+    let mut text = groups(fleet, count).to_text(options.width);
+    if let Some(note) = note {
+        text.push_str(&lines(vec![vec![note]], options.width));
+    }
+    parts.push(text);
+    let mut rows = Vec::new();
+    let mut list = |name: &str, all: Vec<String>, most: usize| {
+        let (count, note) = shown(all.len(), most, options.verbose, "of them");
+        let texts = all.into_iter().take(count).chain(note);
+        rows.extend(texts.map(|text| vec![name.to_owned(), text]));
+    };
+    let findings = fleet.findings.iter().map(|one| one.text.clone()).collect();
+    list("finding", findings, MAX_FINDINGS);
+    let left_out = fleet.left_out.iter();
+    let left_out = left_out
+        .map(|one| format!("{}: {}", one.source, one.reason))
+        .collect();
+    list("left out", left_out, MAX_LEFT_OUT);
+    rows.push(vec!["legend".to_owned(), legend(fleet)]);
+    parts.push(lines(rows, options.width));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// Meaning of the verdicts, with the settings.
+pub(super) fn legend(fleet: &FleetVerdict) -> String {
+    let alarms = fleet.settings.false_alarms;
+    let mut text = format!(
+        "slow: at least {}% behind the machines of its group, and beyond a threshold that chance \
+         passes {alarms} {} in {}; z: distance in standard deviations of the group",
+        fixed(fleet.settings.floor.0 * 100.0, 1),
+        if alarms == 1.0 { "time" } else { "times" },
+        counted(fleet.judged, "value"),
+    );
+    if fleet.older > 0 {
+        let reports = counted(fleet.older, "older report");
+        text.push_str(&format!("; {reports} of the same machines not judged"));
+    }
+    text
+}

@@ -1,0 +1,345 @@
+//! The formats of a judgement on a fleet.
+
+use super::fleet::table as fleet_table;
+use super::html;
+use super::json::inert;
+use super::openmetrics::written;
+use super::request::Options;
+use super::text::clean;
+use super::unknown::unknown;
+use serde_json::{Value, json};
+use std::path::Path;
+use units::error::{Error, Result};
+use verdict::{FleetVerdict, NodeState, NodeVerdict, Outlier};
+
+/// Function that renders a judgement.
+type Render = fn(&FleetVerdict, &Options) -> Result<Vec<u8>>;
+
+/// A format of judgements on fleets.
+pub struct FleetFormat {
+    /// Name for `--format`.
+    pub name: &'static str,
+    /// File name extension of the format, without the dot.
+    pub extension: &'static str,
+    /// One line for `--format help`.
+    pub help: &'static str,
+    /// True if `--verbose` shows more.
+    pub verbose: bool,
+    render: Render,
+}
+
+impl std::fmt::Debug for FleetFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl FleetFormat {
+    /// Renders a judgement, ending in a newline.
+    pub fn render(&self, fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> {
+        (self.render)(fleet, options)
+    }
+}
+
+/// All formats, the default one first.
+pub const FLEET_FORMATS: &[FleetFormat] = &[
+    FleetFormat {
+        name: "table",
+        extension: "txt",
+        help: "for people: one screen",
+        verbose: true,
+        render: table,
+    },
+    FleetFormat {
+        name: "jsonl",
+        extension: "jsonl",
+        help: "one machine per line, for programs",
+        verbose: false,
+        render: json_lines,
+    },
+    FleetFormat {
+        name: "json",
+        extension: "json",
+        help: "machines, groups, findings and inputs left out in one document",
+        verbose: false,
+        render: json_document,
+    },
+    FleetFormat {
+        name: "csv",
+        extension: "csv",
+        help: "one row per machine with its farthest value",
+        verbose: false,
+        render: csv,
+    },
+    FleetFormat {
+        name: "openmetrics",
+        extension: "prom",
+        help: "counts by group and machines that are not healthy, for monitoring systems",
+        verbose: false,
+        render: openmetrics,
+    },
+    FleetFormat {
+        name: "html",
+        extension: "html",
+        help: "a page with the distribution of each quantity, readable offline",
+        verbose: false,
+        render: html::fleet,
+    },
+];
+
+/// Finds the format called `name`, in upper or lower case. The error for an unknown name suggests
+/// similar ones.
+pub fn fleet_format(name: &str) -> Result<&'static FleetFormat> {
+    let wanted = name.trim().to_ascii_lowercase();
+    let known: Vec<&str> = FLEET_FORMATS.iter().map(|f| f.name).collect();
+    let found = FLEET_FORMATS.iter().find(|f| f.name == wanted);
+    found.ok_or_else(|| unknown("unknown format of fleets", name, &known))
+}
+
+/// Finds the format with the extension of `path`.
+pub fn fleet_format_of(path: &Path) -> Result<&'static FleetFormat> {
+    let given = path
+        .extension()
+        .map(|e| e.to_string_lossy().to_ascii_lowercase())
+        .unwrap_or_default();
+    let known: Vec<&str> = FLEET_FORMATS.iter().map(|f| f.extension).collect();
+    let found = FLEET_FORMATS.iter().find(|f| f.extension == given);
+    found.ok_or_else(|| unknown("no format of fleets for extension", &given, &known))
+}
+
+fn table(fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> {
+    Ok(fleet_table(fleet, options).into_bytes())
+}
+
+/// Name of a quantity.
+fn label(fleet: &FleetVerdict, quantity: usize) -> &str {
+    fleet
+        .quantities
+        .get(quantity)
+        .map_or("", |(label, _)| label)
+}
+
+/// Unit of a quantity.
+fn unit(fleet: &FleetVerdict, quantity: usize) -> &str {
+    fleet
+        .quantities
+        .get(quantity)
+        .map_or("", |(_, quantity)| &quantity.unit)
+}
+
+/// An outlying value for programs.
+fn outlier(fleet: &FleetVerdict, one: &Outlier) -> Value {
+    json!({
+        "quantity": label(fleet, one.quantity),
+        "unit": unit(fleet, one.quantity),
+        "value": one.value,
+        "median": one.median,
+        "change": one.change,
+        "z": one.z,
+        "is_beyond_chance": one.is_beyond_chance,
+        "is_doubtful": one.is_doubtful,
+    })
+}
+
+/// A machine for programs.
+fn machine(fleet: &FleetVerdict, node: &NodeVerdict) -> Value {
+    let outliers: Vec<Value> = node
+        .outliers
+        .iter()
+        .map(|one| outlier(fleet, one))
+        .collect();
+    json!({
+        "node": node.node,
+        "state": node.state.word(),
+        "reason": node.reason,
+        "group": fleet.groups[node.group].digest,
+        "hardware": fleet.groups[node.group].name,
+        "started": node.started,
+        "source": node.source,
+        "judged": node.judged,
+        "outliers": outliers,
+    })
+}
+
+fn json_lines(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
+    let mut text = String::new();
+    for node in &fleet.nodes {
+        text.push_str(&machine(fleet, node).to_string());
+        text.push('\n');
+    }
+    Ok(inert(text).into_bytes())
+}
+
+fn json_document(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
+    let mut groups = Vec::new();
+    for group in &fleet.groups {
+        let quantities: Vec<Value> = group
+            .quantities
+            .iter()
+            .map(|one| {
+                json!({
+                    "quantity": label(fleet, one.quantity),
+                    "unit": unit(fleet, one.quantity),
+                    "settings": one.settings,
+                    "nodes": one.nodes,
+                    "median": one.median,
+                    "slow_from": one.slow_from,
+                })
+            })
+            .collect();
+        groups.push(json!({
+            "name": group.name,
+            "digest": group.digest,
+            "facts": group.facts,
+            "nodes": counts(group.nodes),
+            "quantities": quantities,
+        }));
+    }
+    let findings: Vec<Value> = fleet
+        .findings
+        .iter()
+        .map(|one| {
+            json!({
+                "kind": one.kind,
+                "group": fleet.groups[one.group].digest,
+                "text": one.text,
+            })
+        })
+        .collect();
+    let left_out: Vec<Value> = fleet
+        .left_out
+        .iter()
+        .map(|one| json!({"source": one.source, "reason": one.reason}))
+        .collect();
+    let nodes: Vec<Value> = fleet
+        .nodes
+        .iter()
+        .map(|node| machine(fleet, node))
+        .collect();
+    let document = json!({
+        "floor": fleet.settings.floor,
+        "false_alarms": fleet.settings.false_alarms,
+        "least_nodes": fleet.settings.least_nodes,
+        "judged_values": fleet.judged,
+        "older_reports": fleet.older,
+        "tally": counts(fleet.tally()),
+        "findings": findings,
+        "left_out": left_out,
+        "groups": groups,
+        "nodes": nodes,
+    });
+    let text = serde_json::to_string_pretty(&document)
+        .map_err(|e| Error::failure(format!("cannot write the fleet: {e}")))?;
+    Ok((inert(text) + "\n").into_bytes())
+}
+
+/// Numbers of machines by the name of the state.
+fn counts(nodes: [usize; 4]) -> Value {
+    let all = NodeState::ALL.iter().zip(nodes);
+    all.map(|(state, count)| (state.word().to_owned(), Value::from(count)))
+        .collect::<serde_json::Map<String, Value>>()
+        .into()
+}
+
+fn csv(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
+    let cannot = |e: ::csv::Error| Error::failure(format!("cannot write CSV: {e}"));
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    writer
+        .write_record([
+            "node", "state", "group", "hardware", "quantity", "unit", "value", "median", "change",
+            "z", "outliers", "judged", "reason", "started", "source",
+        ])
+        .map_err(cannot)?;
+    for node in &fleet.nodes {
+        let first = node.outliers.first();
+        let number = |figure: fn(&Outlier) -> f64| {
+            first.map_or_else(String::new, |one| (figure(one) + 0.0).to_string())
+        };
+        let group = &fleet.groups[node.group];
+        let row = [
+            clean(&node.node),
+            node.state.word().to_owned(),
+            group.digest.clone(),
+            clean(&group.name),
+            first.map_or_else(String::new, |one| clean(label(fleet, one.quantity))),
+            first.map_or_else(String::new, |one| clean(unit(fleet, one.quantity))),
+            number(|one| one.value),
+            number(|one| one.median),
+            number(|one| one.change),
+            number(|one| one.z),
+            node.outliers.len().to_string(),
+            node.judged.to_string(),
+            clean(&node.reason),
+            clean(&node.started),
+            clean(&node.source),
+        ];
+        writer.write_record(row).map_err(cannot)?;
+    }
+    writer
+        .into_inner()
+        .map_err(|e| Error::failure(format!("cannot write CSV: {e}")))
+}
+
+fn openmetrics(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
+    let mut text = String::new();
+    let mut family = |name: &str, unit: &str, help: &str, lines: Vec<String>| {
+        text.push_str(&format!("# TYPE {name} gauge\n"));
+        if !unit.is_empty() {
+            text.push_str(&format!("# UNIT {name} {unit}\n"));
+        }
+        text.push_str(&format!("# HELP {name} {help}\n"));
+        for line in lines {
+            text.push_str(&format!("{name}{line}\n"));
+        }
+    };
+    let labelled = |labels: &[(&str, &str)], value: String| {
+        let labels = labels.iter();
+        let labels = labels.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        format!("{{{}}} {value}", written(labels))
+    };
+    let mut machines = Vec::new();
+    for group in &fleet.groups {
+        for (state, count) in NodeState::ALL.iter().zip(group.nodes) {
+            let labels = [
+                ("group", group.digest.as_str()),
+                ("hardware", &group.name),
+                ("state", state.word()),
+            ];
+            machines.push(labelled(&labels, count.to_string()));
+        }
+    }
+    family("memgauge_fleet_machines", "", "machines by state", machines);
+    let odd = || {
+        let nodes = fleet.nodes.iter();
+        nodes.filter(|node| node.state != NodeState::Healthy)
+    };
+    let states = odd().map(|node| {
+        let group = fleet.groups[node.group].digest.as_str();
+        let labels = [
+            ("node", node.node.as_str()),
+            ("group", group),
+            ("state", node.state.word()),
+        ];
+        labelled(&labels, "1".to_owned())
+    });
+    let help = "machines that are not healthy";
+    family("memgauge_fleet_machine", "", help, states.collect());
+    let changes = odd().flat_map(|node| {
+        let group = fleet.groups[node.group].digest.as_str();
+        node.outliers.iter().map(move |one| {
+            let labels = [
+                ("node", node.node.as_str()),
+                ("group", group),
+                ("quantity", label(fleet, one.quantity)),
+            ];
+            labelled(&labels, (one.change + 0.0).to_string())
+        })
+    });
+    let help = "value divided by the median of the group, less 1";
+    let name = "memgauge_fleet_change_ratio";
+    family(name, "ratio", help, changes.collect());
+    let left_out = vec![format!(" {}", fleet.left_out.len())];
+    let help = "inputs that were not judged";
+    family("memgauge_fleet_left_out", "", help, left_out);
+    Ok((text + "# EOF\n").into_bytes())
+}

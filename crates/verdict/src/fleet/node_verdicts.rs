@@ -1,0 +1,984 @@
+//! Verdicts on machines and findings on groups.
+
+use super::collection::{Fleet, FleetQuantity, LeftOut};
+use super::expectations::{Expectations, ExpectedGroup, ExpectedPopulation, ExpectedQuantity};
+use super::hardware::{HardwareGroup, distinct_names};
+use super::labels::labels;
+use super::pooled_tail::PooledTail;
+use super::populations::{Place, Population, Setting, Split, populations};
+use super::references::{Reference, Side, support};
+use crate::compare::{DEFAULT_FLOOR, Fraction};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use units::{counted, fixed, significant};
+
+/// Probability by which chance alone moves a second quantity far enough to agree.
+const SECOND: f64 = 0.001;
+
+/// A machine with this many distant values has a fault; its values show nothing about chance.
+const MANY: u8 = 3;
+
+/// Least number of slow quantities that are enough together, though none is beyond its threshold.
+const ENOUGH_TOGETHER: usize = 4;
+
+/// A single quantity is enough beyond this many times its threshold.
+const FAR_BEYOND: f64 = 2.0;
+
+/// Factor on the scale of a doubtful number whose peers are not doubtful.
+const DOUBT: f64 = 2.0;
+
+/// Factor on the scale beyond which a number is too uncertain for a verdict.
+const UNCERTAIN: f64 = 3.0;
+
+/// Standard deviations in half of a 95% interval.
+const HALF_INTERVAL: f64 = 1.96;
+
+/// Bars of a histogram.
+const BARS: usize = 48;
+
+/// Reach of a histogram in thresholds.
+const REACH: f64 = 1.6;
+
+/// Settings of a judgement on a fleet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FleetSettings {
+    /// Relative differences up to this do not matter.
+    pub floor: Fraction,
+    /// Expected number of values beyond their threshold by chance, over all machines and
+    /// quantities.
+    pub false_alarms: f64,
+    /// Least number of machines that can be compared with each other.
+    pub least_nodes: usize,
+}
+
+impl Default for FleetSettings {
+    fn default() -> Self {
+        Self {
+            floor: DEFAULT_FLOOR,
+            false_alarms: 1.0,
+            least_nodes: 5,
+        }
+    }
+}
+
+/// State of a machine, worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeState {
+    /// Slower than its peers beyond chance and the floor.
+    Slow,
+    /// Faster than its peers, or slower in one quantity that no other confirms.
+    Unusual,
+    /// Not judged: too few peers, or too uncertain numbers.
+    Inconclusive,
+    /// Like its peers.
+    Healthy,
+}
+
+impl NodeState {
+    /// Every state, worst first.
+    pub const ALL: [NodeState; 4] = [
+        NodeState::Slow,
+        NodeState::Unusual,
+        NodeState::Inconclusive,
+        NodeState::Healthy,
+    ];
+
+    /// `slow`, `unusual`, `inconclusive` or `healthy`.
+    pub fn word(self) -> &'static str {
+        match self {
+            NodeState::Slow => "slow",
+            NodeState::Unusual => "unusual",
+            NodeState::Inconclusive => "inconclusive",
+            NodeState::Healthy => "healthy",
+        }
+    }
+}
+
+/// A value of a machine that lies far from those of its peers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outlier {
+    /// Index in [`FleetVerdict::quantities`].
+    pub quantity: usize,
+    /// The value, in the quantity's unit.
+    pub value: f64,
+    /// Median of the peers, or the expected value.
+    pub median: f64,
+    /// The value divided by the median, less 1.
+    pub change: f64,
+    /// Distance in standard deviations of the peers; above 0 for a slow value.
+    pub z: f64,
+    /// True if chance alone does not explain the value in the whole fleet.
+    pub is_beyond_chance: bool,
+    /// True if the number is doubtful.
+    pub is_doubtful: bool,
+    #[serde(skip)]
+    distance: f64,
+    #[serde(skip)]
+    is_far: bool,
+}
+
+impl Outlier {
+    /// True for a value that is slower than those of the peers.
+    pub fn is_slow(&self) -> bool {
+        self.z > 0.0
+    }
+}
+
+/// Verdict on a machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NodeVerdict {
+    /// Name of the machine.
+    pub node: String,
+    /// File of its report, with the line if the file has several.
+    pub source: String,
+    /// Start of its session.
+    pub started: String,
+    /// Index in [`FleetVerdict::groups`].
+    pub group: usize,
+    /// State of the machine.
+    pub state: NodeState,
+    /// Reason, in words; empty for a healthy machine.
+    pub reason: String,
+    /// Number of judged values.
+    pub judged: u64,
+    /// Outlying values, the farthest first.
+    pub outliers: Vec<Outlier>,
+}
+
+/// A quantity in a population.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PopulationQuantity {
+    /// Index in [`FleetVerdict::quantities`].
+    pub quantity: usize,
+    /// Settings that distinguish the population in its group.
+    pub settings: Vec<Setting>,
+    /// Number of machines.
+    pub nodes: usize,
+    /// Median of the machines, or the expected value.
+    pub median: f64,
+    /// Change from the median at which a value is slow.
+    pub slow_from: f64,
+    /// Number of machines by the logarithm of their speed.
+    pub counts: Vec<u32>,
+    /// Logarithm of the speed at the left end of the counts, relative to the median.
+    pub left: f64,
+    /// The same at the right end.
+    pub right: f64,
+}
+
+/// Machines with the same hardware.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupVerdict {
+    /// Short name.
+    pub name: String,
+    /// Digest of the facts.
+    pub digest: String,
+    /// Facts of the hardware.
+    pub facts: BTreeMap<String, String>,
+    /// Number of machines by state, in the order of [`NodeState::ALL`].
+    pub nodes: [usize; 4],
+    /// Quantities that were judged.
+    pub quantities: Vec<PopulationQuantity>,
+}
+
+/// A finding on a whole group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FleetFinding {
+    /// Name of the kind in [`crate::FINDING_KINDS`].
+    pub kind: &'static str,
+    /// Index in [`FleetVerdict::groups`].
+    pub group: usize,
+    /// The finding in words.
+    pub text: String,
+}
+
+/// Judgement on a fleet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FleetVerdict {
+    /// Machines, the worst first.
+    pub nodes: Vec<NodeVerdict>,
+    /// Groups, the largest first.
+    pub groups: Vec<GroupVerdict>,
+    /// Findings on groups.
+    pub findings: Vec<FleetFinding>,
+    /// Quantities with their names.
+    pub quantities: Vec<(String, FleetQuantity)>,
+    /// Number of judged values.
+    pub judged: u64,
+    /// Number of reports that are older than those of the same machines that were judged.
+    pub older: u64,
+    /// Inputs that were not judged.
+    pub left_out: Vec<LeftOut>,
+    /// The settings.
+    pub settings: FleetSettings,
+    /// References of this fleet, as expectations of others.
+    pub learned: Expectations,
+}
+
+impl FleetVerdict {
+    /// Number of machines by state, in the order of [`NodeState::ALL`].
+    pub fn tally(&self) -> [usize; 4] {
+        let mut all = [0; 4];
+        for group in &self.groups {
+            for (sum, count) in all.iter_mut().zip(group.nodes) {
+                *sum += count;
+            }
+        }
+        all
+    }
+}
+
+/// A population with the references of its columns.
+struct Judged {
+    group: usize,
+    population: Population,
+    references: Vec<Option<Reference>>,
+    is_expected: bool,
+}
+
+/// Figures of a machine while columns are judged.
+#[derive(Default)]
+struct Figures {
+    judged: u64,
+    certain: u64,
+    is_expected: bool,
+    outliers: Vec<Outlier>,
+}
+
+/// Judges each machine by its peers, or by `expected` if that knows the hardware.
+///
+/// A machine is slow if a value lies beyond a threshold that chance reaches
+/// [`FleetSettings::false_alarms`] times in the whole fleet, and a second quantity agrees. One
+/// quantity is enough at twice the threshold. Several that one in a thousand machines reaches are
+/// enough together, if no more machines than the false alarms have as many fast ones. No value
+/// within the floor counts. `left_out` becomes part of the result.
+pub fn judge_fleet(
+    fleet: &Fleet,
+    left_out: Vec<LeftOut>,
+    settings: &FleetSettings,
+    expected: Option<&Expectations>,
+) -> FleetVerdict {
+    let floor = settings.floor.0.max(0.0).ln_1p();
+    let least = settings.least_nodes.max(2);
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); fleet.groups.len()];
+    for (index, node) in (0..).zip(&fleet.nodes) {
+        members[node.group as usize].push(index);
+    }
+    let names = labels(&fleet.quantities);
+    let titles = distinct_names(&fleet.groups);
+    let mut judged = Vec::new();
+    let mut findings = Vec::new();
+    for (group, members) in members.iter().enumerate() {
+        let digest = fleet.groups[group].digest();
+        let known = expected.and_then(|known| known.populations(fleet, &digest, members));
+        if let Some(parts) = known {
+            for (population, references) in parts {
+                let part = Judged {
+                    group,
+                    population,
+                    references,
+                    is_expected: true,
+                };
+                findings.extend(shift(fleet, &part, &titles[group], &names, least, floor));
+                judged.push(part);
+            }
+        } else if members.len() >= least {
+            let (parts, splits) = populations(fleet, members.clone(), least, floor);
+            let text = |split| split_text(&titles[group], split, &names);
+            findings.extend(splits.iter().map(|split| FleetFinding {
+                kind: "fleet-setting",
+                group,
+                text: text(split),
+            }));
+            for population in parts {
+                let references = measured_references(fleet, &population, least, floor);
+                let part = Judged {
+                    group,
+                    population,
+                    references,
+                    is_expected: false,
+                };
+                findings.extend(two_groups(&part, &titles[group], &names));
+                judged.push(part);
+            }
+        }
+    }
+    let values: u64 = judged.iter().map(Judged::values).sum();
+    let chance = (settings.false_alarms.max(0.0) / (2.0 * values.max(1) as f64)).min(0.5);
+    let tails = Tails::new(fleet, &judged);
+    let mut figures: Vec<Figures> = Vec::new();
+    figures.resize_with(fleet.nodes.len(), Figures::default);
+    let mut quantities: Vec<Vec<PopulationQuantity>> = vec![Vec::new(); fleet.groups.len()];
+    for part in &judged {
+        let found = part.judge(fleet, &tails.limits(chance, floor), &mut figures);
+        quantities[part.group].extend(found);
+    }
+    let learned = learn(fleet, &judged);
+    let mut groups: Vec<GroupVerdict> = fleet
+        .groups
+        .iter()
+        .zip(titles.clone())
+        .zip(quantities)
+        .map(|((group, name), quantities)| GroupVerdict {
+            name,
+            digest: group.digest(),
+            facts: facts(group),
+            nodes: [0; 4],
+            quantities,
+        })
+        .collect();
+    let together = together(&figures, settings.false_alarms);
+    let peers = Peers {
+        groups: &fleet.groups,
+        titles: &titles,
+        sizes: members.iter().map(Vec::len).collect(),
+        least,
+        is_learnt: expected.is_some(),
+    };
+    let mut nodes: Vec<(f64, NodeVerdict)> = Vec::with_capacity(fleet.nodes.len());
+    for (record, mut figures) in fleet.nodes.iter().zip(figures) {
+        let group = record.group as usize;
+        figures
+            .outliers
+            .sort_by(|a, b| b.distance.total_cmp(&a.distance));
+        let (state, reason) = state(&figures, &names, together, || peers.reason(group));
+        groups[group].nodes[state as usize] += 1;
+        let farthest = figures.outliers.first().map_or(0.0, |one| one.distance);
+        let verdict = NodeVerdict {
+            node: record.name.to_string(),
+            source: record.source.to_string(),
+            started: record.started.to_string(),
+            group,
+            state,
+            reason,
+            judged: figures.judged,
+            outliers: figures.outliers,
+        };
+        nodes.push((farthest, verdict));
+    }
+    nodes.sort_by(|(a, one), (b, other)| one.state.cmp(&other.state).then(b.total_cmp(a)));
+    let mut verdict = FleetVerdict {
+        nodes: nodes.into_iter().map(|(_, node)| node).collect(),
+        groups,
+        findings,
+        quantities: names.into_iter().zip(fleet.quantities.clone()).collect(),
+        judged: values,
+        older: fleet.older,
+        left_out,
+        settings: *settings,
+        learned,
+    };
+    verdict.largest_first();
+    verdict
+}
+
+impl FleetVerdict {
+    /// Puts the groups in order of size.
+    fn largest_first(&mut self) {
+        let mut order: Vec<usize> = (0..self.groups.len()).collect();
+        let size = |group: &usize| self.groups[*group].nodes.iter().sum::<usize>();
+        order.sort_by_key(|group| std::cmp::Reverse(size(group)));
+        let mut places = vec![0; order.len()];
+        for (place, group) in order.iter().enumerate() {
+            places[*group] = place;
+        }
+        let mut groups: Vec<Option<GroupVerdict>> = self.groups.drain(..).map(Some).collect();
+        self.groups = order.iter().filter_map(|g| groups[*g].take()).collect();
+        for node in &mut self.nodes {
+            node.group = places[node.group];
+        }
+        for finding in &mut self.findings {
+            finding.group = places[finding.group];
+        }
+        self.findings.sort_by_key(|finding| finding.group);
+    }
+}
+
+/// References of the quantities that at least `least` machines of a population have.
+fn measured_references(
+    fleet: &Fleet,
+    population: &Population,
+    least: usize,
+    floor: f64,
+) -> Vec<Option<Reference>> {
+    let mut places = Vec::new();
+    let mut found = Vec::new();
+    for (place, column) in population.columns.iter().enumerate() {
+        if column.places.len() < least {
+            continue;
+        }
+        let values = population.column(fleet, &column.places);
+        if let Some(reference) = Reference::new(&values, floor) {
+            places.push(place);
+            found.push(reference);
+        }
+    }
+    support(&mut found, floor);
+    let mut all = vec![None; population.columns.len()];
+    for (place, reference) in places.into_iter().zip(found) {
+        all[place] = Some(reference);
+    }
+    all
+}
+
+impl Judged {
+    /// Number of values that have a reference.
+    fn values(&self) -> u64 {
+        let columns = self.population.columns.iter().zip(&self.references);
+        columns
+            .filter(|(_, reference)| reference.is_some())
+            .map(|(column, _)| column.places.len() as u64)
+            .sum()
+    }
+
+    /// Judges all values; adds outliers to the figures of their machines.
+    fn judge(
+        &self,
+        fleet: &Fleet,
+        limits: &Limits,
+        figures: &mut [Figures],
+    ) -> Vec<PopulationQuantity> {
+        let mut all = Vec::new();
+        for node in &self.population.members {
+            figures[*node as usize].is_expected = self.is_expected;
+        }
+        for (column, reference) in self.population.columns.iter().zip(&self.references) {
+            let Some(reference) = reference else { continue };
+            let thresholds = Thresholds::new(reference, limits);
+            let quantity = &fleet.quantities[column.quantity as usize];
+            let mut bars = Bars::new(reference, &thresholds);
+            for place in &column.places {
+                let node = self.population.members[place.member as usize] as usize;
+                let speed = self.population.speed(fleet, *place);
+                bars.add(speed);
+                let widening = self.widening(fleet, *place, reference);
+                let own = &mut figures[node];
+                own.judged += 1;
+                own.certain += u64::from(widening <= UNCERTAIN);
+                let is_doubtful = fleet.nodes[node].values[place.value as usize].is_doubtful;
+                let outlier = thresholds.outlier(speed, widening).map(|found| Outlier {
+                    quantity: column.quantity as usize,
+                    is_doubtful,
+                    ..found.in_unit(quantity)
+                });
+                own.outliers.extend(outlier);
+            }
+            let threshold = thresholds.slow.far.max(limits.floor);
+            let slow_from = in_unit(reference.slow.centre - threshold, quantity);
+            all.push(PopulationQuantity {
+                quantity: column.quantity as usize,
+                settings: self.population.settings.clone(),
+                nodes: column.places.len(),
+                median: in_unit(reference.centre(), quantity),
+                slow_from: slow_from / in_unit(reference.slow.centre, quantity) - 1.0,
+                counts: bars.counts,
+                left: bars.left - reference.centre(),
+                right: bars.right - reference.centre(),
+            });
+        }
+        all
+    }
+
+    /// Calls `each` with the index of the machine, the reference, whether the value is slower than
+    /// the middle, and its distance in standard deviations, for all values.
+    fn each_distance(&self, fleet: &Fleet, mut each: impl FnMut(usize, &Reference, bool, f64)) {
+        for (column, reference) in self.population.columns.iter().zip(&self.references) {
+            let Some(reference) = reference else { continue };
+            for place in &column.places {
+                let node = self.population.members[place.member as usize] as usize;
+                let speed = self.population.speed(fleet, *place);
+                let widening = self.widening(fleet, *place, reference);
+                let slower = reference.slow.centre - speed;
+                let faster = speed - reference.fast.centre;
+                if slower > faster {
+                    let z = slower / (reference.slow.scale * widening);
+                    each(node, reference, true, z);
+                } else {
+                    let z = faster / (reference.fast.scale * widening);
+                    each(node, reference, false, z);
+                }
+            }
+        }
+    }
+
+    /// Factor on the scale for a number that is less certain than those of its peers.
+    fn widening(&self, fleet: &Fleet, place: Place, reference: &Reference) -> f64 {
+        let node = self.population.members[place.member as usize] as usize;
+        let value = &fleet.nodes[node].values[place.value as usize];
+        let excess = f64::from(value.spread).powi(2) - reference.spread.powi(2);
+        let own = excess.max(0.0) / HALF_INTERVAL.powi(2);
+        let scale = reference.slow.scale.max(reference.fast.scale);
+        let widening = (scale.powi(2) + own).sqrt() / scale;
+        if value.is_doubtful && !reference.is_doubtful {
+            widening * DOUBT
+        } else {
+            widening
+        }
+    }
+}
+
+/// Value of a speed in the unit of its quantity.
+fn in_unit(speed: f64, quantity: &FleetQuantity) -> f64 {
+    if quantity.higher_is_better {
+        speed.exp()
+    } else {
+        (-speed).exp()
+    }
+}
+
+/// Distances of all machines in all quantities, in standard deviations.
+#[derive(Default)]
+struct Tails {
+    slow: PooledTail,
+    fast: PooledTail,
+}
+
+/// Distances that the pooled values reach by chance, in standard deviations.
+#[derive(Debug, Clone, Copy)]
+struct PooledLimits {
+    near: f64,
+    far: f64,
+}
+
+/// Limits on all values of a fleet.
+#[derive(Debug)]
+struct Limits {
+    /// Probability with which chance may reach a threshold.
+    chance: f64,
+    /// Logarithm of the floor.
+    floor: f64,
+    slow: PooledLimits,
+    fast: PooledLimits,
+}
+
+impl Tails {
+    /// Tails of all values, but for machines with many distant ones.
+    fn new(fleet: &Fleet, judged: &[Judged]) -> Self {
+        let mut distant: Vec<u8> = vec![0; fleet.nodes.len()];
+        for part in judged {
+            part.each_distance(fleet, |node, reference, is_slow, z| {
+                let side = if is_slow {
+                    reference.slow
+                } else {
+                    reference.fast
+                };
+                if z * side.scale > side.distance(SECOND) {
+                    distant[node] = distant[node].saturating_add(1);
+                }
+            });
+        }
+        let mut tails = Self::default();
+        for part in judged {
+            part.each_distance(fleet, |node, _, is_slow, z| {
+                if distant[node] < MANY {
+                    tails.slow.add(if is_slow { z } else { -z });
+                    tails.fast.add(if is_slow { -z } else { z });
+                }
+            });
+        }
+        tails.slow.sort();
+        tails.fast.sort();
+        tails
+    }
+
+    fn limits(&self, chance: f64, floor: f64) -> Limits {
+        let pooled = |tail: &PooledTail| PooledLimits {
+            near: tail.beyond(SECOND),
+            far: tail.beyond(chance),
+        };
+        Limits {
+            chance,
+            floor,
+            slow: pooled(&self.slow),
+            fast: pooled(&self.fast),
+        }
+    }
+}
+
+/// Distances from the middle that count, of one side.
+struct SideThresholds {
+    side: Side,
+    near: f64,
+    far: f64,
+}
+
+/// Distances from the middle that count, of both sides.
+struct Thresholds {
+    slow: SideThresholds,
+    fast: SideThresholds,
+    floor: f64,
+}
+
+/// An outlier before its unit is known.
+struct Found {
+    centre: f64,
+    speed: f64,
+    z: f64,
+    distance: f64,
+    is_beyond_chance: bool,
+    is_far: bool,
+}
+
+impl Found {
+    fn in_unit(self, quantity: &FleetQuantity) -> Outlier {
+        let value = in_unit(self.speed, quantity);
+        let median = in_unit(self.centre, quantity);
+        Outlier {
+            quantity: 0,
+            value,
+            median,
+            change: value / median - 1.0,
+            z: self.z,
+            is_beyond_chance: self.is_beyond_chance,
+            is_doubtful: false,
+            distance: self.distance,
+            is_far: self.is_far,
+        }
+    }
+}
+
+impl Thresholds {
+    fn new(reference: &Reference, limits: &Limits) -> Self {
+        let thresholds = |side: Side, pooled: PooledLimits| SideThresholds {
+            side,
+            near: side.distance(SECOND).max(pooled.near * side.scale),
+            far: side.distance(limits.chance).max(pooled.far * side.scale),
+        };
+        Self {
+            slow: thresholds(reference.slow, limits.slow),
+            fast: thresholds(reference.fast, limits.fast),
+            floor: limits.floor,
+        }
+    }
+
+    /// The outlier that a machine of this speed is; `None` if it is like its peers.
+    fn outlier(&self, speed: f64, widening: f64) -> Option<Found> {
+        let slower = self.slow.side.centre - speed;
+        let faster = speed - self.fast.side.centre;
+        let (own, distance, sign) = if slower > faster {
+            (&self.slow, slower, 1.0)
+        } else {
+            (&self.fast, faster, -1.0)
+        };
+        let far = (own.far * widening).max(self.floor);
+        (distance > (own.near * widening).max(self.floor)).then(|| Found {
+            centre: own.side.centre,
+            speed,
+            z: sign * distance / (own.side.scale * widening),
+            distance,
+            is_beyond_chance: distance > far,
+            is_far: distance > far * FAR_BEYOND,
+        })
+    }
+}
+
+/// A histogram while it is filled.
+struct Bars {
+    left: f64,
+    right: f64,
+    counts: Vec<u32>,
+}
+
+impl Bars {
+    fn new(reference: &Reference, thresholds: &Thresholds) -> Self {
+        let reach = |side: &SideThresholds| {
+            if side.far.is_finite() {
+                side.far * REACH
+            } else {
+                1.0
+            }
+        };
+        let slowest = reference.slow.centre.min(reference.fast.centre);
+        let fastest = reference.slow.centre.max(reference.fast.centre);
+        Self {
+            left: slowest - reach(&thresholds.slow),
+            right: fastest + reach(&thresholds.fast),
+            counts: vec![0; BARS],
+        }
+    }
+
+    /// Counts a machine; speeds beyond the ends are in the outermost bars.
+    fn add(&mut self, speed: f64) {
+        let share = (speed - self.left) / (self.right - self.left);
+        // Conversion to an integer keeps within its range.
+        let bar = ((share * BARS as f64).max(0.0) as usize).min(BARS - 1);
+        self.counts[bar] = self.counts[bar].saturating_add(1);
+    }
+}
+
+/// Number of slow quantities that chance does not bring together in one machine: at most
+/// `false_alarms` machines, or one, have as many fast quantities.
+fn together(figures: &[Figures], false_alarms: f64) -> usize {
+    let mut counts: Vec<usize> = figures
+        .iter()
+        .map(|own| own.outliers.iter().filter(|one| !one.is_slow()).count())
+        .collect();
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    // Conversion to an integer keeps within its range.
+    let allowed = false_alarms.max(1.0) as usize;
+    let largest = counts.get(allowed).copied().unwrap_or(0);
+    ENOUGH_TOGETHER.max(largest + 1)
+}
+
+/// State of a machine and the reason.
+fn state(
+    figures: &Figures,
+    names: &[String],
+    together: usize,
+    without_peers: impl Fn() -> String,
+) -> (NodeState, String) {
+    let than = if figures.is_expected {
+        "what is expected"
+    } else {
+        "its peers"
+    };
+    for (is_slow, state) in [(true, NodeState::Slow), (false, NodeState::Unusual)] {
+        let side: Vec<&Outlier> = figures
+            .outliers
+            .iter()
+            .filter(|one| one.is_slow() == is_slow)
+            .collect();
+        let far = side.iter().find(|one| one.is_far);
+        let beyond = side.iter().find(|one| one.is_beyond_chance);
+        let confirmed = beyond.filter(|_| side.len() > 1);
+        let many = side.first().filter(|_| is_slow && side.len() >= together);
+        let Some(first) = far.or(confirmed).or(many) else {
+            continue;
+        };
+        let mut reason = outlier_text(first, names, than);
+        match side.len() - 1 {
+            0 => reason.push_str("; no second quantity, but twice the threshold"),
+            1 => reason.push_str("; one more quantity agrees"),
+            more => reason.push_str(&format!("; {more} more quantities agree")),
+        }
+        return (state, reason);
+    }
+    if let Some(alone) = figures.outliers.iter().find(|one| one.is_beyond_chance) {
+        let reason = outlier_text(alone, names, than);
+        return (
+            NodeState::Unusual,
+            format!("{reason}; no second quantity agrees: measure again"),
+        );
+    }
+    if figures.judged == 0 {
+        return (NodeState::Inconclusive, without_peers());
+    }
+    if figures.certain < figures.judged.min(2) {
+        let reason = "its numbers are too uncertain: measure again, or with a larger --budget";
+        return (NodeState::Inconclusive, reason.to_owned());
+    }
+    (NodeState::Healthy, String::new())
+}
+
+/// An outlier in words.
+fn outlier_text(outlier: &Outlier, names: &[String], than: &str) -> String {
+    let name = names.get(outlier.quantity).map_or("", String::as_str);
+    let side = if outlier.change < 0.0 {
+        "below"
+    } else {
+        "above"
+    };
+    let percent = fixed(outlier.change.abs() * 100.0, 1);
+    let z = significant(outlier.z.abs());
+    format!("{name} {percent}% {side} {than} (z {z})")
+}
+
+/// Facts of a group by name.
+fn facts(group: &HardwareGroup) -> BTreeMap<String, String> {
+    let named = |(name, value): &(&'static str, String)| ((*name).to_owned(), value.clone());
+    group.facts.iter().map(named).collect()
+}
+
+/// Groups that are too small, with the reason for their machines.
+struct Peers<'a> {
+    groups: &'a [HardwareGroup],
+    titles: &'a [String],
+    sizes: Vec<usize>,
+    least: usize,
+    /// True if expectations are known, but not of every group.
+    is_learnt: bool,
+}
+
+impl Peers<'_> {
+    /// Reason why a machine of `group` has no reference.
+    fn reason(&self, group: usize) -> String {
+        let size = self.sizes[group];
+        if size >= self.least {
+            return format!(
+                "no quantity that at least {} machines with its hardware and settings have",
+                self.least
+            );
+        }
+        let own = &self.groups[group];
+        let others = (0..self.sizes.len()).filter(|other| self.sizes[*other] >= self.least);
+        let nearest = others
+            .map(|other| (own.differences(&self.groups[other]), other))
+            .min_by_key(|(differences, _)| differences.len());
+        let mut text = format!(
+            "{} with this hardware, and a verdict needs {}",
+            counted(size, "machine"),
+            self.least
+        );
+        if self.is_learnt {
+            text.push_str(
+                " or an expectation: type memgauge fleet FOLDER --write-expectations FILE for a \
+                 fleet that has it",
+            );
+        }
+        if let Some((differences, other)) = nearest {
+            let [name, own, there] = match differences.first() {
+                Some(row) => row.each_ref().map(String::as_str),
+                None => return text,
+            };
+            let more = match differences.len() - 1 {
+                0 => String::new(),
+                more => format!(" and {}", counted(more, "more fact")),
+            };
+            text.push_str(&format!(
+                "; unlike {}, its {name} is {own} instead of {there}{more}",
+                self.titles[other]
+            ));
+        }
+        text
+    }
+}
+
+/// Percent by which a logarithm of a speed is slower or faster, with the word.
+fn percent_of(change: f64) -> String {
+    let word = if change < 0.0 { "slower" } else { "faster" };
+    let share = if change < 0.0 {
+        -change.exp_m1()
+    } else {
+        change.exp_m1()
+    };
+    format!("{}% {word}", fixed(share * 100.0, 1))
+}
+
+/// The difference that a setting makes, in words.
+fn split_text(group: &str, split: &Split, names: &[String]) -> String {
+    let [usual, other] = &split.values;
+    let [many, few] = split.nodes;
+    let name = names
+        .get(split.quantity as usize)
+        .map_or("", String::as_str);
+    let setting = split.names.first().copied().unwrap_or_default();
+    let mut text = format!(
+        "{group}: {} with {setting} {other} are {} in {name} than {many} with {usual}",
+        counted(few, "machine"),
+        percent_of(split.change),
+    );
+    match split.quantities - 1 {
+        0 => {}
+        1 => text.push_str("; another quantity differs too"),
+        more => text.push_str(&format!("; {more} more quantities differ too")),
+    }
+    if split.names.len() > 1 {
+        let others = split.names[1..].join(", ");
+        text.push_str(&format!("; {others} differ between the same machines"));
+    }
+    text + "."
+}
+
+/// Findings on quantities with two groups of machines that no setting explains. A population has
+/// a single finding, about the widest one.
+fn two_groups(part: &Judged, group: &str, names: &[String]) -> Option<FleetFinding> {
+    let columns = part.population.columns.iter().zip(&part.references);
+    let with_two = columns.filter_map(|(column, reference)| {
+        let reference = reference.as_ref()?;
+        Some((column, reference, reference.share_fast?))
+    });
+    let all: Vec<_> = with_two.collect();
+    let gap = |reference: &Reference| reference.fast.centre - reference.slow.centre;
+    let (column, reference, share) = all.iter().max_by(|a, b| gap(a.1).total_cmp(&gap(b.1)))?;
+    let name = &names[column.quantity as usize];
+    let slow = fixed((1.0 - share) * 100.0, 0);
+    let mut text = format!(
+        "{group}: {slow}% of {} are {} than the others in {name}, and no known setting explains it",
+        counted(column.places.len(), "machine"),
+        percent_of(-gap(reference)),
+    );
+    if all.len() > 1 {
+        let more = all.len() - 1;
+        let quantities = if more == 1 {
+            "quantity has"
+        } else {
+            "quantities have"
+        };
+        text.push_str(&format!("; {more} more {quantities} two groups"));
+    }
+    Some(FleetFinding {
+        kind: "fleet-populations",
+        group: part.group,
+        text: text + ".",
+    })
+}
+
+/// Finding on a population whose median is not the expected one, with its
+/// largest shift.
+fn shift(
+    fleet: &Fleet,
+    part: &Judged,
+    title: &str,
+    names: &[String],
+    least: usize,
+    floor: f64,
+) -> Option<FleetFinding> {
+    let mut largest: Option<(f64, u32, usize)> = None;
+    for (column, reference) in part.population.columns.iter().zip(&part.references) {
+        let Some(reference) = reference.filter(|_| column.places.len() >= least) else {
+            continue;
+        };
+        let values = part.population.column(fleet, &column.places);
+        let Some(middle) = stats::median(&values.speeds) else {
+            continue;
+        };
+        let change = if middle < reference.slow.centre {
+            middle - reference.slow.centre
+        } else {
+            (middle - reference.fast.centre).max(0.0)
+        };
+        if change.abs() > floor && largest.is_none_or(|(most, _, _)| change.abs() > most.abs()) {
+            largest = Some((change, column.quantity, column.places.len()));
+        }
+    }
+    let (change, quantity, nodes) = largest?;
+    Some(FleetFinding {
+        kind: "fleet-expectation",
+        group: part.group,
+        text: format!(
+            "{title}: the median of {} is {} in {} than expected.",
+            counted(nodes, "machine"),
+            percent_of(change),
+            names[quantity as usize]
+        ),
+    })
+}
+
+/// References of measured populations, as expectations.
+fn learn(fleet: &Fleet, judged: &[Judged]) -> Expectations {
+    let mut groups: BTreeMap<usize, ExpectedGroup> = BTreeMap::new();
+    for part in judged {
+        let hardware = &fleet.groups[part.group];
+        let columns = part.population.columns.iter().zip(&part.references);
+        let quantities = columns.filter_map(|(column, reference)| {
+            let quantity = &fleet.quantities[column.quantity as usize];
+            Some(ExpectedQuantity::new(quantity, reference.as_ref()?))
+        });
+        let population = ExpectedPopulation {
+            settings: part.population.settings.clone(),
+            quantities: quantities.collect(),
+        };
+        groups
+            .entry(part.group)
+            .or_insert_with(|| ExpectedGroup {
+                name: hardware.name.clone(),
+                digest: hardware.digest(),
+                facts: facts(hardware),
+                populations: Vec::new(),
+            })
+            .populations
+            .push(population);
+    }
+    Expectations::new(groups.into_values().collect())
+}

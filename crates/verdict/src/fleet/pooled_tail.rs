@@ -1,0 +1,97 @@
+//! Tail of the distances of all machines in all quantities, in standard deviations.
+//!
+//! The reference of a quantity knows the middle of its distances. Rare disturbances show in the
+//! tail only, which takes the values of many quantities to see.
+
+/// Least number of distances that an estimate of the tail rests on.
+const LEAST: usize = 20;
+
+/// Largest number of distances that the tail beyond the largest one is estimated from.
+const MOST: usize = 400;
+
+/// Share of all distances that the same estimate may use.
+const OUTERMOST: f64 = 0.002;
+
+/// Distances below this many standard deviations are counted only.
+const KEPT_FROM: f32 = 2.0;
+
+/// Distances of one side, in standard deviations.
+#[derive(Debug, Default)]
+pub(super) struct PooledTail {
+    count: u64,
+    /// The distances that are kept, the largest first once [`PooledTail::sort`] was called.
+    largest: Vec<f32>,
+}
+
+impl PooledTail {
+    /// Adds a distance; a negative one lies on the other side.
+    pub(super) fn add(&mut self, z: f64) {
+        self.count += 1;
+        if z as f32 >= KEPT_FROM && z.is_finite() {
+            self.largest.push(z as f32);
+        }
+    }
+
+    /// Prepares for [`PooledTail::beyond`].
+    pub(super) fn sort(&mut self) {
+        self.largest.sort_unstable_by(|a, b| b.total_cmp(a));
+    }
+
+    /// Distance that one of these is beyond with probability `p`; 0 if they do not show it. Beyond
+    /// the largest distances the tail is taken as exponential.
+    pub(super) fn beyond(&self, p: f64) -> f64 {
+        let expected = p * self.count as f64;
+        let outermost = (self.count as f64 * OUTERMOST) as usize;
+        let used = outermost.clamp(LEAST, MOST).min(self.largest.len());
+        if used < LEAST {
+            return 0.0;
+        }
+        if expected >= used as f64 {
+            let place = (expected as usize).min(self.largest.len() - 1);
+            return f64::from(self.largest[place]);
+        }
+        let start = f64::from(self.largest[used - 1]);
+        let excess: f64 = self.largest[..used]
+            .iter()
+            .map(|z| f64::from(*z) - start)
+            .sum();
+        let steps = (used as f64).ln() - expected.max(f64::MIN_POSITIVE).ln();
+        start + excess / used as f64 * steps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stats::SplitMix64;
+
+    #[test]
+    fn exponential_tails_are_extrapolated() {
+        let mut random = SplitMix64::new(3);
+        let mut tail = PooledTail::default();
+        for _ in 0..200_000 {
+            tail.add(-(1.0 - random.fraction()).ln());
+        }
+        tail.sort();
+        for p in [0.05, 0.001, 1e-5, 1e-8] {
+            let truth = -f64::ln(p);
+            assert!((tail.beyond(p) / truth - 1.0).abs() < 0.1, "{p}");
+        }
+    }
+
+    #[test]
+    fn few_distances_show_no_tail() {
+        let mut tail = PooledTail::default();
+        assert_eq!(tail.beyond(0.01), 0.0);
+        for z in [3.0, f64::NAN, f64::INFINITY, -1.0] {
+            tail.add(z);
+        }
+        tail.sort();
+        assert_eq!(tail.beyond(0.01), 0.0);
+        for _ in 0..50 {
+            tail.add(2.5);
+        }
+        tail.sort();
+        assert!(tail.beyond(0.0).is_finite());
+    }
+}

@@ -1,0 +1,283 @@
+//! Reference of a quantity in a population: the middle, and how far machines lie from it by chance.
+
+use serde::{Deserialize, Serialize};
+use stats::{median, modes, normal_tail, quantile, student_tail};
+
+/// Shares of the distances from the middle that give the scale, each with the number of standard
+/// deviations of a normal distribution. Fifteen percent of the machines can be faulty without an
+/// effect on the scale.
+const SHARES: [(f64, f64); 3] = [(0.5, 0.67449), (0.7, 1.03643), (0.85, OUTER)];
+
+/// Standard deviations of the outermost share.
+const OUTER: f64 = 1.43953;
+
+/// Machines that are needed to judge the slow and the fast side by themselves.
+const ENOUGH_FOR_SIDES: usize = 60;
+
+/// Growth of the scale in the tails if too few machines show it.
+const ASSUMED_GROWTH: f64 = 0.2;
+
+/// Factor from the growth between the measured shares to the growth beyond them. Tails that are
+/// heavier than normal become steeper outwards; the factor is that of an exponential distribution.
+const STEEPENING: f64 = 1.8;
+
+/// Largest growth: tails such as those of an exponential distribution. Heavier tails would hide any
+/// fault.
+const MAX_GROWTH: f64 = 1.0;
+
+/// Degrees of freedom that a machine adds to a scale from the median of distances.
+const FREEDOM: f64 = 0.4;
+
+/// Degrees of freedom of the scale that is assumed before any machine is seen: the typical scale
+/// of the other quantities.
+const ASSUMED_FREEDOM: f64 = 4.0;
+
+/// Degrees of freedom from which on Student's distribution is normal.
+const NORMAL_FREEDOM: f64 = 300.0;
+
+/// Least scale as a share of the floor, so that equal values have a scale.
+const LEAST_SCALE: f64 = 0.1;
+
+/// Assumed scale as a share of the floor, if other quantities have less.
+const ASSUMED_SCALE: f64 = 0.3;
+
+/// One side of a reference. All figures are logarithms of speeds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Side {
+    /// Middle of the machines on this side.
+    pub(super) centre: f64,
+    /// Standard deviation of a normal distribution with the same outer quantiles.
+    pub(super) scale: f64,
+    /// Exponent by which the scale grows in the tails; 0 for a normal distribution.
+    pub(super) growth: f64,
+    /// Degrees of freedom of the scale.
+    pub(super) freedom: f64,
+}
+
+impl Side {
+    /// Distance from the middle that a machine exceeds by chance with probability `p`; infinite for
+    /// a probability of 0.
+    pub(super) fn distance(&self, p: f64) -> f64 {
+        let p = p.min(0.5);
+        let z = if self.freedom < NORMAL_FREEDOM {
+            student_tail(p, self.freedom.max(2.0))
+        } else {
+            normal_tail(p)
+        };
+        z.map_or(f64::INFINITY, |z| {
+            self.scale * z * (z / OUTER).max(1.0).powf(self.growth)
+        })
+    }
+}
+
+/// Reference of a quantity in a population.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Reference {
+    /// Number of machines.
+    pub(super) nodes: u64,
+    /// The slow side.
+    pub(super) slow: Side,
+    /// The fast side.
+    pub(super) fast: Side,
+    /// Median of the intervals of the machines, as a share.
+    pub(super) spread: f64,
+    /// True if at least half of the numbers are doubtful, so that doubt tells nothing about a
+    /// machine.
+    pub(super) is_doubtful: bool,
+    /// Share of the machines in the faster one of two groups; `None` for one group.
+    pub(super) share_fast: Option<f64>,
+}
+
+/// Values of a quantity, one from each machine.
+#[derive(Debug, Default)]
+pub(super) struct Column {
+    /// Logarithms of speeds.
+    pub(super) speeds: Vec<f64>,
+    /// Intervals as shares of the medians.
+    pub(super) spreads: Vec<f64>,
+    /// Number of doubtful values.
+    pub(super) doubtful: usize,
+}
+
+impl Reference {
+    /// Reference of `column`; `None` without a value. `floor` is the logarithm of the floor.
+    pub(super) fn new(column: &Column, floor: f64) -> Option<Self> {
+        let centre = median(&column.speeds)?;
+        // The test for two groups takes positive values. Values around 1 keep their precision.
+        let relative: Vec<f64> = column.speeds.iter().map(|s| (s - centre).exp()).collect();
+        let two = modes(&relative);
+        let border = two.map(|two| (two.low.ln() + two.high.ln()) / 2.0);
+        let side = |is_slow: bool, own: Option<f64>| {
+            let own_centre = own.map_or(centre, |own| centre + own.ln());
+            let kept = |s: &f64| border.is_none_or(|border| (*s - centre < border) == is_slow);
+            let speeds: Vec<f64> = column.speeds.iter().copied().filter(kept).collect();
+            Side::new(&speeds, own_centre, is_slow, floor)
+        };
+        Some(Self {
+            nodes: column.speeds.len() as u64,
+            slow: side(true, two.map(|two| two.low)),
+            fast: side(false, two.map(|two| two.high)),
+            spread: median(&column.spreads).unwrap_or(0.0),
+            is_doubtful: column.doubtful * 2 >= column.speeds.len(),
+            share_fast: two.map(|two| two.share_high),
+        })
+    }
+
+    /// Speed of the middle: that of the larger group if there are two.
+    pub(super) fn centre(&self) -> f64 {
+        match self.share_fast {
+            Some(share) if share > 0.5 => self.fast.centre,
+            _ => self.slow.centre,
+        }
+    }
+}
+
+impl Side {
+    /// Scale of `speeds` around `centre`, by the slower or the faster ones if there are enough.
+    fn new(speeds: &[f64], centre: f64, is_slow: bool, floor: f64) -> Self {
+        let all: Vec<f64> = speeds.iter().map(|s| (s - centre).abs()).collect();
+        let both = scale_and_growth(&all);
+        let on_side = |s: &&f64| (**s < centre) == is_slow && **s != centre;
+        let one: Vec<f64> = speeds
+            .iter()
+            .filter(on_side)
+            .map(|s| (s - centre).abs())
+            .collect();
+        let own = (one.len() >= ENOUGH_FOR_SIDES / 2).then(|| scale_and_growth(&one));
+        let [scale, growth] = own.map_or(both, |own| if own[0] > both[0] { own } else { both });
+        let growth = if speeds.len() < ENOUGH_FOR_SIDES {
+            ASSUMED_GROWTH
+        } else {
+            growth
+        };
+        Self {
+            centre,
+            scale: scale.max(floor * LEAST_SCALE),
+            growth,
+            freedom: FREEDOM * (speeds.len() as f64 - 1.0).max(0.0),
+        }
+    }
+
+    /// The side with what is known of other quantities: their typical scale counts as some machines
+    /// more.
+    fn supported(self, typical: f64, floor: f64) -> Self {
+        let assumed = typical.max(floor * ASSUMED_SCALE);
+        let freedom = self.freedom + ASSUMED_FREEDOM;
+        let squares = self.freedom * self.scale.powi(2) + ASSUMED_FREEDOM * assumed.powi(2);
+        let supported = (squares / freedom).sqrt();
+        Self {
+            // Few machines can agree by chance, and one faulty machine among them is no scale.
+            scale: supported,
+            freedom,
+            ..self
+        }
+    }
+}
+
+/// Scale and growth of distances from a middle.
+fn scale_and_growth(distances: &[f64]) -> [f64; 2] {
+    let at = |(share, deviations): (f64, f64)| {
+        quantile(distances, share).map_or(0.0, |distance| distance / deviations)
+    };
+    let scales = SHARES.map(at);
+    let scale = scales.into_iter().fold(0.0, f64::max);
+    let growth = (scales[2] / scales[0]).ln() / (OUTER / SHARES[0].1).ln();
+    let growth = if growth.is_finite() {
+        growth * STEEPENING
+    } else {
+        0.0
+    };
+    [scale, growth.clamp(0.0, MAX_GROWTH)]
+}
+
+/// Adds to each reference of a population what the others show.
+pub(super) fn support(references: &mut [Reference], floor: f64) {
+    let typical = |side: fn(&Reference) -> Side| {
+        let scales: Vec<f64> = references.iter().map(|r| side(r).scale).collect();
+        median(&scales).unwrap_or(0.0)
+    };
+    let slow = typical(|r| r.slow);
+    let fast = typical(|r| r.fast);
+    for reference in references {
+        reference.slow = reference.slow.supported(slow, floor);
+        reference.fast = reference.fast.supported(fast, floor);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stats::SplitMix64;
+
+    fn normal(random: &mut SplitMix64) -> f64 {
+        let radius = (-2.0 * (1.0 - random.fraction()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * random.fraction()).cos()
+    }
+
+    fn column(speeds: Vec<f64>) -> Column {
+        Column {
+            spreads: vec![0.01; speeds.len()],
+            speeds,
+            doubtful: 0,
+        }
+    }
+
+    #[test]
+    fn the_scale_of_normal_values_is_theirs() {
+        let mut random = SplitMix64::new(7);
+        let speeds = (0..4000)
+            .map(|_| 3.0 + 0.02 * normal(&mut random))
+            .collect();
+        let found = Reference::new(&column(speeds), 0.03).expect("values");
+        for side in [found.slow, found.fast] {
+            assert!((side.centre - 3.0).abs() < 0.002, "{side:?}");
+            assert!((side.scale / 0.02 - 1.0).abs() < 0.1, "{side:?}");
+            assert!(side.growth < 0.2, "{side:?}");
+        }
+        assert_eq!(found.share_fast, None);
+    }
+
+    #[test]
+    fn faulty_machines_hardly_change_the_scale() {
+        let mut random = SplitMix64::new(8);
+        let speeds = (0..4000)
+            .map(|i| 0.01 * normal(&mut random) - if i % 20 == 0 { 0.2 } else { 0.0 })
+            .collect();
+        let found = Reference::new(&column(speeds), 0.03).expect("values");
+        assert!(found.slow.distance(1e-6) < 0.15, "{found:?}");
+    }
+
+    #[test]
+    fn heavy_tails_have_far_thresholds() {
+        let mut random = SplitMix64::new(9);
+        let speeds = (0..4000)
+            .map(|i| -0.01 * (1.0 - random.fraction()).ln() * if i % 2 == 0 { 1.0 } else { -1.0 })
+            .collect();
+        let found = Reference::new(&column(speeds), 0.03).expect("values");
+        // One in 2e5 of an exponential distribution is at 12.2 times its mean.
+        assert!(found.slow.distance(2.5e-6) > 0.09, "{found:?}");
+    }
+
+    #[test]
+    fn two_groups_have_a_side_each() {
+        let mut random = SplitMix64::new(10);
+        let speeds = (0..1000)
+            .map(|i| 0.01 * normal(&mut random) - if i % 3 == 0 { 0.3 } else { 0.0 })
+            .collect();
+        let found = Reference::new(&column(speeds), 0.03).expect("values");
+        assert!((found.slow.centre + 0.3).abs() < 0.01, "{found:?}");
+        assert!(found.fast.centre.abs() < 0.01, "{found:?}");
+        assert!(found.slow.distance(1e-6) < 0.1, "{found:?}");
+    }
+
+    #[test]
+    fn few_or_equal_values_give_finite_figures() {
+        for speeds in [vec![1.0], vec![2.0; 5], vec![1.0, 2.0, 3.0, 4.0, 50.0]] {
+            let mut found = [Reference::new(&column(speeds), 0.03).expect("values")];
+            support(&mut found, 0.03);
+            assert!(found[0].slow.distance(0.01).is_finite(), "{found:?}");
+            assert!(found[0].slow.distance(0.01) > 0.0, "{found:?}");
+        }
+        assert!(Reference::new(&Column::default(), 0.03).is_none());
+    }
+}
