@@ -71,6 +71,12 @@ pub(super) fn shown(report: &Report) -> HashSet<*const Point> {
     points.map(|point| std::ptr::from_ref(*point)).collect()
 }
 
+/// Number of rows of variants.
+pub(super) fn variant_rows(report: &Report) -> usize {
+    let rows = Source::new(report).rows();
+    rows.iter().filter(|row| !row.variant.is_empty()).count()
+}
+
 /// Table with a row for each level, in the order of appearance.
 pub(super) fn block(report: &Report) -> Block {
     let source = Source::new(report);

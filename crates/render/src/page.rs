@@ -29,9 +29,10 @@ pub(super) fn page(report: &Report, options: &Options) -> Page {
         is_hierarchy,
         ..
     } = tables(report, options);
+    let extra_rows = is_hierarchy.then(|| hierarchy::variant_rows(report));
     let remarks = match options.verbose {
         true => remarks::full(report, options),
-        false => remarks::brief(report, options, hidden, is_hierarchy),
+        false => remarks::brief(report, options, hidden, extra_rows),
     };
     Page {
         heading: heading(report, options.verbose),

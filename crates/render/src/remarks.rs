@@ -19,20 +19,21 @@ const LONGEST: usize = 400;
 const LABEL_WIDTH: u16 = 10;
 
 /// Lines for a screen. `hidden` is the number of points without a row in the tables. If
-/// `is_hierarchy`, only the most valuable findings are shown, since the table is most of the
-/// answer.
+/// `extra_rows` is a number, the table shows the whole hierarchy with that many rows beyond its
+/// levels. Only the most valuable findings are shown then, since the table is most of the answer.
 pub(super) fn brief(
     report: &Report,
     options: &Options,
     hidden: usize,
-    is_hierarchy: bool,
+    extra_rows: Option<usize>,
 ) -> Vec<Labelled> {
     let mut lines = reasons::missing(report);
     lines.extend(trust::brief(report));
     let mut findings = by_worth(report);
     let all = findings.len();
-    if is_hierarchy {
-        findings.truncate(that_fit(&findings, options.width));
+    if let Some(rows) = extra_rows {
+        let lines = MAX_FINDING_LINES.saturating_sub(rows);
+        findings.truncate(that_fit(&findings, options.width, lines));
     }
     let shown = findings.len();
     lines.extend(findings.into_iter().map(finding));
@@ -58,15 +59,15 @@ fn by_worth(report: &Report) -> Vec<&Finding> {
     findings
 }
 
-/// Number of `findings`, from the first on, that fit on a screen of this width; at least one.
-fn that_fit(findings: &[&Finding], width: Option<u16>) -> usize {
+/// Number of `findings`, from the first on, that fit into `most` lines of this width; at least one.
+fn that_fit(findings: &[&Finding], width: Option<u16>, most: usize) -> usize {
     let columns = width.map_or(usize::MAX, |width| {
         usize::from(width.saturating_sub(LABEL_WIDTH).max(1))
     });
     let mut lines = 0;
     let fits = |finding: &&&Finding| {
         lines += sentence(finding).chars().count().div_ceil(columns);
-        lines <= MAX_FINDING_LINES
+        lines <= most
     };
     let count = findings.iter().take(MAX_FINDINGS).take_while(fits).count();
     count.max(1)
