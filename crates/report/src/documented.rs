@@ -213,4 +213,14 @@ mod tests {
         assert_eq!(text(L1dLineBytes, 64, 64), "64 B");
         assert_eq!(text(L2Bytes, 1280 << 10, 2 << 20), "1280 KiB..2 MiB");
     }
+
+    #[test]
+    fn reports_without_documented_figures_are_read() {
+        let host = crate::HostFacts::unknown("test");
+        let mut value = serde_json::to_value(&host).unwrap();
+        let cpu = value["cpu"].as_object_mut().unwrap();
+        assert!(cpu.remove("documented").is_some());
+        let read: crate::HostFacts = serde_json::from_value(value).unwrap();
+        assert_eq!(read, host);
+    }
 }
