@@ -9,6 +9,7 @@
 mod columns;
 mod csv_table;
 mod dataset;
+mod documented;
 mod evidence;
 mod host;
 mod journal;
@@ -29,6 +30,7 @@ pub use dataset::{
     Axis, CHOSEN_PROFILE, Coordinate, Coordinates, Dataset, Point, Quantity, REQUESTED_THREADS,
     add_derived, headline, requested_coordinates, without,
 };
+pub use documented::{DocumentedFigure, DocumentedQuantity};
 pub use evidence::{
     Cause, CauseCount, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, SmtInterference,
     SystemActivity, Verdict, VerdictGrade,
