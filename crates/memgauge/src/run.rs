@@ -25,12 +25,12 @@ use provenance::{provenance, used_kernels, with_past};
 use ranges::{quietest_moments, ranges};
 use report::{
     Cause, Dataset, DraftedPhase, Finding, JournalLine, JournalPoint, KernelUsed, Outcome,
-    PlanSummary, PointLines, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
+    PlanSummary, Point, PointLines, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Hertz, Nanos};
 use vcpu_moves::vcpu_moves;
-use verdict::{SampleStatistics, VerdictInput, base_clock, judge};
+use verdict::{SampleStatistics, VerdictInput, base_clock, documented_levels, judge};
 
 /// No sample begins after the budget times `BUDGET_TOLERANCE`. A session without any sample by then
 /// takes one short sample, up to the budget times `HARD_BUDGET_LIMIT`.
@@ -146,6 +146,9 @@ pub fn execute(
     for (experiment, dataset) in plan.request.experiments.iter().zip(&datasets) {
         findings.extend(experiment.findings_on(run.machine.facts(), dataset));
     }
+    let points: Vec<&Point> = datasets.iter().flat_map(|d| &d.points).collect();
+    let documented = &run.machine.facts().cpu.documented;
+    findings.extend(documented_levels(documented, &findings, &points));
     findings.extend(
         shapes(&datasets)
             .into_iter()

@@ -315,6 +315,16 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         "A cache has other lines than the nearer caches.",
     ),
     kind(
+        "documented",
+        Worth::Detail,
+        "Measured levels beside the published figures of the core design.",
+    ),
+    kind(
+        "documented-disagrees",
+        Worth::Answer,
+        "A measured level that disagrees with the published figure.",
+    ),
+    kind(
         "cache-level",
         Worth::Detail,
         "Effective capacity and latency of a cache.",

@@ -8,6 +8,7 @@ mod advice;
 mod align;
 mod compare;
 mod dataset;
+mod documented;
 mod finding_kinds;
 mod fleet;
 mod judge;
@@ -21,6 +22,7 @@ pub use compare::{
     PairGroup, Settings, Tally, compare,
 };
 pub use dataset::{TimedCache, doubt_by_timed_caches, reject_below_faster};
+pub use documented::documented_levels;
 pub use finding_kinds::{FINDING_KINDS, FindingKind, Worth, finding_kind};
 pub use fleet::{
     Expectations, Fleet, FleetCollection, FleetFinding, FleetQuantity, FleetSettings, FleetVerdict,

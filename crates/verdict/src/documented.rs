@@ -1,0 +1,298 @@
+//! Measured levels of caches and TLBs beside the published figures of the core design.
+
+use report::{DocumentedFigure, DocumentedQuantity, Finding, Point};
+use std::collections::BTreeMap;
+use units::{Bytes, significant};
+
+/// Relative tolerance of latencies of private caches. Published cycles are whole numbers.
+const PRIVATE: f64 = 0.08;
+
+/// Relative tolerance of latencies of a shared cache: its slices differ in distance.
+const SHARED: f64 = 0.2;
+
+/// Usual causes of a disagreement.
+const CAUSES: &str = "usual causes: another thread on the core, a hypervisor that hides or divides \
+                      the hardware, another revision of the design";
+
+/// A measured figure beside the published ones.
+struct Comparison<'a> {
+    /// `L2`, `first TLB, 4 KiB pages`
+    subject: String,
+    /// The measured figure in words, with its unit.
+    measured: String,
+    figures: Vec<&'a DocumentedFigure>,
+    agrees: bool,
+}
+
+/// A finding for all measured levels that have a published figure, and one for each that disagrees.
+/// `documented` are the figures of the processor; `findings` are those of the session.
+pub fn documented_levels(
+    documented: &[DocumentedFigure],
+    findings: &[Finding],
+    points: &[&Point],
+) -> Vec<Finding> {
+    let compared: Vec<(&Finding, Comparison<'_>)> = findings
+        .iter()
+        .flat_map(|finding| {
+            let comparisons = match finding.kind.as_str() {
+                "cache-level" => cache(documented, finding),
+                "tlb-level" => tlb(documented, finding),
+                _ => Vec::new(),
+            };
+            comparisons.into_iter().map(move |one| (finding, one))
+        })
+        .collect();
+    let Some((_, first)) = compared.first() else {
+        return Vec::new();
+    };
+    let design = first.figures[0].design.clone();
+    let told: Vec<String> = compared.iter().map(|(_, one)| one.text()).collect();
+    let disagree = compared.iter().filter(|(_, one)| !one.agrees).count();
+    let values = BTreeMap::from([
+        ("compared".to_owned(), compared.len() as f64),
+        ("disagree".to_owned(), disagree as f64),
+    ]);
+    let text = format!("{design}: {}.", told.join("; "));
+    let all = resting_on(compared.iter().map(|(finding, _)| *finding), points);
+    let mut made: Vec<Finding> = Finding::shown_by(all, "documented", text)
+        .map(|f| f.with(values))
+        .into_iter()
+        .collect();
+    for (finding, one) in compared.iter().filter(|(_, one)| !one.agrees) {
+        let text = format!("{design} differs: {}; {CAUSES}.", one.text());
+        let rests = resting_on([*finding], points);
+        made.extend(Finding::shown_by(rests, "documented-disagrees", text));
+    }
+    made
+}
+
+/// The points that `findings` rest on.
+fn resting_on<'a, 'b>(
+    findings: impl IntoIterator<Item = &'b Finding>,
+    points: &[&'a Point],
+) -> Vec<&'a Point> {
+    let ids: Vec<u64> = findings
+        .into_iter()
+        .flat_map(|f| f.points().to_vec())
+        .collect();
+    points
+        .iter()
+        .copied()
+        .filter(|point| ids.contains(&point.id))
+        .collect()
+}
+
+impl Comparison<'_> {
+    /// `L2 14.1 cycles, 14 documented`
+    fn text(&self) -> String {
+        let published: Vec<String> = self.figures.iter().map(|f| f.value()).collect();
+        format!(
+            "{} {}, {} documented",
+            self.subject,
+            self.measured,
+            published.join(" or ")
+        )
+    }
+}
+
+/// The figures of `quantity`: one, or one of each kind of core.
+fn figures(
+    documented: &[DocumentedFigure],
+    quantity: DocumentedQuantity,
+) -> Vec<&DocumentedFigure> {
+    documented
+        .iter()
+        .filter(|figure| figure.quantity == quantity)
+        .collect()
+}
+
+/// Latency and size of a cache.
+fn cache<'a>(documented: &'a [DocumentedFigure], finding: &Finding) -> Vec<Comparison<'a>> {
+    let value = |name: &str| finding.values.get(name).copied();
+    let (latency, size, tolerance) = match value("level") {
+        Some(1.0) => (
+            DocumentedQuantity::L1dLatencyCycles,
+            Some(DocumentedQuantity::L1dBytes),
+            PRIVATE,
+        ),
+        Some(2.0) => (
+            DocumentedQuantity::L2LatencyCycles,
+            Some(DocumentedQuantity::L2Bytes),
+            PRIVATE,
+        ),
+        Some(3.0) => (DocumentedQuantity::L3LatencyCycles, None, SHARED),
+        _ => return Vec::new(),
+    };
+    let level = value("level").unwrap_or_default();
+    let mut compared = Vec::new();
+    if let Some(cycles) = value("core_cycles") {
+        compared.push(Comparison {
+            subject: format!("L{level}"),
+            measured: format!("{} cycles", significant(cycles)),
+            figures: figures(documented, latency),
+            agrees: false,
+        });
+        agree(
+            &mut compared,
+            cycles * (1.0 - tolerance),
+            cycles * (1.0 + tolerance),
+        );
+    }
+    if let (Some(size), Some(low), Some(high)) = (size, value("low_bytes"), value("high_bytes")) {
+        compared.push(Comparison {
+            subject: format!("L{level}"),
+            measured: format!("{} to {}", Bytes(low as u64), Bytes(high as u64)),
+            figures: figures(documented, size),
+            agrees: false,
+        });
+        agree(&mut compared, low, high);
+    }
+    compared.retain(|one| !one.figures.is_empty());
+    compared
+}
+
+/// Entries of a TLB.
+fn tlb<'a>(documented: &'a [DocumentedFigure], finding: &Finding) -> Vec<Comparison<'a>> {
+    use DocumentedQuantity::{
+        L1DtlbEntries1g, L1DtlbEntries2m, L1DtlbEntries4k, L2TlbEntries1g, L2TlbEntries2m,
+        L2TlbEntries4k, L2TlbEntries16k,
+    };
+    const KIB: u64 = 1 << 10;
+    let value = |name: &str| finding.values.get(name).copied();
+    let (Some(level), Some(page), Some(low), Some(high)) = (
+        value("level"),
+        value("page_bytes"),
+        value("entries_at_least"),
+        value("entries_below"),
+    ) else {
+        return Vec::new();
+    };
+    let page = page as u64;
+    let quantity = match (level as u64, page / KIB) {
+        (1, 4) => L1DtlbEntries4k,
+        (1, 2048) => L1DtlbEntries2m,
+        (1, 1_048_576) => L1DtlbEntries1g,
+        (2, 4) => L2TlbEntries4k,
+        (2, 16) => L2TlbEntries16k,
+        (2, 2048) => L2TlbEntries2m,
+        (2, 1_048_576) => L2TlbEntries1g,
+        _ => return Vec::new(),
+    };
+    let order = if level == 1.0 { "first" } else { "second" };
+    let mut compared = vec![Comparison {
+        subject: format!("{order} TLB, {} pages", Bytes(page)),
+        measured: format!("{} to {} entries", significant(low), significant(high)),
+        figures: figures(documented, quantity),
+        agrees: false,
+    }];
+    agree(&mut compared, low, high);
+    compared.retain(|one| !one.figures.is_empty());
+    compared
+}
+
+/// Sets whether the last comparison agrees: a published range meets `low..high`.
+fn agree(compared: &mut [Comparison<'_>], low: f64, high: f64) {
+    if let Some(last) = compared.last_mut() {
+        let meets =
+            |figure: &&DocumentedFigure| figure.low as f64 <= high && figure.high as f64 >= low;
+        last.agrees = last.figures.iter().any(meets);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(quantity: DocumentedQuantity, low: u64, high: u64) -> DocumentedFigure {
+        DocumentedFigure {
+            design: "Zen 4".to_owned(),
+            quantity,
+            low,
+            high,
+            source: "a manual".to_owned(),
+        }
+    }
+
+    fn level(level: f64, cycles: f64, low: f64, high: f64) -> Finding {
+        let values = [
+            ("level", level),
+            ("core_cycles", cycles),
+            ("low_bytes", low),
+            ("high_bytes", high),
+        ];
+        let values = values.map(|(name, value)| (name.to_owned(), value));
+        Finding::note("cache-level", String::new()).with(BTreeMap::from(values))
+    }
+
+    fn agreements(documented: &[DocumentedFigure], finding: &Finding) -> Vec<bool> {
+        let compared = match finding.kind.as_str() {
+            "tlb-level" => tlb(documented, finding),
+            _ => cache(documented, finding),
+        };
+        compared.iter().map(|one| one.agrees).collect()
+    }
+
+    #[test]
+    fn latencies_and_sizes_agree_within_their_tolerance() {
+        let zen4 = [
+            figure(DocumentedQuantity::L1dLatencyCycles, 4, 4),
+            figure(DocumentedQuantity::L1dBytes, 32 << 10, 32 << 10),
+            figure(DocumentedQuantity::L2LatencyCycles, 14, 14),
+            figure(DocumentedQuantity::L3LatencyCycles, 50, 50),
+        ];
+        let kib = 1024.0;
+        assert_eq!(
+            agreements(&zen4, &level(1.0, 4.01, 32.0 * kib, 45.0 * kib)),
+            [true, true]
+        );
+        assert_eq!(
+            agreements(&zen4, &level(1.0, 5.0, 40.0 * kib, 48.0 * kib)),
+            [false, false]
+        );
+        // No documented size of L2, and none of L3: only the latency is compared.
+        assert_eq!(agreements(&zen4, &level(2.0, 14.1, 1e6, 2e6)), [true]);
+        assert_eq!(agreements(&zen4, &level(2.0, 17.7, 1e6, 2e6)), [false]);
+        assert_eq!(agreements(&zen4, &level(3.0, 44.8, 1e6, 2e6)), [true]);
+        assert!(agreements(&zen4, &level(4.0, 4.0, 1e6, 2e6)).is_empty());
+        assert!(agreements(&[], &level(1.0, 4.0, 1e4, 2e4)).is_empty());
+    }
+
+    #[test]
+    fn entries_agree_if_the_published_number_lies_in_the_range() {
+        let documented = [
+            figure(DocumentedQuantity::L1DtlbEntries4k, 72, 72),
+            figure(DocumentedQuantity::L2TlbEntries4k, 3072, 3072),
+        ];
+        let entries = |level: f64, low: f64, high: f64| {
+            let values = [
+                ("level", level),
+                ("page_bytes", 4096.0),
+                ("entries_at_least", low),
+                ("entries_below", high),
+            ];
+            let values = values.map(|(name, value)| (name.to_owned(), value));
+            Finding::note("tlb-level", String::new()).with(BTreeMap::from(values))
+        };
+        assert_eq!(agreements(&documented, &entries(1.0, 64.0, 91.0)), [true]);
+        assert_eq!(
+            agreements(&documented, &entries(2.0, 512.0, 861.0)),
+            [false]
+        );
+        assert!(agreements(&documented, &entries(3.0, 64.0, 91.0)).is_empty());
+    }
+
+    #[test]
+    fn hybrid_processors_agree_with_either_kind_of_core() {
+        let hybrid = [
+            figure(DocumentedQuantity::L1dLatencyCycles, 5, 5),
+            figure(DocumentedQuantity::L1dLatencyCycles, 3, 3),
+        ];
+        let without_size = |cycles| {
+            let mut finding = level(1.0, cycles, 0.0, 0.0);
+            finding.values.remove("low_bytes");
+            finding
+        };
+        assert_eq!(agreements(&hybrid, &without_size(3.0)), [true]);
+        assert_eq!(agreements(&hybrid, &without_size(4.0)), [false]);
+    }
+}
