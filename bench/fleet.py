@@ -175,7 +175,7 @@ def main():
                         single.write(text)
             runs = [("files", [folder, "--format", "jsonl"]), ("lines", [lines, "--format", "jsonl"])]
             if options.page:
-                runs.append(("files to a page", [lines, "--format", "html"]))
+                runs.append(("lines, a page", [lines, "--format", "html"]))
             for name, arguments in runs:
                 code, seconds, cpu, memory, output = timed(arguments)
                 slow = output.count(b'"state":"slow"') if b"<html" not in output[:100] else len(output)

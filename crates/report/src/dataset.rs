@@ -29,14 +29,17 @@ pub const REQUESTED_THREADS: &str = "requested_threads";
 /// Coordinates of a point as requested: without its kernel, which measuring may choose. If the
 /// number of threads is chosen too, `threads` and `size_bytes` are left out as well.
 pub fn requested_coordinates(coordinates: &Coordinates) -> Coordinates {
+    let mut requested = coordinates.clone();
+    retain_requested(&mut requested);
+    requested
+}
+
+/// Removes from `coordinates` all that [`requested_coordinates`] leaves out.
+pub fn retain_requested(coordinates: &mut Coordinates) {
     let best = coordinates.contains_key(REQUESTED_THREADS);
-    let chosen =
-        |axis: &str| axis == "kernel" || (best && ["threads", "size_bytes"].contains(&axis));
-    coordinates
-        .iter()
-        .filter(|(axis, _)| !chosen(axis))
-        .map(|(axis, at)| (axis.clone(), at.clone()))
-        .collect()
+    coordinates.retain(|axis, _| {
+        axis != "kernel" && !(best && ["threads", "size_bytes"].contains(&axis.as_str()))
+    });
 }
 
 /// `coordinates` without those on `axes`: equal for all points of a series along these axes.

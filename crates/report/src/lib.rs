@@ -28,7 +28,7 @@ mod vcpu_placement;
 pub use columns::{CSV_COLUMNS, CsvCell, CsvColumn, CsvFigure, csv_column};
 pub use dataset::{
     Axis, CHOSEN_PROFILE, Coordinate, Coordinates, Dataset, Point, Quantity, REQUESTED_THREADS,
-    add_derived, headline, requested_coordinates, without,
+    add_derived, headline, requested_coordinates, retain_requested, without,
 };
 pub use documented::{DocumentedFigure, DocumentedQuantity};
 pub use evidence::{

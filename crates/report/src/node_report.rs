@@ -8,7 +8,7 @@ use super::reading::{LARGEST_REPORT, brief, newer};
 use super::store::parse_saved;
 use super::{Coordinate, Coordinates, MemoryBus, SCHEMA_VERSION, VerdictGrade};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::io::{self, BufRead, Read};
 use units::Bytes;
 
@@ -381,6 +381,7 @@ struct SlimQuantity {
 
 #[derive(Deserialize)]
 struct SlimPoint {
+    #[serde(deserialize_with = "kept_coordinates")]
     coordinates: Coordinates,
     outcome: SlimOutcome,
 }
@@ -497,7 +498,7 @@ impl SlimReport {
                     quantity: quantity.clone(),
                     unit: unit.clone(),
                     higher_is_better,
-                    coordinates: kept_coordinates(point.coordinates),
+                    coordinates: point.coordinates,
                     median: summary.median,
                     spread: summary.spread(),
                     grade: verdict.grade,
@@ -594,19 +595,53 @@ fn kept(mut text: String) -> String {
     text
 }
 
-/// Coordinates with names of the allowed length.
-fn kept_coordinates(coordinates: Coordinates) -> Coordinates {
-    coordinates
-        .into_iter()
-        .take(MAX_AXES)
-        .map(|(axis, at)| {
-            let at = match at {
-                Coordinate::Name(name) => Coordinate::Name(kept(name)),
-                number => number,
-            };
-            (kept(axis), at)
-        })
-        .collect()
+/// Coordinates with names of the allowed length. They are most of what is kept of a report, and the
+/// derived reader of [`Coordinate`] copies each one twice.
+fn kept_coordinates<'de, D: Deserializer<'de>>(map: D) -> Result<Coordinates, D::Error> {
+    struct Kept;
+    impl<'de> Visitor<'de> for Kept {
+        type Value = Coordinates;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("coordinates")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Coordinates, A::Error> {
+            let mut all = Coordinates::new();
+            while let Some((axis, SlimCoordinate(at))) = map.next_entry::<String, _>()? {
+                if all.len() < MAX_AXES {
+                    all.insert(kept(axis), at);
+                }
+            }
+            Ok(all)
+        }
+    }
+    map.deserialize_map(Kept)
+}
+
+/// A coordinate, read without a copy.
+struct SlimCoordinate(Coordinate);
+
+impl<'de> Deserialize<'de> for SlimCoordinate {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl Visitor<'_> for Either {
+            type Value = SlimCoordinate;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a number or a name")
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<SlimCoordinate, E> {
+                Ok(SlimCoordinate(Coordinate::Number(number)))
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<SlimCoordinate, E> {
+                Ok(SlimCoordinate(Coordinate::Name(kept(name.to_owned()))))
+            }
+        }
+        value.deserialize_any(Either)
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Collects the reports of a fleet in little memory: names and coordinates are kept once.
 
 use super::hardware::HardwareGroup;
-use report::{Coordinates, NodeReport, NodeValue, VerdictGrade, requested_coordinates};
+use report::{Coordinates, NodeReport, NodeValue, VerdictGrade, retain_requested};
 use std::collections::HashMap;
 
 /// Largest number of different quantities. A report that would exceed it is left out.
@@ -281,7 +281,8 @@ impl NodeRecord {
 
 /// The quantity of a value.
 fn quantity(value: NodeValue) -> FleetQuantity {
-    let mut coordinates = requested_coordinates(&value.coordinates);
+    let mut coordinates = value.coordinates;
+    retain_requested(&mut coordinates);
     if coordinates.contains_key("level") {
         coordinates.remove("size_bytes");
     }
