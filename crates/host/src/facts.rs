@@ -6,6 +6,7 @@
 
 mod bus;
 mod cgroup;
+mod core_designs;
 mod files;
 mod limits;
 mod processor;

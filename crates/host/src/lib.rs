@@ -5,6 +5,7 @@
 //! - `pin`: places threads on CPUs
 //! - `counter`: the clocks
 //! - `cpu`: instructions that may be used
+//! - `documented`: published figures of core designs
 //! - `noise`: disturbances of a thread, activity of the system
 //! - `interrupt`: the stop request
 //! - `privilege`: rights that the caller lacks
@@ -16,10 +17,10 @@
 mod block_device;
 pub mod counter;
 pub mod cpu;
+pub mod documented;
 pub mod facts;
 pub mod interrupt;
 pub mod memory;
-mod microarchitectures;
 pub mod noise;
 mod os;
 pub mod pin;

@@ -2,8 +2,8 @@
 
 use super::grid::{Column, Grid};
 use report::{
-    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryBus, MemoryFacts, Node,
-    PageFacts, Swap, SystemFacts, Topology,
+    Cache, CacheKind, Cpu, CpuFacts, DocumentedFigure, Environment, Fact, HostFacts, MemoryBus,
+    MemoryFacts, Node, PageFacts, Swap, SystemFacts, Topology,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
@@ -16,6 +16,7 @@ const MAX_CORES: usize = 32;
 pub fn host_table(host: &HostFacts, width: Option<u16>) -> String {
     let mut rows = Rows::default();
     rows.processor(&host.cpu);
+    rows.documented(&host.cpu.documented);
     rows.topology(&host.topology);
     rows.caches(&host.topology);
     rows.nodes(&host.topology);
@@ -74,6 +75,17 @@ impl Rows {
         });
         self.fact("counter rate", &cpu.counter, ToString::to_string);
         self.fact("counter invariant", &cpu.counter_invariant, yes_or_no);
+    }
+
+    /// Published figures, a group for each core design.
+    fn documented(&mut self, figures: &[DocumentedFigure]) {
+        for of_design in figures.chunk_by(|a, b| a.design == b.design) {
+            self.group(&format!("documented for {}", of_design[0].design));
+            for figure in of_design {
+                let name = figure.quantity.name();
+                self.text(name, figure.to_string(), &figure.source);
+            }
+        }
     }
 
     fn topology(&mut self, topology: &Topology) {

@@ -1,5 +1,6 @@
 //! Facts about the machine, each with its source.
 
+use super::documented::DocumentedFigure;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,6 +87,9 @@ pub struct CpuFacts {
     /// documentation.
     #[serde(default = "Fact::<u32>::unrecorded")]
     pub integer_width: Fact<u32>,
+    /// Published figures of the core design; empty if the design is unknown.
+    #[serde(default)]
+    pub documented: Vec<DocumentedFigure>,
     /// Nominal rate of the raw counter, if the system reports one.
     pub counter: Fact<Hertz>,
     /// True if the counter runs at one rate in all power states.
@@ -428,6 +432,7 @@ impl HostFacts {
                 features: Fact::unknown(reason),
                 l1_ports: Fact::unknown(reason),
                 integer_width: Fact::unknown(reason),
+                documented: Vec::new(),
                 counter: Fact::unknown(reason),
                 counter_invariant: Fact::unknown(reason),
             },

@@ -1,9 +1,10 @@
 //! Facts about the processor: from CPUID if it exists, else from `/proc/cpuinfo`.
 
+use super::core_designs::{self, Known};
 use super::files::{SystemFiles, field};
-use crate::microarchitectures::{self, Microarchitecture};
-use crate::processor::{self, Signature};
-use report::{CpuFacts, Fact};
+use crate::documented::{self, CoreDesign};
+use crate::processor;
+use report::{CpuFacts, DocumentedFigure, DocumentedQuantity, Fact};
 use units::Hertz;
 
 const CPUINFO: &str = "/proc/cpuinfo";
@@ -29,33 +30,44 @@ pub fn discover(files: &SystemFiles) -> CpuFacts {
     let avx512 = features
         .get()
         .is_some_and(|names| names.iter().any(|name| name == "avx512f"));
-    let design = match (vendor.get(), signature) {
-        (Some(vendor), Some(signature)) => microarchitectures::find(vendor, signature, avx512),
-        _ => None,
+    let model_name = own_or(
+        processor::brand(),
+        &cpuinfo,
+        &["model name", "cpu model", "uarch", "Model", "Hardware"],
+    );
+    let found = core_designs::find(&Known {
+        architecture: std::env::consts::ARCH,
+        vendor: vendor.get().map(String::as_str),
+        signature,
+        brand: model_name.get().map(String::as_str),
+        cpuinfo: &cpuinfo,
+    });
+    let designs = match &found {
+        Ok((names, _)) => documented::named(names),
+        Err(_) => Vec::new(),
     };
     CpuFacts {
         architecture: std::env::consts::ARCH.to_owned(),
-        model_name: own_or(
-            processor::brand(),
-            &cpuinfo,
-            &["model name", "cpu model", "uarch", "Model", "Hardware"],
-        ),
-        microarchitecture: name_of(design.as_ref(), signature),
-        l1_ports: match design.as_ref().map(|design| design.ports) {
-            Some(Ok(ports)) => Fact::known(
+        model_name,
+        microarchitecture: match found {
+            Ok((names, source)) => Fact::known(names.join(", "), source),
+            Err(why) => Fact::unknown(why),
+        },
+        l1_ports: match documented::port_width(&designs, avx512) {
+            Ok(ports) => Fact::known(
                 ports,
                 "table of core designs, from the vendors' optimization manuals",
             ),
-            Some(Err(why)) => Fact::unknown(why),
-            None => Fact::unknown("the core design is unknown"),
+            Err(why) => Fact::unknown(why),
         },
-        integer_width: match design.and_then(|design| design.integer_width) {
+        integer_width: match documented::integer_width(&designs) {
             Some(width) => Fact::known(
                 width,
                 "table of core designs, from the vendors' optimization manuals",
             ),
             None => Fact::unknown("the table of core designs has no figure for this model"),
         },
+        documented: applying(&designs, avx512),
         vendor,
         signature: match signature {
             Some(signature) => Fact::known(signature.to_string(), "CPUID leaf 1"),
@@ -84,17 +96,18 @@ fn own_or(own: Option<String>, cpuinfo: &str, keys: &[&str]) -> Fact<String> {
     }
 }
 
-fn name_of(design: Option<&Microarchitecture>, signature: Option<Signature>) -> Fact<String> {
-    match (design, signature) {
-        (Some(design), _) => Fact::known(
-            design.name.to_owned(),
-            "table of core designs, by vendor, family and model",
-        ),
-        (None, Some(signature)) => {
-            Fact::unknown(format!("{signature} is not in the table of core designs"))
-        }
-        (None, None) => Fact::unknown("family and model are unknown"),
-    }
+/// Figures of `designs` that apply here: none for a core without AVX-512 if programs may use it.
+fn applying(designs: &[CoreDesign], avx512: bool) -> Vec<DocumentedFigure> {
+    let without_avx512 = [
+        DocumentedQuantity::LoadBytesPerCycleWithoutAvx512,
+        DocumentedQuantity::StoreBytesPerCycleWithoutAvx512,
+    ];
+    designs
+        .iter()
+        .flat_map(|design| &design.figures)
+        .filter(|figure| !avx512 || !without_avx512.contains(&figure.quantity))
+        .cloned()
+        .collect()
 }
 
 /// Nominal rate of the raw counter.
@@ -108,5 +121,36 @@ fn counter(files: &SystemFiles) -> Fact<Hertz> {
         None => Fact::unknown(
             "not reported by the processor, the hypervisor or the system; calibrated instead",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use DocumentedQuantity::{LoadBytesPerCycle, LoadBytesPerCycleWithoutAvx512};
+
+    #[test]
+    fn figures_without_avx512_apply_only_without_it() {
+        let has = |name, quantity, avx512| {
+            let figures = applying(&documented::named(&[name]), avx512);
+            assert!(!figures.is_empty());
+            figures.iter().any(|figure| figure.quantity == quantity)
+        };
+        let client = "Golden Cove (client)";
+        assert!(has(client, LoadBytesPerCycleWithoutAvx512, false));
+        assert!(!has(client, LoadBytesPerCycleWithoutAvx512, true));
+        for avx512 in [false, true] {
+            assert!(has("Golden Cove (server)", LoadBytesPerCycle, avx512));
+        }
+    }
+
+    #[test]
+    fn documented_figures_are_those_of_the_named_designs() {
+        let cpu = discover(&SystemFiles::real());
+        let names = cpu.microarchitecture.value.unwrap_or_default();
+        assert_eq!(cpu.documented.is_empty(), names.is_empty());
+        for figure in &cpu.documented {
+            assert!(names.split(", ").any(|name| name == figure.design));
+        }
     }
 }

@@ -1,15 +1,30 @@
 //! A handmade machine for reports.
 
 use report::{
-    Cache, CacheKind, ClockFacts, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool,
-    KernelUsed, MemoryFacts, Node, PageFacts, PortWidth, Provenance, Swap, SystemFacts, Tool,
-    Topology,
+    Cache, CacheKind, ClockFacts, Cpu, CpuFacts, DocumentedFigure, DocumentedQuantity, Environment,
+    Fact, HostFacts, HugePool, KernelUsed, MemoryFacts, Node, PageFacts, PortWidth, Provenance,
+    Swap, SystemFacts, Tool, Topology,
 };
 use units::{Bytes, CpuList, Hertz, Nanos};
 
 /// A known fact with a text.
 fn text(value: &str, source: &str) -> Fact<String> {
     Fact::known(value.to_owned(), source)
+}
+
+/// Two figures of its core design, one of them a range.
+fn documented() -> Vec<DocumentedFigure> {
+    let figure = |quantity, low, high| DocumentedFigure {
+        design: "Zen 5".to_owned(),
+        quantity,
+        low,
+        high,
+        source: "optimisation guide 58455".to_owned(),
+    };
+    vec![
+        figure(DocumentedQuantity::L2LatencyCycles, 14, 14),
+        figure(DocumentedQuantity::MemoryChannels, 2, 12),
+    ]
 }
 
 /// A virtual machine with two CPUs.
@@ -33,6 +48,7 @@ pub fn host() -> HostFacts {
                 "optimisation guide 58455",
             ),
             integer_width: Fact::known(6, "optimisation guide 58455"),
+            documented: documented(),
             counter: Fact::unknown("CPUID leaf 0x15 is empty"),
             counter_invariant: Fact::known(true, "CPUID leaf 0x80000007"),
         },

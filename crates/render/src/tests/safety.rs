@@ -123,6 +123,30 @@ fn the_host_table_is_safe_and_says_what_is_unknown() {
 }
 
 #[test]
+fn the_host_table_has_documented_figures_by_core_design() {
+    let mut host = machine::host();
+    let mut small = host.cpu.documented[0].clone();
+    small.design = "Small core".to_owned();
+    small.low = 11;
+    host.cpu.documented.push(small);
+    let text = host_table(&host, None);
+    let lines: Vec<&str> = text.lines().collect();
+    let begin = lines
+        .iter()
+        .position(|line| line.starts_with("DOCUMENTED FOR ZEN 5"))
+        .unwrap();
+    for (line, value) in [
+        (1, "14 cycles"),
+        (2, "2..12 channels"),
+        (4, "11..14 cycles"),
+    ] {
+        let row = lines[begin + line];
+        assert!(row.contains(value) && row.contains("guide 58455"), "{row}");
+    }
+    assert!(lines[begin + 3].starts_with("DOCUMENTED FOR SMALL CORE"));
+}
+
+#[test]
 fn a_large_machine_has_a_readable_host_table() {
     let mut host = machine::host();
     let first = host.topology.cpus[0].clone();
@@ -139,7 +163,7 @@ fn a_large_machine_has_a_readable_host_table() {
         text.contains("1024 CPUs: 0-1023") && text.contains("and 480 more"),
         "{text}"
     );
-    assert!(text.lines().count() < 80);
+    assert!(text.lines().count() < 84);
 }
 
 #[test]

@@ -135,6 +135,7 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
             features: unknown(),
             l1_ports: unknown(),
             integer_width: unknown(),
+            documented: Vec::new(),
             counter: unknown(),
             counter_invariant: unknown(),
         },
