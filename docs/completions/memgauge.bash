@@ -1468,7 +1468,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__list)
-            opts="-h --code --format --help kernels experiments host engines runs"
+            opts="-h --code --format --help kernels experiments host processors engines runs"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

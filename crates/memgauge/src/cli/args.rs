@@ -133,6 +133,8 @@ pub enum Listed {
     Experiments,
     /// Every fact about this machine, with its source
     Host,
+    /// Published figures of core designs (cache latencies, TLBs, widths), with their sources
+    Processors,
     /// I/O engines of this machine
     #[cfg(feature = "storage")]
     Engines,
@@ -156,7 +158,8 @@ pub struct ListOptions {
     /// Subject of the list
     pub what: Listed,
 
-    /// One kernel only, or those of one operation or family: read/avx512, triad, lock
+    /// One kernel, operation or family (read/avx512, triad, lock), or one processor (zen 4,
+    /// graviton4)
     pub name: Option<String>,
 
     /// The machine code of the kernels, in hexadecimal: what is timed

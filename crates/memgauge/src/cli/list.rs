@@ -4,6 +4,7 @@ use super::args::{ListFormat, ListOptions, Listed};
 use super::catalogue::experiments;
 #[cfg(feature = "storage")]
 use super::engines;
+use super::processors;
 use super::runs;
 use super::terminal::{terminal_width, to_stdout};
 use host::facts::{SystemFiles, discover};
@@ -47,10 +48,11 @@ pub fn list(options: &ListOptions) -> Result<()> {
     if let Some(name) = options
         .name
         .as_ref()
-        .filter(|_| options.what != Listed::Kernels)
+        .filter(|_| !matches!(options.what, Listed::Kernels | Listed::Processors))
     {
         return Err(Error::usage(format!(
-            "too much: {name}; only kernels have names; type memgauge list kernels {name}"
+            "too much: {name}; only kernels and processors have names; type memgauge list kernels \
+             {name} or memgauge list processors {name}"
         )));
     }
     let text = match options.what {
@@ -75,6 +77,8 @@ pub fn list(options: &ListOptions) -> Result<()> {
         Listed::Engines if json => to_json(&engines::entries())?,
         #[cfg(feature = "storage")]
         Listed::Engines => engines::table(),
+        Listed::Processors if json => to_json(&processors::entries(options.name.as_deref())?)?,
+        Listed::Processors => processors::table(options.name.as_deref())?,
         Listed::Runs if json => to_json(&runs::entries())?,
         Listed::Runs => runs::table()?,
         Listed::Host if json => to_json(&discover(&SystemFiles::real()))?,

@@ -22,6 +22,7 @@ mod io_options;
 mod list;
 mod measure;
 mod output;
+mod processors;
 mod progress;
 mod refusal;
 mod resume;
