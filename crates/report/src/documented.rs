@@ -120,17 +120,28 @@ pub struct DocumentedFigure {
 }
 
 impl DocumentedFigure {
-    /// Value or range without its unit, except for bytes: `14`, `11..12`, `1280 KiB`, `2..12`.
+    /// Value or range without its unit, except for bytes: `14`, `11..12`, `1280 KiB`, `1..2 MiB`.
     pub fn value(&self) -> String {
-        let show = |value: u64| match self.quantity.unit() {
-            "bytes" => whole(value),
-            _ => value.to_string(),
-        };
-        if self.low == self.high {
-            show(self.low)
-        } else {
-            format!("{}..{}", show(self.low), show(self.high))
+        if self.quantity.unit() != "bytes" {
+            return joined(&self.low.to_string(), &self.high.to_string());
         }
+        let low = Size::with_unit(self.low);
+        let high = Size::with_unit(self.high);
+        if low.unit == high.unit {
+            let numbers = joined(&low.number.to_string(), &high.number.to_string());
+            format!("{numbers} {}", low.unit)
+        } else {
+            format!("{} {}..{} {}", low.number, low.unit, high.number, high.unit)
+        }
+    }
+}
+
+/// `low..high`, or one of them if they are equal.
+fn joined(low: &str, high: &str) -> String {
+    if low == high {
+        low.to_owned()
+    } else {
+        format!("{low}..{high}")
     }
 }
 
@@ -145,15 +156,20 @@ impl fmt::Display for DocumentedFigure {
 }
 
 /// A size in the largest unit of which it is a multiple.
-fn whole(bytes: u64) -> String {
-    const KIB: u64 = 1 << 10;
-    const MIB: u64 = 1 << 20;
-    if bytes.is_multiple_of(MIB) {
-        format!("{} MiB", bytes / MIB)
-    } else if bytes.is_multiple_of(KIB) {
-        format!("{} KiB", bytes / KIB)
-    } else {
-        format!("{bytes} B")
+struct Size {
+    number: u64,
+    unit: &'static str,
+}
+
+impl Size {
+    fn with_unit(bytes: u64) -> Self {
+        let units = [(1 << 20, "MiB"), (1 << 10, "KiB")];
+        let fitting = units.iter().find(|(size, _)| bytes.is_multiple_of(*size));
+        let (size, unit) = fitting.copied().unwrap_or((1, "B"));
+        Size {
+            number: bytes / size,
+            unit,
+        }
     }
 }
 
@@ -212,6 +228,18 @@ mod tests {
         assert_eq!(text(MemoryChannels, 2, 12), "2..12 channels");
         assert_eq!(text(L1dLineBytes, 64, 64), "64 B");
         assert_eq!(text(L2Bytes, 1280 << 10, 2 << 20), "1280 KiB..2 MiB");
+        assert_eq!(text(L2Bytes, 1 << 20, 2 << 20), "1..2 MiB");
+        assert_eq!(text(L2Bytes, 1280 << 10, 1280 << 10), "1280 KiB");
+    }
+
+    #[test]
+    fn reports_without_documented_figures_are_read() {
+        let host = crate::HostFacts::unknown("test");
+        let mut value = serde_json::to_value(&host).unwrap();
+        let cpu = value["cpu"].as_object_mut().unwrap();
+        assert!(cpu.remove("documented").is_some());
+        let read: crate::HostFacts = serde_json::from_value(value).unwrap();
+        assert_eq!(read, host);
     }
 
     #[test]

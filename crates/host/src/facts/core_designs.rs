@@ -182,7 +182,7 @@ const RISCV: &[RiscvRow] = &[
     },
 ];
 
-/// What is known about a processor.
+/// Facts that identify the cores of a processor.
 pub struct Known<'a> {
     /// Architecture of this program, as `std::env::consts::ARCH` names it.
     pub architecture: &'a str,

@@ -123,3 +123,34 @@ fn counter(files: &SystemFiles) -> Fact<Hertz> {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use DocumentedQuantity::{LoadBytesPerCycle, LoadBytesPerCycleWithoutAvx512};
+
+    #[test]
+    fn figures_without_avx512_apply_only_without_it() {
+        let has = |name, quantity, avx512| {
+            let figures = applying(&documented::named(&[name]), avx512);
+            assert!(!figures.is_empty());
+            figures.iter().any(|figure| figure.quantity == quantity)
+        };
+        let client = "Golden Cove (client)";
+        assert!(has(client, LoadBytesPerCycleWithoutAvx512, false));
+        assert!(!has(client, LoadBytesPerCycleWithoutAvx512, true));
+        for avx512 in [false, true] {
+            assert!(has("Golden Cove (server)", LoadBytesPerCycle, avx512));
+        }
+    }
+
+    #[test]
+    fn documented_figures_are_those_of_the_named_designs() {
+        let cpu = discover(&SystemFiles::real());
+        let names = cpu.microarchitecture.value.unwrap_or_default();
+        assert_eq!(cpu.documented.is_empty(), names.is_empty());
+        for figure in &cpu.documented {
+            assert!(names.split(", ").any(|name| name == figure.design));
+        }
+    }
+}

@@ -7,19 +7,42 @@ use serde::Serialize;
 use units::error::{Error, Result};
 use units::nearest_name;
 
-/// Quantities of the table of all designs, with their headings.
-const COLUMNS: &[(&str, DocumentedQuantity)] = &[
-    ("L1", DocumentedQuantity::L1dBytes),
-    ("L1 cycles", DocumentedQuantity::L1dLatencyCycles),
-    ("L2", DocumentedQuantity::L2Bytes),
-    ("L2 cycles", DocumentedQuantity::L2LatencyCycles),
-    ("L3 cycles", DocumentedQuantity::L3LatencyCycles),
-    ("data TLB", DocumentedQuantity::L1DtlbEntries4k),
-    ("second TLB", DocumentedQuantity::L2TlbEntries4k),
-    ("load B", DocumentedQuantity::LoadBytesPerCycle),
-    ("store B", DocumentedQuantity::StoreBytesPerCycle),
-    ("memory channels", DocumentedQuantity::MemoryChannels),
+/// Columns of the table of all designs, each with the quantities in a cell.
+const COLUMNS: &[(&str, &[DocumentedQuantity])] = &[
+    ("L1", &[DocumentedQuantity::L1dBytes]),
+    ("L2", &[DocumentedQuantity::L2Bytes]),
+    (
+        "L1 / L2 / L3 cycles",
+        &[
+            DocumentedQuantity::L1dLatencyCycles,
+            DocumentedQuantity::L2LatencyCycles,
+            DocumentedQuantity::L3LatencyCycles,
+        ],
+    ),
+    (
+        "TLB entries",
+        &[
+            DocumentedQuantity::L1DtlbEntries4k,
+            DocumentedQuantity::L2TlbEntries4k,
+        ],
+    ),
+    (
+        "load / store B",
+        &[
+            DocumentedQuantity::LoadBytesPerCycle,
+            DocumentedQuantity::StoreBytesPerCycle,
+        ],
+    ),
+    ("channels", &[DocumentedQuantity::MemoryChannels]),
 ];
+
+/// Explanation of the table of all designs.
+const LEGEND: &str = "\
+- is unknown. Cycles: a load that hits, in core clock cycles. TLB entries: first data TLB and second
+TLB, for 4 KiB pages. Load, store: L1 per cycle. Channels: memory of a socket.
+memgauge list processors NAME lists all figures of a design, or of a processor such as graviton4,
+with their sources.
+";
 
 /// A core design as listed.
 #[derive(Debug, Serialize)]
@@ -94,23 +117,23 @@ pub fn table(name: Option<&str>) -> Result<String> {
 }
 
 fn main_figures(designs: &[CoreDesign]) -> String {
-    let row = |design: &CoreDesign| {
-        let mut cells = vec![design.name.to_owned()];
-        cells.extend(COLUMNS.iter().map(|(_, quantity)| {
+    let cell = |design: &CoreDesign, quantities: &[DocumentedQuantity]| {
+        let value = |quantity: &DocumentedQuantity| {
             let figure = design.figure(*quantity);
             figure.map_or_else(|| "-".to_owned(), DocumentedFigure::value)
-        }));
-        cells.push(design.processors.clone());
+        };
+        let values: Vec<String> = quantities.iter().map(value).collect();
+        values.join(" / ")
+    };
+    let row = |design: &CoreDesign| {
+        let mut cells = vec![design.name.to_owned()];
+        cells.extend(COLUMNS.iter().map(|(_, of)| cell(design, of)));
         cells
     };
     let rows: Vec<Vec<String>> = designs.iter().map(row).collect();
     let mut headers = vec!["design"];
     headers.extend(COLUMNS.iter().map(|(heading, _)| heading));
-    headers.push("processors");
-    render::list_table(&headers, &rows, terminal_width())
-        + "\ncycles: of a load that hits, by the core clock; TLB: entries for 4 KiB pages; load, \
-           store: per cycle\n- unknown; memgauge list processors NAME lists all figures of a \
-           design with their sources\n"
+    render::list_table(&headers, &rows, terminal_width()) + "\n" + LEGEND
 }
 
 fn all_figures(designs: &[CoreDesign]) -> String {
@@ -132,4 +155,64 @@ fn all_figures(designs: &[CoreDesign]) -> String {
         text += "\n";
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(name: &str) -> Vec<&'static str> {
+        let found = chosen(Some(name)).unwrap_or_default();
+        found.iter().map(|design| design.name).collect()
+    }
+
+    #[test]
+    fn names_mean_a_design_or_all_that_contain_them() {
+        assert_eq!(names("ZEN 4"), ["Zen 4"]);
+        assert_eq!(names("graviton4"), ["Neoverse V2"]);
+        assert_eq!(names("granite rapids"), ["Redwood Cove (server)"]);
+        assert_eq!(names("zen 5").len(), 1);
+        assert_eq!(
+            names("golden"),
+            ["Golden Cove (client)", "Golden Cove (server)"]
+        );
+        assert!(names("").len() >= 40);
+    }
+
+    #[test]
+    fn unknown_names_are_refused_with_a_similar_one() {
+        let why = chosen(Some("Zen 44")).expect_err("no design").to_string();
+        assert!(why.contains("did you mean 'Zen 4'?"), "{why}");
+    }
+
+    #[test]
+    fn the_table_has_each_design_and_says_what_is_unknown() {
+        let text = table(None).expect("a table");
+        let row = |name: &str| {
+            let rows: Vec<&str> = text.lines().filter(|l| l.starts_with(name)).collect();
+            assert_eq!(rows.len(), 1, "{name}: {rows:?}");
+            rows[0].split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(
+            row("Zen 2 "),
+            "Zen 2 32 KiB 512 KiB 4 / 12 / 39 64 / 2048 64 / 32 2..8"
+        );
+        assert_eq!(row("Darkmont "), "Darkmont - - - / - / - - / - - / - -");
+        for design in core_designs() {
+            row(&format!("{}  ", design.name));
+        }
+    }
+
+    #[test]
+    fn a_design_is_listed_with_its_documents() {
+        let text = table(Some("haswell")).expect("a table");
+        let figure = text.lines().find(|l| l.starts_with("l2_latency_cycles"));
+        let figure = figure.expect("a figure");
+        assert!(figure.contains("11..12"), "{figure}");
+        assert!(figure.ends_with("Manual; 7-cpu.com: Haswell"), "{figure}");
+        assert!(
+            text.contains("7-cpu.com: Haswell: https://www.7-cpu.com/"),
+            "{text}"
+        );
+    }
 }
