@@ -181,7 +181,7 @@ fn tlb<'a>(documented: &'a [DocumentedFigure], finding: &Finding) -> Vec<Compari
     let order = if level == 1.0 { "first" } else { "second" };
     let mut compared = vec![Comparison {
         subject: format!("{order} TLB, {} pages", Bytes(page)),
-        measured: format!("{} to {} entries", significant(low), significant(high)),
+        measured: format!("{low:.0} to {high:.0} entries"),
         figures: figures(documented, quantity),
         agrees: false,
     }];
