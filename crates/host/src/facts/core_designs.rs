@@ -1,10 +1,11 @@
 //! Finds the core designs of a processor by what the processor or the system says about it.
 //!
 //! x86: vendor, family and model (Linux, arch/x86/include/asm/intel-family.h and
-//! arch/x86/kernel/cpu/amd.c). Arm: implementer and part (arch/arm64/include/asm/cputype.h). RISC-V:
-//! vendor and architecture (LLVM, RISCVProcessors.td), or the name in the device tree.
+//! arch/x86/kernel/cpu/amd.c). Arm: implementer and part (arch/arm64/include/asm/cputype.h).
+//! RISC-V: vendor and architecture (LLVM, RISCVProcessors.td), or the name in the device tree.
 //!
-//! A design has a name of its own if its figures differ: cores of servers may have another L2 cache.
+//! A design has a name of its own if its figures differ: cores of servers may have another L2
+//! cache.
 
 use super::files::field;
 use crate::processor::Signature;
@@ -63,8 +64,10 @@ const MODELS: &[ModelsRow] = &[
     row(INTEL, 6, &[0xad..=0xae], &["Redwood Cove (server)"]),
     // Intel, two kinds of core.
     row(INTEL, 6, &[0x97..=0x97, 0x9a..=0x9a], &["Golden Cove (client)", "Gracemont"]),
-    row(INTEL, 6, &[0xb7..=0xb7, 0xba..=0xba, 0xbf..=0xbf], &["Raptor Cove (client)", "Gracemont"]),
-    row(INTEL, 6, &[0xaa..=0xaa, 0xac..=0xac, 0xb5..=0xb5], &["Redwood Cove (client)", "Crestmont"]),
+    row(INTEL, 6, &[0xb7..=0xb7, 0xba..=0xba], &["Raptor Cove (client)", "Gracemont"]),
+    row(INTEL, 6, &[0xbf..=0xbf], &["Raptor Cove (client)", "Gracemont"]),
+    row(INTEL, 6, &[0xaa..=0xaa, 0xac..=0xac], &["Redwood Cove (client)", "Crestmont"]),
+    row(INTEL, 6, &[0xb5..=0xb5], &["Redwood Cove (client)", "Crestmont"]),
     row(INTEL, 6, &[0xbd..=0xbd, 0xc5..=0xc6], &["Lion Cove", "Skymont"]),
     row(INTEL, 6, &[0xcc..=0xcc], &["Cougar Cove", "Darkmont"]),
     row(INTEL, 6, &[0x8a..=0x8a], &["Sunny Cove (Lakefield)", "Tremont"]),
