@@ -62,14 +62,18 @@ def spread(values, digits=2):
     return middle if low == high else f"{middle} ({low} to {high})"
 
 
-def findings(reports, kind):
+# A cache whose size is not as reported has a finding of another kind.
+CACHE_KINDS = ("cache-level", "cache-exclusive", "cache-disagrees")
+
+
+def findings(reports, *kinds):
     for report in reports:
-        yield from (f["values"] for f in report["findings"] if f["kind"] == kind)
+        yield from (f["values"] for f in report["findings"] if f["kind"] in kinds)
 
 
 def cache_rows(reports, published):
     for level, (latency, size) in CACHES.items():
-        seen = [v for v in findings(reports, "cache-level") if v.get("level") == level and "core_cycles" in v]
+        seen = [v for v in findings(reports, *CACHE_KINDS) if v.get("level") == level and "core_cycles" in v]
         figure = published.get(latency)
         if seen and figure:
             cycles = [v["core_cycles"] for v in seen]

@@ -35,7 +35,8 @@ pub fn documented_levels(
         .iter()
         .flat_map(|finding| {
             let comparisons = match finding.kind.as_str() {
-                "cache-level" => cache(documented, finding),
+                // A cache whose size is not as reported has a finding of another kind.
+                "cache-level" | "cache-exclusive" | "cache-disagrees" => cache(documented, finding),
                 "tlb-level" => tlb(documented, finding),
                 _ => Vec::new(),
             };
