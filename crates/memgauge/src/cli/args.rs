@@ -156,9 +156,7 @@ pub enum ListFormat {
 
 /// Options of `list`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  memgauge list kernels read --code\n  memgauge list processors 'zen 4'"
-)]
+#[command(after_help = "Example:\n  memgauge list kernels read --code")]
 pub struct ListOptions {
     /// Subject of the list
     pub what: Listed,
