@@ -36,7 +36,7 @@ pub fn run(options: &FleetOptions) -> Result<Exit> {
     let settings = FleetSettings {
         floor: options.floor,
         false_alarms: options.false_alarms.0,
-        least_nodes: options.least_nodes as usize,
+        least_nodes: options.least_nodes.0 as usize,
     };
     let expected = options.expect.as_deref().map(expectations).transpose()?;
     let inputs = inputs(&options.files)?;

@@ -28,6 +28,24 @@ impl FromStr for FalseAlarms {
     }
 }
 
+/// Least number of machines that can be compared: 3 or more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeastNodes(pub u32);
+
+impl FromStr for LeastNodes {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let number = text.trim().parse::<u32>().ok();
+        number
+            .filter(|number| *number >= 3)
+            .map(Self)
+            .ok_or_else(|| {
+                ParseError::new(text, "a comparison needs 3 machines or more").with_example("5")
+            })
+    }
+}
+
 /// Options of `fleet`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  memgauge fleet reports -o fleet.html")]
@@ -45,13 +63,8 @@ pub struct FleetOptions {
     pub false_alarms: FalseAlarms,
 
     /// Machines with the same hardware that a verdict needs
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "5",
-        value_parser = clap::value_parser!(u32).range(3..),
-    )]
-    pub least_nodes: u32,
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub least_nodes: LeastNodes,
 
     /// Judge by the expectations in FILE instead of the peers, for hardware that it knows
     #[arg(long, value_name = "FILE")]

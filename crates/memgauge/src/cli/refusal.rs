@@ -353,6 +353,7 @@ mod tests {
             "report" => vec!["report", "x"],
             "compare" => vec!["compare", "x", "y"],
             "list" => vec!["list", "kernels"],
+            "fleet" => vec!["fleet", "reports"],
             command => vec![command],
         }
     }
