@@ -174,12 +174,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default=str(ROOT / "target/release/memgauge"))
     parser.add_argument("--sessions", type=int, default=5)
+    parser.add_argument("--keep", help="a folder for the reports")
     args = parser.parse_args()
     reports = {"profile": [], "instructions": []}
+    Path(args.keep or ".").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         for session in range(args.sessions):
-            for kind, command in (("profile", []), ("instructions", ["instructions", "--budget", "20s"])):
-                file = Path(folder) / f"{kind}-{session}.json"
+            for kind, command in (("profile", []), ("instructions", ["instructions", "--budget", "10s"])):
+                file = Path(args.keep or folder) / f"{kind}-{session}.json"
                 subprocess.run([args.binary, *command, "-o", file], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, check=False)
                 reports[kind].append(json.loads(file.read_text()))
