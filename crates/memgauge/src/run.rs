@@ -147,8 +147,12 @@ pub fn execute(
         findings.extend(experiment.findings_on(run.machine.facts(), dataset));
     }
     let points: Vec<&Point> = datasets.iter().flat_map(|d| &d.points).collect();
-    let documented = &run.machine.facts().cpu.documented;
-    findings.extend(documented_levels(documented, &findings, &points));
+    let facts = run.machine.facts();
+    // Under an emulator the caches are those of another processor.
+    let emulation = facts.system.emulation.get();
+    if emulation.is_none_or(|name| name == "none") {
+        findings.extend(documented_levels(&facts.cpu.documented, &findings, &points));
+    }
     findings.extend(
         shapes(&datasets)
             .into_iter()
