@@ -7,7 +7,10 @@ use engine::Sampling;
 use experiments::LastLevel;
 use experiments::caches::{MeasuredLevel, measured_levels};
 use memgauge::plan::Request;
-use report::{Cache, CacheKind, Cause, Fact, Finding, Measured, Outcome, Point, Report};
+use report::{
+    Cache, CacheKind, Cause, DocumentedFigure, DocumentedQuantity, Fact, Finding, Measured,
+    Outcome, Point, Report,
+};
 use units::error::Kind;
 use units::{Bytes, CpuList, Nanos};
 
@@ -228,6 +231,39 @@ fn a_level_is_one_sentence_with_its_numbers() {
         (values["level"], values["reported_bytes"]),
         (2.0, 1048576.0)
     );
+}
+
+#[test]
+fn measured_levels_stand_beside_the_published_figures() {
+    let with_figures = |l2_cycles: u64, emulation: &str| {
+        let mut on = with(&THREE, 95.0);
+        let figure = |quantity, value| DocumentedFigure {
+            design: "A design".to_owned(),
+            quantity,
+            low: value,
+            high: value,
+            source: "told by the test".to_owned(),
+        };
+        on.facts.cpu.documented = vec![
+            figure(DocumentedQuantity::L1dLatencyCycles, 4),
+            figure(DocumentedQuantity::L2LatencyCycles, l2_cycles),
+        ];
+        on.facts.system.emulation = Fact::known(emulation.to_owned(), "told by the test");
+        run(&on, "")
+    };
+    let values = |ran: &Ran| {
+        let found = of_kind(ran, "documented");
+        found
+            .first()
+            .map(|f| (f.values["compared"], f.values["disagree"]))
+    };
+    let agrees = with_figures(14, "none");
+    assert_eq!(values(&agrees), Some((2.0, 0.0)));
+    assert!(of_kind(&agrees, "documented-disagrees").is_empty());
+    let differs = with_figures(20, "none");
+    assert_eq!(values(&differs), Some((2.0, 1.0)));
+    assert_eq!(of_kind(&differs, "documented-disagrees").len(), 1);
+    assert_eq!(values(&with_figures(14, "qemu")), None);
 }
 
 #[test]
