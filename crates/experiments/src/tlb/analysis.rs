@@ -42,6 +42,14 @@ pub struct Boundary {
     pub level_end: u64,
 }
 
+impl Boundary {
+    /// True if a level follows: the latency stops to rise before the largest number of pages.
+    /// Otherwise the cost is known as a range only, from the start of the rise to its end.
+    pub fn is_followed_by_level(&self) -> bool {
+        self.level_end > self.settled
+    }
+}
+
 /// Reason why a rise is no boundary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RejectionReason {
@@ -556,6 +564,11 @@ impl Scan<'_> {
         boundary.first = self.curve[first].entries;
         boundary.settled = self.curve[open.settled].entries.max(boundary.first);
         boundary.level_end = self.curve[self.level.last()].entries;
+        if !boundary.is_followed_by_level()
+            && let Some(up) = self.over(&open.before, open.plain)
+        {
+            boundary.interval.low = boundary.interval.low.min(up);
+        }
         self.found.boundaries.push(boundary);
     }
 
@@ -614,6 +627,7 @@ impl Scan<'_> {
             let tail = self.found.boundaries.remove(at);
             if let Some(one) = self.found.boundaries.get_mut(at - 1) {
                 one.settled = tail.settled;
+                one.level_end = tail.level_end;
                 one.cost += tail.cost;
                 one.interval.low += tail.interval.low;
                 one.interval.high += tail.interval.high;

@@ -228,11 +228,18 @@ fn level(
     } else {
         String::new()
     };
+    let range = format!("{:.1} to {:.1}", interval.low, interval.high);
+    let costs = match boundary.is_followed_by_level() {
+        true => format!("{cost:.1} ns ({range})"),
+        false => format!("{range} ns, rising to the last point"),
+    };
     let text = format!(
         "{name} for {page} pages{on}: {last} to {first} entries{likely} (reach {reach}), a miss \
-         costs {cost:.1} ns ({:.1} to {:.1}).",
-        interval.low, interval.high
+         costs {costs}."
     );
+    let cost = boundary
+        .is_followed_by_level()
+        .then_some(("miss_ns", *cost));
     let values = [
         ("level", (index + 1) as f64),
         ("page_bytes", page.0 as f64),
@@ -241,12 +248,12 @@ fn level(
         ("entries", *entries as f64),
         ("settled_entries", *settled as f64),
         ("reach_bytes", reach.0 as f64),
-        ("miss_ns", *cost),
         ("miss_low_ns", interval.low),
         ("miss_high_ns", interval.high),
     ];
     let values = values
         .into_iter()
+        .chain(cost)
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
     Some(Finding::shown_by(points, "tlb-level", text)?.with(values))

@@ -448,6 +448,34 @@ fn walks_that_get_slower_behind_the_second_tlb_are_no_part_of_its_cost() {
 }
 
 #[test]
+fn a_cost_that_rises_to_the_last_point_is_a_range() {
+    // A default session on Zen 4, from 8 pages on in two steps per doubling.
+    let mut values = vec![0.0; 7];
+    values.extend([1.9; 6]);
+    values.extend([2.2, 2.2, 2.2, 2.3, 13.5, 21.9, 29.3, 34.4]);
+    let mut curve = curve_through(&values);
+    let entries = grid(2, 8192);
+    for (place, entries) in curve.iter_mut().zip(&entries) {
+        place.entries = *entries;
+    }
+    let found = levels(&curve, RATIO).boundaries;
+    let walk = found.last().unwrap();
+    assert!(!walk.is_followed_by_level(), "{walk:?}");
+    assert!(
+        walk.interval.low <= 13.5 && walk.interval.high >= 30.0,
+        "{walk:?}"
+    );
+    assert!(found[0].is_followed_by_level(), "{found:?}");
+    // The same with the level that more points show.
+    let mut longer = curve_through(&[values.as_slice(), &[34.4; 6]].concat());
+    for (place, entries) in longer.iter_mut().zip(grid(2, 1 << 20)) {
+        place.entries = entries;
+    }
+    let found = levels(&longer, 1 << 20).boundaries;
+    assert!(found.last().unwrap().is_followed_by_level(), "{found:?}");
+}
+
+#[test]
 fn a_slope_that_no_level_follows_is_no_third_tlb() {
     let mut values: Vec<f64> = vec![0.0; 30];
     values[8..].iter_mut().for_each(|v| *v = 2.0);
