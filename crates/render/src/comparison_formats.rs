@@ -5,35 +5,15 @@ use super::grid::{Column, Grid, escape_markdown};
 use super::html;
 use super::json::inert;
 use super::request::{NamedReport, Options};
-use super::unknown::unknown;
-use std::path::Path;
+use super::result_format::{ResultFormat, ResultFormats};
 use units::counted;
 use units::error::{Error, Result};
 use verdict::Comparison;
 
 /// Function that renders comparisons.
-type Render = fn(&[Comparison], &[NamedReport], &Options) -> Result<Vec<u8>>;
+pub type RenderComparisons = fn(&[Comparison], &[NamedReport], &Options) -> Result<Vec<u8>>;
 
-/// A format of comparisons.
-pub struct ComparisonFormat {
-    /// Name for `--format`.
-    pub name: &'static str,
-    /// File name extension of the format, without the dot.
-    pub extension: &'static str,
-    /// One line for `--format help`.
-    pub help: &'static str,
-    /// True if `--verbose` shows more.
-    pub verbose: bool,
-    render: Render,
-}
-
-impl std::fmt::Debug for ComparisonFormat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl ComparisonFormat {
+impl ResultFormat<RenderComparisons> {
     /// Renders all comparisons one after the other, ending in a newline. `reports` are the compared
     /// reports, the first being the baseline.
     pub fn render(
@@ -46,30 +26,35 @@ impl ComparisonFormat {
     }
 }
 
-/// All formats, the default one first.
-pub const COMPARISON_FORMATS: &[ComparisonFormat] = &[
-    ComparisonFormat {
+/// The formats of comparisons.
+pub const COMPARISON_FORMATS: ResultFormats<RenderComparisons> = ResultFormats {
+    results: "comparisons",
+    rows: FORMATS,
+};
+
+const FORMATS: &[ResultFormat<RenderComparisons>] = &[
+    ResultFormat {
         name: "table",
         extension: "txt",
         help: "for people",
         verbose: true,
         render: table,
     },
-    ComparisonFormat {
+    ResultFormat {
         name: "markdown",
         extension: "md",
         help: "for pull requests",
         verbose: true,
         render: markdown,
     },
-    ComparisonFormat {
+    ResultFormat {
         name: "json",
         extension: "json",
         help: "every pair of points, for programs",
         verbose: false,
         render: json,
     },
-    ComparisonFormat {
+    ResultFormat {
         name: "html",
         extension: "html",
         help: "a page with charts, readable offline",
@@ -77,26 +62,6 @@ pub const COMPARISON_FORMATS: &[ComparisonFormat] = &[
         render: html::compared,
     },
 ];
-
-/// Finds the format of comparisons called `name`, in upper or lower case. The error for an unknown
-/// name suggests similar ones.
-pub fn comparison_format(name: &str) -> Result<&'static ComparisonFormat> {
-    let wanted = name.trim().to_ascii_lowercase();
-    let known: Vec<&str> = COMPARISON_FORMATS.iter().map(|f| f.name).collect();
-    let found = COMPARISON_FORMATS.iter().find(|f| f.name == wanted);
-    found.ok_or_else(|| unknown("unknown format of comparisons", name, &known))
-}
-
-/// Finds the format of comparisons with the extension of `path`.
-pub fn comparison_format_of(path: &Path) -> Result<&'static ComparisonFormat> {
-    let given = path
-        .extension()
-        .map(|e| e.to_string_lossy().to_ascii_lowercase())
-        .unwrap_or_default();
-    let known: Vec<&str> = COMPARISON_FORMATS.iter().map(|f| f.extension).collect();
-    let found = COMPARISON_FORMATS.iter().find(|f| f.extension == given);
-    found.ok_or_else(|| unknown("no format of comparisons for extension", &given, &known))
-}
 
 /// Tables for people.
 fn table(

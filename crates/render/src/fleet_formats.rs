@@ -5,80 +5,65 @@ use super::html;
 use super::json::inert;
 use super::openmetrics::written;
 use super::request::Options;
+use super::result_format::{ResultFormat, ResultFormats};
 use super::text::clean;
-use super::unknown::unknown;
 use serde_json::{Value, json};
-use std::path::Path;
 use units::error::{Error, Result};
 use verdict::{FleetVerdict, NodeState, NodeVerdict, Outlier};
 
 /// Function that renders a judgement.
-type Render = fn(&FleetVerdict, &Options) -> Result<Vec<u8>>;
+pub type RenderFleet = fn(&FleetVerdict, &Options) -> Result<Vec<u8>>;
 
-/// A format of judgements on fleets.
-pub struct FleetFormat {
-    /// Name for `--format`.
-    pub name: &'static str,
-    /// File name extension of the format, without the dot.
-    pub extension: &'static str,
-    /// One line for `--format help`.
-    pub help: &'static str,
-    /// True if `--verbose` shows more.
-    pub verbose: bool,
-    render: Render,
-}
-
-impl std::fmt::Debug for FleetFormat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl FleetFormat {
+impl ResultFormat<RenderFleet> {
     /// Renders a judgement, ending in a newline.
     pub fn render(&self, fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> {
         (self.render)(fleet, options)
     }
 }
 
-/// All formats, the default one first.
-pub const FLEET_FORMATS: &[FleetFormat] = &[
-    FleetFormat {
+/// The formats of judgements on fleets.
+pub const FLEET_FORMATS: ResultFormats<RenderFleet> = ResultFormats {
+    results: "fleets",
+    rows: FORMATS,
+};
+
+const FORMATS: &[ResultFormat<RenderFleet>] = &[
+    ResultFormat {
         name: "table",
         extension: "txt",
         help: "for people: one screen",
         verbose: true,
         render: table,
     },
-    FleetFormat {
+    ResultFormat {
         name: "jsonl",
         extension: "jsonl",
         help: "one machine per line, for programs",
         verbose: false,
         render: json_lines,
     },
-    FleetFormat {
+    ResultFormat {
         name: "json",
         extension: "json",
         help: "machines, groups, findings and inputs left out in one document",
         verbose: false,
         render: json_document,
     },
-    FleetFormat {
+    ResultFormat {
         name: "csv",
         extension: "csv",
         help: "one row per machine with its farthest value",
         verbose: false,
         render: csv,
     },
-    FleetFormat {
+    ResultFormat {
         name: "openmetrics",
         extension: "prom",
         help: "counts by group and machines that are not healthy, for monitoring systems",
         verbose: false,
         render: openmetrics,
     },
-    FleetFormat {
+    ResultFormat {
         name: "html",
         extension: "html",
         help: "a page with the distribution of each quantity, readable offline",
@@ -86,26 +71,6 @@ pub const FLEET_FORMATS: &[FleetFormat] = &[
         render: html::fleet,
     },
 ];
-
-/// Finds the format called `name`, in upper or lower case. The error for an unknown name suggests
-/// similar ones.
-pub fn fleet_format(name: &str) -> Result<&'static FleetFormat> {
-    let wanted = name.trim().to_ascii_lowercase();
-    let known: Vec<&str> = FLEET_FORMATS.iter().map(|f| f.name).collect();
-    let found = FLEET_FORMATS.iter().find(|f| f.name == wanted);
-    found.ok_or_else(|| unknown("unknown format of fleets", name, &known))
-}
-
-/// Finds the format with the extension of `path`.
-pub fn fleet_format_of(path: &Path) -> Result<&'static FleetFormat> {
-    let given = path
-        .extension()
-        .map(|e| e.to_string_lossy().to_ascii_lowercase())
-        .unwrap_or_default();
-    let known: Vec<&str> = FLEET_FORMATS.iter().map(|f| f.extension).collect();
-    let found = FLEET_FORMATS.iter().find(|f| f.extension == given);
-    found.ok_or_else(|| unknown("no format of fleets for extension", &given, &known))
-}
 
 fn table(fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> {
     Ok(fleet_table(fleet, options).into_bytes())

@@ -35,6 +35,7 @@ mod reasons;
 mod remarks;
 mod renderer;
 mod request;
+mod result_format;
 mod sc_membench;
 mod sc_scores;
 mod schema;
@@ -46,14 +47,13 @@ mod trust;
 mod unknown;
 
 pub use comparison::comparison_summary;
-pub use comparison_formats::{
-    COMPARISON_FORMATS, ComparisonFormat, comparison_format, comparison_format_of,
-};
+pub use comparison_formats::{COMPARISON_FORMATS, RenderComparisons};
 pub use fleet::fleet_summary;
-pub use fleet_formats::{FLEET_FORMATS, FleetFormat, fleet_format, fleet_format_of};
+pub use fleet_formats::{FLEET_FORMATS, RenderFleet};
 pub use formats::{RENDERERS, by_extension, by_name};
 pub use host::host_table;
 pub use list::list_table;
 pub use renderer::Renderer;
 pub use request::{DEFAULT_WIDTH, NamedReport, Options, SavedReport};
+pub use result_format::{ResultFormat, ResultFormats};
 pub use schema::schema;

@@ -11,7 +11,7 @@ use super::formats::{Formats, Values, comparison_output, format_named, report_ou
 use super::io_options::IoOptions;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use experiments::{Choices, Detail, Effect, Effects, Experiment, ExperimentRow};
-use render::{self, COMPARISON_FORMATS, Renderer, comparison_format, comparison_format_of};
+use render::{self, COMPARISON_FORMATS, Renderer};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use units::Nanos;
@@ -441,20 +441,7 @@ impl Effects for ReportOptions {
 impl Effects for CompareOptions {
     const EFFECTS: &'static [Effect<Self>] = &[Effect {
         option: "verbose",
-        applies: |o| {
-            let file = o
-                .output
-                .as_deref()
-                .and_then(|path| comparison_format_of(path).ok());
-            let named = || {
-                o.format
-                    .as_deref()
-                    .map_or(COMPARISON_FORMATS.first(), |name| {
-                        comparison_format(name).ok()
-                    })
-            };
-            file.or_else(named).is_some_and(|format| format.verbose)
-        },
+        applies: |o| COMPARISON_FORMATS.has_verbose(o.output.as_deref(), o.format.as_deref()),
         only: "only tables and Markdown leave anything out",
         enabled_by: Some("--format table"),
     }];

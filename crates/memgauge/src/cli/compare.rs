@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::target::{is_stdout, put};
 use super::terminal::{tell, terminal_width};
 use super::{saved, state};
-use render::{self, NamedReport, Options};
+use render::{self, COMPARISON_FORMATS, NamedReport, Options};
 use std::path::{Path, PathBuf};
 use units::error::Result;
 use verdict::{ComparedReport, Comparison, Settings, compare};
@@ -16,7 +16,7 @@ pub fn run(options: &CompareOptions) -> Result<Exit> {
     let chosen = options
         .format
         .as_deref()
-        .map(render::comparison_format)
+        .map(|name| COMPARISON_FORMATS.named(name))
         .transpose()?;
     let settings = Settings {
         floor: options.floor,
@@ -61,11 +61,8 @@ pub fn run(options: &CompareOptions) -> Result<Exit> {
         width,
         ..Options::default()
     };
-    let by_extension =
-        |path: &Path| render::comparison_format_of(path).or_else(|e| chosen.ok_or(e));
-    let default = || chosen.unwrap_or(&render::COMPARISON_FORMATS[0]);
     let file = put(options.output.as_deref(), |path| {
-        let format = path.map_or_else(|| Ok(default()), by_extension)?;
+        let format = COMPARISON_FORMATS.for_output(path, chosen)?;
         format.render(&comparisons, &reports, &shown)
     })?;
     if file {

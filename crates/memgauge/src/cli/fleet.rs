@@ -4,7 +4,7 @@ use super::exit::Exit;
 use super::fleet_options::FleetOptions;
 use super::target::{is_stdout, put, reason, reason_in};
 use super::terminal::{tell, terminal_width};
-use render::{FLEET_FORMATS, Options, fleet_format, fleet_format_of, fleet_summary};
+use render::{FLEET_FORMATS, Options, fleet_summary};
 use report::read_node_reports;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
@@ -32,7 +32,11 @@ const MAX_EXPECTATIONS: u64 = 256 << 20;
 /// Judges the machines of all reports. Exits with a failed check for a slow machine, and as
 /// incomplete if an input was left out or a machine could not be judged.
 pub fn run(options: &FleetOptions) -> Result<Exit> {
-    let chosen = options.format.as_deref().map(fleet_format).transpose()?;
+    let chosen = options
+        .format
+        .as_deref()
+        .map(|name| FLEET_FORMATS.named(name))
+        .transpose()?;
     let settings = FleetSettings {
         floor: options.floor,
         false_alarms: options.false_alarms.0,
@@ -59,10 +63,7 @@ pub fn run(options: &FleetOptions) -> Result<Exit> {
         ..Options::default()
     };
     let file = put(options.output.as_deref(), |path| {
-        let format = match path {
-            None => chosen.unwrap_or(&FLEET_FORMATS[0]),
-            Some(path) => fleet_format_of(path).or_else(|e| chosen.ok_or(e))?,
-        };
+        let format = FLEET_FORMATS.for_output(path, chosen)?;
         format.render(&verdict, &shown)
     })?;
     if file {

@@ -3,7 +3,7 @@
 use super::formats::{Formats, fleet_output};
 use clap::Args;
 use experiments::{Effect, Effects};
-use render::{FLEET_FORMATS, fleet_format, fleet_format_of};
+use render::FLEET_FORMATS;
 use std::path::PathBuf;
 use std::str::FromStr;
 use units::ParseError;
@@ -90,18 +90,7 @@ pub struct FleetOptions {
 impl Effects for FleetOptions {
     const EFFECTS: &'static [Effect<Self>] = &[Effect {
         option: "verbose",
-        applies: |o| {
-            let file = o
-                .output
-                .as_deref()
-                .and_then(|path| fleet_format_of(path).ok());
-            let named = || {
-                o.format
-                    .as_deref()
-                    .map_or(FLEET_FORMATS.first(), |name| fleet_format(name).ok())
-            };
-            file.or_else(named).is_some_and(|format| format.verbose)
-        },
+        applies: |o| FLEET_FORMATS.has_verbose(o.output.as_deref(), o.format.as_deref()),
         only: "only tables leave anything out",
         enabled_by: Some("--format table"),
     }];

@@ -1,9 +1,6 @@
 //! Comparisons in every format.
 
-use super::super::{
-    COMPARISON_FORMATS, NamedReport, Options, comparison_format, comparison_format_of,
-    comparison_summary,
-};
+use super::super::{COMPARISON_FORMATS, NamedReport, Options, comparison_summary};
 use super::reports;
 use report::{Outcome, Report, Sample};
 use std::path::Path;
@@ -59,7 +56,8 @@ fn shown(format: &str, comparisons: &[Comparison], verbose: bool) -> String {
         ..Options::default()
     };
     String::from_utf8(
-        comparison_format(format)
+        COMPARISON_FORMATS
+            .named(format)
             .unwrap()
             .render(comparisons, &compared(), &options)
             .unwrap(),
@@ -118,7 +116,7 @@ fn hostile_reports_are_compared_safely() {
         ComparedReport::new(reports::HOSTILE, &after),
         &Settings::default(),
     );
-    for format in COMPARISON_FORMATS {
+    for format in COMPARISON_FORMATS.iter() {
         for verbose in [false, true] {
             let text = shown(format.name, std::slice::from_ref(&comparison), verbose);
             assert!(
@@ -171,25 +169,36 @@ fn nothing_to_compare_is_said() {
 
 #[test]
 fn formats_are_found_by_name_and_extension() {
-    for format in COMPARISON_FORMATS {
+    for format in COMPARISON_FORMATS.iter() {
         assert_eq!(
-            comparison_format(&format.name.to_uppercase()).unwrap().name,
+            COMPARISON_FORMATS
+                .named(&format.name.to_uppercase())
+                .unwrap()
+                .name,
             format.name
         );
         assert_eq!(
-            comparison_format_of(Path::new(&format!("a.b/c.{}", format.extension)))
+            COMPARISON_FORMATS
+                .for_output(
+                    Some(Path::new(&format!("a.b/c.{}", format.extension))),
+                    None
+                )
                 .unwrap()
                 .name,
             format.name
         );
     }
-    let error = comparison_format("csv").unwrap_err().to_string();
+    let error = COMPARISON_FORMATS.named("csv").unwrap_err().to_string();
     assert_eq!(
         error,
         "unknown format of comparisons: 'csv'; known are table, markdown, json, html; type one of \
          these"
     );
-    assert!(comparison_format_of(Path::new("x")).is_err());
+    assert!(
+        COMPARISON_FORMATS
+            .for_output(Some(Path::new("x")), None)
+            .is_err()
+    );
 }
 
 /// A report of one bandwidth point with these values of rounds.
@@ -268,7 +277,7 @@ fn files_without_samples_are_judged_by_their_figures_and_a_floor_of_their_own() 
         );
         let tally = comparison.tally;
         assert_eq!(comparison.without_samples(), 2);
-        for format in COMPARISON_FORMATS {
+        for format in COMPARISON_FORMATS.iter() {
             shown(format.name, std::slice::from_ref(&comparison), true);
         }
         [tally.worse, tally.better, tally.cannot_tell, tally.same]

@@ -27,7 +27,7 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
             name => (name.to_owned(), bytes),
         });
     }
-    for format in COMPARISON_FORMATS {
+    for format in COMPARISON_FORMATS.iter() {
         let bytes = format
             .render(&[super::comparisons::slower()], &[], &terminal)
             .unwrap();

@@ -1,0 +1,89 @@
+//! Tables of formats for results that are no reports: comparisons, and judgements on fleets.
+
+use super::unknown::unknown;
+use std::ops::Deref;
+use std::path::Path;
+use units::error::Result;
+
+/// A format. `F` is the type of the function that renders.
+pub struct ResultFormat<F: 'static> {
+    /// Name for `--format`.
+    pub name: &'static str,
+    /// File name extension of the format, without the dot.
+    pub extension: &'static str,
+    /// One line for `--format help`.
+    pub help: &'static str,
+    /// True if `--verbose` shows more.
+    pub verbose: bool,
+    pub(super) render: F,
+}
+
+impl<F> std::fmt::Debug for ResultFormat<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// All formats of one kind of result, the default one first.
+#[derive(Debug)]
+pub struct ResultFormats<F: 'static> {
+    /// Results in the plural, for error messages.
+    pub(super) results: &'static str,
+    pub(super) rows: &'static [ResultFormat<F>],
+}
+
+impl<F> Deref for ResultFormats<F> {
+    type Target = [ResultFormat<F>];
+
+    fn deref(&self) -> &Self::Target {
+        self.rows
+    }
+}
+
+impl<F> ResultFormats<F> {
+    /// Finds the format called `name`, in upper or lower case.
+    ///
+    /// # Errors
+    /// No format has this name; similar ones are suggested.
+    pub fn named(&self, name: &str) -> Result<&'static ResultFormat<F>> {
+        let wanted = name.trim().to_ascii_lowercase();
+        let known: Vec<&str> = self.rows.iter().map(|f| f.name).collect();
+        let found = self.rows.iter().find(|f| f.name == wanted);
+        found.ok_or_else(|| unknown(&format!("unknown format of {}", self.results), name, &known))
+    }
+
+    /// Finds the format for the result: by the extension of `path`, else `chosen`, else the default
+    /// one. Without a path the result goes to standard output.
+    ///
+    /// # Errors
+    /// No format has the extension, and none was chosen.
+    pub fn for_output(
+        &self,
+        path: Option<&Path>,
+        chosen: Option<&'static ResultFormat<F>>,
+    ) -> Result<&'static ResultFormat<F>> {
+        let Some(path) = path else {
+            return Ok(chosen.unwrap_or(&self.rows[0]));
+        };
+        let given = path
+            .extension()
+            .map(|e| e.to_string_lossy().to_ascii_lowercase())
+            .unwrap_or_default();
+        let known: Vec<&str> = self.rows.iter().map(|f| f.extension).collect();
+        let found = self.rows.iter().find(|f| f.extension == given).or(chosen);
+        found.ok_or_else(|| {
+            unknown(
+                &format!("no format of {} for extension", self.results),
+                &given,
+                &known,
+            )
+        })
+    }
+
+    /// True if `--verbose` shows more of a result in the file `output` or in the format `format`.
+    pub fn has_verbose(&self, output: Option<&Path>, format: Option<&str>) -> bool {
+        let chosen = format.and_then(|name| self.named(name).ok());
+        self.for_output(output, chosen)
+            .is_ok_and(|format| format.verbose)
+    }
+}
