@@ -143,11 +143,13 @@ pub(super) fn table(fleet: &FleetVerdict, options: &Options) -> String {
         options.verbose,
         "groups of machines",
     );
-    let mut text = groups(fleet, count).to_text(options.width);
-    if let Some(note) = note {
-        text.push_str(&lines(vec![vec![note]], options.width));
+    if !fleet.groups.is_empty() {
+        let mut text = groups(fleet, count).to_text(options.width);
+        if let Some(note) = note {
+            text.push_str(&lines(vec![vec![note]], options.width));
+        }
+        parts.push(text);
     }
-    parts.push(text);
     let mut rows = Vec::new();
     let mut list = |name: &str, all: Vec<String>, most: usize| {
         let (count, note) = shown(all.len(), most, options.verbose, "of them");
@@ -161,25 +163,33 @@ pub(super) fn table(fleet: &FleetVerdict, options: &Options) -> String {
         .map(|one| format!("{}: {}", one.source, one.reason))
         .collect();
     list("left out", left_out, MAX_LEFT_OUT);
-    rows.push(vec!["legend".to_owned(), legend(fleet)]);
+    let legend = legend(fleet);
+    if !legend.is_empty() {
+        rows.push(vec!["legend".to_owned(), legend]);
+    }
     parts.push(lines(rows, options.width));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
 
-/// Meaning of the verdicts, with the settings.
+/// Meaning of the verdicts, with the settings, and the number of reports that were not judged.
+/// Empty if nothing was judged.
 pub(super) fn legend(fleet: &FleetVerdict) -> String {
-    let alarms = fleet.settings.false_alarms;
-    let mut text = format!(
-        "slow: at least {}% behind the machines of its group, and beyond a threshold that chance \
-         passes {alarms} {} in {}; z: distance in standard deviations of the group",
-        fixed(fleet.settings.floor.0 * 100.0, 1),
-        if alarms == 1.0 { "time" } else { "times" },
-        counted(fleet.judged, "value"),
-    );
+    let mut parts = Vec::new();
+    if fleet.judged > 0 {
+        let alarms = fleet.settings.false_alarms;
+        parts.push(format!(
+            "slow: at least {}% behind the machines of its group, and beyond a threshold that \
+             chance passes {alarms} {} in {}",
+            fixed(fleet.settings.floor.0 * 100.0, 1),
+            if alarms == 1.0 { "time" } else { "times" },
+            counted(fleet.judged, "value"),
+        ));
+        parts.push("z: distance in standard deviations of the group".to_owned());
+    }
     if fleet.older > 0 {
         let reports = counted(fleet.older, "older report");
-        text.push_str(&format!("; {reports} of the same machines not judged"));
+        parts.push(format!("{reports} of the same machines not judged"));
     }
-    text
+    parts.join("; ")
 }

@@ -1,12 +1,12 @@
 //! The part of a report that a judgement on many machines needs, read without the rest.
 //!
-//! Samples, evidence and topology are passed over while the text is read, so that a report of
+//! Samples, most evidence and topology are passed over while the text is read, so that a report of
 //! megabytes takes as much memory as its figures.
 
 use super::journal::is_journal_line;
 use super::reading::{LARGEST_REPORT, brief, newer};
 use super::store::parse_saved;
-use super::{Coordinate, Coordinates, MemoryBus, SCHEMA_VERSION, VerdictGrade};
+use super::{Coordinate, Coordinates, MemoryBus, SCHEMA_VERSION, VcpuPlacement, VerdictGrade};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::io::{self, BufRead, Read};
@@ -20,6 +20,9 @@ const MAX_POINTS: usize = 20_000;
 
 /// Longest name or setting that is kept, in characters.
 const LONGEST_NAME: usize = 200;
+
+/// Axis of the placement of vCPUs. Figures of different placements are different quantities.
+const PLACEMENT: &str = "placement";
 
 /// Largest number of coordinates that are kept of one point.
 const MAX_AXES: usize = 24;
@@ -392,6 +395,34 @@ struct SlimOutcome {
     summary: Option<SlimSummary>,
     #[serde(default)]
     verdict: Option<SlimVerdict>,
+    #[serde(default)]
+    evidence: Option<SlimEvidence>,
+}
+
+#[derive(Deserialize)]
+struct SlimEvidence {
+    #[serde(default)]
+    vcpu_placement: Option<SlimPlacement>,
+}
+
+#[derive(Deserialize)]
+struct SlimPlacement {
+    /// The first one is that of the summary.
+    #[serde(default)]
+    strata: Vec<SlimStratum>,
+}
+
+#[derive(Deserialize)]
+struct SlimStratum {
+    placement: VcpuPlacement,
+}
+
+impl SlimOutcome {
+    /// Placement of the vCPUs that the summary rests on; `None` if it was not measured.
+    fn placement(&self) -> Option<VcpuPlacement> {
+        let strata = &self.evidence.as_ref()?.vcpu_placement.as_ref()?.strata;
+        Some(strata.first()?.placement)
+    }
 }
 
 #[derive(Deserialize)]
@@ -483,7 +514,11 @@ impl SlimReport {
             let experiment = kept(dataset.experiment);
             let quantity = kept(name);
             let unit = kept(unit);
-            for point in dataset.points {
+            for mut point in dataset.points {
+                if let Some(placement) = point.outcome.placement() {
+                    let at = Coordinate::Name(placement.to_string());
+                    point.coordinates.insert(PLACEMENT.to_owned(), at);
+                }
                 let Some((summary, verdict)) = point.outcome.summary.zip(point.outcome.verdict)
                 else {
                     continue;

@@ -93,6 +93,50 @@ fn in_state(text: &str, state: &str) -> Vec<String> {
 }
 
 #[test]
+fn figures_of_different_placements_of_virtual_cpus_are_not_compared() {
+    let folder = folder();
+    let write = |placed: bool| {
+        for number in 0..14 {
+            // The host had the CPUs of seven machines without a shared cache: 1.6 times as fast.
+            let apart = number % 2 == 0;
+            let slow = if number == 3 { 0.8 } else { 1.0 };
+            let speed = slow * if apart { 1.6 } else { 1.0 };
+            let name = format!("node{number}");
+            let mut report = report(&name, 2, speed, "6.1");
+            let placement = if apart {
+                "same-package"
+            } else {
+                "shared-cache"
+            };
+            let points = report["datasets"][0]["points"].as_array_mut();
+            for point in points.into_iter().flatten().filter(|_| placed) {
+                point["outcome"]["evidence"] =
+                    json!({"vcpu_placement": {"strata": [{"placement": placement}]}});
+            }
+            let text = report.to_string();
+            put(folder.path(), &format!("{name}.json"), text.as_bytes());
+        }
+    };
+    write(true);
+    let found = run("fleet . --format jsonl", folder.path(), SLOW);
+    assert_eq!(in_state(&found.stdout, "slow"), ["node3"], "{found:?}");
+    assert_eq!(in_state(&found.stdout, "healthy").len(), 13, "{found:?}");
+    // Compared with each other, the placements hide the slow machine.
+    write(false);
+    run("fleet .", folder.path(), DONE);
+}
+
+#[test]
+fn without_a_machine_there_is_no_table() {
+    let folder = folder();
+    put(folder.path(), "broken.json", b"{");
+    let found = run("fleet broken.json", folder.path(), INCOMPLETE);
+    assert!(!found.stdout.contains("hardware"), "{found:?}");
+    assert!(!found.stdout.contains("legend"), "{found:?}");
+    assert!(found.stdout.contains("left out"), "{found:?}");
+}
+
+#[test]
 fn a_slow_machine_is_found_and_the_exit_code_says_so() {
     let folder = folder();
     fleet(folder.path(), None);

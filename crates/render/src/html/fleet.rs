@@ -43,6 +43,7 @@ pub(crate) fn fleet(fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> 
         .map(|one| ("finding".to_owned(), one.text.clone()))
         .collect();
     words.push(("legend".to_owned(), legend(fleet)));
+    words.retain(|(_, text)| !text.is_empty());
     body.push_str(&list(&words));
     body.push_str(&machines(fleet));
     let count = fleet.groups.len().min(MAX_GROUPS);
