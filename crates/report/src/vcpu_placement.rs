@@ -95,8 +95,6 @@ pub struct VcpuPlacementEvidence {
     /// Rounds whose placement was not the same before and after. The summary leaves their samples
     /// out.
     pub moved_rounds: u64,
-    /// True if two of the CPUs were hardware threads of one core most of the time.
-    pub one_core: bool,
     /// The placements, that of the summary first, then the most frequent ones.
     pub strata: Vec<PlacementStratum>,
 }

@@ -82,6 +82,14 @@ mod tests {
     }
 
     #[test]
+    fn values_that_agree_below_several_better_ones_are_not_the_end() {
+        let agree = [95.0, 95.1, 95.2, 95.3, 95.4, 95.5];
+        let with = |better: &[f64]| quietest(&[&agree, better].concat(), true);
+        assert!(with(&[98.0]).is_some());
+        assert_eq!(with(&[98.0, 100.0, 103.0]), None);
+    }
+
+    #[test]
     fn a_wrong_reading_beyond_the_end_changes_nothing() {
         let mut values = bests(30, 0.6, 3);
         values.push(140.0);

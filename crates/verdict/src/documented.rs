@@ -31,17 +31,15 @@ pub fn documented_levels(
     findings: &[Finding],
     points: &[&Point],
 ) -> Vec<Finding> {
-    let compared: Vec<(&Finding, Comparison<'_>)> = findings
+    let caches = findings
         .iter()
-        .flat_map(|finding| {
-            let comparisons = match finding.kind.as_str() {
-                // A cache whose size is not as reported has a finding of another kind.
-                "cache-level" | "cache-exclusive" | "cache-disagrees" => cache(documented, finding),
-                "tlb-level" => tlb(documented, finding),
-                _ => Vec::new(),
-            };
-            comparisons.into_iter().map(move |one| (finding, one))
-        })
+        .map(|finding| (finding, cache(documented, finding)));
+    let tlbs = findings
+        .iter()
+        .map(|finding| (finding, tlb(documented, finding)));
+    let compared: Vec<(&Finding, Comparison<'_>)> = caches
+        .chain(tlbs)
+        .flat_map(|(finding, found)| found.into_iter().map(move |one| (finding, one)))
         .collect();
     let Some((_, first)) = compared.first() else {
         return Vec::new();
@@ -107,8 +105,14 @@ fn figures(
         .collect()
 }
 
-/// Latency and size of a cache.
+/// Findings about a level of cache: one whose size is not as reported has a kind of its own.
+const CACHES: [&str; 3] = ["cache-level", "cache-exclusive", "cache-disagrees"];
+
+/// Latency and size of a cache; empty for a finding about something else.
 fn cache<'a>(documented: &'a [DocumentedFigure], finding: &Finding) -> Vec<Comparison<'a>> {
+    if !CACHES.contains(&finding.kind.as_str()) {
+        return Vec::new();
+    }
     let value = |name: &str| finding.values.get(name).copied();
     let (latency, size, tolerance) = match value("level") {
         Some(1.0) => (
@@ -152,13 +156,16 @@ fn cache<'a>(documented: &'a [DocumentedFigure], finding: &Finding) -> Vec<Compa
     compared
 }
 
-/// Entries of a TLB.
+/// Entries of a TLB; empty for a finding about something else.
 fn tlb<'a>(documented: &'a [DocumentedFigure], finding: &Finding) -> Vec<Comparison<'a>> {
     use DocumentedQuantity::{
         L1DtlbEntries1g, L1DtlbEntries2m, L1DtlbEntries4k, L2TlbEntries1g, L2TlbEntries2m,
         L2TlbEntries4k, L2TlbEntries16k,
     };
     const KIB: u64 = 1 << 10;
+    if finding.kind != "tlb-level" {
+        return Vec::new();
+    }
     let value = |name: &str| finding.values.get(name).copied();
     let (Some(level), Some(page), Some(low), Some(high)) = (
         value("level"),
@@ -226,11 +233,9 @@ mod tests {
     }
 
     fn agreements(documented: &[DocumentedFigure], finding: &Finding) -> Vec<bool> {
-        let compared = match finding.kind.as_str() {
-            "tlb-level" => tlb(documented, finding),
-            _ => cache(documented, finding),
-        };
-        compared.iter().map(|one| one.agrees).collect()
+        let tlbs = tlb(documented, finding);
+        let compared = cache(documented, finding).into_iter().chain(tlbs);
+        compared.map(|one| one.agrees).collect()
     }
 
     #[test]

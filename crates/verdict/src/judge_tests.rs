@@ -66,6 +66,12 @@ fn good() -> Case {
 }
 
 fn verdict(case: &Case, limit: Option<f64>) -> Verdict {
+    let samples = case.summary.undisturbed_samples + case.evidence.disturbed_samples;
+    verdict_of(case, limit, samples)
+}
+
+/// Verdict on a point with this number of samples in all placements of its vCPUs.
+fn verdict_of(case: &Case, limit: Option<f64>, samples: u64) -> Verdict {
     let limit = limit.map(|value| Limit {
         value,
         source: "the L1 ports".to_owned(),
@@ -79,11 +85,20 @@ fn verdict(case: &Case, limit: Option<f64>) -> Verdict {
         main_disturbance: case.main_disturbance,
         limit: limit.as_ref(),
         load: None,
-        samples: case.summary.undisturbed_samples + case.evidence.disturbed_samples,
+        samples,
         machine_cpus: 2,
         rounds: 6,
         interrupted: case.interrupted,
     })
+}
+
+#[test]
+fn samples_of_other_placements_count_as_undisturbed() {
+    let mut case = good();
+    case.evidence.disturbed_samples = 30;
+    case.main_disturbance = Some(Cause::Others);
+    assert_eq!(verdict(&case, None).grade, VerdictGrade::Doubtful);
+    assert_eq!(verdict_of(&case, None, 100).grade, VerdictGrade::Solid);
 }
 
 #[test]

@@ -115,6 +115,14 @@ mod tests {
             (told.shared_samples, told.baseline_ipc, told.lowest_ipc),
             (2, 4.9, 2.4)
         );
+        // The work's own threads shared the core.
+        samples[3].placement = Some(VcpuPlacement::SameCore);
+        samples[2].placement = Some(VcpuPlacement::SharedCache);
+        mark(samples.iter_mut(), Some(4.9));
+        assert_eq!(
+            samples.each_ref().map(|t| t.seen.smt_interference),
+            [false, false, true, false, false]
+        );
         mark(samples.iter_mut(), None);
         assert!(
             samples.iter().all(|t| !t.seen.smt_interference) && evidence(&samples, None).is_none()

@@ -360,7 +360,6 @@ fn vcpu_placement(log: &PointLog, work: &Work) -> Option<VcpuPlacementEvidence> 
         cpus: placements.nearest_pair()?,
         rounds: rounds.len() as u64,
         moved_rounds: rounds.iter().filter(|r| r.moved).count() as u64,
-        one_core: placements.is_one_core(),
         strata,
     })
 }

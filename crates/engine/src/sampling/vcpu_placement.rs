@@ -418,6 +418,34 @@ mod tests {
     }
 
     #[test]
+    fn samples_of_a_round_in_which_the_host_moved_a_cpu_are_disturbed() {
+        let far = [219.0, 220.0];
+        let (mut log, baselines, _) = logged(&[far, [219.0, 50.9], [51.0, 50.5], far]);
+        let mut facts = HostFacts::unknown("told by the test");
+        facts.cpu.vendor = report::Fact::known("AuthenticAMD".to_owned(), "told by the test");
+        let mut samples = [0, 1, 2, 3, 4].map(|round| RecordedSample {
+            round,
+            allocation: 0,
+            placement: None,
+            seen: Observation::default(),
+        });
+        log.mark(&facts, &baselines, samples.iter_mut());
+        let seen = samples
+            .each_ref()
+            .map(|taken| (taken.placement, taken.seen.host_moved));
+        assert_eq!(
+            seen,
+            [
+                (Some(SamePackage), false),
+                (Some(SharedCache), true),
+                (Some(SharedCache), false),
+                (Some(SamePackage), false),
+                (None, false)
+            ]
+        );
+    }
+
+    #[test]
     fn the_headline_has_the_placement_of_most_of_the_session() {
         let near = [51.0, 50.5];
         let far = [219.0, 220.0];

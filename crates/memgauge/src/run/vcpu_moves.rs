@@ -66,14 +66,16 @@ pub(super) fn vcpu_moves(facts: &HostFacts, datasets: &[Dataset]) -> Option<Find
             "The round trip of a line shows CPUs {cpus} {}; the topology says {relation}.",
             placement.phrase()
         ),
-        several => {
-            let several: Vec<String> = several
+        [(most, share), others @ ..] => {
+            let others: Vec<String> = others
                 .iter()
-                .map(|(placement, share)| format!("{} {:.0}%", placement.phrase(), share * 100.0))
+                .map(|(placement, share)| format!("{:.0}% {}", share * 100.0, placement.phrase()))
                 .collect();
             format!(
-                "The host moves CPUs {cpus} between cores: {} of the time.",
-                several.join(", ")
+                "The host moves CPUs {cpus} between cores: {:.0}% of the time they are {}, {}.",
+                share * 100.0,
+                most.phrase(),
+                others.join(", ")
             )
         }
     };

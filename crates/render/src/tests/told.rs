@@ -1,8 +1,9 @@
 //! Every renderer shows or counts every point, whatever its outcome.
 
+use super::super::figures::share;
 use super::super::{NamedReport, Options, RENDERERS, Renderer, by_name};
 use super::{render, reports};
-use report::{Cause, Coordinate, Outcome, Reason, Report, ReportVerdict, VerdictGrade};
+use report::{Cause, Coordinate, Limit, Outcome, Reason, Report, ReportVerdict, VerdictGrade};
 
 /// Reports with solid points only, each with the index of the point that gets another outcome.
 fn solid_reports() -> Vec<(&'static str, Report, usize)> {
@@ -232,6 +233,50 @@ fn more_than_the_table() -> Report {
     reports::report("default", vec![reports::dataset("bandwidth", points)])
 }
 
+/// Writes of one level: by ordinary stores 100 GB/s, and by the variants with these figures.
+fn with_variants(variants: &[(&str, f64)]) -> Report {
+    let plain = [("write", 100.0)];
+    let points = plain.iter().chain(variants).enumerate();
+    let points = points.map(|(id, (operation, gbs))| {
+        let at = [
+            ("operation", reports::name(operation)),
+            ("level", reports::name("DRAM")),
+            ("size_bytes", Coordinate::Number(1 << 30)),
+            ("threads", Coordinate::Number(1)),
+        ];
+        let measured = reports::measured(gbs * 1e9);
+        reports::point(id as u64, &at, reports::outcome(measured))
+    });
+    reports::report(
+        "default",
+        vec![reports::dataset("bandwidth", points.collect())],
+    )
+}
+
+#[test]
+fn the_two_fastest_variants_that_gain_have_rows() {
+    let rows = |variants: &[(&str, f64)]| -> Vec<String> {
+        let report = with_variants(variants);
+        let text = by_name("table")
+            .unwrap()
+            .render(&report, &Options::default());
+        let text = String::from_utf8(text.unwrap()).unwrap();
+        text.lines()
+            .filter_map(|line| line.strip_prefix("DRAM"))
+            .map(|rest| rest.split_whitespace().next().unwrap().to_owned())
+            .collect()
+    };
+    let all = [
+        ("write-nt", 110.0),
+        ("write-zero", 240.0),
+        ("write-rep", 130.0),
+        ("write-libc", 104.0),
+    ];
+    let found = rows(&all);
+    assert_eq!(found[1..], ["zero", "rep"], "{found:?}");
+    assert_eq!(rows(&[("write-nt", 104.0), ("write-libc", 90.0)]).len(), 1);
+}
+
 #[test]
 fn points_without_a_column_are_counted_and_shown_on_request() {
     let report = more_than_the_table();
@@ -308,4 +353,18 @@ fn points_between_things_that_lack_an_end_have_a_table_of_their_own() {
     nowhere.outcome = reports::outcome(reports::measured(777e9));
     report.datasets[0].points.push(nowhere);
     assert!(render("table", &report, &Options::default()).contains("777"));
+}
+
+#[test]
+fn the_share_of_a_limit_is_that_of_the_quietest_moments() {
+    let mut measured = reports::measured(221.0);
+    measured.limit = Some(Limit {
+        value: 236.0,
+        source: "the L1 ports".to_owned(),
+        tolerance: 1.03,
+    });
+    let typical = share(&measured, true).unwrap();
+    assert!((typical - 93.6).abs() < 0.1, "{typical}");
+    measured.also.insert("undisturbed".to_owned(), 236.0);
+    assert_eq!(share(&measured, true), Some(100.0));
 }

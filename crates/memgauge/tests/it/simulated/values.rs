@@ -121,6 +121,9 @@ fn findings_carry_the_numbers_of_the_points() {
     let ratio = ran.finding("non-temporal-stores", "non_temporal")
         / ran.finding("non-temporal-stores", "ordinary");
     assert_close(ratio, 2.0, "non-temporal");
+    let ratio = ran.finding("whole-line-stores", "whole_lines")
+        / ran.finding("whole-line-stores", "ordinary");
+    assert_close(ratio, 2.0, "whole lines");
 }
 
 #[test]
