@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Holds `memgauge io` against fio: the same file, engine, block size, depth and direction, in alternating order.
+"""Holds `memgauge io` against fio: the same file, engine, block size, depth and direction, in
+alternating order.
 
-What is compared is the ratio of operations per second and of the 99th percentile of latency within each alternation, and the
-processor time per operation of the two null engines. Both are pinned to one CPU: one that takes the interrupts of the disk itself hears of
-completions tens of microseconds before another, and a thread that is not pinned moves there. The file is made for it and removed afterwards. Nothing else should run on the machine
-meanwhile. Needs fio (Debian: `apt-get install fio`); standard library only.
+What is compared is the ratio of operations per second and of the 99th percentile of latency within
+each alternation, and the processor time per operation of the two null engines. Both are pinned to
+one CPU: one that takes the interrupts of the disk itself hears of completions tens of microseconds
+before another, and a thread that is not pinned moves there. The file is made for it and removed
+afterwards. Nothing else should run on the machine meanwhile. Needs fio (Debian: `apt-get install
+fio`); standard library only.
 """
 
 import argparse

@@ -18,15 +18,18 @@ def report(design="Zen 4", cycles=4.0, entries=(64, 91), read=236e9):
     cache = {"level": 1, "core_cycles": cycles, "low_bytes": 32768, "high_bytes": 46000}
     tlb = {"level": 1, "page_bytes": 4096, "entries_at_least": entries[0], "entries_below": entries[1]}
     point = {"coordinates": {"operation": "read", "level": "L1", "threads": 1},
-             "outcome": {"status": "measured", "limit": {"value": 236e9}, "summary": {"median": 0.9 * read}, "also": {"undisturbed": read}}}
-    host = {"cpu": {"microarchitecture": {"value": design}, "model_name": {"value": "a processor"}, "documented": documented},
+             "outcome": {"status": "measured", "limit": {"value": 236e9},
+                         "summary": {"median": 0.9 * read}, "also": {"undisturbed": read}}}
+    host = {"cpu": {"microarchitecture": {"value": design}, "model_name": {"value": "a processor"},
+                    "documented": documented},
             "system": {"virtualization": {"value": "KVM"}}}
     return {"provenance": {"host": host}, "datasets": [{"experiment": "bandwidth", "points": [point]}],
             "findings": [{"kind": "cache-level", "values": cache}, {"kind": "tlb-level", "values": tlb}]}
 
 
 def instruction(cycles):
-    point = {"coordinates": {"operation": "multiply", "timing": "latency"}, "outcome": {"status": "measured", "also": {"core_cycles": cycles}}}
+    point = {"coordinates": {"operation": "multiply", "timing": "latency"},
+             "outcome": {"status": "measured", "also": {"core_cycles": cycles}}}
     return {"datasets": [{"experiment": "instructions", "points": [point]}]}
 
 

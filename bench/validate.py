@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Holds what memgauge measures against the published figures of the core design, and writes the section of this design into docs/validation.md.
+"""Holds what memgauge measures against the published figures of the core design, and writes the
+section of this design into docs/validation.md.
 
-Sessions of the default profile and of `memgauge instructions` alternate. A row is a quantity: the median of the sessions with their range, what
-is published with its source, and whether they agree. Caches, TLBs and port widths are published in crates/host/data/processors.csv (the report
-carries them), instructions in published-instructions.csv. A cache latency agrees within 8% (shared caches 20%), an instruction within 5%, a number
-of entries and a size if the measured range contains it, and a port if 97% of its width is reached. Nothing else should run meanwhile. Standard
-library only.
+Sessions of the default profile and of `memgauge instructions` alternate. A row is a quantity: the
+median of the sessions with their range, what is published with its source, and whether they agree.
+Caches, TLBs and port widths are published in crates/host/data/processors.csv (the report carries
+them), instructions in published-instructions.csv. A cache latency agrees within 8% (shared caches
+20%), an instruction within 5%, a number of entries and a size if the measured range contains it,
+and a port if 97% of its width is reached. Nothing else should run meanwhile. Standard library only.
 """
 
 import argparse
@@ -106,7 +108,8 @@ def tlb_rows(reports, published):
         high = statistics.median(v["entries_below"] for v in all_values)
         fits = low <= figure["high"] and high >= figure["low"]
         order = "first" if level == 1 else "second"
-        yield Row(f"{order} TLB, {name} pages, entries", f"{low:.0f} to {high:.0f}", text_of(figure), figure["source"], fits)
+        quantity = f"{order} TLB, {name} pages, entries"
+        yield Row(quantity, f"{low:.0f} to {high:.0f}", text_of(figure), figure["source"], fits)
 
 
 def port_rows(reports, published):
@@ -117,14 +120,17 @@ def port_rows(reports, published):
             for dataset in report["datasets"]:
                 for point in dataset["points"]:
                     at, outcome = point["coordinates"], point["outcome"]
-                    if dataset["experiment"] != "bandwidth" or outcome.get("status") != "measured" or not outcome.get("limit"):
+                    if dataset["experiment"] != "bandwidth" or outcome.get("status") != "measured":
+                        continue
+                    if not outcome.get("limit"):
                         continue
                     if at.get("operation") == operation and at.get("level") == "L1" and at.get("threads") == 1:
                         value = outcome["also"].get("undisturbed", outcome["summary"]["median"])
                         reached.append(value / outcome["limit"]["value"] * (figure or {"low": 0})["low"])
         if figure and reached:
             fits = statistics.median(reached) >= PORT * figure["low"]
-            yield Row(f"L1 {operation}, undisturbed, bytes per cycle", spread(reached, 1), text_of(figure), figure["source"], fits)
+            title = f"L1 {operation}, undisturbed, bytes per cycle"
+            yield Row(title, spread(reached, 1), text_of(figure), figure["source"], fits)
 
 
 def instruction_rows(reports, design):
@@ -138,11 +144,13 @@ def instruction_rows(reports, design):
             for dataset in report["datasets"]:
                 for point in dataset["points"]:
                     at, outcome = point["coordinates"], point["outcome"]
-                    if at.get("operation") == row["instruction"] and at.get("timing") == row["timing"] and outcome.get("status") == "measured":
+                    same = all(at.get(a) == row[b] for a, b in (("operation", "instruction"), ("timing", "timing")))
+                    if same and outcome.get("status") == "measured":
                         seen.append(outcome["also"][name])
         if seen:
             fits = abs(statistics.median(seen) / float(row["value"]) - 1) <= INSTRUCTION
-            yield Row(f"{row['instruction']}, {row['timing']}, {row['unit']}", spread(seen), row["value"], row["source"], fits)
+            title = f"{row['instruction']}, {row['timing']}, {row['unit']}"
+            yield Row(title, spread(seen), row["value"], row["source"], fits)
 
 
 def section(profiles, instructions):
@@ -158,7 +166,8 @@ def section(profiles, instructions):
     virtual = host["system"]["virtualization"]["value"]
     agree = sum(row.agrees for row in rows)
     lines = [f"## {design}", "",
-             f"{model}, {virtual} guest, {len(profiles)} sessions, {datetime.date.today()}: {agree} of {len(rows)} rows agree.", "",
+             f"{model}, {virtual} guest, {len(profiles)} sessions, {datetime.date.today()}: "
+             f"{agree} of {len(rows)} rows agree.", "",
              "| quantity | measured | published | agrees | source |", "|---|---|---|---|---|"]
     return design, lines + ["| " + " | ".join(row.cells) + " |" for row in rows]
 
