@@ -244,6 +244,13 @@ fn a_fleet_without_faults_has_no_slow_machine() {
     assert_eq!(false_verdicts(6, 800, 4), 0);
 }
 
+/// Groups of 5, 10 and 15 machines.
+#[test]
+fn small_groups_without_faults_have_no_slow_machine() {
+    let found = false_verdicts(100, 60, 6);
+    assert!(found <= 5, "{found}");
+}
+
 #[test]
 #[ignore = "takes minutes"]
 fn renew_the_verdicts_on_a_hundred_thousand_machines() {
