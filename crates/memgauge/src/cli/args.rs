@@ -193,8 +193,8 @@ pub enum Theme {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  memgauge report last -o page.html")]
 pub struct ReportOptions {
-    /// Saved reports, journals, or last, last~1 for saved sessions; several are drawn over each
-    /// other
+    /// Saved reports, journals, or last, last~1 for saved sessions; several of one machine are drawn
+    /// over each other, several machines side by side
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
@@ -222,6 +222,11 @@ pub struct ReportOptions {
     /// With sc-membench: peaks, averages and scores by that tool's formulas, on standard error
     #[arg(long)]
     pub scores: bool,
+
+    /// Leave out host name, users, paths, command line, time of day and samples, and list what was
+    /// left out: a file to post
+    #[arg(long)]
+    pub share: bool,
 
     /// Tables with every reason and every dataset
     #[arg(long, short)]

@@ -6,7 +6,7 @@ use super::exit::Exit;
 use super::target::{Target, check_no_folder, is_stdout, put};
 use super::terminal::{quoted, terminal_width};
 pub use super::terminal::{tell, to_stdout};
-use super::{saved, state};
+use super::{saved, share, state};
 use render::{self, NamedReport, Options, Renderer, SavedReport};
 use report::{Report, is_replaceable};
 use std::io::IsTerminal;
@@ -233,6 +233,9 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
             name,
             report: saved::read(&file)?,
         });
+    }
+    if options.share {
+        share::share(&mut reports)?;
     }
     let to_file = options
         .output
