@@ -6,7 +6,9 @@ use super::common_options::{CommonOptions, MachineOptions};
 use super::exit;
 use super::experiment_request::ExperimentRequest;
 use super::fleet_options::FleetOptions;
-use super::formats::{Formats, Values, comparison_output, format_named, report_output, uses};
+use super::formats::{
+    Formats, Values, comparison_output, format_named, preferred, report_output, uses,
+};
 #[cfg(feature = "storage")]
 use super::io_options::IoOptions;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -402,7 +404,11 @@ impl ReportOptions {
             .output
             .as_deref()
             .and_then(|path| render::by_extension(path).ok());
-        file.or_else(|| format_named(self.format.as_deref()))
+        let chosen = || format_named(self.format.as_deref());
+        match file {
+            Some(file) => Some(preferred(file, self.format.as_ref().and_then(|_| chosen()))),
+            None => chosen(),
+        }
     }
 }
 
