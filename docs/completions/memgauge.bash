@@ -251,7 +251,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -353,7 +353,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -435,7 +435,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -559,7 +559,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1211,7 +1211,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1377,7 +1377,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1491,7 +1491,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1631,7 +1631,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1717,7 +1717,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1823,7 +1823,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1925,7 +1925,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1968,7 +1968,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__report)
-            opts="-o -v -h --chart --title --theme --format --output --scores --verbose --help"
+            opts="-o -v -h --chart --title --theme --format --output --scores --share --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1987,7 +1987,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -2069,7 +2069,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -2171,7 +2171,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -2249,7 +2249,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)

@@ -4,13 +4,16 @@ use super::NamedReport;
 use super::figures::{best, datasets_of, is_plain_latency, mark, value};
 use super::grid::{Column, Grid};
 use super::hierarchy::shows;
-use super::text::shorten;
+use super::text::{shorten, wrap};
 use report::{Dataset, Finding, Outcome, Point, Report, VerdictGrade};
 use std::collections::BTreeSet;
 use units::{Bytes, significant};
 
 /// Longest text of a cell, in characters.
 const LONGEST: usize = 60;
+
+/// Longest line of the legend in Markdown, in characters.
+const LONGEST_LINE: usize = 100;
 
 /// Reason for a blank cell if the report has no point of the kind.
 const NOT_MEASURED: &str = "not in this report";
@@ -88,7 +91,7 @@ pub fn machines_in_markdown(reports: &[NamedReport]) -> String {
     format!(
         "{}\n{}\n",
         grid.without_empty(&[]).to_markdown(),
-        legend(&gallery)
+        wrap(&legend(&gallery), LONGEST_LINE).join("\n")
     )
 }
 

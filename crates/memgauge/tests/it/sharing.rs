@@ -205,3 +205,48 @@ fn shared_reports_are_read_compared_and_judged() {
     );
     assert_eq!(read(&folder.path().join("again.json")), file);
 }
+
+/// The report `r.json` as that of another host.
+fn on_host(host: &str, name: &str, folder: &Path) {
+    let mut report = json(&read(&folder.join("r.json")));
+    report["provenance"]["host"]["system"]["hostname"]["value"] = host.into();
+    put(folder, name, report.to_string().as_bytes());
+}
+
+#[test]
+fn a_page_of_several_machines_is_a_gallery() {
+    let folder = folder();
+    let line = "latency --sizes 16KiB --samples 3 --budget 20s -o r.json";
+    assert_eq!(typed(line, folder.path()).code, Some(0));
+    on_host("a", "a.json", folder.path());
+    on_host("b", "b.json", folder.path());
+    for (words, is_gallery) in [
+        ("a.json b.json -o page.html", true),
+        ("a.json a.json -o page.html", false),
+        ("a.json b.json -o page.html --format html", false),
+        ("a.json b.json -o page.html --chart latency", false),
+        ("a.json a.json -o page.html --format gallery", true),
+        ("a.json b.json -o page.html --share", true),
+    ] {
+        let run = typed(&format!("report {words}"), folder.path());
+        assert_eq!(run.code, Some(0), "{words}: {run:?}");
+        let page = read(&folder.path().join("page.html"));
+        assert_eq!(
+            page.contains("<table id=\"gallery\">"),
+            is_gallery,
+            "{words}"
+        );
+    }
+    let run = typed(
+        "report a.json b.json --format gallery --chart latency",
+        folder.path(),
+    );
+    assert_eq!(run.code, Some(2), "{run:?}");
+    let run = typed("report a.json b.json --format markdown", folder.path());
+    let rows = run
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with('|'))
+        .count();
+    assert_eq!(rows, 4, "{run:?}");
+}
