@@ -123,6 +123,7 @@ fn a_name_or_a_design_executes_nothing_and_breaks_no_table() {
     let evil = "</script><img src=x onerror=alert(1)>\" | a";
     let mut report = reports::hostile();
     report.provenance.host.cpu.microarchitecture = Fact::known(evil.to_owned(), "");
+    report.provenance.host.cpu.model_name = Fact::unknown(evil);
     let all = [named(evil, report.clone()), named("b", report)];
     let page = by_name("gallery").unwrap();
     let page = page.render_all(&all, &Options::default()).unwrap();
