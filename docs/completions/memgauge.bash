@@ -34,6 +34,9 @@ _memgauge() {
             memgauge,generate)
                 cmd="memgauge__subcmd__generate"
                 ;;
+            memgauge,health)
+                cmd="memgauge__subcmd__health"
+                ;;
             memgauge,help)
                 cmd="memgauge__subcmd__help"
                 ;;
@@ -127,6 +130,9 @@ _memgauge() {
             memgauge__subcmd__help,generate)
                 cmd="memgauge__subcmd__help__subcmd__generate"
                 ;;
+            memgauge__subcmd__help,health)
+                cmd="memgauge__subcmd__help__subcmd__health"
+                ;;
             memgauge__subcmd__help,help)
                 cmd="memgauge__subcmd__help__subcmd__help"
                 ;;
@@ -188,7 +194,7 @@ _memgauge() {
 
     case "${cmd}" in
         memgauge)
-            opts="-o -v -h -V --profile --only --ops --sizes --threads --width --pages --memory-nodes --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help --version run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare fleet generate help"
+            opts="-o -v -h -V --profile --only --ops --sizes --threads --width --pages --memory-nodes --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help --version run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io health list report compare fleet generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -251,7 +257,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -353,7 +359,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -435,7 +441,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -559,7 +565,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -829,8 +835,98 @@ _memgauge() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        memgauge__subcmd__health)
+            opts="-o -v -h --expect --floor --false-alarms --all-ranks --start-at --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --floor)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --false-alarms)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --start-at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --samples)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resume)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         memgauge__subcmd__help)
-            opts="run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io list report compare fleet generate help"
+            opts="run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io health list report compare fleet generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -986,6 +1082,20 @@ _memgauge() {
         memgauge__subcmd__help__subcmd__generate__subcmd__schema)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__health)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1211,7 +1321,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1377,7 +1487,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1491,7 +1601,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1631,7 +1741,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1717,7 +1827,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1823,7 +1933,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1925,7 +2035,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1987,7 +2097,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -2069,7 +2179,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -2171,7 +2281,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -2249,7 +2359,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)

@@ -123,6 +123,19 @@ pub fn wall_clock_stamp() -> String {
         .collect()
 }
 
+/// Seconds from the beginning of 1970, UTC, until now.
+pub fn unix_time() -> f64 {
+    time::OffsetDateTime::now_utc().unix_timestamp_nanos() as f64 * 1e-9
+}
+
+/// Seconds from the beginning of 1970, UTC, until the date and time `text`, in RFC 3339. `None` for
+/// any other text.
+pub fn unix_time_of(text: &str) -> Option<f64> {
+    let format = &time::format_description::well_known::Rfc3339;
+    let at = time::OffsetDateTime::parse(text.trim(), format).ok()?;
+    Some(at.unix_timestamp_nanos() as f64 * 1e-9)
+}
+
 /// A seed that differs between sessions.
 pub fn seed() -> u64 {
     let now = time::OffsetDateTime::now_utc();

@@ -179,6 +179,7 @@ pub fn execute(
         plan: summary,
         datasets,
         findings,
+        health: None,
     };
     run.write(&JournalLine::end(&report));
     report

@@ -46,6 +46,7 @@ fn is_finite(report: &Report) -> bool {
         provenance: report.provenance.clone(),
         plan: report.plan.clone(),
         findings: report.findings.clone(),
+        health: report.health.clone(),
     };
     let mut repaired = rest.clone();
     repair_rest(&mut repaired);

@@ -2,7 +2,7 @@
 
 use super::renderer::Renderer;
 use super::unknown::unknown;
-use super::{chart, csv, html, json, jsonl, markdown, openmetrics, sc_membench, table, text};
+use super::{chart, csv, html, json, jsonl, line, markdown, openmetrics, sc_membench, table, text};
 use std::path::Path;
 use units::error::{Error, Result};
 
@@ -12,6 +12,7 @@ pub const RENDERERS: &[&dyn Renderer] = &[
     &json::Json,
     &jsonl::JsonLines,
     &csv::Csv,
+    &line::Line,
     &markdown::Markdown,
     &sc_membench::ScMembench,
     &openmetrics::OpenMetrics,

@@ -25,6 +25,7 @@ mod host;
 mod html;
 mod json;
 mod jsonl;
+mod line;
 mod list;
 mod markdown;
 mod matrix;

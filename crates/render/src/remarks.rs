@@ -3,7 +3,7 @@
 use super::Options;
 use super::blocks::Labelled;
 use super::text::{clean, shorten};
-use super::{reasons, trust};
+use super::{line, reasons, trust};
 use report::{Finding, Report};
 use units::counted;
 use verdict::{Worth, finding_kind};
@@ -28,6 +28,7 @@ pub(super) fn brief(
     extra_rows: Option<usize>,
 ) -> Vec<Labelled> {
     let mut lines = reasons::missing(report);
+    lines.extend(health(report));
     lines.extend(trust::brief(report));
     let mut findings = by_worth(report);
     let all = findings.len();
@@ -45,11 +46,18 @@ pub(super) fn brief(
 /// All lines in full.
 pub(super) fn full(report: &Report, options: &Options) -> Vec<Labelled> {
     let mut lines = reasons::missing_in_full(report);
+    lines.extend(health(report));
     lines.extend(trust::full(report));
     lines.extend(by_worth(report).into_iter().map(finding));
     lines.extend(reasons::doubts_in_full(report));
     lines.extend(saved(options));
     lines
+}
+
+/// State of the machine, if the report has it.
+fn health(report: &Report) -> Option<Labelled> {
+    let health = report.health.as_ref()?;
+    Some(("Health".to_owned(), line::in_words(health)))
 }
 
 /// Findings in order of worth, then of appearance.

@@ -9,8 +9,9 @@ use report::Report;
 use units::error::Result;
 
 /// Labels of lines below the tables.
-const LABELS: [&str; 6] = [
+const LABELS: [&str; 7] = [
     "Missing ",
+    "Health ",
     "Trust ",
     "Improve ",
     "Findings ",

@@ -4,32 +4,15 @@
 use super::blocks::Labelled;
 use super::provenance::command_line;
 use super::text::{clean, shorten};
-use report::{CauseCount, Dataset, Point, Report, VerdictGrade, headline};
+use report::{CauseCount, Dataset, Point, Report, ReportVerdict, VerdictGrade, headline};
 use std::collections::BTreeMap;
 use units::counted;
 use verdict::because;
 
 /// Verdict with its main cause, and the command that helps; empty if no point was measured.
 pub(super) fn brief(report: &Report) -> Vec<Labelled> {
-    let all: u64 = report
-        .verdict
-        .points
-        .values()
-        .copied()
-        .fold(0, u64::saturating_add);
-    if all == 0 {
+    let Some(text) = summary(&report.verdict) else {
         return Vec::new();
-    }
-    let of = |grade| report.verdict.points.get(&grade).copied().unwrap_or(0);
-    let numbers = counted(all, "number");
-    let text = match (of(VerdictGrade::Rejected), of(VerdictGrade::Doubtful)) {
-        (0, 0) => format!("solid: all of {numbers}."),
-        (0, doubtful) => format!("doubtful: {doubtful} of {numbers}{}.", mainly(report)),
-        (rejected, 0) => format!("rejected: {rejected} of {numbers}{}.", mainly(report)),
-        (rejected, doubtful) => format!(
-            "rejected: {rejected} of {numbers}; doubtful: {doubtful} more{}.",
-            mainly(report)
-        ),
     };
     let mut lines = vec![("Trust".to_owned(), text)];
     lines.extend(
@@ -40,9 +23,27 @@ pub(super) fn brief(report: &Report) -> Vec<Labelled> {
     lines
 }
 
+/// Verdict with its main cause; `None` if no point was measured.
+pub(super) fn summary(verdict: &ReportVerdict) -> Option<String> {
+    let all = verdict.points.values().copied();
+    let all = all.fold(0, u64::saturating_add);
+    let of = |grade| verdict.points.get(&grade).copied().unwrap_or(0);
+    let numbers = counted(all, "number");
+    let why = mainly(verdict);
+    let text = match (of(VerdictGrade::Rejected), of(VerdictGrade::Doubtful)) {
+        (0, 0) => format!("solid: all of {numbers}."),
+        (0, doubtful) => format!("doubtful: {doubtful} of {numbers}{why}."),
+        (rejected, 0) => format!("rejected: {rejected} of {numbers}{why}."),
+        (rejected, doubtful) => {
+            format!("rejected: {rejected} of {numbers}; doubtful: {doubtful} more{why}.")
+        }
+    };
+    (all > 0).then_some(text)
+}
+
 /// Cause of most doubts as the end of a sentence; empty if there is none.
-fn mainly(report: &Report) -> String {
-    let main = report.verdict.causes.first();
+fn mainly(verdict: &ReportVerdict) -> String {
+    let main = verdict.causes.first();
     main.map_or_else(String::new, |main| {
         format!(", mainly because {}", because(main.cause))
     })

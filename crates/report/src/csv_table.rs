@@ -344,6 +344,7 @@ fn report(mut datasets: Vec<Dataset>, points: u64) -> Report {
         plan,
         datasets,
         findings: Vec::new(),
+        health: None,
     }
 }
 

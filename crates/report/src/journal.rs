@@ -363,6 +363,7 @@ impl Reader {
             plan,
             datasets,
             findings: Vec::new(),
+            health: None,
         };
         let kept = first.len() as u64;
         Ok(Self {

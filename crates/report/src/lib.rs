@@ -11,8 +11,10 @@ mod csv_table;
 mod dataset;
 mod documented;
 mod evidence;
+mod health;
 mod host;
 mod journal;
+mod launch;
 mod node_report;
 mod outcome;
 mod reading;
@@ -36,6 +38,7 @@ pub use evidence::{
     Cause, CauseCount, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, SmtInterference,
     SystemActivity, Verdict, VerdictGrade,
 };
+pub use health::{Health, HealthFigure, HealthState};
 pub use host::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryBus,
     MemoryFacts, Node, PageFacts, PortWidth, Swap, SystemFacts, Topology,
@@ -44,7 +47,8 @@ pub use journal::{
     ChangedSample, EarlierSamples, Journal, JournalLine, JournalPhase, JournalPoint, PointLines,
     RunEnd, read_journal, unmeasured,
 };
-pub use node_report::{NodeHardware, NodeReport, NodeValue, read_node_reports};
+pub use launch::Launch;
+pub use node_report::{NodeHardware, NodeReport, NodeValue, node_report, read_node_reports};
 pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use reading::LARGEST_REPORT;
 pub use relation::{CacheGroup, CacheId, Places, Relation};

@@ -6,7 +6,9 @@
 use super::journal::is_journal_line;
 use super::reading::{LARGEST_REPORT, brief, newer};
 use super::store::parse_saved;
-use super::{Coordinate, Coordinates, MemoryBus, SCHEMA_VERSION, VcpuPlacement, VerdictGrade};
+use super::{
+    Coordinate, Coordinates, Launch, MemoryBus, Report, SCHEMA_VERSION, VcpuPlacement, VerdictGrade,
+};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::io::{self, BufRead, Read};
@@ -30,7 +32,8 @@ const MAX_AXES: usize = 24;
 /// Figures of one machine, and the facts about it that tell machines apart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeReport {
-    /// Name of the machine; `None` if the system hides it.
+    /// Name of the machine: that of the launcher, or the system's; `None` if both hide it. If all
+    /// processes on the machine measured, each has its rank in the name.
     pub host: Option<String>,
     /// Start of the session, RFC 3339, UTC.
     pub started: String,
@@ -242,9 +245,15 @@ fn from_reader(input: impl Read) -> Result<NodeReport, String> {
 
 /// The report in a journal.
 fn from_journal(input: impl BufRead) -> Result<NodeReport, String> {
-    let report = parse_saved(input)?.into_report();
-    let text = serde_json::to_vec(&report).map_err(|e| e.to_string())?;
-    drop(report);
+    node_report(&parse_saved(input)?.into_report())
+}
+
+/// The part of `report` that a judgement needs.
+///
+/// # Errors
+/// The report has more points than are read.
+pub fn node_report(report: &Report) -> Result<NodeReport, String> {
+    let text = serde_json::to_vec(report).map_err(|e| e.to_string())?;
     from_text(&text)
 }
 
@@ -276,6 +285,8 @@ struct SlimReport {
 struct SlimProvenance {
     tool: SlimTool,
     started: String,
+    #[serde(default)]
+    launch: Option<Launch>,
     host: SlimHost,
 }
 
@@ -544,10 +555,12 @@ impl SlimReport {
         let SlimProvenance {
             tool,
             started,
+            launch,
             host,
         } = self.provenance;
+        let name = name(launch, host.system.hostname.value);
         Ok(NodeReport {
-            host: host.system.hostname.value.map(kept),
+            host: name.map(kept),
             started: kept(started),
             hardware: NodeHardware {
                 architecture: kept(host.cpu.architecture),
@@ -569,7 +582,22 @@ impl SlimReport {
     }
 }
 
+/// Name of a machine that the system calls `hostname`.
+fn name(launch: Option<Launch>, hostname: Option<String>) -> Option<String> {
+    let launch = launch.unwrap_or_default();
+    let name = launch.node.or(hostname)?;
+    let rank = launch.local_rank.filter(|_| launch.all_ranks);
+    Some(rank.map_or(name.clone(), |rank| format!("{name} rank {rank}")))
+}
+
 impl SlimProvenance {
+    /// Number of processes of a job that measured at the same time on this machine; `None` for one
+    /// alone.
+    fn measuring(&self) -> Option<String> {
+        let launch = self.launch.as_ref().filter(|launch| launch.all_ranks)?;
+        launch.local_ranks.map(|ranks| ranks.to_string())
+    }
+
     /// Known settings. The first ones are the more likely reasons of a difference.
     fn settings(&self) -> Vec<(&'static str, String)> {
         let host = &self.host;
@@ -602,6 +630,7 @@ impl SlimProvenance {
                 host.system.cpu_quota.value.map(|cpus| cpus.to_string()),
             ),
             ("container", text(&host.system.container)),
+            ("ranks that measured at the same time", self.measuring()),
             (
                 "program",
                 Some(format!("{} {}", self.tool.name, self.tool.version)),

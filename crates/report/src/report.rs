@@ -1,6 +1,6 @@
 //! The report: one JSON document with everything about a session.
 
-use super::{Coordinate, Dataset, HostFacts, Point, ReportVerdict, VerdictGrade};
+use super::{Coordinate, Dataset, Health, HostFacts, Launch, Point, ReportVerdict, VerdictGrade};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,9 @@ pub struct Report {
     pub datasets: Vec<Dataset>,
     /// Findings.
     pub findings: Vec<Finding>,
+    /// Health of the machine; left out unless `memgauge health` made the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<Health>,
 }
 
 /// How a session ended.
@@ -61,6 +64,9 @@ pub struct Provenance {
     /// Times of continuations with `--resume`, RFC 3339, UTC; left out of a session in one piece.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed: Vec<String>,
+    /// Place among the processes of a launcher; left out if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch: Option<Launch>,
     /// Kernels that were used.
     pub kernels: Vec<KernelUsed>,
     /// The clock.
@@ -97,6 +103,7 @@ impl Provenance {
             started: why.to_owned(),
             finished: why.to_owned(),
             resumed: Vec::new(),
+            launch: None,
             kernels: Vec::new(),
             clock: ClockFacts {
                 counter: why.to_owned(),

@@ -362,6 +362,7 @@ pub fn sc_membench_report(rows: &[ScMembenchRow]) -> Report {
         },
         datasets,
         findings: Vec::new(),
+        health: None,
     }
 }
 

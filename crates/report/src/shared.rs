@@ -144,6 +144,12 @@ fn remove(report: &mut Report) -> Vec<Removed> {
         removed.push(("seed", "made of the time"));
         provenance.seed = REPLACEMENT.to_owned();
     }
+    if let Some(launch) = &mut provenance.launch {
+        let names = [launch.node.take(), launch.job.take()];
+        if names.iter().any(Option::is_some) {
+            removed.push(("node and job of the launcher", "private"));
+        }
+    }
     let mut had_samples = false;
     let mut had_files = false;
     for point in report.datasets.iter_mut().flat_map(|d| &mut d.points) {
@@ -195,6 +201,12 @@ fn names(report: &Report, private: &[String]) -> Vec<String> {
     if let Some(host) = provenance.host.system.hostname.get() {
         names.insert(host.clone());
         names.extend(host.split('.').next().map(str::to_owned));
+    }
+    if let Some(launch) = &provenance.launch {
+        // The number of a job may be any number of a sentence.
+        let is_number = |name: &String| name.chars().all(|c| c.is_ascii_digit());
+        let known = [&launch.node, &launch.job].into_iter().flatten();
+        names.extend(known.filter(|name| !is_number(name)).cloned());
     }
     let arguments = provenance.command_line.iter().skip(1);
     names.extend(arguments.flat_map(|argument| file_names(argument.rsplit('=').next())));

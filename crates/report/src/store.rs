@@ -4,6 +4,7 @@ use super::journal::{Journal, is_journal_line, read_journal};
 use super::reading::{LARGEST_REPORT, brief, newer};
 use super::{Report, SCHEMA_VERSION, csv_table, sc_membench};
 use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use units::Bytes;
@@ -55,10 +56,12 @@ pub fn is_replaceable(path: &Path) -> bool {
     !of_system && fs::metadata(path).map_or(true, |m| m.is_file())
 }
 
-/// A name next to `path` that no other process uses.
+/// A name next to `path` that no other process uses. On a network file system another machine may
+/// have a process of the same number, so the name has a random part.
 fn temporary_name(path: &Path) -> PathBuf {
+    let random = RandomState::new().hash_one(std::process::id());
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.tmp", std::process::id()));
+    name.push(format!(".{}-{random:016x}.tmp", std::process::id()));
     path.with_file_name(name)
 }
 

@@ -11,6 +11,7 @@ mod dataset;
 mod documented;
 mod finding_kinds;
 mod fleet;
+mod health;
 mod judge;
 mod limits;
 mod sample_statistics;
@@ -29,6 +30,7 @@ pub use fleet::{
     GroupVerdict, HardwareGroup, LeftOut, NodeState, NodeVerdict, Outlier, PopulationQuantity,
     Setting, judge_fleet,
 };
+pub use health::{FirstJudgement, HEALTH_METHOD};
 pub use judge::{GRANTED, SPREAD, VerdictInput, judge, reason};
 pub use limits::{MemoryTraffic, PortTraffic, base_clock, memory_limit, port_limit};
 pub use sample_statistics::SampleStatistics;

@@ -9,6 +9,7 @@ use super::fleet_options::FleetOptions;
 use super::formats::{
     Formats, Values, comparison_output, format_named, preferred, report_output, uses,
 };
+use super::health_options::HealthOptions;
 #[cfg(feature = "storage")]
 use super::io_options::IoOptions;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -52,6 +53,8 @@ pub enum Command {
     /// Operations per second of files and block devices, and how long each takes
     #[cfg(feature = "storage")]
     Io(Box<IoOptions>),
+    /// Say whether this machine is as fast as expected, in at most 60 s
+    Health(Box<HealthOptions>),
     /// List what can be measured here, and why the rest cannot
     List(ListOptions),
     /// Show a saved report in another format

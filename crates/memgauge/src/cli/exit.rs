@@ -1,6 +1,6 @@
 //! Exit codes: the one table for the program, its help, its man page and the README.
 
-use report::{Outcome, Point, Report, RunStatus, VerdictGrade};
+use report::{HealthState, Outcome, Point, Report, RunStatus, VerdictGrade};
 use units::counted;
 
 /// How the program ends. The number is the exit code.
@@ -77,14 +77,15 @@ pub const EXIT_CODES: &[ExitRow] = &[
         "incomplete",
         "Fewer points were measured than planned: interrupted, failed, no time, no memory. Or \
          some are not solid and --strict was given. Or the format has no place for any of them. \
-         The report says why. Or fleet left out an input, or could not judge a machine.",
+         The report says why. Or health or fleet could not judge a machine, or fleet left out an \
+         input.",
     ),
     row(
         Exit::CheckFailed,
         "4",
         "check failed",
-        "compare found what --fail-on names or no point in common, fleet found a slow machine, or \
-         io --verify read wrong data.",
+        "compare found what --fail-on names or no point in common, health or fleet found a slow \
+         machine, or io --verify read wrong data.",
     ),
     row(
         Exit::Unsupported,
@@ -191,6 +192,16 @@ pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending
             format!("interrupted: finished points are in the result{how}"),
         );
     }
+    let judged = |state: HealthState| {
+        let health = report
+            .health
+            .as_ref()
+            .filter(|health| health.state == state);
+        health.map(|health| format!("{}: {}", state.words(), health.reason))
+    };
+    if let Some(text) = judged(HealthState::Slow) {
+        return because(Exit::CheckFailed, text);
+    }
     let measured = with("measured").len();
     let failed = with("failed");
     if !failed.is_empty() {
@@ -222,6 +233,9 @@ pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending
         .filter(|(grade, _)| **grade != VerdictGrade::Solid)
         .map(|(_, n)| n)
         .sum();
+    if let Some(text) = judged(HealthState::Inconclusive) {
+        return because(Exit::Incomplete, text);
+    }
     if strict && weak > 0 {
         let all = counted(grades.values().sum::<u64>(), "point");
         let text = format!("{weak} of {all} less than solid: the reasons are in the result");

@@ -1,21 +1,19 @@
 //! `memgauge fleet FILE...`
 
 use super::exit::Exit;
+use super::expectations;
 use super::fleet_options::FleetOptions;
 use super::target::{is_stdout, put, reason, reason_in};
 use super::terminal::{tell, terminal_width};
 use render::{FLEET_FORMATS, Options, fleet_summary};
 use report::read_node_reports;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use units::counted;
 use units::error::{Error, Result};
-use verdict::{
-    Expectations, FleetCollection, FleetSettings, FleetVerdict, LeftOut, NodeState, judge_fleet,
-};
+use verdict::{FleetCollection, FleetSettings, FleetVerdict, LeftOut, NodeState, judge_fleet};
 
 /// Extensions of files that are read from folders.
 const EXTENSIONS: [&str; 3] = ["json", "jsonl", "ndjson"];
@@ -25,9 +23,6 @@ const MAX_THREADS: usize = 16;
 
 /// Bytes that are read at once.
 const BUFFER: usize = 64 << 10;
-
-/// Longest file of expectations.
-const MAX_EXPECTATIONS: u64 = 256 << 20;
 
 /// Judges the machines of all reports. Exits with a failed check for a slow machine, and as
 /// incomplete if an input was left out or a machine could not be judged.
@@ -42,7 +37,11 @@ pub fn run(options: &FleetOptions) -> Result<Exit> {
         false_alarms: options.false_alarms.0,
         least_nodes: options.least_nodes.0 as usize,
     };
-    let expected = options.expect.as_deref().map(expectations).transpose()?;
+    let expected = options
+        .expect
+        .as_deref()
+        .map(expectations::read)
+        .transpose()?;
     let inputs = inputs(&options.files)?;
     let (collection, mut left_out) = read_all(&inputs);
     let (fleet, twice) = collection.finish();
@@ -51,7 +50,7 @@ pub fn run(options: &FleetOptions) -> Result<Exit> {
     let verdict = judge_fleet(&fleet, left_out, &settings, expected.as_ref());
     drop(fleet);
     if let Some(path) = &options.write_expectations {
-        write_expectations(path, &verdict.learned)?;
+        expectations::write(path, &verdict.learned)?;
     }
     let to_file = options
         .output
@@ -216,44 +215,4 @@ fn read_from(
             });
         }
     });
-}
-
-/// Reads a file of expectations.
-fn expectations(path: &Path) -> Result<Expectations> {
-    let refused = |why: &str| {
-        Error::usage(format!(
-            "cannot read the expectations: '{}': {why}; a file of --write-expectations is needed; \
-             type its name",
-            path.display()
-        ))
-    };
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(MAX_EXPECTATIONS).read_to_end(&mut bytes))
-        .map_err(|e| refused(&reason(&e)))?;
-    let read: Expectations =
-        serde_json::from_slice(&bytes).map_err(|e| refused(&format!("no expectations: {e}")))?;
-    match read.fault() {
-        None => Ok(read),
-        Some(fault) => Err(refused(&fault)),
-    }
-}
-
-/// Writes what a fleet shows, as expectations of others.
-fn write_expectations(path: &Path, learned: &Expectations) -> Result<()> {
-    let file = put(Some(path), |_| {
-        let mut bytes = serde_json::to_vec_pretty(learned)
-            .map_err(|e| Error::failure(format!("cannot write the expectations: {e}")))?;
-        bytes.push(b'\n');
-        Ok(bytes)
-    })?;
-    if file {
-        tell(&format!(
-            "memgauge: expectations of {} in {}; to use them: memgauge fleet FOLDER --expect {}",
-            counted(learned.len(), "group"),
-            path.display(),
-            super::terminal::quoted(&path.to_string_lossy())
-        ));
-    }
-    Ok(())
 }

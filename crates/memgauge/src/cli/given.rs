@@ -27,6 +27,9 @@ pub fn check_effects(cli: &Cli, matches: &ArgMatches) -> Result<()> {
         Command::Io(o) => typed_options
             .check(&o.settings)
             .and_then(|()| typed_options.check(&o.common)),
+        Command::Health(o) => typed_options
+            .check(o.as_ref())
+            .and_then(|()| typed_options.check(&o.common)),
         Command::List(o) => typed_options.check(o),
         Command::Report(o) => typed_options.check(o),
         Command::Compare(o) => typed_options.check(o),

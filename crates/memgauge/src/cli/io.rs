@@ -3,7 +3,7 @@
 use super::common_options::MachineOptions;
 use super::exit::Exit;
 use super::io_options::IoOptions;
-use super::measure::{Defaults, MAX_POINTS, SINGLE_BUDGET, measure};
+use super::measure::{Defaults, SINGLE_BUDGET, measure};
 use super::sampling::storage_sampling;
 use super::target::numbered;
 use super::terminal::tell;
@@ -45,9 +45,7 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
         &common,
         &machine,
         Defaults {
-            profile: "io",
             budget,
-            sampling,
             external: Some(Box::new(move |continued| {
                 let mut runner = StorageRunner::default();
                 if let Some(path) = &trace {
@@ -55,7 +53,7 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
                 }
                 Ok(Box::new(runner))
             })),
-            max_points: MAX_POINTS,
+            ..Defaults::new("io", sampling)
         },
         words,
     )

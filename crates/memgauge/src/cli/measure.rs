@@ -6,6 +6,8 @@ use super::common_options::{CommonOptions, MachineOptions};
 use super::dry_run::{self, Form};
 use super::exit::{Ending, Exit, ending};
 use super::experiment_request::ExperimentRequest;
+use super::launch::launch;
+use super::name_pattern::NameFacts;
 use super::output::{Destination, Unnamed, tell, to_stdout};
 use super::progress::{JournalPlan, Progress, remove};
 use super::resume::{Continued, Resume, continuing, left_behind};
@@ -18,7 +20,7 @@ use experiments::{Detail, Experiment, ExperimentRow, LastLevel};
 use host::counter;
 use host::facts::{SystemFiles, discover};
 use host::interrupt::StopFlag;
-use report::{CHOSEN_PROFILE, HostFacts, RunStatus};
+use report::{CHOSEN_PROFILE, HostFacts, Launch, Report, RunStatus};
 use std::collections::BTreeMap;
 use units::error::{Error, Result};
 use units::{CpuList, Nanos, ParseError, counted};
@@ -71,11 +73,9 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
     };
     let budget = options.profile.budget();
     let defaults = Defaults {
-        profile,
         budget,
-        sampling,
-        external: None,
         max_points: PROFILE_MAX_POINTS,
+        ..Defaults::new(profile, sampling)
     };
     measure(
         experiments,
@@ -95,17 +95,20 @@ pub fn experiment(requested: ExperimentRequest, words: Vec<String>) -> Result<Ex
         common,
     } = requested;
     let defaults = Defaults {
-        profile: name,
         budget: request.budget.unwrap_or(SINGLE_BUDGET),
-        sampling: default_sampling(),
-        external: None,
-        max_points: MAX_POINTS,
+        ..Defaults::new(name, default_sampling())
     };
     measure(request.experiments, &common, &machine, defaults, words)
 }
 
 /// Makes the runner of external work. The argument says whether the session is a continuation.
 pub(super) type MakeRunner = Box<dyn FnOnce(bool) -> Result<Box<dyn ExternalRunner>>>;
+
+/// Measures experiments again within a budget, in fresh memory.
+pub(super) type Again<'a> = dyn FnMut(Vec<Box<dyn Experiment>>, Nanos) -> Result<Report> + 'a;
+
+/// Judges the report of a session that was not interrupted.
+pub(super) type Judge = Box<dyn FnOnce(&mut Report, &mut Again<'_>)>;
 
 /// Defaults of a command.
 pub(super) struct Defaults {
@@ -116,13 +119,32 @@ pub(super) struct Defaults {
     pub(super) external: Option<MakeRunner>,
     /// Largest number of points.
     pub(super) max_points: usize,
+    /// Place among the processes of a launcher; `None` without one.
+    pub(super) launch: Option<Launch>,
+    /// Judges the report before it is delivered; `None` if there is nothing to judge.
+    pub(super) judge: Option<Judge>,
+}
+
+impl Defaults {
+    /// Defaults of a command that measures what memgauge itself can do.
+    pub(super) fn new(profile: &'static str, sampling: Sampling) -> Self {
+        Self {
+            profile,
+            budget: SINGLE_BUDGET,
+            sampling,
+            external: None,
+            max_points: MAX_POINTS,
+            launch: launch(),
+            judge: None,
+        }
+    }
 }
 
 pub(super) fn measure(
     experiments: Vec<Box<dyn Experiment>>,
     options: &CommonOptions,
     requested: &MachineOptions,
-    defaults: Defaults,
+    mut defaults: Defaults,
     words: Vec<String>,
 ) -> Result<Exit> {
     let started = counter::monotonic();
@@ -130,15 +152,23 @@ pub(super) fn measure(
     let facts = discover(&files);
     let cpus = choose_cpus(&facts, requested.pool.cpus.as_ref())?;
     let resume = options.resume.as_deref().map(Resume::open).transpose()?;
-    let mut request = request(experiments, options, &defaults, requested, cpus)?;
+    let mut request = make_request(experiments, options, &defaults, requested, cpus)?;
     request.started = started;
     if let Some(resume) = &resume {
         request.seed = resume.seed(options.seed)?;
     }
     let stamp = counter::wall_clock_stamp();
     let before = resume.as_ref().map(Resume::place);
+    let names = NameFacts {
+        hostname: facts.system.hostname.get().map(String::as_str),
+        launch: defaults.launch.as_ref(),
+        stamp: &stamp,
+    };
+    let output = options.output.as_deref();
+    let output = output.map(|path| names.fill_in(path)).transpose()?;
     let destination = Destination::new(
         options,
+        output.as_deref(),
         Unnamed {
             stamp: &stamp,
             profile: defaults.profile,
@@ -167,7 +197,7 @@ pub(super) fn measure(
         };
         return to_stdout(text.as_bytes()).map(|()| Exit::Done);
     }
-    if let Some(make) = defaults.external {
+    if let Some(make) = defaults.external.take() {
         machine.set_external_runner(make(continued.is_some())?);
     }
     for text in plan
@@ -208,10 +238,21 @@ pub(super) fn measure(
     let invocation = Invocation {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command_line: words,
+        launch: defaults.launch.take(),
         past,
     };
-    let report = run::execute(&plan, &mut machine, &mut progress, &invocation, started);
+    let mut report = run::execute(&plan, &mut machine, &mut progress, &invocation, started);
     drop(machine);
+    let judge = defaults.judge.take();
+    if let Some(judge) = judge.filter(|_| report.status != RunStatus::Interrupted) {
+        let cpus = &plan.request.cpus;
+        judge(&mut report, &mut |experiments, budget| {
+            let cpus = cpus.clone();
+            let mut request = make_request(experiments, options, &defaults, requested, cpus)?;
+            request.budget = budget;
+            measure_again(request, &invocation)
+        });
+    }
     // The continued session is deleted only when all its numbers are in the new report.
     let has_all = continued
         .as_ref()
@@ -260,7 +301,26 @@ pub(super) fn measure(
     )
 }
 
-fn request(
+/// Carries out `request` in a session of its own, without a journal.
+fn measure_again(mut request: Request, invocation: &Invocation) -> Result<Report> {
+    request.started = counter::monotonic();
+    let started = request.started;
+    let files = SystemFiles::real();
+    let stop = StopFlag::on_signals()?;
+    let mut machine = RealMachine::new(discover(&files), files, &request.cpus, stop)?;
+    let plan = plan::make(request, &mut machine)?;
+    let mut progress = Progress::new(JournalPlan::Nowhere, Vec::new(), 0);
+    progress.announce(&format!("again: {}", plan_line(&plan)));
+    let invocation = Invocation {
+        past: None,
+        ..invocation.clone()
+    };
+    let report = run::execute(&plan, &mut machine, &mut progress, &invocation, started);
+    progress.finish(true);
+    Ok(report)
+}
+
+fn make_request(
     mut made: Vec<Box<dyn Experiment>>,
     options: &CommonOptions,
     defaults: &Defaults,

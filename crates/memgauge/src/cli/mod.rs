@@ -11,18 +11,24 @@ mod dry_run;
 #[cfg(feature = "storage")]
 mod engines;
 mod exit;
+mod expectations;
 mod experiment_request;
 mod fleet;
 mod fleet_options;
 mod formats;
 mod generate;
 mod given;
+mod health;
+mod health_options;
 #[cfg(feature = "storage")]
 mod io;
 #[cfg(feature = "storage")]
 mod io_options;
+mod launch;
 mod list;
 mod measure;
+mod name_pattern;
+mod node_lock;
 mod output;
 mod processors;
 mod progress;
@@ -128,6 +134,7 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<Exit> {
         Some(Command::Experiment(request)) => measure::experiment(request, words),
         #[cfg(feature = "storage")]
         Some(Command::Io(options)) => io::io(*options, words),
+        Some(Command::Health(options)) => health::run(*options, words),
         Some(Command::List(options)) => list::list(&options).map(|()| Exit::Done),
         Some(Command::Report(options)) => output::report(&options),
         Some(Command::Compare(options)) => compare::run(&options),

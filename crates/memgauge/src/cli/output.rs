@@ -45,8 +45,12 @@ pub struct Unnamed<'a> {
 }
 
 impl Destination {
-    /// Destination according to the options.
-    pub fn new(options: &CommonOptions, unnamed: Unnamed<'_>) -> Result<Self> {
+    /// Destination according to the options; `output` is the file that the user names.
+    pub fn new(
+        options: &CommonOptions,
+        output: Option<&Path>,
+        unnamed: Unnamed<'_>,
+    ) -> Result<Self> {
         let shown = Options {
             scores: options.scores,
             verbose: options.verbose,
@@ -61,7 +65,7 @@ impl Destination {
             options: shown,
             unnamed: false,
         };
-        let path = match options.output.as_deref().or(unnamed.before) {
+        let path = match output.or(unnamed.before) {
             Some(path) if is_stdout(path) => return Ok(only_stdout),
             Some(path) => path,
             None => {

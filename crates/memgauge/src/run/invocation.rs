@@ -1,6 +1,6 @@
 //! How a session is started, and who observes it.
 
-use report::{JournalLine, KernelUsed};
+use report::{JournalLine, KernelUsed, Launch};
 use units::Nanos;
 
 /// Messages while a session is running.
@@ -21,6 +21,8 @@ pub struct Invocation {
     pub version: String,
     /// Arguments as typed, the program's name first.
     pub command_line: Vec<String>,
+    /// Place among the processes of a launcher; `None` without one.
+    pub launch: Option<Launch>,
     /// The session that this one continues.
     pub past: Option<Past>,
 }

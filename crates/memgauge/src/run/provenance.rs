@@ -60,6 +60,7 @@ pub(super) fn provenance(
         seed: plan.request.seed.to_string(),
         started,
         resumed,
+        launch: invocation.launch.clone(),
         finished: now,
         kernels,
         clock: machine.clock().clone(),

@@ -5,7 +5,7 @@ use memgauge::cli::EXIT_CODES;
 use std::path::Path;
 
 /// Every command with an option that it does not have.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "",
     "run",
     "bandwidth",
@@ -24,6 +24,7 @@ const COMMANDS: [&str; 19] = [
     "report",
     "compare",
     "fleet",
+    "health",
     "generate",
 ];
 

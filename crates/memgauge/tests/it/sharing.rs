@@ -87,6 +87,8 @@ fn poisoned(folder: &Path) -> Value {
         .expect("findings")
         .push(finding);
     report["provenance"]["resumed"] = json!(["2026-11-24T12:34:56Z"]);
+    report["provenance"]["launch"] =
+        json!({"launcher": "slurm", "node": "s3v7nx0k", "job": "4711"});
     let mut all = Vec::new();
     places(&report, "", &mut all);
     let mut changed = 0;
@@ -156,6 +158,7 @@ fn no_secret_survives_in_any_text() {
         "command line",
         "time of day",
         "names of files",
+        "node and job of the launcher",
         "samples",
     ] {
         assert!(parts.iter().any(|one| one["part"] == part), "{parts:?}");

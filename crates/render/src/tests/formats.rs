@@ -38,8 +38,8 @@ fn an_unknown_format_is_answered_with_the_nearest() {
     let say = |given: &str| by_name(given).err().unwrap().to_string();
     assert_eq!(
         say("tabel"),
-        "unknown format: 'tabel'; known are table, json, jsonl, csv, markdown, sc-membench, \
-         openmetrics, html, gallery, svg, png; did you mean 'table'?"
+        "unknown format: 'tabel'; known are table, json, jsonl, csv, line, markdown, \
+         sc-membench, openmetrics, html, gallery, svg, png; did you mean 'table'?"
     );
     assert!(
         say("zzz").ends_with("png; type one of these"),

@@ -170,6 +170,7 @@ pub fn provenance(command_line: &[&str]) -> Provenance {
         seed: "11400714819323198485".into(),
         started: "2026-01-02T03:04:05Z".into(),
         resumed: Vec::new(),
+        launch: None,
         finished: "2026-01-02T03:04:46Z".into(),
         kernels: vec![
             kernel("read-avx512", "5d41402abc4b2a76"),

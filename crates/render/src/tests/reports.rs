@@ -171,6 +171,7 @@ pub fn report(profile: &str, datasets: Vec<Dataset>) -> Report {
         },
         datasets,
         findings: Vec::new(),
+        health: None,
     }
 }
 

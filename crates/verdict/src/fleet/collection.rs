@@ -22,6 +22,24 @@ pub struct FleetQuantity {
     pub coordinates: Coordinates,
 }
 
+impl FleetQuantity {
+    /// The quantity of a value.
+    pub fn new(value: NodeValue) -> Self {
+        let mut coordinates = value.coordinates;
+        retain_requested(&mut coordinates);
+        if coordinates.contains_key("level") {
+            coordinates.remove("size_bytes");
+        }
+        Self {
+            experiment: value.experiment,
+            quantity: value.quantity,
+            unit: value.unit,
+            higher_is_better: value.higher_is_better,
+            coordinates,
+        }
+    }
+}
+
 /// A value of one machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FleetValue {
@@ -176,7 +194,7 @@ impl FleetCollection {
             let spread = value.spread.unwrap_or(0.0) as f32;
             let is_doubtful = value.grade != VerdictGrade::Solid;
             values.push(FleetValue {
-                quantity: self.quantities.number(quantity(value)),
+                quantity: self.quantities.number(FleetQuantity::new(value)),
                 median,
                 spread: if spread.is_finite() { spread } else { 0.0 },
                 is_doubtful,
@@ -276,21 +294,5 @@ impl NodeRecord {
         self.values.sort_unstable_by_key(|value| value.quantity);
         self.group = groups[self.group as usize];
         self.settings = settings[self.settings as usize];
-    }
-}
-
-/// The quantity of a value.
-fn quantity(value: NodeValue) -> FleetQuantity {
-    let mut coordinates = value.coordinates;
-    retain_requested(&mut coordinates);
-    if coordinates.contains_key("level") {
-        coordinates.remove("size_bytes");
-    }
-    FleetQuantity {
-        experiment: value.experiment,
-        quantity: value.quantity,
-        unit: value.unit,
-        higher_is_better: value.higher_is_better,
-        coordinates,
     }
 }

@@ -21,6 +21,7 @@ fn reads(on: &Simulated, seed: u64) -> Report {
     let invocation = Invocation {
         version: "0".to_owned(),
         command_line: Vec::new(),
+        launch: None,
         past: None,
     };
     run::execute(

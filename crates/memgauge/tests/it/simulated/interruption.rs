@@ -388,6 +388,7 @@ fn a_continued_run_has_the_outcomes_of_both_parts() {
     let invocation = Invocation {
         version: "0.0.0".to_owned(),
         command_line: vec![],
+        launch: None,
         past: Some(past),
     };
     let mut notes = Notes::default();

@@ -272,6 +272,7 @@ pub fn run_on(
     let invocation = Invocation {
         version: "0.0.0".to_owned(),
         command_line,
+        launch: None,
         past: None,
     };
     let report = run::execute(&plan, &mut machine, &mut notes, &invocation, started);
@@ -306,6 +307,7 @@ pub fn continued(on: &Simulated, request: Request, lines: &[String]) -> Ran {
     let invocation = Invocation {
         version: "0.0.0".to_owned(),
         command_line: Vec::new(),
+        launch: None,
         past: Some(past),
     };
     let mut notes = Notes::default();
@@ -328,6 +330,7 @@ pub fn seeded(on: &Simulated, mut request: Request, seed: u64) -> Report {
     let invocation = Invocation {
         version: "0.0.0".to_owned(),
         command_line: Vec::new(),
+        launch: None,
         past: None,
     };
     run::execute(

@@ -136,6 +136,7 @@ fn nothing_is_mapped_when_the_budget_is_used_up() {
     let invocation = Invocation {
         version: String::new(),
         command_line: Vec::new(),
+        launch: None,
         past: None,
     };
     let report = memgauge::run::execute(&plan, &mut machine, &mut notes, &invocation, started);
@@ -167,6 +168,7 @@ fn one_number_is_taken_where_mapping_alone_uses_the_budget_up() {
     let invocation = Invocation {
         version: String::new(),
         command_line: Vec::new(),
+        launch: None,
         past: None,
     };
     let report = memgauge::run::execute(&plan, &mut machine, &mut notes, &invocation, started);

@@ -346,6 +346,7 @@ fn noise_of_any_seed_leaves_the_curve() {
         let invocation = memgauge::run::Invocation {
             version: "0".to_owned(),
             command_line: Vec::new(),
+            launch: None,
             past: None,
         };
         let mut notes = Notes::default();
