@@ -2,6 +2,8 @@
 
 browser.py PAGE.html PICTURES REPORT.json: fails with what is wrong. Standard library only.
 browser.py --hostile REPORT.json OUT.json: the report with tags and quotes in its strings and enormous numbers.
+browser.py --gallery PAGE.html PICTURES: the same for a page of several machines, made with --other.
+browser.py --other REPORT.json OUT.json: the report as that of a faster machine with tags in its core design.
 browser.py --large REPORT.json OUT.json POINTS: the report with so many points.
 """
 
@@ -302,7 +304,79 @@ def large(report, points):
     return report
 
 
+def other(report):
+    """The report of another machine: twice as fast, of a hostile core design, and without a latency of its last level."""
+    report["provenance"]["host"]["system"]["hostname"]["value"] = "other"
+    report["provenance"]["host"]["cpu"]["microarchitecture"]["value"] = EVIL
+    for dataset in report["datasets"]:
+        better = dataset["quantity"]["higher_is_better"]
+        for point in dataset["points"]:
+            for figure in ("median", "ci_low", "ci_high"):
+                if "summary" in point["outcome"]:
+                    point["outcome"]["summary"][figure] *= 2 if better else 0.5
+            if dataset["experiment"] == "latency" and point["coordinates"].get("level") == "DRAM":
+                point["outcome"] = {"status": "skipped", "reason": "no time" + EVIL}
+    return report
+
+
+def gallery(browser, page, pictures):
+    """Sorts and filters a table of machines."""
+    browser.size(1300, 1000)
+    browser.post("/url", url=page.resolve().as_uri())
+    names = "[...document.querySelectorAll('#gallery tbody tr:not([hidden]) th')].map(t => t.textContent).join()"
+    charts = "[...document.querySelectorAll('.machines figure:not([hidden]) figcaption')].map(t => t.textContent).join()"
+    first = browser.run(names).split(",")
+    check(len(first) > 1, "the gallery has less than two machines")
+    browser.picture(pictures / "gallery.png")
+    heads = browser.run("document.querySelectorAll('th[data-column]').length")
+    check(heads == browser.run("document.querySelector('#gallery tbody tr').cells.length"), "columns without a heading")
+    for number in range(heads):
+        head = f"document.querySelector('th[data-column=\"{number}\"]')"
+        for _ in range(2):
+            browser.run(f"{head}.querySelector('button').click()")
+            way = browser.run(f"{head}.getAttribute('aria-sort')")
+            values = browser.run(f"[...document.querySelectorAll('#gallery tbody tr')].map(r => r.cells[{number}].dataset.sort)")
+            given = [v for v in values if v != ""]
+            check(values[:len(given)] == given, f"column {number}: a machine without a value is not the last: {values}")
+            if browser.run(f"{head}.dataset.kind") == "number":
+                given = [float(v) for v in given]
+                check(given == sorted(given, reverse=way == "descending"), f"column {number}, {way}: {given}")
+    check(browser.run("document.querySelectorAll('[aria-sort]').length") == 1, "several columns are sorted")
+    order = browser.run(names)
+    check(browser.run(charts).startswith(order), "charts are in another order than machines")
+    blank = browser.run("[...document.querySelectorAll('#gallery td:empty')].filter(t => !t.title).length")
+    check(blank == 0, f"{blank} blank cells without a reason")
+    choice = "document.querySelector('#filter select')"
+    browser.run(f"({choice}.selectedIndex = 1, {choice}.dispatchEvent(new Event('change')))")
+    check(len(browser.run(names).split(",")) < len(first), "the filter hides no machine")
+    check(browser.run("document.getElementById('shown').textContent").startswith("1 of"), "the number of machines is wrong")
+    browser.run(f"({choice}.selectedIndex = 0, {choice}.dispatchEvent(new Event('change')))")
+    check(browser.run(names) == order, "the filter does not show all again")
+    browser.run("document.querySelector('#gallery tbody a').click()")
+    browser.until("document.querySelectorAll('details[open] > section').length === 1", "a link opens the machine")
+    printed = browser.post("/print", background=True, shrinkToFit=True)
+    (pictures / "gallery.pdf").write_bytes(base64.b64decode(printed))
+    browser.size(390, 844)
+    check(browser.run("document.documentElement.scrollWidth <= window.innerWidth + 1"), "the gallery is wider than a phone")
+    complaints = browser.complaints()
+    check(not complaints, "the console has complaints: " + "; ".join(complaints)[:2000])
+    check(not browser.run("'owned' in window"), "something of a report was executed")
+    print(f"{page.name}: {len(first)} machines, {page.stat().st_size / 1e3:.0f} kB")
+
+
 def main():
+    if sys.argv[1] == "--other":
+        report = other(json.loads(pathlib.Path(sys.argv[2]).read_text()))
+        pathlib.Path(sys.argv[3]).write_text(json.dumps(report, separators=(",", ":")))
+        return
+    if sys.argv[1] == "--gallery":
+        with tempfile.TemporaryDirectory() as downloads:
+            browser = Browser(downloads)
+            try:
+                gallery(browser, *map(pathlib.Path, sys.argv[2:4]))
+            finally:
+                browser.close()
+        return
     if sys.argv[1] in ("--hostile", "--large"):
         report = json.loads(pathlib.Path(sys.argv[2]).read_text())
         changed = enormous(hostile(report)) if sys.argv[1] == "--hostile" else large(report, int(sys.argv[4]))

@@ -257,7 +257,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -359,7 +359,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -441,7 +441,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -565,7 +565,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -883,7 +883,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1321,7 +1321,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1487,7 +1487,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1601,7 +1601,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1741,7 +1741,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1827,7 +1827,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1933,7 +1933,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -2035,7 +2035,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -2078,7 +2078,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__report)
-            opts="-o -v -h --chart --title --theme --format --output --scores --verbose --help"
+            opts="-o -v -h --chart --title --theme --format --output --scores --share --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2097,7 +2097,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -2179,7 +2179,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -2281,7 +2281,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -2359,7 +2359,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html svg png help" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)

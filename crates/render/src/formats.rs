@@ -17,6 +17,7 @@ pub const RENDERERS: &[&dyn Renderer] = &[
     &sc_membench::ScMembench,
     &openmetrics::OpenMetrics,
     &html::Html,
+    &html::GalleryPage,
     &chart::Svg,
     &chart::Png,
 ];

@@ -25,7 +25,11 @@ impl Renderer for Json {
     fn render_finite(&self, report: &Report, _options: &Options) -> Result<Vec<u8>> {
         check(report)?;
         let text = serde_json::to_string(report).map_err(cannot_write)?;
-        Ok(laid_out(inert(text).as_bytes()))
+        let deepest = match report.provenance.is_shared() {
+            true => DEEPEST_SHARED,
+            false => DEEPEST,
+        };
+        Ok(laid_out(inert(text).as_bytes(), deepest))
     }
 }
 
@@ -103,11 +107,15 @@ fn unsigned_zeros(text: String) -> String {
 /// Deeper containers share a line.
 const DEEPEST: usize = 7;
 
-/// Lays out compact JSON for people. Deep containers, and those without nested ones, are one line,
-/// so a sample is one line. One number per line would make large reports half white space.
-fn laid_out(compact: &[u8]) -> Vec<u8> {
+/// The same for shared reports, which have a line for each point: they are posted and kept.
+const DEEPEST_SHARED: usize = 4;
+
+/// Lays out compact JSON for people. Containers below `deepest`, and those without nested ones, are
+/// one line, so a sample is one line. One number per line would make large reports half white space.
+fn laid_out(compact: &[u8], deepest: usize) -> Vec<u8> {
     let mut layout = Layout {
         out: Vec::with_capacity(compact.len() + compact.len() / 4),
+        deepest,
         depth: 0,
         line: None,
     };
@@ -151,6 +159,8 @@ fn is_flat(mut inside: &[u8]) -> bool {
 /// State of laying out a document.
 struct Layout {
     out: Vec<u8>,
+    /// Depth below which containers share a line.
+    deepest: usize,
     /// Number of open containers.
     depth: usize,
     /// Depth of the container that is laid out on one line; `None` outside of such a container.
@@ -165,7 +175,8 @@ impl Layout {
             b'{' | b'[' => {
                 self.out.extend_from_slice(token);
                 self.depth += 1;
-                if self.line.is_none() && (is_empty || self.depth > DEEPEST || is_flat(after)) {
+                if self.line.is_none() && (is_empty || self.depth > self.deepest || is_flat(after))
+                {
                     self.line = Some(self.depth);
                 }
                 self.newline();
@@ -200,7 +211,7 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
-    use super::{laid_out, unsigned_zeros};
+    use super::{DEEPEST, laid_out, unsigned_zeros};
 
     #[test]
     fn only_numbers_lose_the_sign_of_a_zero() {
@@ -211,7 +222,8 @@ mod tests {
 
     #[test]
     fn what_has_no_parts_is_a_line() {
-        let text = |compact: &str| String::from_utf8(laid_out(compact.as_bytes())).unwrap();
+        let text =
+            |compact: &str| String::from_utf8(laid_out(compact.as_bytes(), DEEPEST)).unwrap();
         let wanted = "{\n  \"a\": [1, 2],\n  \"b\": {},\n  \"c\": [\n    {\"d\": \"{,:\\\"\", \
              \"e\": null},\n    []\n  ],\n  \"f\": 1\n}\n";
         assert_eq!(

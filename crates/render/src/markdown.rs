@@ -1,10 +1,11 @@
 //! The page as Markdown for an issue, a wiki or a chat.
 
 use super::blocks::Labelled;
+use super::gallery::machines_in_markdown;
 use super::grid::escape_markdown;
 use super::page::page;
 use super::provenance::provenance;
-use super::{Options, Renderer};
+use super::{NamedReport, Options, Renderer};
 use report::Report;
 use units::error::Result;
 
@@ -21,7 +22,7 @@ impl Renderer for Markdown {
     }
 
     fn help(&self) -> &'static str {
-        "the table as GitHub Markdown, with the origin of the numbers"
+        "the table as GitHub Markdown, with the origin of the numbers; of several reports a row each"
     }
 
     fn options(&self) -> &'static [&'static str] {
@@ -51,6 +52,13 @@ impl Renderer for Markdown {
             escape_markdown(&provenance(&report.provenance))
         ));
         Ok(parts.join("\n").into_bytes())
+    }
+
+    fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+        match reports {
+            [one] => self.render_finite(&one.report, options),
+            many => Ok(machines_in_markdown(many).into_bytes()),
+        }
     }
 }
 

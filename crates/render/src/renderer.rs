@@ -36,8 +36,8 @@ pub trait Renderer: Sync {
         match reports {
             [one] => self.render_finite(&one.report, options),
             many => Err(Error::usage(format!(
-                "too many reports for one output: {} in {}; html, svg and png show several; type \
-                 -o report.html",
+                "too many reports for one output: {} in {}; html, gallery, markdown, svg and png \
+                 show several; type -o report.html",
                 many.len(),
                 self.name()
             ))),

@@ -22,6 +22,7 @@ mod relation;
 mod report;
 mod report_verdict;
 mod sc_membench;
+mod shared;
 mod storage;
 mod store;
 mod trace;
@@ -53,12 +54,13 @@ pub use reading::LARGEST_REPORT;
 pub use relation::{CacheGroup, CacheId, Places, Relation};
 pub use report::{
     ClockFacts, DraftedPhase, Finding, KernelUsed, PhaseId, PhaseRoom, PlanSummary, Provenance,
-    Report, RunStatus, SCHEMA_VERSION, Tool,
+    Report, RunStatus, SCHEMA_VERSION, Tool, Withheld,
 };
 pub use sc_membench::{
     SC_MEMBENCH_HEADER, SC_MEMBENCH_OPERATIONS, ScMembenchForm, ScMembenchLeftOut, ScMembenchRow,
     Threads, sc_membench_form, sc_membench_report,
 };
+pub use shared::shared;
 pub use storage::{Latencies, SeekLatencies, SeekWindow, Storage, StorageSecond};
 pub use store::{Saved, is_replaceable, parse_saved, read_saved, write_atomically};
 pub use trace::{TraceFormat, TraceRecord, TraceWriter, read_trace};

@@ -73,6 +73,19 @@ pub struct Provenance {
     pub clock: ClockFacts,
     /// The machine.
     pub host: HostFacts,
+    /// Parts that `report --share` left out; present in shared reports only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<Withheld>,
+}
+
+/// A part that a shared report does not have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Withheld {
+    /// The part: `host name`.
+    pub part: String,
+    /// The reason, in a few words: `private`.
+    pub reason: String,
 }
 
 impl Provenance {
@@ -101,7 +114,13 @@ impl Provenance {
                 core: None,
             },
             host: HostFacts::unknown(why),
+            withheld: Vec::new(),
         }
+    }
+
+    /// True if the report was made for other people, without the parts that tell who measured.
+    pub fn is_shared(&self) -> bool {
+        !self.withheld.is_empty()
     }
 
     /// True if the report comes from a table, which has no facts about its session.

@@ -6,7 +6,9 @@ use super::common_options::{CommonOptions, MachineOptions};
 use super::exit;
 use super::experiment_request::ExperimentRequest;
 use super::fleet_options::FleetOptions;
-use super::formats::{Formats, Values, comparison_output, format_named, report_output, uses};
+use super::formats::{
+    Formats, Values, comparison_output, format_named, preferred, report_output, uses,
+};
 use super::health_options::HealthOptions;
 #[cfg(feature = "storage")]
 use super::io_options::IoOptions;
@@ -196,8 +198,8 @@ pub enum Theme {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  memgauge report last -o page.html")]
 pub struct ReportOptions {
-    /// Saved reports, journals, or last, last~1 for saved sessions; several are drawn over each
-    /// other
+    /// Saved reports, journals, or last, last~1 for saved sessions; several of one machine are drawn
+    /// over each other, several machines side by side
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
@@ -225,6 +227,11 @@ pub struct ReportOptions {
     /// With sc-membench: peaks, averages and scores by that tool's formulas, on standard error
     #[arg(long)]
     pub scores: bool,
+
+    /// Leave out host name, users, paths, command line, time of day and samples, and list what was
+    /// left out: a file to post
+    #[arg(long)]
+    pub share: bool,
 
     /// Tables with every reason and every dataset
     #[arg(long, short)]
@@ -400,7 +407,11 @@ impl ReportOptions {
             .output
             .as_deref()
             .and_then(|path| render::by_extension(path).ok());
-        file.or_else(|| format_named(self.format.as_deref()))
+        let chosen = || format_named(self.format.as_deref());
+        match file {
+            Some(file) => Some(preferred(file, self.format.as_ref().and_then(|_| chosen()))),
+            None => chosen(),
+        }
     }
 }
 

@@ -4,8 +4,12 @@ use super::terminal::terminal_width;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, ValueEnum};
-use render::{self, COMPARISON_FORMATS, FLEET_FORMATS, RENDERERS, Renderer};
+use render::{
+    self, COMPARISON_FORMATS, FLEET_FORMATS, NamedReport, RENDERERS, Renderer, are_several_machines,
+};
 use std::ffi::OsStr;
+use std::path::Path;
+use units::error::Error;
 
 /// Renderer of the format `name`; the first of the table without a name.
 pub fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
@@ -14,6 +18,41 @@ pub fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
         |name| render::by_name(name).ok(),
     )
 }
+
+/// Format of a file whose extension belongs to `found`: `chosen` if both make the same kind of file.
+pub fn preferred(
+    found: &'static dyn Renderer,
+    chosen: Option<&'static dyn Renderer>,
+) -> &'static dyn Renderer {
+    let is_page = |chosen: &&dyn Renderer| found.name() == PAGE && chosen.name() == GALLERY;
+    chosen.filter(is_page).unwrap_or(found)
+}
+
+/// Format of the file at `path` for `reports`. A page of several machines is a gallery, unless
+/// charts are requested, which are drawn over each other.
+///
+/// # Errors
+/// The extension is unknown and no format is chosen.
+pub fn file_format(
+    path: &Path,
+    chosen: Option<&'static dyn Renderer>,
+    reports: &[NamedReport],
+    charts: &[String],
+) -> Result<&'static dyn Renderer, Error> {
+    let found = render::by_extension(path).or_else(|e| chosen.ok_or(e))?;
+    let is_gallery = found.name() == PAGE
+        && chosen.is_none()
+        && charts.is_empty()
+        && are_several_machines(reports);
+    match is_gallery {
+        true => render::by_name(GALLERY),
+        false => Ok(preferred(found, chosen)),
+    }
+}
+
+/// Names of the formats that make pages.
+const PAGE: &str = "html";
+const GALLERY: &str = "gallery";
 
 /// True if `format` uses `option`.
 pub fn uses(format: Option<&'static dyn Renderer>, option: &str) -> bool {

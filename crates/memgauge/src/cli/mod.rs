@@ -37,6 +37,7 @@ mod resume;
 mod runs;
 mod sampling;
 mod saved;
+mod share;
 mod state;
 mod target;
 mod terminal;

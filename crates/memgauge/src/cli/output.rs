@@ -3,10 +3,11 @@
 use super::args::{ReportOptions, Theme};
 use super::common_options::CommonOptions;
 use super::exit::Exit;
+use super::formats::file_format;
 use super::target::{Target, check_no_folder, is_stdout, put};
 use super::terminal::{quoted, terminal_width};
 pub use super::terminal::{tell, to_stdout};
-use super::{saved, state};
+use super::{saved, share, state};
 use render::{self, NamedReport, Options, Renderer, SavedReport};
 use report::{Report, is_replaceable};
 use std::io::IsTerminal;
@@ -238,6 +239,9 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
             report: saved::read(&file)?,
         });
     }
+    if options.share {
+        share::share(&mut reports)?;
+    }
     let to_file = options
         .output
         .as_deref()
@@ -256,10 +260,9 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
     let mut notes = String::new();
     let mut nothing = false;
     put(options.output.as_deref(), |path| {
-        let by_extension = |path| render::by_extension(path).or_else(|e| chosen.ok_or(e));
         let format = path.map_or_else(
             || chosen.map_or_else(|| render::by_name("table"), Ok),
-            by_extension,
+            |path| file_format(path, chosen, &reports, &options.chart),
         )?;
         if let [one] = reports.as_slice() {
             notes = format.notes(&one.report, &settings)?;

@@ -65,5 +65,6 @@ pub(super) fn provenance(
         kernels,
         clock: machine.clock().clone(),
         host: machine.facts().clone(),
+        withheld: Vec::new(),
     }
 }

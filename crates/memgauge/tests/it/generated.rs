@@ -2,7 +2,9 @@
 //!
 //! Written by `cargo test --test it renew_generated_files -- --ignored`.
 
-use crate::helper::{folder, typed};
+use crate::helper::{folder, names, read, typed};
+use render::{NamedReport, machines_in_markdown};
+use report::read_saved;
 use std::path::PathBuf;
 
 /// Arguments of `memgauge generate`, and the file for each.
@@ -112,6 +114,62 @@ fn the_usage_page_and_the_man_page_have_all_exit_codes() {
     }
 }
 
+/// Folder of shared reports, and its page.
+const RESULTS: &str = "docs/results";
+const RESULTS_PAGE: &str = "docs/results/README.md";
+
+/// The shared reports of the collection, sorted by name.
+fn results() -> Vec<NamedReport> {
+    let files = names(&path(RESULTS));
+    let files = files.iter().filter(|name| name.ends_with(".json"));
+    let read = |name: &String| NamedReport {
+        name: name.trim_end_matches(".json").to_owned(),
+        report: read_saved(&path(RESULTS).join(name))
+            .expect("a report")
+            .into_report(),
+    };
+    files.map(read).collect()
+}
+
+/// The page of the collection with the table of its machines.
+fn results_page() -> String {
+    const HEADING: &str = "## Machines\n";
+    let text = read(&path(RESULTS_PAGE)).replace("\r\n", "\n");
+    let (before, after) = text.split_once(HEADING).expect("a section on machines");
+    let (comment, rest) = after.split_once("-->\n").expect("a comment");
+    let rest = rest.find("\n## ").map_or("", |next| &rest[next..]);
+    let results = results();
+    let file = |one: &NamedReport| {
+        let name = format!("{}.json", one.name);
+        let length = read(&path(RESULTS).join(&name)).replace("\r\n", "\n").len();
+        format!("- [{name}]({name}), {} kB\n", length / 1000)
+    };
+    let files: String = results.iter().map(file).collect();
+    format!(
+        "{before}{HEADING}{comment}-->\n\n{}\n{files}{rest}",
+        machines_in_markdown(&results)
+    )
+}
+
+#[test]
+fn the_page_of_results_is_made_from_the_collection() {
+    let kept = read(&path(RESULTS_PAGE)).replace("\r\n", "\n");
+    assert!(
+        kept == results_page(),
+        "out of date; cargo test --test it renew_generated_files -- --ignored"
+    );
+}
+
+#[test]
+fn the_collection_has_shared_reports_only() {
+    let results = results();
+    assert!(!results.is_empty());
+    for one in results {
+        let shared = report::shared(&one.report, &[]).expect("a report");
+        assert!(shared == one.report, "{}: not made with --share", one.name);
+    }
+}
+
 #[test]
 #[ignore = "writes the files that the other tests compare with"]
 fn renew_generated_files() {
@@ -121,6 +179,7 @@ fn renew_generated_files() {
         std::fs::write(path, text).expect("a file can be written");
     }
     std::fs::write(path("docs/usage.md"), usage()).expect("the page can be written");
+    std::fs::write(path(RESULTS_PAGE), results_page()).expect("the page can be written");
     std::fs::write(path("docs/messages.md"), crate::prose::page())
         .expect("the page can be written");
 }

@@ -25,6 +25,7 @@ mod prose;
 mod resume;
 mod saved_runs;
 mod scaling;
+mod sharing;
 mod simulated;
 mod source;
 mod storage;

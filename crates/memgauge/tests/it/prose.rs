@@ -186,7 +186,7 @@ fn paragraphs(file: &str, text: &str) -> Vec<Text> {
 fn documents() -> Vec<(String, String)> {
     let root = workspace();
     let mut all = Vec::new();
-    for folder in ["", "docs", "docs/method"] {
+    for folder in ["", "docs", "docs/method", "docs/results"] {
         let entries = fs::read_dir(root.join(folder)).expect("a folder");
         for path in entries.flatten().map(|entry| entry.path()) {
             let name = Path::new(folder).join(path.file_name().expect("a name"));

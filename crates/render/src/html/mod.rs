@@ -7,9 +7,11 @@
 mod compared;
 mod data;
 mod fleet;
+mod gallery;
 
 pub(super) use compared::compared;
 pub(super) use fleet::fleet;
+pub(super) use gallery::GalleryPage;
 
 use super::blocks::{Block, Labelled};
 use super::chart::{Chart, charts, chosen, outcomes};

@@ -39,7 +39,7 @@ fn an_unknown_format_is_answered_with_the_nearest() {
     assert_eq!(
         say("tabel"),
         "unknown format: 'tabel'; known are table, json, jsonl, csv, line, markdown, \
-         sc-membench, openmetrics, html, svg, png; did you mean 'table'?"
+         sc-membench, openmetrics, html, gallery, svg, png; did you mean 'table'?"
     );
     assert!(
         say("zzz").ends_with("png; type one of these"),

@@ -24,6 +24,7 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
             "svg" => ("svg.txt".to_owned(), shapes(&bytes)),
             "png" => ("png.txt".to_owned(), coarse(&bytes)),
             "html" => ("html".to_owned(), skeleton(&bytes)),
+            "gallery" => ("gallery".to_owned(), without_look(&bytes)),
             name => (name.to_owned(), bytes),
         });
     }

@@ -185,5 +185,6 @@ pub fn provenance(command_line: &[&str]) -> Provenance {
             core: Some(Hertz(4.95e9)),
         },
         host: host(),
+        withheld: Vec::new(),
     }
 }

@@ -7,6 +7,7 @@
 mod charts;
 mod comparisons;
 mod formats;
+mod gallery;
 mod golden;
 mod machine;
 mod properties;
