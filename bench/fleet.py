@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Times `memgauge fleet` on generated reports of about 20 kB.
 
-bench/fleet.py [--nodes 1000,10000,100000] [--folder DIR] [--keep] [--page]
+bench/fleet.py [--nodes 1000,10000,100000] [--folder DIR] [--keep] [--page] [--duckdb]
 
 A report has the parts of a real one: facts about the machine with sources, 20 headline points with
 summaries, evidence and a few samples. One machine in 200 is slow. Each size is read from single
 files, then from one file of JSON Lines. The table has wall time, processor time and memory.
+With --duckdb the same question is asked of DuckDB (pip install duckdb) on the JSON Lines: machines
+that lie beyond the floor and five scaled MADs of their group, in two quantities or more.
 """
 
 import argparse
@@ -136,10 +138,38 @@ def report(index, random):
     return whole
 
 
-def timed(arguments, stdin=None):
-    """Exit code, seconds, processor seconds and MiB of a run."""
+QUESTION = """
+WITH reports AS (
+    SELECT provenance.host.system.hostname.value AS node,
+           provenance.host.cpu.model_name.value AS model, unnest(datasets) AS dataset
+    FROM read_json('{lines}', format = 'newline_delimited')),
+points AS (
+    SELECT node, model, dataset.experiment AS experiment, dataset.quantity.higher_is_better AS more,
+           unnest(dataset.points) AS point FROM reports),
+speeds AS (
+    SELECT node, model, experiment, point.coordinates.level AS level,
+           point.coordinates.operation AS operation, point.coordinates.threads AS threads,
+           ln(point.outcome.summary.median) * CASE WHEN more THEN 1 ELSE -1 END AS speed FROM points),
+scales AS (
+    SELECT model, experiment, level, operation, threads, median(speed) AS middle, mad(speed) AS mad
+    FROM speeds GROUP BY ALL)
+SELECT node, count(*) AS quantities FROM speeds NATURAL JOIN scales
+WHERE middle - speed > greatest(5 * 1.4826 * mad, ln(1.03)) GROUP BY node HAVING quantities > 1
+"""
+
+
+def ask_duckdb(lines):
+    """Prints how many machines DuckDB finds."""
+    import duckdb
+
+    duckdb.execute("SET threads = 2")
+    print(len(duckdb.execute(QUESTION.format(lines=lines)).fetchall()))
+
+
+def timed(command):
+    """Exit code, seconds, processor seconds and MiB of a run, and its output."""
     start = time.monotonic()
-    child = subprocess.Popen([PROGRAM, "fleet", *arguments], stdin=stdin, stdout=subprocess.PIPE)
+    child = subprocess.Popen(command, stdout=subprocess.PIPE)
     output = child.stdout.read()
     _, status, usage = os.wait4(child.pid, 0)
     seconds = time.monotonic() - start
@@ -153,7 +183,11 @@ def main():
     parser.add_argument("--folder", help="a folder with room for all reports twice")
     parser.add_argument("--keep", action="store_true", help="leave the reports there")
     parser.add_argument("--page", action="store_true", help="also time the HTML page")
+    parser.add_argument("--duckdb", action="store_true", help="also ask DuckDB")
+    parser.add_argument("--ask-duckdb", metavar="FILE", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.ask_duckdb:
+        return ask_duckdb(options.ask_duckdb)
     root = tempfile.mkdtemp(dir=options.folder)
     print("| machines | bytes | input | seconds | processor seconds | MiB | slow machines |")
     print("|---|---|---|---|---|---|---|")
@@ -176,9 +210,14 @@ def main():
             runs = [("files", [folder, "--format", "jsonl"]), ("lines", [lines, "--format", "jsonl"])]
             if options.page:
                 runs.append(("lines, a page", [lines, "--format", "html"]))
-            for name, arguments in runs:
-                code, seconds, cpu, memory, output = timed(arguments)
+            runs = [(name, [PROGRAM, "fleet", *arguments]) for name, arguments in runs]
+            if options.duckdb:
+                runs.append(("lines, DuckDB", [sys.executable, __file__, "--ask-duckdb", lines]))
+            for name, command in runs:
+                code, seconds, cpu, memory, output = timed(command)
                 slow = output.count(b'"state":"slow"') if b"<html" not in output[:100] else len(output)
+                if name == "lines, DuckDB":
+                    slow = int(output)
                 if code not in (0, 4):
                     sys.exit(f"exit code {code}")
                 print(f"| {nodes} | {size} | {name} | {seconds:.2f} | {cpu:.2f} | {memory:.0f} | {slow} |",

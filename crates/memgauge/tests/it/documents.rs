@@ -4,11 +4,12 @@ use crate::helper::{Finished, folder, memgauge, put, read};
 use std::collections::BTreeSet;
 
 /// Documents with commands, and the least number of commands in each.
-const DOCUMENTS: [(&str, usize); 4] = [
+const DOCUMENTS: [(&str, usize); 5] = [
     ("README.md", 10),
     ("docs/usage.md", 35),
     ("docs/coming-from.md", 70),
     ("docs/results/README.md", 5),
+    ("docs/fleets.md", 5),
 ];
 
 /// Commands without a plan, which get no `--dry-run`.
