@@ -2,6 +2,7 @@
 
 use super::exit::Exit;
 use super::fleet_options::FleetOptions;
+use super::since::Since;
 use super::target::{is_stdout, put, reason, reason_in};
 use super::terminal::{tell, terminal_width};
 use render::{FLEET_FORMATS, Options, fleet_summary};
@@ -14,7 +15,8 @@ use std::thread;
 use units::counted;
 use units::error::{Error, Result};
 use verdict::{
-    Expectations, FleetCollection, FleetSettings, FleetVerdict, LeftOut, NodeState, judge_fleet,
+    Expectations, FleetCollection, FleetSettings, FleetVerdict, HistoryState, LeftOut, NodeState,
+    judge_fleet, judge_fleet_since,
 };
 
 /// Extensions of files that are read from folders.
@@ -29,8 +31,9 @@ const BUFFER: usize = 64 << 10;
 /// Longest file of expectations.
 const MAX_EXPECTATIONS: u64 = 256 << 20;
 
-/// Judges the machines of all reports. Exits with a failed check for a slow machine, and as
-/// incomplete if an input was left out or a machine could not be judged.
+/// Judges the machines of all reports. Exits with a failed check for a slow machine or one that
+/// became slower. Exits as incomplete if an input was left out, a machine could not be judged, or
+/// no history could be.
 pub fn run(options: &FleetOptions) -> Result<Exit> {
     let chosen = options
         .format
@@ -44,11 +47,16 @@ pub fn run(options: &FleetOptions) -> Result<Exit> {
     };
     let expected = options.expect.as_deref().map(expectations).transpose()?;
     let inputs = inputs(&options.files)?;
-    let (collection, mut left_out) = read_all(&inputs);
+    let since = options.since.as_ref().map(Since::moment);
+    let (collection, mut left_out) = read_all(&inputs, since.as_deref());
     let (fleet, twice) = collection.finish();
     left_out.extend(twice);
     left_out.sort();
-    let verdict = judge_fleet(&fleet, left_out, &settings, expected.as_ref());
+    let expected = expected.as_ref();
+    let verdict = match &since {
+        None => judge_fleet(&fleet, left_out, &settings, expected),
+        Some(since) => judge_fleet_since(&fleet, left_out, &settings, expected, since),
+    };
     drop(fleet);
     if let Some(path) = &options.write_expectations {
         write_expectations(path, &verdict.learned)?;
@@ -76,9 +84,12 @@ pub fn run(options: &FleetOptions) -> Result<Exit> {
 fn exit(verdict: &FleetVerdict) -> Exit {
     let tally = verdict.tally();
     let count = |state: NodeState| tally[state as usize];
-    if count(NodeState::Slow) > 0 {
+    let history = verdict.history.as_ref();
+    let is_slower = history.is_some_and(|own| own.count(HistoryState::Slower) > 0);
+    let has_no_history = history.is_some_and(|own| own.judged == 0);
+    if count(NodeState::Slow) > 0 || is_slower {
         Exit::CheckFailed
-    } else if count(NodeState::Inconclusive) > 0 || !verdict.left_out.is_empty() {
+    } else if count(NodeState::Inconclusive) > 0 || !verdict.left_out.is_empty() || has_no_history {
         Exit::Incomplete
     } else {
         Exit::Done
@@ -147,19 +158,20 @@ fn in_folder(folder: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads all inputs with several threads.
-fn read_all(inputs: &[PathBuf]) -> (FleetCollection, Vec<LeftOut>) {
+/// Reads all inputs with several threads. Machines keep their histories if `since` is given.
+fn read_all(inputs: &[PathBuf], since: Option<&str>) -> (FleetCollection, Vec<LeftOut>) {
     let next = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, |n| n.get());
+    let empty = || since.map_or_else(FleetCollection::default, FleetCollection::with_history);
     let work = || {
-        let mut collection = FleetCollection::default();
+        let mut collection = empty();
         let mut left_out = Vec::new();
         while let Some(path) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
             read(path, &mut collection, &mut left_out);
         }
         (collection, left_out)
     };
-    let mut collection = FleetCollection::default();
+    let mut collection = empty();
     let mut left_out = Vec::new();
     thread::scope(|scope| {
         let count = threads.min(MAX_THREADS).min(inputs.len());

@@ -31,6 +31,7 @@ mod resume;
 mod runs;
 mod sampling;
 mod saved;
+mod since;
 mod state;
 mod target;
 mod terminal;
