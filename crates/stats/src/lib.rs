@@ -38,7 +38,7 @@ pub use order::{
 pub use placement::placement;
 pub use quietest::{agrees, quietest};
 pub use random::{SplitMix64, derive};
-pub use ratio::ratio_interval;
+pub use ratio::{few_ratio_interval, ratio_interval};
 pub use stop::StopRule;
 pub use tails::{normal_tail, student_tail};
 pub use trend::{Drift, drift};

@@ -13,6 +13,7 @@ mod finding_kinds;
 mod fleet;
 mod judge;
 mod limits;
+mod report_set;
 mod sample_statistics;
 
 pub use advice::{because, for_cause};
@@ -32,4 +33,5 @@ pub use fleet::{
 };
 pub use judge::{GRANTED, SPREAD, VerdictInput, judge, reason};
 pub use limits::{MemoryTraffic, PortTraffic, base_clock, memory_limit, port_limit};
+pub use report_set::ReportSet;
 pub use sample_statistics::SampleStatistics;

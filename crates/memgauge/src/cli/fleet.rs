@@ -2,6 +2,7 @@
 
 use super::exit::Exit;
 use super::fleet_options::FleetOptions;
+use super::folders::files_in;
 use super::since::Since;
 use super::target::{is_stdout, put, reason, reason_in};
 use super::terminal::{tell, terminal_width};
@@ -117,45 +118,21 @@ fn inputs(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
             all.push(path.clone());
             continue;
         }
-        let before = all.len();
-        in_folder(path, &mut all).map_err(|e| refused(&e))?;
-        if all.len() == before {
+        let files = files_in(path, &EXTENSIONS).map_err(|e| refused(&e))?;
+        if files.is_empty() {
             return Err(Error::usage(format!(
                 "cannot read the reports: '{}' has no file that ends in .json, .jsonl or .ndjson; \
                  type the name of a folder of reports",
                 path.display()
             )));
         }
-        all[before..].sort();
+        all.extend(files);
     }
     Ok(all)
 }
 
 fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
-}
-
-/// Adds the files of a folder and of the folders in it. Links to folders are not followed.
-fn in_folder(folder: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            let path = entry.path();
-            let extension = path.extension().and_then(|e| e.to_str());
-            let is_known = extension.is_some_and(|e| {
-                let e = e.to_ascii_lowercase();
-                EXTENSIONS.contains(&e.as_str())
-            });
-            if kind.is_dir() {
-                open.push(path);
-            } else if is_known && (kind.is_file() || path.is_file()) {
-                all.push(path);
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Reads all inputs with several threads. Machines keep their histories if `since` is given.

@@ -14,6 +14,7 @@ mod exit;
 mod experiment_request;
 mod fleet;
 mod fleet_options;
+mod folders;
 mod formats;
 mod generate;
 mod given;
