@@ -379,24 +379,45 @@ fn a_machine_that_recovered_or_changed_before_is_not_slower() {
         "{verdict:?}"
     );
     assert_eq!(in_state(&verdict, HistoryState::ShortHistory), ["m4"]);
+    // The change that counts is larger than the one before it, or smaller.
     let later = |machine: usize, number: usize, _: usize| match machine {
-        2 if number >= 15 => -0.4,
-        2 if number >= 5 => -0.2,
+        2 if number >= 13 => -0.4,
+        2 if number >= 5 => -0.3,
+        3 if number >= 13 => -0.7,
+        3 if number >= 5 => -0.1,
         _ => 0.0,
     };
-    let verdict = judged_group(8, TWENTY, later);
-    assert_eq!(in_state(&verdict, HistoryState::Slower), ["m2"]);
-    let node = verdict
+    let verdict = judged_group(16, TWENTY, later);
+    assert_eq!(in_state(&verdict, HistoryState::Slower), ["m2", "m3"]);
+    for node in verdict
         .nodes
         .iter()
-        .find(|node| node.node == "m2")
-        .expect("m2");
-    let change = node
-        .history
-        .as_ref()
-        .and_then(|own| own.change.as_ref())
-        .expect("a change");
-    assert_eq!((change.reports_before, change.reports_after), (7, 5));
+        .filter(|node| state(node) == HistoryState::Slower)
+    {
+        let change = node.history.as_ref().and_then(|own| own.change.as_ref());
+        let change = change.expect("a change");
+        let reports = (change.reports_before, change.reports_after);
+        assert_eq!(reports, (7, 7), "{node:?}");
+    }
+}
+
+#[test]
+fn a_machine_whose_quantities_changed_has_no_history() {
+    let mut fleet = FleetCollection::with_history(&TWENTY.start(12));
+    for number in 0..20 {
+        let mut report = report("one", TWENTY.start(number), 8, "6.1", &[0.0; 4]);
+        if number >= 12 {
+            report
+                .values
+                .iter_mut()
+                .for_each(|value| value.experiment = "other".to_owned());
+        }
+        fleet
+            .add(report, format!("one-{number}"))
+            .expect("a report");
+    }
+    let verdict = judged(fleet, &TWENTY.start(12));
+    assert_eq!(in_state(&verdict, HistoryState::ShortHistory), ["one"]);
 }
 
 #[test]
@@ -442,6 +463,8 @@ fn changed_hardware_is_told_and_the_history_goes_on() {
         let mut report = report("lost", dates.start(number), 8, "6.1", &[speed; QUANTITIES]);
         if has_lost {
             report.hardware.memory = Some(Bytes::gib(192));
+            // A fact that was unknown did not change.
+            report.hardware.signature = Some("25/97/2".to_owned());
         }
         fleet
             .add(report, format!("lost-{number}"))
@@ -478,6 +501,7 @@ fn changed_hardware_is_told_and_the_history_goes_on() {
         hardware.contains("2026-01-16") && hardware.contains("2026-01-17"),
         "{hardware}"
     );
+    assert!(!hardware.contains("stepping"), "{hardware}");
     let findings = verdict
         .findings
         .iter()

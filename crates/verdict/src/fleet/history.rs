@@ -296,7 +296,8 @@ struct OwnChange {
 }
 
 impl OwnChange {
-    /// `None` if there are too few reports before the moment in question or none since.
+    /// `None` if there are too few reports before the moment in question since the last change, or
+    /// none since that moment, or if they have no quantity in common.
     fn new(fleet: &Fleet, machine: &Machine<'_>, scatters: &Scatters, floor: f64) -> Option<Self> {
         let end = machine.reports.len();
         if machine.first < LEAST_BEFORE || machine.first == end {
@@ -318,9 +319,6 @@ impl OwnChange {
         let later = places.iter().rfind(|place| **place > machine.first);
         let before = earlier.copied().unwrap_or(0)..machine.first;
         let after = later.copied().unwrap_or(machine.first)..end;
-        if before.len() < LEAST_BEFORE {
-            return None;
-        }
         let mut found = Self {
             before,
             after,
