@@ -608,12 +608,16 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__fleet)
-            opts="-o -v -h --floor --false-alarms --least-nodes --expect --write-expectations --format --output --verbose --help"
+            opts="-o -v -h --since --floor --false-alarms --least-nodes --expect --write-expectations --format --output --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --floor)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

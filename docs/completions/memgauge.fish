@@ -667,6 +667,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s o -l outpu
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l any-kernel -d 'Compare points of different kernels, too, even if the candidates differed'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s v -l verbose -d 'Every point, also those that are the same, and every reason'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c memgauge -n "__fish_memgauge_using_subcommand fleet" -l since -d 'Find machines that became slower since WHEN, against their own older reports: a date or an age such as 7d' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand fleet" -l floor -d 'Differences up to this share do not matter: 3%, 0.5%' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand fleet" -l false-alarms -d 'Values that chance may move beyond their threshold, in the whole fleet' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand fleet" -l least-nodes -d 'Machines with the same hardware that a verdict needs' -r

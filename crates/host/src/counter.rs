@@ -106,9 +106,20 @@ pub fn thread_cpu() -> Option<Nanos> {
 
 /// Current date and time in RFC 3339, UTC, to the second.
 pub fn wall_clock() -> String {
-    let now = time::OffsetDateTime::now_utc().replace_nanosecond(0);
-    let text = now.ok().and_then(|now| {
-        now.format(&time::format_description::well_known::Rfc3339)
+    utc_text(time::OffsetDateTime::now_utc())
+}
+
+/// Date and time that were `age` ago, in the form of [`wall_clock`].
+pub fn wall_clock_before(age: Nanos) -> String {
+    let age = time::Duration::seconds_f64(age.secs().clamp(0.0, 1e12));
+    let then = time::OffsetDateTime::now_utc().checked_sub(age);
+    utc_text(then.unwrap_or(time::OffsetDateTime::UNIX_EPOCH))
+}
+
+fn utc_text(moment: time::OffsetDateTime) -> String {
+    let text = moment.replace_nanosecond(0).ok().and_then(|moment| {
+        moment
+            .format(&time::format_description::well_known::Rfc3339)
             .ok()
     });
     text.unwrap_or_else(|| "unknown".to_owned())

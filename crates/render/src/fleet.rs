@@ -4,7 +4,7 @@ use super::grid::{Column, Grid};
 use super::request::Options;
 use super::text::shorten;
 use units::{counted, fixed};
-use verdict::{FleetVerdict, GroupVerdict, NodeState, NodeVerdict};
+use verdict::{FleetVerdict, GroupVerdict, HistoryState, MAX_HISTORY, NodeState, NodeVerdict};
 
 /// Limits of rows without `--verbose`, so that a table fits on a screen.
 const MAX_SLOW: usize = 12;
@@ -29,11 +29,27 @@ pub fn fleet_summary(fleet: &FleetVerdict) -> String {
         .map(|(state, count)| format!("{count} {}", state.word()))
         .collect();
     text.push_str(&counts.join(", "));
+    if let Some(history) = &fleet.history {
+        let slower = history.count(HistoryState::Slower);
+        text.push_str(&format!("; {slower} slower since {}", date(&history.since)));
+    }
     if !fleet.left_out.is_empty() {
         let inputs = counted(fleet.left_out.len(), "input");
         text.push_str(&format!("; {inputs} left out"));
     }
     text
+}
+
+/// Date of a moment, with the time of day unless that is midnight.
+fn date(moment: &str) -> &str {
+    let midnight = moment.strip_suffix("T00:00:00Z");
+    midnight.unwrap_or_else(|| moment.strip_suffix(":00Z").unwrap_or(moment))
+}
+
+/// True if a machine became slower in its own history.
+pub(super) fn is_slower(node: &NodeVerdict) -> bool {
+    let history = node.history.as_ref();
+    history.is_some_and(|own| own.state == HistoryState::Slower)
 }
 
 /// Number of rows of `all` that are shown, and a line about the others.
@@ -60,26 +76,49 @@ fn lines(rows: Vec<Vec<String>>, width: Option<u16>) -> String {
 }
 
 /// Machines in one state, with the reasons.
-fn machines(fleet: &FleetVerdict, state: NodeState, most: usize, options: &Options) -> String {
-    let all: Vec<&NodeVerdict> = fleet
-        .nodes
+fn in_state(fleet: &FleetVerdict, state: NodeState, most: usize, options: &Options) -> String {
+    let all = fleet.nodes.iter().filter(|node| node.state == state);
+    let all: Vec<(&NodeVerdict, &str)> = all.map(|node| (node, node.reason.as_str())).collect();
+    machines(fleet, state.word(), &all, most, options)
+}
+
+/// Machines that became slower in their own history, with the reasons.
+fn slower(fleet: &FleetVerdict, options: &Options) -> String {
+    let all = fleet.nodes.iter().filter(|node| is_slower(node));
+    let reason = |node: &'_ NodeVerdict| -> String {
+        let history = node.history.as_ref();
+        history.map_or_else(String::new, |own| own.reason.clone())
+    };
+    let all: Vec<(&NodeVerdict, String)> = all.map(|node| (node, reason(node))).collect();
+    let all: Vec<(&NodeVerdict, &str)> = all
         .iter()
-        .filter(|node| node.state == state)
+        .map(|(node, reason)| (*node, reason.as_str()))
         .collect();
+    machines(fleet, HistoryState::Slower.word(), &all, MAX_SLOW, options)
+}
+
+/// Machines with their reasons, under a heading.
+fn machines(
+    fleet: &FleetVerdict,
+    heading: &str,
+    all: &[(&NodeVerdict, &str)],
+    most: usize,
+    options: &Options,
+) -> String {
     let (count, note) = shown(all.len(), most, options.verbose, "machines");
     if all.is_empty() {
         return String::new();
     }
-    let row = |node: &&NodeVerdict| {
+    let row = |(node, reason): &(&NodeVerdict, &str)| {
         vec![
             shorten(&node.node, LONGEST_NODE),
-            node.reason.clone(),
+            (*reason).to_owned(),
             fleet.groups[node.group].digest.clone(),
         ]
     };
     let grid = Grid {
         columns: vec![
-            Column::left(state.word()),
+            Column::left(heading),
             Column::left("reason"),
             Column::left("group"),
         ],
@@ -130,12 +169,13 @@ pub(super) fn groups(fleet: &FleetVerdict, count: usize) -> Grid {
 /// The table for people.
 pub(super) fn table(fleet: &FleetVerdict, options: &Options) -> String {
     let mut parts = vec![lines(vec![vec![fleet_summary(fleet)]], options.width)];
+    parts.push(slower(fleet, options));
     for (state, most) in [
         (NodeState::Slow, MAX_SLOW),
         (NodeState::Unusual, MAX_OTHERS),
         (NodeState::Inconclusive, MAX_OTHERS),
     ] {
-        parts.push(machines(fleet, state, most, options));
+        parts.push(in_state(fleet, state, most, options));
     }
     let (count, note) = shown(
         fleet.groups.len(),
@@ -187,7 +227,33 @@ pub(super) fn legend(fleet: &FleetVerdict) -> String {
         ));
         parts.push("z: distance in standard deviations of the group".to_owned());
     }
-    if fleet.older > 0 {
+    if let Some(history) = &fleet.history {
+        if history.judged > 0 {
+            parts.push(format!(
+                "slower: the same against its own reports before {}, beyond what its group has in \
+                 common",
+                date(&history.since)
+            ));
+        }
+        let short = history.count(HistoryState::ShortHistory);
+        if short > 0 {
+            let machines = counted(short, "machine");
+            parts.push(format!("{machines} with too few earlier reports for it"));
+        }
+        let silent = history.count(HistoryState::NoReport);
+        if silent > 0 {
+            parts.push(format!(
+                "{} without a later report",
+                counted(silent, "machine")
+            ));
+        }
+        if fleet.older > 0 {
+            let reports = counted(fleet.older, "oldest report");
+            parts.push(format!(
+                "{reports} left out: {MAX_HISTORY} of a machine count"
+            ));
+        }
+    } else if fleet.older > 0 {
         let reports = counted(fleet.older, "older report");
         parts.push(format!("{reports} of the same machines not judged"));
     }

@@ -1,6 +1,6 @@
 //! The formats of a judgement on a fleet.
 
-use super::fleet::table as fleet_table;
+use super::fleet::{is_slower, table as fleet_table};
 use super::html;
 use super::json::inert;
 use super::openmetrics::written;
@@ -9,7 +9,9 @@ use super::result_format::{ResultFormat, ResultFormats};
 use super::text::clean;
 use serde_json::{Value, json};
 use units::error::{Error, Result};
-use verdict::{FleetVerdict, NodeState, NodeVerdict, Outlier};
+use verdict::{
+    FleetHistory, FleetVerdict, HistoryState, NodeHistory, NodeState, NodeVerdict, Outlier,
+};
 
 /// Function that renders a judgement.
 pub type RenderFleet = fn(&FleetVerdict, &Options) -> Result<Vec<u8>>;
@@ -113,7 +115,7 @@ fn machine(fleet: &FleetVerdict, node: &NodeVerdict) -> Value {
         .iter()
         .map(|one| outlier(fleet, one))
         .collect();
-    json!({
+    let mut machine = json!({
         "node": node.node,
         "state": node.state.word(),
         "reason": node.reason,
@@ -123,6 +125,48 @@ fn machine(fleet: &FleetVerdict, node: &NodeVerdict) -> Value {
         "source": node.source,
         "judged": node.judged,
         "outliers": outliers,
+    });
+    if let Some(own) = &node.history {
+        machine["history"] = history(fleet, own);
+    }
+    machine
+}
+
+/// A machine against its own history, for programs.
+fn history(fleet: &FleetVerdict, own: &NodeHistory) -> Value {
+    let change = own.change.as_ref().map(|change| {
+        json!({
+            "quantity": label(fleet, change.quantity),
+            "unit": unit(fleet, change.quantity),
+            "before": change.before,
+            "after": change.after,
+            "ratio": change.ratio,
+            "common_ratio": change.common_ratio,
+            "z": change.z,
+            "last_before": change.last_before,
+            "first_after": change.first_after,
+            "reports_before": change.reports_before,
+            "reports_after": change.reports_after,
+            "quantities": change.quantities,
+        })
+    });
+    json!({
+        "state": own.state.word(),
+        "reason": own.reason,
+        "reports": own.reports,
+        "hardware": own.hardware,
+        "change": change,
+    })
+}
+
+/// Histories of a fleet in numbers, for programs.
+fn histories(history: &FleetHistory) -> Value {
+    let counts = HistoryState::ALL.iter().zip(history.nodes);
+    let counts = counts.map(|(state, count)| (state.word().to_owned(), Value::from(count)));
+    json!({
+        "since": history.since,
+        "judged_changes": history.judged,
+        "tally": counts.collect::<serde_json::Map<String, Value>>(),
     })
 }
 
@@ -181,7 +225,7 @@ fn json_document(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
         .iter()
         .map(|node| machine(fleet, node))
         .collect();
-    let document = json!({
+    let mut document = json!({
         "floor": fleet.settings.floor,
         "false_alarms": fleet.settings.false_alarms,
         "least_nodes": fleet.settings.least_nodes,
@@ -193,6 +237,9 @@ fn json_document(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
         "groups": groups,
         "nodes": nodes,
     });
+    if let Some(own) = &fleet.history {
+        document["history"] = histories(own);
+    }
     let text = serde_json::to_string_pretty(&document)
         .map_err(|e| Error::failure(format!("cannot write the fleet: {e}")))?;
     Ok((inert(text) + "\n").into_bytes())
@@ -209,19 +256,21 @@ fn counts(nodes: [usize; 4]) -> Value {
 fn csv(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
     let cannot = |e: ::csv::Error| Error::failure(format!("cannot write CSV: {e}"));
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer
-        .write_record([
-            "node", "state", "group", "hardware", "quantity", "unit", "value", "median", "change",
-            "z", "outliers", "judged", "reason", "started", "source",
-        ])
-        .map_err(cannot)?;
+    let mut columns = vec![
+        "node", "state", "group", "hardware", "quantity", "unit", "value", "median", "change", "z",
+        "outliers", "judged", "reason", "started", "source",
+    ];
+    if fleet.history.is_some() {
+        columns.extend(HISTORY_COLUMNS);
+    }
+    writer.write_record(columns).map_err(cannot)?;
     for node in &fleet.nodes {
         let first = node.outliers.first();
         let number = |figure: fn(&Outlier) -> f64| {
             first.map_or_else(String::new, |one| (figure(one) + 0.0).to_string())
         };
         let group = &fleet.groups[node.group];
-        let row = [
+        let mut row = vec![
             clean(&node.node),
             node.state.word().to_owned(),
             group.digest.clone(),
@@ -238,11 +287,53 @@ fn csv(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
             clean(&node.started),
             clean(&node.source),
         ];
+        row.extend(
+            node.history
+                .iter()
+                .flat_map(|own| history_cells(fleet, own)),
+        );
         writer.write_record(row).map_err(cannot)?;
     }
     writer
         .into_inner()
         .map_err(|e| Error::failure(format!("cannot write CSV: {e}")))
+}
+
+/// Columns of the histories, which a judgement without them does not have.
+const HISTORY_COLUMNS: [&str; 10] = [
+    "history_state",
+    "history_quantity",
+    "history_unit",
+    "before",
+    "after",
+    "ratio",
+    "common_ratio",
+    "last_before",
+    "first_after",
+    "history_reason",
+];
+
+/// Cells of these columns.
+fn history_cells(fleet: &FleetVerdict, own: &NodeHistory) -> [String; 10] {
+    let mut cells = <[String; 10]>::default();
+    cells[0] = own.state.word().to_owned();
+    if let Some(change) = &own.change {
+        cells[1] = clean(label(fleet, change.quantity));
+        cells[2] = clean(unit(fleet, change.quantity));
+        let figures = [
+            change.before,
+            change.after,
+            change.ratio,
+            change.common_ratio,
+        ];
+        for (cell, figure) in cells[3..7].iter_mut().zip(figures) {
+            *cell = figure.to_string();
+        }
+        cells[7] = clean(&change.last_before);
+        cells[8] = clean(&change.first_after);
+    }
+    cells[9] = clean(&own.reason);
+    cells
 }
 
 fn openmetrics(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
@@ -303,6 +394,26 @@ fn openmetrics(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
     let help = "value divided by the median of the group, less 1";
     let name = "memgauge_fleet_change_ratio";
     family(name, "ratio", help, changes.collect());
+    if let Some(history) = &fleet.history {
+        let counts = HistoryState::ALL.iter().zip(history.nodes);
+        let counts =
+            counts.map(|(state, count)| labelled(&[("history", state.word())], count.to_string()));
+        let help = "machines against their own histories";
+        family("memgauge_fleet_histories", "", help, counts.collect());
+        let slower = fleet.nodes.iter().filter(|node| is_slower(node));
+        let ratios = slower.filter_map(|node| {
+            let change = node.history.as_ref()?.change.as_ref()?;
+            let labels = [
+                ("node", node.node.as_str()),
+                ("group", fleet.groups[node.group].digest.as_str()),
+                ("quantity", label(fleet, change.quantity)),
+            ];
+            Some(labelled(&labels, change.ratio.to_string()))
+        });
+        let name = "memgauge_fleet_slower_ratio";
+        let help = "value of a machine that became slower divided by its earlier value";
+        family(name, "ratio", help, ratios.collect());
+    }
     let left_out = vec![format!(" {}", fleet.left_out.len())];
     let help = "inputs that were not judged";
     family("memgauge_fleet_left_out", "", help, left_out);

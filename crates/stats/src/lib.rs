@@ -6,6 +6,7 @@
 
 mod bends;
 mod capacity;
+mod change_point;
 #[cfg(test)]
 mod coverage_tests;
 mod groups;
@@ -25,6 +26,7 @@ mod within;
 
 pub use bends::{first_passing, knee_below_chord, unevenness};
 pub use capacity::{CacheEnd, cache_ends, deviation, fewer_than};
+pub use change_point::{Series, likely_change};
 pub use histogram::Histogram;
 pub use knees::{Knee, knees};
 pub use levels::{Headline, headline};
@@ -36,7 +38,7 @@ pub use order::{
 pub use placement::placement;
 pub use quietest::{agrees, quietest};
 pub use random::{SplitMix64, derive};
-pub use ratio::ratio_interval;
+pub use ratio::{few_ratio_interval, ratio_interval};
 pub use stop::StopRule;
 pub use tails::{normal_tail, student_tail};
 pub use trend::{Drift, drift};

@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Axis of `--repeat`: repetitions are further values of one point.
-const REPEAT: &str = "repeat";
+pub(super) const REPEAT: &str = "repeat";
 /// Axis of the kernel, which kernel selection may have chosen.
 const KERNEL: &str = "kernel";
 /// Axes that follow from the kernel if it was selected.

@@ -1,14 +1,16 @@
 //! Compares two reports point by point: better, worse, the same, or cannot tell.
 
-use super::align::{Aligned, Unaligned, align};
+use super::align::{Aligned, REPEAT, Unaligned, align};
+use super::report_set::ReportSet;
 use report::{
-    Axis, Coordinate, Coordinates, Dataset, Measured, Point, Quantity, Report, ScMembenchForm,
-    ScMembenchLeftOut, Threads, VcpuPlacement, VerdictGrade, sc_membench_form, sc_membench_report,
+    Axis, Coordinate, Coordinates, Dataset, Measured, Point, Provenance, Quantity, Report,
+    ScMembenchForm, ScMembenchLeftOut, Threads, VcpuPlacement, VerdictGrade, sc_membench_form,
+    sc_membench_report,
 };
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::{agrees, median, ratio_interval};
+use stats::{agrees, few_ratio_interval, median, ratio_interval};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
@@ -114,10 +116,11 @@ impl Change {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedPoint {
-    /// Median of the compared values in the quantity's unit. The values are medians of rounds or
-    /// allocations; without samples they are the reported figures of the repetitions.
+    /// Median of the compared values in the quantity's unit. The values are medians of rounds,
+    /// allocations or the reports of a set. Without samples they are the reported figures of the
+    /// repetitions.
     pub median: f64,
-    /// Number of rounds or allocations in the interval; 0 without samples.
+    /// Number of rounds, allocations or reports in the interval; 0 without samples.
     pub values: u64,
     /// Worst verdict among the repetitions.
     pub grade: VerdictGrade,
@@ -245,14 +248,42 @@ impl Comparison {
 pub struct ComparedReport<'a> {
     /// Name of the report in the comparison.
     pub name: &'a str,
-    /// The report.
+    /// The report, or all points of a set of reports.
     pub report: &'a Report,
+    /// Provenance of each report of a set; empty for a single report.
+    set: &'a [Provenance],
 }
 
 impl<'a> ComparedReport<'a> {
     /// `report` with the name `name`.
     pub fn new(name: &'a str, report: &'a Report) -> Self {
-        Self { name, report }
+        Self {
+            name,
+            report,
+            set: &[],
+        }
+    }
+
+    /// `set` with the name `name`. A set of one report is that report.
+    pub fn of_set(name: &'a str, set: &'a ReportSet) -> Self {
+        let provenances = set.provenances();
+        Self {
+            name,
+            report: set.report(),
+            set: if provenances.len() > 1 {
+                provenances
+            } else {
+                &[]
+            },
+        }
+    }
+
+    /// Provenance of each report.
+    fn provenances(&self) -> Vec<&'a Provenance> {
+        match self.set {
+            [] => vec![&self.report.provenance],
+            set => set.iter().collect(),
+        }
     }
 }
 
@@ -262,6 +293,9 @@ impl<'a> ComparedReport<'a> {
 /// same if the interval lies within the floor, and cannot be told otherwise. These are two
 /// one-sided tests (Schuirmann 1987) at the level of [`CONFIDENCE`]. docs/method/compare.md says
 /// what this means for many points at once.
+///
+/// If one side is a set of reports, each report counts as one value, so that the interval includes
+/// the scatter between sessions.
 ///
 /// Points without samples are judged by their figures and a floor of their own. If one report comes
 /// from sc-membench, the other one is converted to its form, so that both follow the same
@@ -279,10 +313,11 @@ pub fn compare(
     let (aligned, mut unaligned) = align(&first.report, &second.report, settings.any_kernel);
     unaligned.extend(first.without_row("first"));
     unaligned.extend(second.without_row("second"));
+    let is_of_sets = !form && [before, after].iter().any(|side| !side.set.is_empty());
     let mut groups: Vec<PairGroup> = Vec::new();
     let mut tally = Tally::default();
     for one in aligned {
-        let pair = judge(&one, settings);
+        let pair = judge(&one, settings, is_of_sets);
         match pair.change {
             Change::Worse => tally.worse += 1,
             Change::Better => tally.better += 1,
@@ -309,7 +344,7 @@ pub fn compare(
             .pairs
             .sort_by(|a, b| a.change.cmp(&b.change).then(b.size().total_cmp(&a.size())));
     }
-    let mut notes = notes(before.report, after.report);
+    let mut notes = notes(before, after);
     // If both reports have a point, its reason for not being compared says enough.
     if tally.all() == 0 && unaligned.iter().all(|one| one.is_alone) {
         notes.push(nothing_in_common(&first.report, &second.report));
@@ -369,29 +404,43 @@ impl<'a> InForm<'a> {
     }
 }
 
-/// Change of one point.
-fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
+/// Change of one point. Each report is one value if `is_of_sets`.
+fn judge(one: &Aligned<'_>, settings: &Settings, is_of_sets: bool) -> Pair {
     let measured = one
         .before
         .iter()
         .chain(&one.after)
         .filter_map(|point| point.outcome.measured());
-    let bare = measured.into_iter().any(Measured::is_without_samples);
+    let bare = !is_of_sets && measured.into_iter().any(Measured::is_without_samples);
     let common = CommonPlacement::find(&one.before, &one.after);
     let (mine, theirs) = match common {
         _ if bare => (Vec::new(), Vec::new()),
         CommonPlacement::None => (Vec::new(), Vec::new()),
+        CommonPlacement::Unknown if is_of_sets => {
+            (of_reports(&one.before, None), of_reports(&one.after, None))
+        }
+        CommonPlacement::Of(placement) if is_of_sets => (
+            of_reports(&one.before, Some(placement)),
+            of_reports(&one.after, Some(placement)),
+        ),
         CommonPlacement::Unknown => values(&one.before, &one.after, None),
         CommonPlacement::Of(placement) => values(&one.before, &one.after, Some(placement)),
     };
     let higher_is_better = one.dataset.quantity.higher_is_better;
     let quiet = common
         .is_of_headlines(&one.before, &one.after)
-        .then(|| undisturbed_values(&one.before, &one.after, higher_is_better))
+        .then(|| match is_of_sets {
+            true => undisturbed_of_reports(&one.before).zip(undisturbed_of_reports(&one.after)),
+            false => undisturbed_values(&one.before, &one.after, higher_is_better),
+        })
         .flatten();
     let is_undisturbed = quiet.is_some();
     let (mine, theirs) = quiet.unwrap_or((mine, theirs));
-    let interval = ratio_interval(&mine, &theirs, CONFIDENCE);
+    let interval = ratio_interval(&mine, &theirs, CONFIDENCE).or_else(|| {
+        let few = is_of_sets.then(|| few_ratio_interval(&mine, &theirs, CONFIDENCE));
+        few.flatten()
+    });
+    let noun = if is_of_sets { "report" } else { "round" };
     let before = side(&one.before, &mine);
     let after = side(&one.after, &theirs);
     let ratio =
@@ -420,10 +469,9 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
             floors.change(interval.low, interval.high, higher_is_better)
         }
         (None, Some(_), Some(_)) => {
-            remarks.push(
-                "rounds of several kinds: the change of the medians lies outside the interval"
-                    .to_owned(),
-            );
+            remarks.push(format!(
+                "{noun}s of several kinds: the change of the medians lies outside the interval"
+            ));
             Change::CannotTell
         }
         (None, Some(_), None) if common == CommonPlacement::None => {
@@ -441,7 +489,7 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
             remarks.push(format!(
                 "{} and {} are too few to tell",
                 mine.len(),
-                counted(theirs.len(), "round")
+                counted(theirs.len(), noun)
             ));
             Change::CannotTell
         }
@@ -586,28 +634,66 @@ fn values(
     after: &[&Point],
     placement: Option<VcpuPlacement>,
 ) -> (Vec<f64>, Vec<f64>) {
-    let by = |points: &[&Point], whole: bool| -> Vec<f64> {
-        let mut groups: BTreeMap<(usize, u32, u32), Vec<f64>> = BTreeMap::new();
-        for (repeat, point) in points.iter().enumerate() {
-            let measured = point.outcome.measured().into_iter();
-            for sample in measured.flat_map(|m| m.undisturbed_samples(placement)) {
-                let round = if whole { 0 } else { sample.round };
-                groups
-                    .entry((repeat, sample.allocation, round))
-                    .or_default()
-                    .push(sample.value);
-            }
-        }
-        groups
-            .values()
-            .filter_map(|values| median(values))
-            .collect()
-    };
+    let by = |points: &[&Point], whole: bool| rounds(points, placement, whole);
     let allocations = (by(before, true), by(after, true));
     match allocations.0.len().min(allocations.1.len()) >= ENOUGH_ALLOCATIONS {
         true => allocations,
         false => (by(before, false), by(after, false)),
     }
+}
+
+/// Medians of the undisturbed samples of the rounds of `points`, or of whole allocations.
+fn rounds(points: &[&Point], placement: Option<VcpuPlacement>, whole: bool) -> Vec<f64> {
+    let mut groups: BTreeMap<(usize, u32, u32), Vec<f64>> = BTreeMap::new();
+    for (repeat, point) in points.iter().enumerate() {
+        let measured = point.outcome.measured().into_iter();
+        for sample in measured.flat_map(|m| m.undisturbed_samples(placement)) {
+            let round = if whole { 0 } else { sample.round };
+            groups
+                .entry((repeat, sample.allocation, round))
+                .or_default()
+                .push(sample.value);
+        }
+    }
+    groups
+        .values()
+        .filter_map(|values| median(values))
+        .collect()
+}
+
+/// The value of each report of a set: the median of its rounds, or its figure without samples. Only
+/// samples with `placement` of the vCPUs count, if it is given.
+fn of_reports(points: &[&Point], placement: Option<VcpuPlacement>) -> Vec<f64> {
+    by_report(points)
+        .values()
+        .filter_map(|own| {
+            let rounds = rounds(own, placement, false);
+            let measured = own.iter().filter_map(|point| point.outcome.measured());
+            let figures = measured.filter(|m| m.is_without_samples());
+            let figures: Vec<f64> = figures.map(|m| m.summary.median).collect();
+            median(&rounds).or_else(|| median(&figures))
+        })
+        .collect()
+}
+
+/// The undisturbed value of each report of a set; `None` if a point has none.
+fn undisturbed_of_reports(points: &[&Point]) -> Option<Vec<f64>> {
+    let of_report = |own: &Vec<&Point>| {
+        let measured = own.iter().filter_map(|point| point.outcome.measured());
+        let values: Option<Vec<f64>> = measured.map(Measured::undisturbed).collect();
+        median(&values?)
+    };
+    by_report(points).values().map(of_report).collect()
+}
+
+/// Points of a set by the number of their report.
+fn by_report<'a>(points: &[&'a Point]) -> BTreeMap<Option<&'a Coordinate>, Vec<&'a Point>> {
+    let mut reports: BTreeMap<Option<&Coordinate>, Vec<&Point>> = BTreeMap::new();
+    for point in points {
+        let number = point.coordinates.get(REPEAT);
+        reports.entry(number).or_default().push(point);
+    }
+    reports
 }
 
 /// The point in one report; `values` are those that are compared.
@@ -709,45 +795,70 @@ fn listed(words: &BTreeSet<String>) -> String {
     }
 }
 
-/// Differences between two sessions other than their numbers.
-fn notes(before: &Report, after: &Report) -> Vec<String> {
-    let bare = [(before, "first"), (after, "second")]
-        .into_iter()
-        .filter(|(r, _)| r.provenance.is_unknown());
+/// Differences between two sessions, or between two sets of them, other than their numbers.
+fn notes(before: ComparedReport<'_>, after: ComparedReport<'_>) -> Vec<String> {
+    let sides = [(before, "first"), (after, "second")];
+    let mut notes: Vec<String> = sides
+        .iter()
+        .filter(|(side, _)| !side.set.is_empty())
+        .map(|(side, which)| {
+            let count = side.set.len();
+            format!("the {which} is a set of {count} reports: each of them is one value")
+        })
+        .collect();
+    let bare = sides
+        .iter()
+        .filter(|(side, _)| side.provenances().iter().any(|p| p.is_unknown()));
     let bare: Vec<String> = bare
         .map(|(_, which)| format!("the {which} report is a table: its machine is unknown"))
         .collect();
     if !bare.is_empty() {
-        return bare;
+        notes.extend(bare);
+        return notes;
     }
-    let facts = |report: &Report| -> Vec<(&'static str, String)> {
-        let p = &report.provenance;
-        let host = &report.provenance.host;
-        let known = |fact: Option<String>| fact.unwrap_or_else(|| "unknown".to_owned());
-        vec![
-            ("processors", known(host.cpu.model_name.get().cloned())),
-            ("hosts", known(host.system.hostname.get().cloned())),
-            (
-                "versions of the program",
-                format!("{} {}", p.tool.name, p.tool.version),
-            ),
-            ("ways to run", p.tool.machine.clone()),
-            ("system kernels", known(host.system.kernel.get().cloned())),
-            ("governors", known(host.environment.governor.get().cloned())),
-            (
-                "transparent huge pages",
-                known(host.pages.thp_mode.get().cloned()),
-            ),
-            (
-                "numbers of CPUs allowed",
-                host.topology.allowed().len().to_string(),
-            ),
-        ]
+    let all = |side: ComparedReport<'_>| -> Vec<Vec<(&'static str, String)>> {
+        side.provenances().into_iter().map(facts).collect()
     };
-    let both = facts(before).into_iter().zip(facts(after));
-    let differ = both.filter(|((_, a), (_, b))| a != b);
-    let differ = differ.map(|((what, a), (_, b))| format!("different {what}: {a} / {b}"));
-    differ.chain(beside_one_of_them(before, after)).collect()
+    let mine = all(before);
+    let theirs = all(after);
+    for (place, (what, _)) in mine[0].iter().enumerate() {
+        let values = |side: &[Vec<(&str, String)>]| -> BTreeSet<String> {
+            side.iter().map(|facts| facts[place].1.clone()).collect()
+        };
+        let one = values(&mine);
+        let other = values(&theirs);
+        if one != other || one.len() > 1 {
+            let [one, other] = [listed(&one), listed(&other)];
+            notes.push(format!("different {what}: {one} / {other}"));
+        }
+    }
+    notes.extend(beside_one_of_them(before.report, after.report));
+    notes
+}
+
+/// Facts about a session that are noted if they differ.
+fn facts(provenance: &Provenance) -> Vec<(&'static str, String)> {
+    let host = &provenance.host;
+    let known = |fact: Option<String>| fact.unwrap_or_else(|| "unknown".to_owned());
+    vec![
+        ("processors", known(host.cpu.model_name.get().cloned())),
+        ("hosts", known(host.system.hostname.get().cloned())),
+        (
+            "versions of the program",
+            format!("{} {}", provenance.tool.name, provenance.tool.version),
+        ),
+        ("ways to run", provenance.tool.machine.clone()),
+        ("system kernels", known(host.system.kernel.get().cloned())),
+        ("governors", known(host.environment.governor.get().cloned())),
+        (
+            "transparent huge pages",
+            known(host.pages.thp_mode.get().cloned()),
+        ),
+        (
+            "numbers of CPUs allowed",
+            host.topology.allowed().len().to_string(),
+        ),
+    ]
 }
 
 /// IPC baselines of cores of one design differ by less than this.

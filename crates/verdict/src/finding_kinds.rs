@@ -102,6 +102,16 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         Worth::Change,
         "Machines differ from their expectations as a whole.",
     ),
+    kind(
+        "fleet-change",
+        Worth::Change,
+        "Machines of a group changed together since a moment.",
+    ),
+    kind(
+        "fleet-hardware",
+        Worth::Change,
+        "The hardware of machines changed between their reports.",
+    ),
     // Bandwidth.
     kind(
         "memory-scaling",

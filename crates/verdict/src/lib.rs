@@ -14,6 +14,7 @@ mod fleet;
 mod health;
 mod judge;
 mod limits;
+mod report_set;
 mod sample_statistics;
 
 pub use advice::{because, for_cause};
@@ -26,11 +27,13 @@ pub use dataset::{TimedCache, doubt_by_timed_caches, reject_below_faster};
 pub use documented::documented_levels;
 pub use finding_kinds::{FINDING_KINDS, FindingKind, Worth, finding_kind};
 pub use fleet::{
-    Expectations, Fleet, FleetCollection, FleetFinding, FleetQuantity, FleetSettings, FleetVerdict,
-    GroupVerdict, HardwareGroup, LeftOut, NodeState, NodeVerdict, Outlier, PopulationQuantity,
-    Setting, judge_fleet,
+    Expectations, Fleet, FleetCollection, FleetFinding, FleetHistory, FleetQuantity, FleetSettings,
+    FleetVerdict, GroupVerdict, HardwareGroup, HistoryState, LeftOut, MAX_HISTORY, NodeChange,
+    NodeHistory, NodeState, NodeVerdict, Outlier, PopulationQuantity, Setting, judge_fleet,
+    judge_fleet_since,
 };
 pub use health::{FirstJudgement, HEALTH_METHOD};
 pub use judge::{GRANTED, SPREAD, VerdictInput, judge, reason};
 pub use limits::{MemoryTraffic, PortTraffic, base_clock, memory_limit, port_limit};
+pub use report_set::ReportSet;
 pub use sample_statistics::SampleStatistics;

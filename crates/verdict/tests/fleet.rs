@@ -1,6 +1,9 @@
 //! Simulated fleets whose faults are known.
 
+mod noise;
+
 use memgauge_verdict::{FleetCollection, FleetSettings, FleetVerdict, NodeState, judge_fleet};
+use noise::{noise, normal};
 use report::{Coordinate, Coordinates, NodeHardware, NodeReport, NodeValue, VerdictGrade};
 use stats::SplitMix64;
 use std::collections::BTreeMap;
@@ -37,22 +40,6 @@ enum Truth {
 struct Simulated {
     fleet: FleetCollection,
     truth: BTreeMap<String, Truth>,
-}
-
-fn normal(random: &mut SplitMix64) -> f64 {
-    let radius = (-2.0 * (1.0 - random.fraction()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * random.fraction()).cos()
-}
-
-/// Noise with a standard deviation around 1. One value in twenty is from an exponential distribution,
-/// mostly on the slow side.
-fn noise(random: &mut SplitMix64) -> f64 {
-    if random.below(20) == 0 {
-        let size = -(1.0 - random.fraction()).ln();
-        if random.below(4) == 0 { size } else { -size }
-    } else {
-        normal(random)
-    }
 }
 
 fn coordinates(quantity: usize) -> Coordinates {

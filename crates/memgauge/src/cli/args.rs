@@ -251,10 +251,10 @@ pub enum FailOn {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  memgauge compare before.json after.json")]
 pub struct CompareOptions {
-    /// The report to compare with: a file, or last~1
+    /// The report to compare with: a file, last~1, or a folder, whose reports are a set
     pub before: PathBuf,
 
-    /// The reports to compare with it: files, or last
+    /// The reports to compare with it: files, last, or folders
     #[arg(required = true)]
     pub after: Vec<PathBuf>,
 

@@ -2,15 +2,16 @@
 
 use super::args::{CompareOptions, FailOn};
 use super::exit::Exit;
-use super::target::{is_stdout, put};
+use super::folders::files_in;
+use super::target::{is_stdout, put, reason};
 use super::terminal::{tell, terminal_width};
 use super::{saved, state};
 use render::{self, COMPARISON_FORMATS, NamedReport, Options};
-use std::path::{Path, PathBuf};
-use units::error::Result;
-use verdict::{ComparedReport, Comparison, Settings, compare};
+use std::path::Path;
+use units::error::{Error, Result};
+use verdict::{ComparedReport, Comparison, ReportSet, Settings, compare};
 
-/// Compares reports with the first one. Exits with a failed check if `--fail-on` finds its
+/// Compares reports, or sets of them, with the first one. Exits with a failed check if `--fail-on` finds its
 /// condition, or if two reports have no point in common.
 pub fn run(options: &CompareOptions) -> Result<Exit> {
     let chosen = options
@@ -23,34 +24,16 @@ pub fn run(options: &CompareOptions) -> Result<Exit> {
         floor_without_samples: options.floor_without_samples,
         any_kernel: options.any_kernel,
     };
-    let named = |path: &PathBuf| -> Result<NamedReport> {
-        let file = state::resolved(path)?;
-        // A saved session is named by its file, wherever the folder of sessions is.
-        let name = if file == *path {
-            file.display().to_string()
-        } else {
-            short_name(&file)
-        };
-        Ok(NamedReport {
-            name,
-            report: saved::read(&file)?,
-        })
-    };
-    let before = named(&options.before)?;
+    let before = Side::read(&options.before)?;
     let after = options
         .after
         .iter()
-        .map(named)
+        .map(|path| Side::read(path))
         .collect::<Result<Vec<_>>>()?;
-    let pair = |after: &NamedReport| {
-        compare(
-            ComparedReport::new(&before.name, &before.report),
-            ComparedReport::new(&after.name, &after.report),
-            &settings,
-        )
-    };
+    let pair = |after: &Side| compare(before.compared(), after.compared(), &settings);
     let comparisons: Vec<Comparison> = after.iter().map(pair).collect();
-    let reports: Vec<NamedReport> = std::iter::once(before).chain(after).collect();
+    let sides = std::iter::once(before).chain(after);
+    let reports: Vec<NamedReport> = sides.map(Side::into_named).collect();
     let to_file = options
         .output
         .as_deref()
@@ -90,6 +73,57 @@ pub fn run(options: &CompareOptions) -> Result<Exit> {
     } else {
         Exit::Done
     })
+}
+
+/// Extension of the reports in a folder.
+const EXTENSIONS: [&str; 1] = ["json"];
+
+/// A report, or the set of all reports in a folder.
+struct Side {
+    name: String,
+    set: ReportSet,
+}
+
+impl Side {
+    /// Reads the report, or all reports of the folder, that the user named `path`.
+    fn read(path: &Path) -> Result<Self> {
+        let file = state::resolved(path)?;
+        // A saved session is named by its file, wherever the folder of sessions is.
+        let name = if file == *path {
+            file.display().to_string()
+        } else {
+            short_name(&file)
+        };
+        let refused = |why: &str| {
+            Error::usage(format!(
+                "cannot read the reports: '{}': {why}; a folder of reports (.json) is a set; type \
+                 the name of one",
+                path.display()
+            ))
+        };
+        let files = if file.is_dir() {
+            files_in(&file, &EXTENSIONS).map_err(|e| refused(&reason(&e)))?
+        } else {
+            vec![file]
+        };
+        let reports = files
+            .iter()
+            .map(|file| saved::read(file))
+            .collect::<Result<Vec<_>>>()?;
+        let set = ReportSet::new(reports).ok_or_else(|| refused("it has no file in .json"))?;
+        Ok(Self { name, set })
+    }
+
+    fn compared(&self) -> ComparedReport<'_> {
+        ComparedReport::of_set(&self.name, &self.set)
+    }
+
+    fn into_named(self) -> NamedReport {
+        NamedReport {
+            name: self.name,
+            report: self.set.into_report(),
+        }
+    }
 }
 
 fn short_name(file: &Path) -> String {

@@ -3,6 +3,8 @@
 use super::exit::Exit;
 use super::expectations;
 use super::fleet_options::FleetOptions;
+use super::folders::files_in;
+use super::since::Since;
 use super::target::{is_stdout, put, reason, reason_in};
 use super::terminal::{tell, terminal_width};
 use render::{FLEET_FORMATS, Options, fleet_summary};
@@ -13,7 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use units::error::{Error, Result};
-use verdict::{FleetCollection, FleetSettings, FleetVerdict, LeftOut, NodeState, judge_fleet};
+use verdict::{
+    FleetCollection, FleetSettings, FleetVerdict, HistoryState, LeftOut, NodeState, judge_fleet,
+    judge_fleet_since,
+};
 
 /// Extensions of files that are read from folders.
 const EXTENSIONS: [&str; 3] = ["json", "jsonl", "ndjson"];
@@ -24,8 +29,9 @@ const MAX_THREADS: usize = 16;
 /// Bytes that are read at once.
 const BUFFER: usize = 64 << 10;
 
-/// Judges the machines of all reports. Exits with a failed check for a slow machine, and as
-/// incomplete if an input was left out or a machine could not be judged.
+/// Judges the machines of all reports. Exits with a failed check for a slow machine or one that
+/// became slower. Exits as incomplete if an input was left out, a machine could not be judged, or
+/// no history could be.
 pub fn run(options: &FleetOptions) -> Result<Exit> {
     let chosen = options
         .format
@@ -43,11 +49,16 @@ pub fn run(options: &FleetOptions) -> Result<Exit> {
         .map(expectations::read)
         .transpose()?;
     let inputs = inputs(&options.files)?;
-    let (collection, mut left_out) = read_all(&inputs);
+    let since = options.since.as_ref().map(Since::moment);
+    let (collection, mut left_out) = read_all(&inputs, since.as_deref());
     let (fleet, twice) = collection.finish();
     left_out.extend(twice);
     left_out.sort();
-    let verdict = judge_fleet(&fleet, left_out, &settings, expected.as_ref());
+    let expected = expected.as_ref();
+    let verdict = match &since {
+        None => judge_fleet(&fleet, left_out, &settings, expected),
+        Some(since) => judge_fleet_since(&fleet, left_out, &settings, expected, since),
+    };
     drop(fleet);
     if let Some(path) = &options.write_expectations {
         expectations::write(path, &verdict.learned)?;
@@ -75,9 +86,12 @@ pub fn run(options: &FleetOptions) -> Result<Exit> {
 fn exit(verdict: &FleetVerdict) -> Exit {
     let tally = verdict.tally();
     let count = |state: NodeState| tally[state as usize];
-    if count(NodeState::Slow) > 0 {
+    let history = verdict.history.as_ref();
+    let is_slower = history.is_some_and(|own| own.count(HistoryState::Slower) > 0);
+    let has_no_history = history.is_some_and(|own| own.judged == 0);
+    if count(NodeState::Slow) > 0 || is_slower {
         Exit::CheckFailed
-    } else if count(NodeState::Inconclusive) > 0 || !verdict.left_out.is_empty() {
+    } else if count(NodeState::Inconclusive) > 0 || !verdict.left_out.is_empty() || has_no_history {
         Exit::Incomplete
     } else {
         Exit::Done
@@ -105,16 +119,15 @@ fn inputs(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
             all.push(path.clone());
             continue;
         }
-        let before = all.len();
-        in_folder(path, &mut all).map_err(|e| refused(&e))?;
-        if all.len() == before {
+        let files = files_in(path, &EXTENSIONS).map_err(|e| refused(&e))?;
+        if files.is_empty() {
             return Err(Error::usage(format!(
                 "cannot read the reports: '{}' has no file that ends in .json, .jsonl or .ndjson; \
                  type the name of a folder of reports",
                 path.display()
             )));
         }
-        all[before..].sort();
+        all.extend(files);
     }
     Ok(all)
 }
@@ -123,42 +136,20 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Adds the files of a folder and of the folders in it. Links to folders are not followed.
-fn in_folder(folder: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            let path = entry.path();
-            let extension = path.extension().and_then(|e| e.to_str());
-            let is_known = extension.is_some_and(|e| {
-                let e = e.to_ascii_lowercase();
-                EXTENSIONS.contains(&e.as_str())
-            });
-            if kind.is_dir() {
-                open.push(path);
-            } else if is_known && (kind.is_file() || path.is_file()) {
-                all.push(path);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Reads all inputs with several threads.
-fn read_all(inputs: &[PathBuf]) -> (FleetCollection, Vec<LeftOut>) {
+/// Reads all inputs with several threads. Machines keep their histories if `since` is given.
+fn read_all(inputs: &[PathBuf], since: Option<&str>) -> (FleetCollection, Vec<LeftOut>) {
     let next = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, |n| n.get());
+    let empty = || since.map_or_else(FleetCollection::default, FleetCollection::with_history);
     let work = || {
-        let mut collection = FleetCollection::default();
+        let mut collection = empty();
         let mut left_out = Vec::new();
         while let Some(path) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
             read(path, &mut collection, &mut left_out);
         }
         (collection, left_out)
     };
-    let mut collection = FleetCollection::default();
+    let mut collection = empty();
     let mut left_out = Vec::new();
     thread::scope(|scope| {
         let count = threads.min(MAX_THREADS).min(inputs.len());

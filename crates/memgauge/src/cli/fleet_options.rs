@@ -1,6 +1,7 @@
 //! Options of `memgauge fleet`.
 
 use super::formats::{Formats, fleet_output};
+use super::since::Since;
 use clap::Args;
 use experiments::{Effect, Effects};
 use render::FLEET_FORMATS;
@@ -53,6 +54,11 @@ pub struct FleetOptions {
     /// Reports of machines, files with a report in each line, folders of both, - for standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
+
+    /// Find machines that became slower since WHEN, against their own older reports: a date or an
+    /// age such as 7d
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Since>,
 
     /// Differences up to this share do not matter: 3%, 0.5%
     #[arg(long, value_name = "SHARE", default_value = "3%")]

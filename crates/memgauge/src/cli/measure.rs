@@ -288,7 +288,8 @@ pub(super) fn measure(
     };
     let unfinished = unfinished.map(again);
     let Ending { exit, reason } = ending(&report, options.strict, unfinished.as_deref());
-    if let Some(reason) = reason {
+    let is_shown = report.health.is_some() && destination.shows_health();
+    if let Some(reason) = reason.filter(|_| !is_shown) {
         tell(&format!("memgauge: {reason}"));
     }
     // The notes of the format have given the reason.

@@ -121,6 +121,11 @@ impl Destination {
             .is_some_and(|r| ["table", "markdown"].contains(&r.name()))
     }
 
+    /// True if the reader of standard output sees the state of the machine there.
+    pub fn shows_health(&self) -> bool {
+        self.stdout.is_some_and(|r| r.name() == "line") || self.shows_findings()
+    }
+
     /// File for the result. `None` for a pipe or device, which can have no journal next to it.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_ref()?.0.file()

@@ -63,6 +63,74 @@ fn a_report_is_compared_with_itself_and_with_a_faster_copy() {
 }
 
 #[test]
+fn folders_are_sets_of_reports() {
+    let folder = folder();
+    let run = typed(&format!("{SHORT} one.json"), folder.path());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let report = json(&read(&folder.path().join("one.json")));
+    let sample = report["datasets"][0]["points"][0]["outcome"]["samples"][0].clone();
+    // Sessions that differ by up to 4%, whose rounds are all alike.
+    let write = |set: &str, value: f64, count: u32| {
+        std::fs::create_dir_all(folder.path().join(set)).unwrap();
+        for session in 0..count {
+            let mut report = report.clone();
+            let value = value * (1.0 + 0.01 * f64::from(session % 5));
+            let samples = (0..6).map(|round| {
+                let mut one = sample.clone();
+                (one["value"], one["round"]) = (value.into(), round.into());
+                one["disturbance"] = serde_json::Value::Null;
+                one
+            });
+            let outcome = &mut report["datasets"][0]["points"][0]["outcome"];
+            outcome["samples"] = samples.collect::<Vec<_>>().into();
+            outcome["verdict"] = serde_json::json!({"grade": "solid", "reasons": []});
+            outcome["also"] = serde_json::json!({});
+            let path = folder.path().join(set).join(format!("{session}.json"));
+            std::fs::write(path, report.to_string()).unwrap();
+        }
+    };
+    write("before", 1e9, 6);
+    write("same", 1.005e9, 6);
+    write("slow", 0.8e9, 3);
+    write("empty", 1e9, 0);
+    let tally = |words: &str, code: i32| {
+        let run = typed(&format!("compare {words} --format json"), folder.path());
+        assert_eq!(run.code, Some(code), "{run:?}");
+        let found = json(&run.stdout);
+        let values = found["groups"][0]["pairs"][0]["after"]["values"].as_u64();
+        let counts = ["worse", "better", "cannot_tell", "same"];
+        (
+            counts.map(|key| found["tally"][key].as_u64().unwrap()),
+            values.unwrap(),
+        )
+    };
+    assert_eq!(tally("before slow --fail-on worse", 4), ([1, 0, 0, 0], 3));
+    assert_eq!(tally("slow before", 0), ([0, 1, 0, 0], 6));
+    let ([worse, better, ..], _) = tally("before same", 0);
+    assert_eq!((worse, better), (0, 0));
+    // The sessions with the largest distance differ if each is taken alone.
+    assert_eq!(tally("before/4.json same/0.json", 0).0, [1, 0, 0, 0]);
+    let table = typed("compare before slow same -o sets.html", folder.path());
+    assert_eq!(
+        (table.code, table.stderr.lines().count()),
+        (Some(0), 2),
+        "{table:?}"
+    );
+    let table = typed("compare before slow", folder.path());
+    assert!(table.stdout.contains("set of 6 reports"), "{table:?}");
+    let refused = typed("compare before empty", folder.path());
+    assert_eq!(
+        (refused.code, refused.stderr.lines().count()),
+        (Some(2), 1),
+        "{refused:?}"
+    );
+    assert!(
+        refused.stderr.contains("cannot read the reports: 'empty'"),
+        "{refused:?}"
+    );
+}
+
+#[test]
 fn collections_of_sc_membench_are_read_or_refused_in_one_line() {
     let folder = folder();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();

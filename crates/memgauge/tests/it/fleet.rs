@@ -339,3 +339,177 @@ fn every_format_has_the_slow_machine() {
         }
     }
 }
+
+/// Writes ten daily reports of eight machines, as files of one machine or of one day. From the
+/// report with the number `from` on, `slow` is 12% slower than before.
+fn histories(folder: &Path, slow: &str, from: usize) {
+    std::fs::create_dir_all(folder.join("histories")).expect("a folder");
+    for machine in 0..8 {
+        let name = format!("node{machine}");
+        let mut lines = String::new();
+        for day in 0..10 {
+            let is_slow = name == slow && day >= from;
+            let mut report = report(&name, 2, if is_slow { 0.88 } else { 1.0 }, "6.1");
+            report["provenance"]["started"] = format!("2026-11-{:02}T06:00:00Z", day + 1).into();
+            lines.push_str(&format!("{report}\n"));
+        }
+        put(folder, &format!("histories/{name}.jsonl"), lines.as_bytes());
+    }
+}
+
+#[test]
+fn a_machine_that_became_slower_is_found_since_a_date() {
+    let folder = folder();
+    histories(folder.path(), "node5", 7);
+    // Twelve percent below its peers too, but that says nothing about when.
+    let since = |words: &str, code: i32| {
+        let run = run(&format!("fleet histories {words}"), folder.path(), code);
+        run.stdout
+    };
+    let slower = |text: &str| -> Vec<Value> {
+        let nodes = text.lines().map(json);
+        nodes
+            .filter(|node| node["history"]["state"] == "slower")
+            .collect()
+    };
+    for when in [
+        "2026-11-06",
+        "2026-11-06T12:00",
+        "2026-11-05T23:00:00-02:00",
+    ] {
+        let found = slower(&since(&format!("--since {when} --format jsonl"), SLOW));
+        assert_eq!(found.len(), 1, "{when}: {found:?}");
+        let change = &found[0]["history"]["change"];
+        assert_eq!(found[0]["node"], "node5");
+        assert_eq!(change["last_before"], "2026-11-07T06:00:00Z");
+        assert_eq!(change["first_after"], "2026-11-08T06:00:00Z");
+        let ratio = change["ratio"].as_f64().expect("a ratio");
+        assert!((ratio - 0.88).abs() < 0.005, "{change}");
+    }
+    // It became slower before.
+    let later = since("--since 2026-11-09 --format jsonl", SLOW);
+    assert!(slower(&later).is_empty(), "{later}");
+    let table = since("--since 2026-11-06", SLOW);
+    assert!(table.contains("1 slower since 2026-11-06"), "{table}");
+    assert!(table.lines().count() < 24, "{table}");
+    // Without --since the older reports only count.
+    let usual = since("--format jsonl", SLOW);
+    assert!(
+        json(usual.lines().next().unwrap_or("{}"))
+            .get("history")
+            .is_none()
+    );
+}
+
+#[test]
+fn a_slower_machine_alone_ends_with_the_code_of_a_slow_one() {
+    let folder = folder();
+    histories(folder.path(), "node5", 7);
+    let only = "fleet histories/node5.jsonl --since";
+    let found = run(&format!("{only} 2026-11-06"), folder.path(), SLOW);
+    assert!(found.stdout.contains("12.0% slower"), "{found:?}");
+    // Too few reports before, and none since.
+    run(&format!("{only} 2026-11-02"), folder.path(), INCOMPLETE);
+    run(&format!("{only} 2027-01-01"), folder.path(), INCOMPLETE);
+    // With peers, a fleet without changes is in order.
+    histories(folder.path(), "none", 0);
+    run("fleet histories --since 2026-11-06", folder.path(), DONE);
+    let none = run(
+        "fleet histories --since 2027-01-01",
+        folder.path(),
+        INCOMPLETE,
+    );
+    assert!(
+        none.stdout.contains("8 machines without a later report"),
+        "{none:?}"
+    );
+    for wrong in ["yesterday", "2026-13-01", "7", "-7d", "0d"] {
+        let words = format!("fleet histories --since={wrong}");
+        let refused = run(&words, folder.path(), USAGE);
+        assert!(refused.stderr.contains("--since"), "{refused:?}");
+        assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
+    }
+}
+
+#[test]
+fn an_age_counts_from_now() {
+    let folder = folder();
+    histories(folder.path(), "node5", 7);
+    // The reports are of the past, so a hundred years hold all of them.
+    let all = run(
+        "fleet histories --since 5000w --format json",
+        folder.path(),
+        SLOW,
+    );
+    assert_eq!(
+        json(&all.stdout)["history"]["tally"]["short-history"],
+        8,
+        "{all:?}"
+    );
+    let none = run(
+        "fleet histories --since 1h --format json",
+        folder.path(),
+        SLOW,
+    );
+    let history = json(&none.stdout)["history"].clone();
+    let since = history["since"].as_str().unwrap_or_default();
+    assert!(since.ends_with('Z') && since > "2026-11", "{history}");
+}
+
+#[test]
+fn every_format_has_the_slower_machine() {
+    let folder = folder();
+    // Slower than it was, but no slower than its peers.
+    for machine in 0..8 {
+        for day in 0..10 {
+            let name = format!("node{machine}");
+            let speed = if machine == 5 && day < 7 { 1.12 } else { 1.0 };
+            let mut report = report(&name, 2, speed, "6.1");
+            report["provenance"]["started"] = format!("2026-11-{:02}T06:00:00Z", day + 1).into();
+            let text = report.to_string();
+            put(
+                folder.path(),
+                &format!("{name}-{day}.json"),
+                text.as_bytes(),
+            );
+        }
+    }
+    run("fleet .", folder.path(), DONE);
+    for extension in ["txt", "jsonl", "json", "csv", "prom", "html"] {
+        let output = folder.path().join("out");
+        std::fs::create_dir_all(&output).expect("a folder");
+        let name = format!("out/result.{extension}");
+        let words = ["fleet", ".", "--since", "2026-11-06", "-o", &name];
+        let made = memgauge(&words, folder.path());
+        assert_eq!(made.code, Some(SLOW), "{made:?}");
+        assert!(
+            made.stderr.contains("1 slower since 2026-11-06"),
+            "{made:?}"
+        );
+        let text = read(&folder.path().join(&name));
+        assert!(text.contains("slower"), "{name}: {text}");
+        let reason = "between 2026-11-07T06:00 and 2026-11-08T06:00";
+        match extension {
+            "prom" => assert!(
+                text.contains("memgauge_fleet_slower_ratio{node=\"node5\""),
+                "{text}"
+            ),
+            "csv" => {
+                let rows: Vec<&str> = text.lines().collect();
+                assert!(
+                    rows[0].ends_with(",history_reason") && rows.len() == 9,
+                    "{text}"
+                );
+                assert!(
+                    text.contains("2026-11-07T06:00:00Z,2026-11-08T06:00:00Z"),
+                    "{text}"
+                );
+            }
+            _ => assert!(
+                text.contains("node5") && text.contains(reason),
+                "{name}: {text}"
+            ),
+        }
+        std::fs::remove_dir_all(output).expect("a folder to remove");
+    }
+}

@@ -4,7 +4,7 @@
 use super::{block, document_with, escape, list};
 use crate::Options;
 use crate::blocks::{Block, Labelled};
-use crate::fleet::{fleet_summary, groups, legend};
+use crate::fleet::{fleet_summary, groups, is_slower, legend};
 use crate::grid::{Column, Grid};
 use crate::text::{clean, shorten};
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ pub(crate) fn fleet(fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> 
 fn machines(fleet: &FleetVerdict) -> String {
     let odd = fleet.nodes.iter();
     let odd: Vec<&NodeVerdict> = odd
-        .filter(|node| node.state != NodeState::Healthy)
+        .filter(|node| node.state != NodeState::Healthy || is_slower(node))
         .collect();
     if odd.is_empty() {
         return String::new();
@@ -73,12 +73,13 @@ fn machines(fleet: &FleetVerdict) -> String {
                     <tbody>\n"
         .to_owned();
     for node in odd.iter().take(MAX_MACHINES) {
+        let (state, reason) = state_and_reason(node);
         text.push_str(&format!(
             "<tr><th><a href=\"{}\">{}</a></th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
             link(&node.source),
             escape(&shorten(&node.node, 60)),
-            node.state.word(),
-            escape(&node.reason),
+            state,
+            escape(&reason),
             fleet.groups[node.group].digest
         ));
     }
@@ -88,6 +89,22 @@ fn machines(fleet: &FleetVerdict) -> String {
         text.push_str(&format!("<p>{more}: --format csv has all of them.</p>\n"));
     }
     text
+}
+
+/// State of a machine with the reason: by its peers, by its own history, or both.
+fn state_and_reason(node: &NodeVerdict) -> (String, String) {
+    let own = node.history.as_ref().filter(|_| is_slower(node));
+    let mut states = Vec::new();
+    let mut reasons = Vec::new();
+    if let Some(own) = own {
+        states.push(own.state.word());
+        reasons.push(own.reason.as_str());
+    }
+    if own.is_none() || node.state != NodeState::Healthy {
+        states.push(node.state.word());
+        reasons.push(node.reason.as_str());
+    }
+    (states.join(", "), reasons.join("; "))
 }
 
 /// Address of a file. Characters that could name a scheme or end the attribute are encoded.

@@ -2,10 +2,18 @@
 
 use super::hardware::HardwareGroup;
 use report::{Coordinates, NodeReport, NodeValue, VerdictGrade, retain_requested};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// Largest number of different quantities. A report that would exceed it is left out.
 const MAX_QUANTITIES: usize = 200_000;
+
+/// Largest number of reports of one machine before the moment since which it is judged, and of those
+/// since then.
+pub const MAX_HISTORY: usize = 64;
+
+/// Number of reports from which on those beyond the history are dropped while others are read.
+const FIRST_PRUNING: usize = 20_000;
 
 /// A quantity that machines are compared by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,7 +110,9 @@ pub struct Fleet {
     pub(super) settings: Vec<Settings>,
     /// The newest report of each machine, by name.
     pub(super) nodes: Vec<NodeRecord>,
-    /// Number of older reports of these machines.
+    /// Older reports of each machine, the oldest first. Empty lists without a history.
+    pub(super) histories: Vec<Vec<NodeRecord>>,
+    /// Number of older reports of these machines that were not kept.
     pub(super) older: u64,
 }
 
@@ -126,6 +136,12 @@ pub struct FleetCollection {
     groups: Numbered<HardwareGroup>,
     settings: Numbered<Settings>,
     nodes: Vec<NodeRecord>,
+    /// Moment since which machines are judged by their older reports; `None` if these only count.
+    since: Option<Box<str>>,
+    /// Number of reports that the history of their machine has no room for.
+    dropped: u64,
+    /// Number of reports at which pruning is worth its time again.
+    prune_at: usize,
 }
 
 /// Different things, each with its number.
@@ -174,6 +190,16 @@ impl<T: std::hash::Hash + Ord> Numbered<T> {
 }
 
 impl FleetCollection {
+    /// A collection that keeps the newest [`MAX_HISTORY`] reports of each machine before `since`
+    /// (RFC 3339, UTC), and as many since then.
+    pub fn with_history(since: &str) -> Self {
+        Self {
+            since: Some(since.into()),
+            prune_at: FIRST_PRUNING,
+            ..Self::default()
+        }
+    }
+
     /// Adds the report of a machine that was read from `source`. A machine without a name is
     /// called by its source.
     ///
@@ -219,7 +245,44 @@ impl FleetCollection {
             values: values.into(),
             rejected: report.rejected,
         });
+        self.prune_if_large();
         Ok(())
+    }
+
+    /// Drops what exceeds the histories if there may be enough of it.
+    fn prune_if_large(&mut self) {
+        if self.since.is_some() && self.nodes.len() >= self.prune_at {
+            self.prune();
+            self.prune_at = FIRST_PRUNING.max(self.nodes.len() * 2);
+        }
+    }
+
+    /// Keeps the reports with the newest [`MAX_HISTORY`] starts of each machine on both sides of the
+    /// moment in question. Copies of a kept report stay, so that the result does not depend on the
+    /// order of reading.
+    fn prune(&mut self) {
+        let Some(since) = self.since.as_deref() else {
+            return;
+        };
+        self.nodes.sort_unstable_by(newest_first);
+        let mut starts = 0;
+        let mut keep = Vec::with_capacity(self.nodes.len());
+        for (index, node) in self.nodes.iter().enumerate() {
+            let before = index.checked_sub(1).map(|before| &self.nodes[before]);
+            let is_older = |one: &NodeRecord| &*one.started < since;
+            let same = |before: &&NodeRecord| {
+                before.is_of_machine(node) && is_older(before) == is_older(node)
+            };
+            match before.filter(same) {
+                Some(before) => starts += usize::from(before.started != node.started),
+                None => starts = 1,
+            }
+            keep.push(starts <= MAX_HISTORY);
+        }
+        let before = self.nodes.len();
+        let mut keep = keep.into_iter();
+        self.nodes.retain(|_| keep.next() == Some(true));
+        self.dropped += (before - self.nodes.len()) as u64;
     }
 
     /// Adds all reports of `other`.
@@ -232,11 +295,15 @@ impl FleetCollection {
             node
         });
         self.nodes.extend(renumbered);
+        self.dropped += other.dropped;
+        self.prune_if_large();
     }
 
-    /// The machines, each with its newest report, and the reports that occur twice. The result does
-    /// not depend on the order of reading.
-    pub fn finish(self) -> (Fleet, Vec<LeftOut>) {
+    /// The machines, each with its newest report and its history if that is kept, and the reports
+    /// that occur twice. With a history, a host whose hardware changed is one machine. The result
+    /// does not depend on the order of reading.
+    pub fn finish(mut self) -> (Fleet, Vec<LeftOut>) {
+        self.prune();
         let (quantities, new_quantities) = self.quantities.sorted();
         let (groups, new_groups) = self.groups.sorted();
         let (settings, new_settings) = self.settings.sorted();
@@ -244,22 +311,16 @@ impl FleetCollection {
         for node in &mut nodes {
             node.renumber(&new_quantities, &new_groups, &new_settings);
         }
-        nodes.sort_unstable_by(|a, b| {
-            let machine = a.name.cmp(&b.name).then(a.group.cmp(&b.group));
-            machine
-                .then_with(|| b.started.cmp(&a.started))
-                .then_with(|| a.source.cmp(&b.source))
-        });
-        let mut older = 0;
+        nodes.sort_unstable_by(newest_first);
+        let mut older = self.dropped;
+        let mut histories: Vec<Vec<NodeRecord>> = Vec::new();
         let mut twice = Vec::new();
         let mut kept: Vec<NodeRecord> = Vec::with_capacity(nodes.len());
         // Start and source of the report before, of any machine.
         let mut start: Box<str> = "".into();
         let mut source: Box<str> = "".into();
         for node in nodes {
-            let is_known = kept
-                .last()
-                .is_some_and(|last| last.name == node.name && last.group == node.group);
+            let is_known = kept.last().is_some_and(|last| last.is_of_machine(&node));
             if is_known && start == node.started {
                 twice.push(LeftOut {
                     source: node.source.into(),
@@ -269,24 +330,87 @@ impl FleetCollection {
             }
             start.clone_from(&node.started);
             source.clone_from(&node.source);
-            if is_known {
-                older += 1;
-            } else {
-                kept.push(node);
+            match histories.last_mut().filter(|_| is_known) {
+                Some(history) if self.since.is_some() => history.push(node),
+                Some(_) => older += 1,
+                None => {
+                    kept.push(node);
+                    histories.push(Vec::new());
+                }
             }
+        }
+        for history in &mut histories {
+            history.reverse();
+        }
+        if self.since.is_some() {
+            (kept, histories) = joined(kept, histories);
         }
         let fleet = Fleet {
             quantities,
             groups,
             settings,
             nodes: kept,
+            histories,
             older,
         };
         (fleet, twice)
     }
 }
 
+/// Order by machine; the newest report of each comes first.
+fn newest_first(a: &NodeRecord, b: &NodeRecord) -> Ordering {
+    let machine = a.name.cmp(&b.name).then(a.group.cmp(&b.group));
+    machine
+        .then_with(|| b.started.cmp(&a.started))
+        .then_with(|| a.source.cmp(&b.source))
+}
+
+/// The machines with the reports of one host joined, if its hardware changed: all reports with one
+/// hardware are older than those with another. Hosts whose hardware alternates stay several
+/// machines with the same name.
+fn joined(
+    nodes: Vec<NodeRecord>,
+    histories: Vec<Vec<NodeRecord>>,
+) -> (Vec<NodeRecord>, Vec<Vec<NodeRecord>>) {
+    let mut hosts: Vec<Vec<(NodeRecord, Vec<NodeRecord>)>> = Vec::new();
+    for machine in nodes.into_iter().zip(histories) {
+        match hosts.last_mut() {
+            Some(host) if host[0].0.name == machine.0.name => host.push(machine),
+            _ => hosts.push(vec![machine]),
+        }
+    }
+    let mut nodes = Vec::with_capacity(hosts.len());
+    let mut histories = Vec::with_capacity(hosts.len());
+    for mut host in hosts {
+        host.sort_by(|(a, _), (b, _)| a.started.cmp(&b.started));
+        let first = |(node, history): &(NodeRecord, Vec<NodeRecord>)| {
+            history.first().unwrap_or(node).started.clone()
+        };
+        if host.windows(2).all(|two| two[0].0.started < first(&two[1])) {
+            let mut all = Vec::new();
+            for (node, history) in host {
+                all.extend(history);
+                all.push(node);
+            }
+            nodes.extend(all.pop());
+            histories.push(all);
+        } else {
+            host.sort_by_key(|(node, _)| node.group);
+            for (node, history) in host {
+                nodes.push(node);
+                histories.push(history);
+            }
+        }
+    }
+    (nodes, histories)
+}
+
 impl NodeRecord {
+    /// True if `other` is a report of the same machine.
+    fn is_of_machine(&self, other: &Self) -> bool {
+        self.name == other.name && self.group == other.group
+    }
+
     fn renumber(&mut self, quantities: &[u32], groups: &[u32], settings: &[u32]) {
         for value in &mut self.values {
             value.quantity = quantities[value.quantity as usize];
@@ -294,5 +418,57 @@ impl NodeRecord {
         self.values.sort_unstable_by_key(|value| value.quantity);
         self.group = groups[self.group as usize];
         self.settings = settings[self.settings as usize];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use report::NodeHardware;
+
+    fn report(number: usize) -> NodeReport {
+        NodeReport {
+            host: Some("one".to_owned()),
+            started: format!("2026-01-01T00:{:02}:{:02}Z", number / 60, number % 60),
+            hardware: NodeHardware::default(),
+            settings: Vec::new(),
+            values: vec![NodeValue {
+                experiment: "e".to_owned(),
+                quantity: "q".to_owned(),
+                unit: "1/s".to_owned(),
+                higher_is_better: true,
+                coordinates: Coordinates::new(),
+                median: 1.0,
+                spread: None,
+                grade: VerdictGrade::Solid,
+            }],
+            rejected: 0,
+        }
+    }
+
+    #[test]
+    fn pruning_while_reading_changes_only_the_memory_needed() {
+        let since = report(500).started;
+        let read = |prune_at: usize, numbers: &[usize]| {
+            let mut all = FleetCollection::with_history(&since);
+            all.prune_at = prune_at;
+            for number in numbers {
+                // Every tenth report is there twice.
+                for copy in 0..1 + usize::from(number % 10 == 0) {
+                    let source = format!("{number}-{copy}");
+                    all.add(report(*number), source).expect("a report");
+                    all.prune_at = all.prune_at.min(prune_at);
+                }
+            }
+            all
+        };
+        let rising: Vec<usize> = (0..1000).collect();
+        let falling: Vec<usize> = (0..1000).rev().collect();
+        let whole = read(usize::MAX, &rising);
+        let pruned = read(200, &falling);
+        assert!(pruned.nodes.len() < 300, "{}", pruned.nodes.len());
+        let (fleet, twice) = pruned.finish();
+        assert_eq!(fleet.histories[0].len() + 1, 2 * MAX_HISTORY);
+        assert_eq!((fleet, twice), whole.finish());
     }
 }

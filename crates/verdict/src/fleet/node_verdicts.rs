@@ -1,12 +1,15 @@
 //! Verdicts on machines and findings on groups.
 
 use super::collection::{Fleet, FleetQuantity, LeftOut};
-use super::expectations::{Expectations, ExpectedGroup, ExpectedPopulation, ExpectedQuantity};
+use super::expectations::{
+    Expectations, Expected, ExpectedGroup, ExpectedPopulation, ExpectedQuantity,
+};
 use super::hardware::{HardwareGroup, distinct_names};
+use super::history_verdict::{FleetHistory, NodeHistory};
 use super::labels::labels;
 use super::pooled_tail::PooledTail;
 use super::populations::{Place, Population, Setting, Split, populations};
-use super::references::{Reference, Side, support};
+use super::references::{HALF_INTERVAL, Reference, Side, support};
 use crate::compare::{DEFAULT_FLOOR, Fraction};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -29,9 +32,6 @@ const DOUBT: f64 = 2.0;
 
 /// Factor on the scale beyond which a number is too uncertain for a verdict.
 const UNCERTAIN: f64 = 3.0;
-
-/// Standard deviations in half of a 95% interval.
-const HALF_INTERVAL: f64 = 1.96;
 
 /// Bars of a histogram.
 const BARS: usize = 48;
@@ -144,6 +144,11 @@ pub struct NodeVerdict {
     pub judged: u64,
     /// Outlying values, the farthest first.
     pub outliers: Vec<Outlier>,
+    /// The machine against its own history; `None` unless histories are judged.
+    pub history: Option<NodeHistory>,
+    /// Index of the machine in the fleet.
+    #[serde(skip)]
+    pub(super) index: usize,
 }
 
 /// A quantity in a population.
@@ -214,6 +219,8 @@ pub struct FleetVerdict {
     pub settings: FleetSettings,
     /// References of this fleet, as expectations of others.
     pub learned: Expectations,
+    /// Judgement on the histories of the machines; `None` unless it was requested.
+    pub history: Option<FleetHistory>,
 }
 
 impl FleetVerdict {
@@ -230,20 +237,21 @@ impl FleetVerdict {
 }
 
 /// A population with the references of its columns.
-struct Judged {
-    group: usize,
-    population: Population,
-    references: Vec<Option<Reference>>,
+pub(super) struct Judged {
+    pub(super) group: usize,
+    pub(super) population: Population,
+    pub(super) references: Vec<Option<Reference>>,
     is_expected: bool,
 }
 
 /// Figures of a machine while columns are judged.
 #[derive(Default)]
-struct Figures {
-    judged: u64,
+pub(super) struct Figures {
+    pub(super) judged: u64,
     certain: u64,
     is_expected: bool,
-    outliers: Vec<Outlier>,
+    /// Outlying values, the farthest first.
+    pub(super) outliers: Vec<Outlier>,
 }
 
 /// Judges each machine by its peers, or by `expected` if that knows the hardware.
@@ -259,67 +267,19 @@ pub fn judge_fleet(
     settings: &FleetSettings,
     expected: Option<&Expectations>,
 ) -> FleetVerdict {
-    let floor = settings.floor.0.max(0.0).ln_1p();
-    let least = settings.least_nodes.max(2);
-    let mut members: Vec<Vec<u32>> = vec![Vec::new(); fleet.groups.len()];
-    for (index, node) in (0..).zip(&fleet.nodes) {
-        members[node.group as usize].push(index);
-    }
     let names = labels(&fleet.quantities);
     let titles = distinct_names(&fleet.groups);
-    let mut judged = Vec::new();
-    let mut findings = Vec::new();
-    for (group, members) in members.iter().enumerate() {
-        let digest = fleet.groups[group].digest();
-        let known = expected.and_then(|known| known.populations(fleet, &digest, members));
-        if let Some(parts) = known {
-            for (population, references) in parts {
-                let part = Judged {
-                    group,
-                    population,
-                    references,
-                    is_expected: true,
-                };
-                findings.extend(shift(fleet, &part, &titles[group], &names, least, floor));
-                judged.push(part);
-            }
-        } else if members.len() >= least {
-            let (parts, splits) = populations(fleet, members.clone(), least, floor);
-            let text = |split| split_text(&titles[group], split, &names);
-            findings.extend(splits.iter().map(|split| FleetFinding {
-                kind: "fleet-setting",
-                group,
-                text: text(split),
-            }));
-            for population in parts {
-                let references = measured_references(fleet, &population, least, floor);
-                let part = Judged {
-                    group,
-                    population,
-                    references,
-                    is_expected: false,
-                };
-                findings.extend(two_groups(&part, &titles[group], &names));
-                judged.push(part);
-            }
-        }
-    }
-    let values: u64 = judged.iter().map(Judged::values).sum();
-    let chance = (settings.false_alarms.max(0.0) / (2.0 * values.max(1) as f64)).min(0.5);
-    let tails = Tails::new(fleet, &judged);
-    let mut figures: Vec<Figures> = Vec::new();
-    figures.resize_with(fleet.nodes.len(), Figures::default);
-    let mut quantities: Vec<Vec<PopulationQuantity>> = vec![Vec::new(); fleet.groups.len()];
-    for part in &judged {
-        let found = part.judge(fleet, &tails.limits(chance, floor), &mut figures);
-        quantities[part.group].extend(found);
-    }
-    let learned = learn(fleet, &judged);
+    let known = |group: usize, members: &[u32]| {
+        expected?.populations(fleet, &fleet.groups[group].digest(), members)
+    };
+    let judgement = Judgement::new(fleet, settings, Groups::MayBeTwo, &known);
+    let findings = judgement.findings(fleet, &titles, &names);
+    let learned = learn(fleet, &judgement.parts);
     let mut groups: Vec<GroupVerdict> = fleet
         .groups
         .iter()
         .zip(titles.clone())
-        .zip(quantities)
+        .zip(judgement.quantities)
         .map(|((group, name), quantities)| GroupVerdict {
             name,
             digest: group.digest(),
@@ -328,20 +288,17 @@ pub fn judge_fleet(
             quantities,
         })
         .collect();
-    let together = together(&figures, settings.false_alarms);
+    let together = together(&judgement.figures, settings.false_alarms);
     let peers = Peers {
         groups: &fleet.groups,
         titles: &titles,
-        sizes: members.iter().map(Vec::len).collect(),
-        least,
+        sizes: judgement.sizes,
+        least: judgement.least,
         is_learnt: expected.is_some(),
     };
     let mut nodes: Vec<(f64, NodeVerdict)> = Vec::with_capacity(fleet.nodes.len());
-    for (record, mut figures) in fleet.nodes.iter().zip(figures) {
+    for (index, (record, figures)) in fleet.nodes.iter().zip(judgement.figures).enumerate() {
         let group = record.group as usize;
-        figures
-            .outliers
-            .sort_by(|a, b| b.distance.total_cmp(&a.distance));
         let (state, reason) = state(&figures, &names, together, || peers.reason(group));
         groups[group].nodes[state as usize] += 1;
         let farthest = figures.outliers.first().map_or(0.0, |one| one.distance);
@@ -354,6 +311,8 @@ pub fn judge_fleet(
             reason,
             judged: figures.judged,
             outliers: figures.outliers,
+            history: None,
+            index,
         };
         nodes.push((farthest, verdict));
     }
@@ -363,14 +322,132 @@ pub fn judge_fleet(
         groups,
         findings,
         quantities: names.into_iter().zip(fleet.quantities.clone()).collect(),
-        judged: values,
+        judged: judgement.values,
         older: fleet.older,
         left_out,
         settings: *settings,
         learned,
+        history: None,
     };
     verdict.largest_first();
     verdict
+}
+
+/// Groups of values in one population that no setting explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Groups {
+    /// Machines may be of two kinds: each is compared with its own.
+    MayBeTwo,
+    /// All machines are compared with the larger group.
+    One,
+}
+
+/// Populations and references of a group, by its index and the indices of its machines.
+type KnownGroup<'a> = dyn Fn(usize, &[u32]) -> Option<Vec<Expected>> + 'a;
+
+/// References of populations and the values that lie far from them.
+pub(super) struct Judgement {
+    /// Populations with their references.
+    pub(super) parts: Vec<Judged>,
+    /// Settings that divide a group, by its index.
+    splits: Vec<(usize, Split)>,
+    /// Figures of each machine.
+    pub(super) figures: Vec<Figures>,
+    /// Judged quantities of each group.
+    quantities: Vec<Vec<PopulationQuantity>>,
+    /// Number of machines of each group.
+    sizes: Vec<usize>,
+    /// Least number of machines that are compared with each other.
+    least: usize,
+    /// Logarithm of the floor.
+    floor: f64,
+    /// Number of judged values.
+    pub(super) values: u64,
+}
+
+impl Judgement {
+    /// Judges all values. `known` answers for groups whose machines are not compared with each
+    /// other.
+    pub(super) fn new(
+        fleet: &Fleet,
+        settings: &FleetSettings,
+        groups: Groups,
+        known: &KnownGroup<'_>,
+    ) -> Self {
+        let floor = settings.floor.0.max(0.0).ln_1p();
+        let least = settings.least_nodes.max(2);
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); fleet.groups.len()];
+        for (index, node) in (0..).zip(&fleet.nodes) {
+            members[node.group as usize].push(index);
+        }
+        let sizes = members.iter().map(Vec::len).collect();
+        let mut parts = Vec::new();
+        let mut splits = Vec::new();
+        for (group, members) in members.into_iter().enumerate() {
+            if let Some(known) = known(group, &members) {
+                parts.extend(known.into_iter().map(|(population, references)| Judged {
+                    group,
+                    population,
+                    references,
+                    is_expected: true,
+                }));
+            } else if members.len() >= least {
+                let (found, found_splits) = populations(fleet, members, least, floor);
+                splits.extend(found_splits.into_iter().map(|split| (group, split)));
+                parts.extend(found.into_iter().map(|population| Judged {
+                    group,
+                    references: measured_references(fleet, &population, groups, least, floor),
+                    population,
+                    is_expected: false,
+                }));
+            }
+        }
+        let values: u64 = parts.iter().map(Judged::values).sum();
+        let chance = (settings.false_alarms.max(0.0) / (2.0 * values.max(1) as f64)).min(0.5);
+        let limits = Tails::new(fleet, &parts).limits(chance, floor);
+        let mut figures: Vec<Figures> = Vec::new();
+        figures.resize_with(fleet.nodes.len(), Figures::default);
+        let mut quantities: Vec<Vec<PopulationQuantity>> = vec![Vec::new(); fleet.groups.len()];
+        for part in &parts {
+            quantities[part.group].extend(part.judge(fleet, &limits, &mut figures));
+        }
+        for own in &mut figures {
+            own.outliers
+                .sort_by(|a, b| b.distance.total_cmp(&a.distance));
+        }
+        Self {
+            parts,
+            splits,
+            figures,
+            quantities,
+            sizes,
+            least,
+            floor,
+            values,
+        }
+    }
+
+    /// Findings on all groups, in their order.
+    fn findings(&self, fleet: &Fleet, titles: &[String], names: &[String]) -> Vec<FleetFinding> {
+        let mut findings: Vec<FleetFinding> = self
+            .splits
+            .iter()
+            .map(|(group, split)| FleetFinding {
+                kind: "fleet-setting",
+                group: *group,
+                text: split_text(&titles[*group], split, names),
+            })
+            .collect();
+        for part in &self.parts {
+            let title = &titles[part.group];
+            findings.extend(if part.is_expected {
+                shift(fleet, part, title, names, self.least, self.floor)
+            } else {
+                two_groups(part, title, names)
+            });
+        }
+        findings
+    }
 }
 
 impl FleetVerdict {
@@ -399,6 +476,7 @@ impl FleetVerdict {
 fn measured_references(
     fleet: &Fleet,
     population: &Population,
+    groups: Groups,
     least: usize,
     floor: f64,
 ) -> Vec<Option<Reference>> {
@@ -411,7 +489,10 @@ fn measured_references(
         let values = population.column(fleet, &column.places);
         if let Some(reference) = Reference::new(&values, floor) {
             places.push(place);
-            found.push(reference);
+            found.push(match groups {
+                Groups::MayBeTwo => reference,
+                Groups::One => reference.of_larger_group(),
+            });
         }
     }
     support(&mut found, floor);
@@ -519,7 +600,7 @@ impl Judged {
 }
 
 /// Value of a speed in the unit of its quantity.
-fn in_unit(speed: f64, quantity: &FleetQuantity) -> f64 {
+pub(super) fn in_unit(speed: f64, quantity: &FleetQuantity) -> f64 {
     if quantity.higher_is_better {
         speed.exp()
     } else {
@@ -709,7 +790,7 @@ impl Bars {
 
 /// Number of slow quantities that chance does not bring together in one machine: at most
 /// `false_alarms` machines, or one, have as many fast quantities.
-fn together(figures: &[Figures], false_alarms: f64) -> usize {
+pub(super) fn together(figures: &[Figures], false_alarms: f64) -> usize {
     let mut counts: Vec<usize> = figures
         .iter()
         .map(|own| own.outliers.iter().filter(|one| !one.is_slow()).count())
@@ -722,7 +803,7 @@ fn together(figures: &[Figures], false_alarms: f64) -> usize {
 }
 
 /// State of a machine and the reason.
-fn state(
+pub(super) fn state(
     figures: &Figures,
     names: &[String],
     together: usize,
@@ -845,7 +926,7 @@ impl Peers<'_> {
 }
 
 /// Percent by which a logarithm of a speed is slower or faster, with the word.
-fn percent_of(change: f64) -> String {
+pub(super) fn percent_of(change: f64) -> String {
     let word = if change < 0.0 { "slower" } else { "faster" };
     let share = if change < 0.0 {
         -change.exp_m1()

@@ -7,7 +7,7 @@ use stats::{mad, median};
 use std::collections::{BTreeMap, HashMap};
 
 /// Standard errors by which the medians of two populations differ.
-const APART: f64 = 5.0;
+pub(super) const APART: f64 = 5.0;
 
 /// Standard error of a median in units of that of a mean, for a normal distribution.
 const MEDIAN_ERROR: f64 = 1.2533;

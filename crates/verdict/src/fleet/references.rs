@@ -41,6 +41,9 @@ const LEAST_SCALE: f64 = 0.1;
 /// Assumed scale as a share of the floor, if other quantities have less.
 const ASSUMED_SCALE: f64 = 0.3;
 
+/// Standard deviations in half of a 95% interval.
+pub(super) const HALF_INTERVAL: f64 = 1.96;
+
 /// One side of a reference. All figures are logarithms of speeds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Side {
@@ -123,6 +126,21 @@ impl Reference {
         })
     }
 
+    /// The reference with the larger group as the only one, if there are two.
+    pub(super) fn of_larger_group(self) -> Self {
+        let side = match self.share_fast {
+            Some(share) if share > 0.5 => self.fast,
+            Some(_) => self.slow,
+            None => return self,
+        };
+        Self {
+            slow: side,
+            fast: side,
+            share_fast: None,
+            ..self
+        }
+    }
+
     /// Speed of the middle: that of the larger group if there are two.
     pub(super) fn centre(&self) -> f64 {
         match self.share_fast {
@@ -161,15 +179,86 @@ impl Side {
     /// The side with what is known of other quantities: their typical scale counts as some machines
     /// more.
     fn supported(self, typical: f64, floor: f64) -> Self {
-        let assumed = typical.max(floor * ASSUMED_SCALE);
+        let own = Scatter {
+            scale: self.scale,
+            freedom: self.freedom,
+        };
+        // Few machines can agree by chance, and one faulty machine among them is no scale.
+        let supported = own.supported(typical.max(floor * ASSUMED_SCALE));
+        Self {
+            scale: supported.scale,
+            freedom: supported.freedom,
+            ..self
+        }
+    }
+}
+
+/// A standard deviation with its degrees of freedom.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scatter {
+    pub(super) scale: f64,
+    pub(super) freedom: f64,
+}
+
+impl Scatter {
+    /// Standard deviation of values in time order, from the distances of neighbours: a change of
+    /// level hardly changes it. `None` for fewer than three values.
+    pub(super) fn of_neighbours(values: &[f64]) -> Option<Self> {
+        let steps: Vec<f64> = values
+            .windows(2)
+            .map(|two| (two[1] - two[0]).abs())
+            .collect();
+        let typical = median(&steps).filter(|_| steps.len() > 1)?;
+        Some(Self {
+            scale: typical / (SHARES[0].1 * std::f64::consts::SQRT_2),
+            freedom: FREEDOM * steps.len() as f64,
+        })
+    }
+
+    /// A scale that rests on a number of reports.
+    pub(super) fn of_reports(scale: f64, reports: f64) -> Self {
+        Self {
+            scale,
+            freedom: FREEDOM * (reports - 1.0).max(0.0),
+        }
+    }
+
+    /// The scatter of one quantity in several histories together. `typical` is the scale of
+    /// other quantities, `floor` the logarithm of the floor.
+    pub(super) fn pooled(histories: &[Self], typical: f64, floor: f64) -> Option<Self> {
+        let scales: Vec<f64> = histories.iter().map(|one| one.scale).collect();
+        let pooled = Self {
+            scale: median(&scales)?.max(floor * LEAST_SCALE),
+            freedom: histories.iter().map(|one| one.freedom).sum(),
+        };
+        Some(pooled.supported(typical.max(floor * ASSUMED_SCALE)))
+    }
+
+    /// The scatter with an assumed scale, which counts as a few values more.
+    pub(super) fn supported(self, assumed: f64) -> Self {
         let freedom = self.freedom + ASSUMED_FREEDOM;
         let squares = self.freedom * self.scale.powi(2) + ASSUMED_FREEDOM * assumed.powi(2);
-        let supported = (squares / freedom).sqrt();
         Self {
-            // Few machines can agree by chance, and one faulty machine among them is no scale.
-            scale: supported,
+            scale: (squares / freedom).sqrt(),
             freedom,
-            ..self
+        }
+    }
+
+    /// Reference around no change, for `nodes` machines too few to be compared with each other.
+    pub(super) fn reference(self, nodes: u64) -> Reference {
+        let side = Side {
+            centre: 0.0,
+            scale: self.scale,
+            growth: ASSUMED_GROWTH,
+            freedom: self.freedom,
+        };
+        Reference {
+            nodes,
+            slow: side,
+            fast: side,
+            spread: HALF_INTERVAL * self.scale,
+            is_doubtful: false,
+            share_fast: None,
         }
     }
 }

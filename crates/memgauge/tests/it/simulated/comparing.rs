@@ -5,8 +5,11 @@ use super::machines::{self, Simulated};
 use engine::Sampling;
 use kernels::SetId;
 use report::{Coordinate, Outcome, Report, VerdictGrade};
+use stats::SplitMix64;
 use units::Nanos;
-use verdict::{Change, ComparedReport, Comparison, DEFAULT_FLOOR, Fraction, Settings, compare};
+use verdict::{
+    Change, ComparedReport, Comparison, DEFAULT_FLOOR, Fraction, ReportSet, Settings, compare,
+};
 
 /// A run with all of its rounds, of 16 points in four levels.
 fn report(on: &Simulated, seed: u64, rounds: u32) -> Report {
@@ -403,4 +406,100 @@ fn a_run_with_somebody_on_its_core_throughout_is_told_from_one_without() {
         "{note}"
     );
     assert!(compared(&report(&shared, 2, 6), &alone).notes[0].contains("the first throughout"));
+}
+
+/// `count` sessions from `seed` on, each with a factor of its own on all values: sessions differ by
+/// 5%, their rounds by 1%.
+fn sessions(count: u64, seed: u64, speed: f64) -> ReportSet {
+    let on = jittery(0.01);
+    let mut random = SplitMix64::new(seed);
+    let all = (0..count).map(|session| {
+        let radius = (-2.0 * (1.0 - random.fraction()).ln()).sqrt();
+        let normal = radius * (std::f64::consts::TAU * random.fraction()).cos();
+        let factor = speed * (0.05 * normal).exp();
+        let mut one = report(&on, 1000 * seed + session, 6);
+        for dataset in &mut one.datasets {
+            let factor = match dataset.quantity.higher_is_better {
+                true => factor,
+                false => 1.0 / factor,
+            };
+            for point in &mut dataset.points {
+                if let Outcome::Measured(measured) = &mut point.outcome {
+                    measured.samples.iter_mut().for_each(|s| s.value *= factor);
+                    measured.also.clear();
+                }
+            }
+        }
+        one
+    });
+    ReportSet::new(all.collect()).expect("reports")
+}
+
+#[test]
+fn sets_of_sessions_differ_by_more_than_the_scatter_between_sessions() {
+    let tally = |before: &ReportSet, after: &ReportSet| {
+        let before = ComparedReport::of_set("before", before);
+        let after = ComparedReport::of_set("after", after);
+        compare(before, after, &Settings::default()).tally
+    };
+    let differ = |sizes: [u64; 2], speed: f64| {
+        let pairs = 15;
+        let each = (0..pairs).map(|pair| {
+            let tally = tally(
+                &sessions(sizes[0], 2 * pair, 1.0),
+                &sessions(sizes[1], 2 * pair + 1, speed),
+            );
+            // All points of a session share its factor.
+            usize::from(tally.worse + tally.better > 0)
+        });
+        each.sum::<usize>()
+    };
+    // Single sessions are taken for different ones, sets of them are not.
+    assert!(differ([1, 1], 1.0) > 5);
+    for sizes in [[6, 6], [3, 3], [1, 6]] {
+        assert!(differ(sizes, 1.0) <= 2, "{sizes:?}");
+    }
+    // A real change is found, also with few reports.
+    assert_eq!(differ([6, 6], 0.7), 15);
+    assert_eq!(differ([4, 4], 0.5), 15);
+    let comparison = tally(&sessions(6, 1, 1.0), &sessions(6, 2, 0.7));
+    assert_eq!(
+        (comparison.better, comparison.same),
+        (0, 0),
+        "{comparison:?}"
+    );
+}
+
+#[test]
+fn each_report_of_a_set_is_one_value() {
+    let before = sessions(5, 3, 1.0);
+    let after = sessions(2, 4, 1.0);
+    let all = compare(
+        ComparedReport::of_set("a", &before),
+        ComparedReport::of_set("b", &after),
+        &Settings::default(),
+    );
+    assert!(all.tally.all() > 0);
+    for (_, pair) in all.pairs() {
+        assert_eq!((pair.before.values, pair.after.values), (5, 2), "{pair:?}");
+        assert!(pair.ratio_low.is_some() && !pair.coordinates.contains_key("repeat"));
+    }
+    assert_eq!(
+        all.notes
+            .iter()
+            .filter(|note| note.contains("set of"))
+            .count(),
+        2
+    );
+    // A set of one report is that report.
+    let one = report(&jittery(0.01), 1, 6);
+    let alone = ReportSet::new(vec![one.clone()]).expect("a report");
+    let as_set = ComparedReport::of_set("a", &alone);
+    let as_report = ComparedReport::new("a", &one);
+    let settings = Settings::default();
+    assert_eq!(
+        compare(as_set, as_set, &settings),
+        compare(as_report, as_report, &settings)
+    );
+    assert_eq!(ReportSet::new(Vec::new()), None);
 }
