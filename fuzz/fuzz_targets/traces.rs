@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use experiments::io::{Recorded, parse_trace};
+use storage::{Recorded, parse_trace};
 use report::{TraceFormat, TraceRecord, TraceWriter, read_trace};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
