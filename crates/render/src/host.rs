@@ -61,6 +61,7 @@ impl Rows {
         self.fact("vendor", &cpu.vendor, String::clone);
         self.fact("model", &cpu.model_name, String::clone);
         self.fact("signature", &cpu.signature, String::clone);
+        self.fact("microcode", &cpu.microcode, String::clone);
         self.fact("microarchitecture", &cpu.microarchitecture, String::clone);
         self.fact("features", &cpu.features, |all| all.join(" "));
         let ports = |p: &report::PortWidth| {
@@ -223,6 +224,7 @@ impl Rows {
         self.group("system");
         self.text("operating system", system.os.clone(), "this program");
         self.fact("kernel", &system.kernel, String::clone);
+        self.fact("firmware", &system.firmware, String::clone);
         self.fact("host name", &system.hostname, String::clone);
         self.fact("virtualised by", &system.virtualization, String::clone);
         self.fact("emulated by", &system.emulation, String::clone);

@@ -79,6 +79,9 @@ pub struct CpuFacts {
     pub signature: Fact<String>,
     /// Design of the core: `Zen 5`, `Golden Cove`.
     pub microarchitecture: Fact<String>,
+    /// Revision of the microcode.
+    #[serde(default = "Fact::<String>::unrecorded")]
+    pub microcode: Fact<String>,
     /// Instruction set extensions that matter here and that the operating system supports too.
     pub features: Fact<Vec<String>>,
     /// Width of the paths to the L1 data cache, from the vendor's documentation.
@@ -364,6 +367,9 @@ pub struct SystemFacts {
     pub os: String,
     /// Release of the kernel.
     pub kernel: Fact<String>,
+    /// Vendor, version and date of the firmware.
+    #[serde(default = "Fact::<String>::unrecorded")]
+    pub firmware: Fact<String>,
     /// Name of the machine.
     pub hostname: Fact<String>,
     /// Hypervisor; `none` if the processor reports none.
@@ -429,6 +435,7 @@ impl HostFacts {
                 model_name: Fact::unknown(reason),
                 signature: Fact::unknown(reason),
                 microarchitecture: Fact::unknown(reason),
+                microcode: Fact::unknown(reason),
                 features: Fact::unknown(reason),
                 l1_ports: Fact::unknown(reason),
                 integer_width: Fact::unknown(reason),
@@ -455,6 +462,7 @@ impl HostFacts {
             system: SystemFacts {
                 os: word(),
                 kernel: Fact::unknown(reason),
+                firmware: Fact::unknown(reason),
                 hostname: Fact::unknown(reason),
                 virtualization: Fact::unknown(reason),
                 emulation: Fact::unknown(reason),

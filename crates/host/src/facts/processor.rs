@@ -73,12 +73,25 @@ pub fn discover(files: &SystemFiles) -> CpuFacts {
             Some(signature) => Fact::known(signature.to_string(), "CPUID leaf 1"),
             None => Fact::unknown("the processor has no CPUID that tells family and model"),
         },
+        microcode: microcode(files, &cpuinfo),
         features,
         counter: counter(files),
         counter_invariant: match processor::counter_invariant() {
             Some((invariant, source)) => Fact::known(invariant, source),
             None => Fact::unknown("the processor does not report"),
         },
+    }
+}
+
+/// Revision of the microcode: of the first CPU, which the system keeps equal to the others.
+fn microcode(files: &SystemFiles, cpuinfo: &str) -> Fact<String> {
+    const VERSION: &str = "/sys/devices/system/cpu/cpu0/microcode/version";
+    if let Some(version) = files.read(VERSION) {
+        return Fact::known(version, VERSION);
+    }
+    match field(cpuinfo, "microcode") {
+        Some(version) => Fact::known(version.to_owned(), CPUINFO),
+        None => Fact::unknown(format!("neither {VERSION} nor {CPUINFO} tells")),
     }
 }
 

@@ -87,6 +87,7 @@ pub fn system(files: &SystemFiles) -> SystemFacts {
     SystemFacts {
         os: std::env::consts::OS.to_owned(),
         kernel: named("/proc/sys/kernel/osrelease", os::kernel_release),
+        firmware: firmware(files),
         hostname: named("/proc/sys/kernel/hostname", os::host_name),
         virtualization: virtualization(files),
         emulation: emulation(files),
@@ -103,9 +104,23 @@ pub fn system(files: &SystemFiles) -> SystemFacts {
     }
 }
 
+/// Names of the machine and of its firmware, from SMBIOS.
+const DMI: &str = "/sys/class/dmi/id";
+
+/// Vendor, version and date of the firmware.
+fn firmware(files: &SystemFiles) -> Fact<String> {
+    let words: Vec<String> = ["bios_vendor", "bios_version", "bios_date"]
+        .iter()
+        .filter_map(|name| files.read(&format!("{DMI}/{name}")))
+        .collect();
+    match words.is_empty() {
+        true => Fact::unknown(format!("{DMI} is missing")),
+        false => Fact::known(words.join(" "), DMI),
+    }
+}
+
 /// Hypervisor from CPUID, with the firmware's name for the machine.
 fn virtualization(files: &SystemFiles) -> Fact<String> {
-    const DMI: &str = "/sys/class/dmi/id";
     let words: Vec<String> = ["sys_vendor", "product_name"]
         .iter()
         .filter_map(|name| files.read(&format!("{DMI}/{name}")))

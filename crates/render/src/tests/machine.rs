@@ -36,6 +36,7 @@ pub fn host() -> HostFacts {
             model_name: text("AMD EPYC 9575F 64-Core Processor", "CPUID leaf 0x80000002"),
             signature: text("family 26 model 2 stepping 1", "CPUID leaf 1"),
             microarchitecture: text("Zen 5", "signature"),
+            microcode: text("0xb002151", "/proc/cpuinfo"),
             features: Fact::known(
                 vec!["sse2".into(), "avx2".into(), "avx512f".into()],
                 "CPUID leaf 7, XGETBV",
@@ -90,6 +91,7 @@ pub fn host() -> HostFacts {
         system: SystemFacts {
             os: "linux".into(),
             kernel: text("6.12.0", "uname"),
+            firmware: text("Vendor 1.2 01/31/2026", "/sys/class/dmi/id"),
             hostname: text("bench", "uname"),
             virtualization: text("KVM", "CPUID leaf 0x40000000"),
             emulation: text("none", "/proc/self/exe is what runs"),

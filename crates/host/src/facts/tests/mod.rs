@@ -187,9 +187,11 @@ fn everywhere() -> Tree {
         "/proc/sys/kernel/osrelease",
         "/proc/sys/vm/overcommit_memory",
         "/run/systemd/container",
+        "/sys/class/dmi/id/bios_version",
         "/sys/class/dmi/id/sys_vendor",
         "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
         "/sys/devices/system/cpu/intel_pstate/no_turbo",
+        "/sys/devices/system/cpu/cpu0/microcode/version",
         "/sys/devices/system/cpu/smt/active",
         "/sys/devices/system/cpu/vulnerabilities/x",
         "/sys/fs/cgroup/cpu.max",
@@ -204,6 +206,25 @@ fn everywhere() -> Tree {
         tree = tree.file(path, "");
     }
     tree
+}
+
+#[test]
+fn microcode_and_firmware_have_their_versions() {
+    const DMI: &str = "/sys/class/dmi/id";
+    let tree = Tree::new()
+        .file("/proc/cpuinfo", "processor\t: 0\nmicrocode\t: 0xa101148\n")
+        .file(&format!("{DMI}/bios_vendor"), "Vendor\n")
+        .file(&format!("{DMI}/bios_date"), "01/31/2026\n");
+    let facts = discover(&tree.files());
+    assert_eq!(facts.cpu.microcode.value.as_deref(), Some("0xa101148"));
+    let firmware = facts.system.firmware.value.as_deref();
+    assert_eq!(firmware, Some("Vendor 01/31/2026"));
+    let version = "/sys/devices/system/cpu/cpu0/microcode/version";
+    let facts = discover(&tree.file(version, "0xa10114c\n").files());
+    assert_eq!(facts.cpu.microcode.value.as_deref(), Some("0xa10114c"));
+    let facts = discover(&Tree::new().files());
+    assert_eq!(facts.cpu.microcode.value, None);
+    assert_eq!(facts.system.firmware.value, None);
 }
 
 #[test]

@@ -132,6 +132,7 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
             model_name: known("Simulated".to_owned()),
             signature: unknown(),
             microarchitecture: unknown(),
+            microcode: unknown(),
             features: unknown(),
             l1_ports: unknown(),
             integer_width: unknown(),
@@ -158,6 +159,7 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
         system: SystemFacts {
             os: "linux".to_owned(),
             kernel: unknown(),
+            firmware: unknown(),
             hostname: known("simulated".to_owned()),
             virtualization: unknown(),
             emulation: unknown(),
