@@ -593,7 +593,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l scores -d 'With
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand health" -l expect -d 'Expected figures, as memgauge fleet --write-expectations writes them' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand health" -l floor -d 'Differences up to this share do not matter: 3%, 0.5%' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand health" -l false-alarms -d 'Figures that chance may move beyond their threshold, in one session' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand health" -l false-alarms -d 'Figures that chance may move beyond their threshold, in one measurement' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand health" -l start-at -d 'Start at this time, so that many machines measure together: 2026-11-24T16:30:00Z, or the seconds since 1970' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand health" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand health" -l dram-peak -d 'Highest memory bandwidth, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r

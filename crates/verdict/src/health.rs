@@ -30,6 +30,7 @@ pub struct FirstJudgement {
 struct Slower {
     quantity: FleetQuantity,
     is_beyond_chance: bool,
+    is_far: bool,
 }
 
 impl FirstJudgement {
@@ -93,6 +94,7 @@ impl FirstJudgement {
             own.slower.push(Slower {
                 quantity: quantity.clone(),
                 is_beyond_chance: outlier.is_beyond_chance,
+                is_far: outlier.is_far,
             });
         }
         own
@@ -135,6 +137,7 @@ impl FirstJudgement {
         let outliers = verdict.nodes.first().map_or(&[][..], |node| &node.outliers);
         let mut health = self.health;
         let mut is_beyond_chance = false;
+        let mut is_far = false;
         for (figure, first) in health.slower.iter_mut().zip(&self.slower) {
             let value = values.iter().find(|(own, _)| *own == first.quantity);
             figure.again = value.map(|(_, median)| *median);
@@ -144,6 +147,7 @@ impl FirstJudgement {
             if let Some(outlier) = outlier {
                 figure.is_slow = true;
                 is_beyond_chance |= first.is_beyond_chance && outlier.is_beyond_chance;
+                is_far |= first.is_far && outlier.is_far;
             }
         }
         health.slower.sort_by_key(|figure| !figure.is_slow);
@@ -153,7 +157,9 @@ impl FirstJudgement {
             return health;
         };
         let text = in_words(slowest);
-        if is_beyond_chance || slow >= ENOUGH_TOGETHER {
+        // The rules of a fleet, on what both measurements show.
+        let is_confirmed = is_beyond_chance && slow > 1;
+        if is_confirmed || is_far || slow >= ENOUGH_TOGETHER {
             health.state = HealthState::Slow;
             health.reason = match slow - 1 {
                 0 => text,
@@ -162,6 +168,9 @@ impl FirstJudgement {
         } else if missing {
             health.state = HealthState::Inconclusive;
             health.reason = format!("{text}; not every figure could be measured again");
+        } else if is_beyond_chance {
+            health.state = HealthState::Inconclusive;
+            health.reason = format!("{text}; no second figure agrees");
         }
         health
     }

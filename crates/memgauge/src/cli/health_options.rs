@@ -35,7 +35,7 @@ impl FromStr for StartTime {
     }
 }
 
-/// Expected number of false alarms of one session: a number above 0, at most 1.
+/// Expected number of false alarms of one measurement: a number above 0, at most 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SessionFalseAlarms(pub f64);
 
@@ -49,7 +49,7 @@ impl FromStr for SessionFalseAlarms {
             .map(Self)
             .ok_or_else(|| {
                 ParseError::new(text, "a number of false alarms is above 0, up to 1")
-                    .with_example("0.001")
+                    .with_example("0.05")
             })
     }
 }
@@ -66,8 +66,8 @@ pub struct HealthOptions {
     #[arg(long, value_name = "SHARE", default_value = "3%")]
     pub floor: Fraction,
 
-    /// Figures that chance may move beyond their threshold, in one session
-    #[arg(long, value_name = "N", default_value = "0.001")]
+    /// Figures that chance may move beyond their threshold, in one measurement
+    #[arg(long, value_name = "N", default_value = "0.05")]
     pub false_alarms: SessionFalseAlarms,
 
     /// Let all ranks of a launcher measure, not one on each machine

@@ -21,6 +21,10 @@ const SECOND: f64 = 0.001;
 /// A machine with this many distant values has a fault; its values show nothing about chance.
 const MANY: u8 = 3;
 
+/// Machines that are needed to see the tail of chance. The values of fewer ones are largely those of
+/// a faulty machine.
+const LEAST_FOR_TAILS: usize = 20;
+
 /// Least number of slow quantities that are enough together, though none is beyond its threshold.
 const ENOUGH_TOGETHER: usize = 4;
 
@@ -114,8 +118,9 @@ pub struct Outlier {
     pub is_doubtful: bool,
     #[serde(skip)]
     distance: f64,
+    /// True if the value is beyond twice its threshold.
     #[serde(skip)]
-    is_far: bool,
+    pub(crate) is_far: bool,
 }
 
 impl Outlier {
@@ -404,7 +409,10 @@ impl Judgement {
         }
         let values: u64 = parts.iter().map(Judged::values).sum();
         let chance = (settings.false_alarms.max(0.0) / (2.0 * values.max(1) as f64)).min(0.5);
-        let limits = Tails::new(fleet, &parts).limits(chance, floor);
+        let limits = Limits {
+            has_exact_intervals: groups == Groups::MayBeTwo,
+            ..Tails::new(fleet, &parts).limits(chance, floor)
+        };
         let mut figures: Vec<Figures> = Vec::new();
         figures.resize_with(fleet.nodes.len(), Figures::default);
         let mut quantities: Vec<Vec<PopulationQuantity>> = vec![Vec::new(); fleet.groups.len()];
@@ -536,9 +544,9 @@ impl Judged {
                 let widening = self.widening(fleet, *place, reference);
                 let own = &mut figures[node];
                 own.judged += 1;
-                own.certain += u64::from(widening <= UNCERTAIN);
+                own.certain += u64::from(widening.factor(reference) <= UNCERTAIN);
                 let is_doubtful = fleet.nodes[node].values[place.value as usize].is_doubtful;
-                let outlier = thresholds.outlier(speed, widening).map(|found| Outlier {
+                let outlier = thresholds.outlier(speed, &widening).map(|found| Outlier {
                     quantity: column.quantity as usize,
                     is_doubtful,
                     ..found.in_unit(quantity)
@@ -569,7 +577,7 @@ impl Judged {
             for place in &column.places {
                 let node = self.population.members[place.member as usize] as usize;
                 let speed = self.population.speed(fleet, *place);
-                let widening = self.widening(fleet, *place, reference);
+                let widening = self.widening(fleet, *place, reference).factor(reference);
                 let slower = reference.slow.centre - speed;
                 let faster = speed - reference.fast.centre;
                 if slower > faster {
@@ -583,19 +591,46 @@ impl Judged {
         }
     }
 
-    /// Factor on the scale for a number that is less certain than those of its peers.
-    fn widening(&self, fleet: &Fleet, place: Place, reference: &Reference) -> f64 {
+    /// Uncertainty of a number beyond that of its peers.
+    fn widening(&self, fleet: &Fleet, place: Place, reference: &Reference) -> Widening {
         let node = self.population.members[place.member as usize] as usize;
         let value = &fleet.nodes[node].values[place.value as usize];
         let excess = f64::from(value.spread).powi(2) - reference.spread.powi(2);
-        let own = excess.max(0.0) / HALF_INTERVAL.powi(2);
-        let scale = reference.slow.scale.max(reference.fast.scale);
-        let widening = (scale.powi(2) + own).sqrt() / scale;
-        if value.is_doubtful && !reference.is_doubtful {
-            widening * DOUBT
-        } else {
-            widening
+        Widening {
+            own: excess.max(0.0).sqrt() / HALF_INTERVAL,
+            doubt: if value.is_doubtful && !reference.is_doubtful {
+                DOUBT
+            } else {
+                1.0
+            },
         }
+    }
+}
+
+/// Uncertainty of a number beyond that of its peers.
+#[derive(Debug, Clone, Copy)]
+struct Widening {
+    /// Standard deviation that the number has in addition.
+    own: f64,
+    /// Factor for a doubtful number whose peers are not doubtful.
+    doubt: f64,
+}
+
+impl Widening {
+    /// Factor on the scale of `reference`.
+    fn factor(&self, reference: &Reference) -> f64 {
+        self.on(reference.slow.scale.max(reference.fast.scale))
+    }
+
+    /// Factor on `scale`.
+    fn on(&self, scale: f64) -> f64 {
+        scale.hypot(self.own) / scale * self.doubt
+    }
+
+    /// `distance` of a number without additional uncertainty, made wider. `known` is the same
+    /// distance in standard deviations that are known exactly, as those of the number itself are.
+    fn widened(&self, distance: f64, known: f64) -> f64 {
+        distance.hypot(self.own * known) * self.doubt
     }
 }
 
@@ -629,6 +664,9 @@ struct Limits {
     chance: f64,
     /// Logarithm of the floor.
     floor: f64,
+    /// True if the interval of a value comes from many samples, as that of a measurement does. The
+    /// interval of a change comes from few reports.
+    has_exact_intervals: bool,
     slow: PooledLimits,
     fast: PooledLimits,
 }
@@ -650,6 +688,13 @@ impl Tails {
             });
         }
         let mut tails = Self::default();
+        let machines: usize = judged
+            .iter()
+            .map(|part| part.population.members.len())
+            .sum();
+        if machines < LEAST_FOR_TAILS {
+            return tails;
+        }
         for part in judged {
             part.each_distance(fleet, |node, _, is_slow, z| {
                 if distant[node] < MANY {
@@ -663,6 +708,7 @@ impl Tails {
         tails
     }
 
+    /// Limits for values with exact intervals.
     fn limits(&self, chance: f64, floor: f64) -> Limits {
         let pooled = |tail: &PooledTail| PooledLimits {
             near: tail.beyond(SECOND),
@@ -671,6 +717,7 @@ impl Tails {
         Limits {
             chance,
             floor,
+            has_exact_intervals: true,
             slow: pooled(&self.slow),
             fast: pooled(&self.fast),
         }
@@ -682,6 +729,9 @@ struct SideThresholds {
     side: Side,
     near: f64,
     far: f64,
+    /// The same in standard deviations that are known exactly.
+    known_near: f64,
+    known_far: f64,
 }
 
 /// Distances from the middle that count, of both sides.
@@ -721,10 +771,23 @@ impl Found {
 
 impl Thresholds {
     fn new(reference: &Reference, limits: &Limits) -> Self {
-        let thresholds = |side: Side, pooled: PooledLimits| SideThresholds {
-            side,
-            near: side.distance(SECOND).max(pooled.near * side.scale),
-            far: side.distance(limits.chance).max(pooled.far * side.scale),
+        let thresholds = |side: Side, pooled: PooledLimits| {
+            let near = side.distance(SECOND).max(pooled.near * side.scale);
+            let far = side.distance(limits.chance).max(pooled.far * side.scale);
+            let known = |p: f64, pooled: f64, distance: f64| {
+                if limits.has_exact_intervals {
+                    side.known(p).max(pooled)
+                } else {
+                    distance / side.scale
+                }
+            };
+            SideThresholds {
+                side,
+                near,
+                far,
+                known_near: known(SECOND, pooled.near, near),
+                known_far: known(limits.chance, pooled.far, far),
+            }
         };
         Self {
             slow: thresholds(reference.slow, limits.slow),
@@ -734,7 +797,7 @@ impl Thresholds {
     }
 
     /// The outlier that a machine of this speed is; `None` if it is like its peers.
-    fn outlier(&self, speed: f64, widening: f64) -> Option<Found> {
+    fn outlier(&self, speed: f64, widening: &Widening) -> Option<Found> {
         let slower = self.slow.side.centre - speed;
         let faster = speed - self.fast.side.centre;
         let (own, distance, sign) = if slower > faster {
@@ -742,11 +805,12 @@ impl Thresholds {
         } else {
             (&self.fast, faster, -1.0)
         };
-        let far = (own.far * widening).max(self.floor);
-        (distance > (own.near * widening).max(self.floor)).then(|| Found {
+        let far = widening.widened(own.far, own.known_far).max(self.floor);
+        let near = widening.widened(own.near, own.known_near).max(self.floor);
+        (distance > near).then(|| Found {
             centre: own.side.centre,
             speed,
-            z: sign * distance / (own.side.scale * widening),
+            z: sign * distance / (own.side.scale * widening.on(own.side.scale)),
             distance,
             is_beyond_chance: distance > far,
             is_far: distance > far * FAR_BEYOND,

@@ -61,14 +61,24 @@ impl Side {
     /// Distance from the middle that a machine exceeds by chance with probability `p`; infinite for
     /// a probability of 0.
     pub(super) fn distance(&self, p: f64) -> f64 {
-        let p = p.min(0.5);
-        let z = if self.freedom < NORMAL_FREEDOM {
-            student_tail(p, self.freedom.max(2.0))
+        if self.freedom < NORMAL_FREEDOM {
+            let z = student_tail(p.min(0.5), self.freedom.max(2.0));
+            self.scale * self.grown(z)
         } else {
-            normal_tail(p)
-        };
+            self.scale * self.known(p)
+        }
+    }
+
+    /// Standard deviations that a machine exceeds by chance with probability `p` if the scale is
+    /// known exactly; infinite for a probability of 0.
+    pub(super) fn known(&self, p: f64) -> f64 {
+        self.grown(normal_tail(p.min(0.5)))
+    }
+
+    /// `z` in the tails of this side.
+    fn grown(&self, z: Option<f64>) -> f64 {
         z.map_or(f64::INFINITY, |z| {
-            self.scale * z * (z / OUTER).max(1.0).powf(self.growth)
+            z * (z / OUTER).max(1.0).powf(self.growth)
         })
     }
 }
