@@ -30,7 +30,6 @@ pub struct FirstJudgement {
 struct Slower {
     quantity: FleetQuantity,
     is_beyond_chance: bool,
-    is_far: bool,
 }
 
 impl FirstJudgement {
@@ -94,7 +93,6 @@ impl FirstJudgement {
             own.slower.push(Slower {
                 quantity: quantity.clone(),
                 is_beyond_chance: outlier.is_beyond_chance,
-                is_far: outlier.is_far,
             });
         }
         own
@@ -137,7 +135,6 @@ impl FirstJudgement {
         let outliers = verdict.nodes.first().map_or(&[][..], |node| &node.outliers);
         let mut health = self.health;
         let mut is_beyond_chance = false;
-        let mut is_far = false;
         for (figure, first) in health.slower.iter_mut().zip(&self.slower) {
             let value = values.iter().find(|(own, _)| *own == first.quantity);
             figure.again = value.map(|(_, median)| *median);
@@ -147,7 +144,6 @@ impl FirstJudgement {
             if let Some(outlier) = outlier {
                 figure.is_slow = true;
                 is_beyond_chance |= first.is_beyond_chance && outlier.is_beyond_chance;
-                is_far |= first.is_far && outlier.is_far;
             }
         }
         health.slower.sort_by_key(|figure| !figure.is_slow);
@@ -157,14 +153,12 @@ impl FirstJudgement {
             return health;
         };
         let text = in_words(slowest);
-        // The rules of a fleet, on what both measurements show.
+        // One figure alone is never enough: a machine is taken out of service for this verdict.
         let is_confirmed = is_beyond_chance && slow > 1;
-        if is_confirmed || is_far || slow >= ENOUGH_TOGETHER {
+        if is_confirmed || slow >= ENOUGH_TOGETHER {
             health.state = HealthState::Slow;
-            health.reason = match slow - 1 {
-                0 => text,
-                more => format!("{text}; slow too: {}", counted(more, "more figure")),
-            };
+            let more = counted(slow - 1, "more figure");
+            health.reason = format!("{text}; slow too: {more}");
         } else if missing {
             health.state = HealthState::Inconclusive;
             health.reason = format!("{text}; not every figure could be measured again");

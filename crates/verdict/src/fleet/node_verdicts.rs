@@ -120,7 +120,7 @@ pub struct Outlier {
     distance: f64,
     /// True if the value is beyond twice its threshold.
     #[serde(skip)]
-    pub(crate) is_far: bool,
+    is_far: bool,
 }
 
 impl Outlier {
