@@ -626,7 +626,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand health" -l dry-run -d 
 complete -c memgauge -n "__fish_memgauge_using_subcommand health" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand health" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand health" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
-complete -c memgauge -n "__fish_memgauge_using_subcommand health" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand health" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t'For people'
 json\t'For programs'
 help\t''"

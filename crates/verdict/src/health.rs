@@ -39,7 +39,9 @@ impl FirstJudgement {
             method: HEALTH_METHOD.to_owned(),
             digest: digest(report),
             state: HealthState::NotJudged,
-            reason: "no expectations were given; --expect FILE names them".to_owned(),
+            reason: "no expectations were given; memgauge fleet FOLDER --write-expectations FILE makes them, \
+                     --expect FILE uses them"
+                .to_owned(),
             judged: 0,
             slower: Vec::new(),
         };

@@ -231,6 +231,47 @@ fn a_fleet_without_faults_has_no_slow_machine() {
     assert_eq!(false_verdicts(6, 800, 4), 0);
 }
 
+/// The state of a machine with one slow value among `machines`.
+fn state_with_one_slow_value(machines: usize) -> NodeState {
+    let mut random = SplitMix64::new(5);
+    let mut fleet = FleetCollection::default();
+    for node in 0..machines {
+        let values = (0..QUANTITIES).map(|quantity| {
+            let is_faulty = node == 0 && quantity == 0;
+            let speed = 0.005 * normal(&mut random) - if is_faulty { 0.5 } else { 0.0 };
+            NodeValue {
+                experiment: "simulated".to_owned(),
+                quantity: "speed".to_owned(),
+                unit: "1/s".to_owned(),
+                higher_is_better: true,
+                coordinates: coordinates(quantity),
+                median: speed.exp(),
+                spread: Some(0.01),
+                grade: VerdictGrade::Solid,
+            }
+        });
+        let report = NodeReport {
+            host: Some(format!("n{node}")),
+            started: "2026-01-01T00:00:00Z".to_owned(),
+            hardware: NodeHardware::default(),
+            settings: Vec::new(),
+            values: values.collect(),
+            rejected: 0,
+        };
+        fleet.add(report, format!("n{node}")).expect("a report");
+    }
+    let settings = FleetSettings::default();
+    let verdict = judge_fleet(&fleet.finish().0, Vec::new(), &settings, None);
+    let faulty = verdict.nodes.iter().find(|node| node.node == "n0");
+    faulty.expect("the machine").state
+}
+
+#[test]
+fn one_slow_value_is_enough_among_many_machines_only() {
+    assert_eq!(state_with_one_slow_value(6), NodeState::Unusual);
+    assert_eq!(state_with_one_slow_value(40), NodeState::Slow);
+}
+
 /// Groups of 5, 10 and 15 machines.
 #[test]
 fn small_groups_without_faults_have_no_slow_machine() {

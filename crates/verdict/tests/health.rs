@@ -1,6 +1,9 @@
 //! Health of simulated machines whose state is known, by expectations of few peers.
 
+mod noise;
+
 use memgauge_verdict::{Expectations, FirstJudgement, FleetCollection, FleetSettings, judge_fleet};
+use noise::{noise, normal};
 use report::{HealthState, Report, SC_MEMBENCH_HEADER, node_report, parse_saved};
 use stats::SplitMix64;
 
@@ -13,11 +16,6 @@ const PEERS: usize = 6;
 
 /// Standard deviation between machines, and between sessions of a machine.
 const SIGMA: f64 = 0.01;
-
-fn normal(random: &mut SplitMix64) -> f64 {
-    let radius = (-2.0 * (1.0 - random.fraction()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * random.fraction()).cos()
-}
 
 /// Logarithms of the speeds of a machine. The largest `slow` sizes are slower by `by`.
 fn machine(slow: u64, by: f64, random: &mut SplitMix64) -> Vec<f64> {
@@ -41,7 +39,7 @@ fn session(machine: &[f64], random: &mut SplitMix64) -> Report {
         .iter()
         .flat_map(|operation| (0..SIZES).map(move |size| (operation, size)));
     for ((operation, size), speed) in places.zip(machine) {
-        let rate = 20_000.0 * (speed + SIGMA * normal(random)).exp();
+        let rate = 20_000.0 * (speed + SIGMA * noise(random)).exp();
         text += &format!("{},{operation},{rate:.2},0,0,0,1,1,1\n", 1 << size);
     }
     parse_saved(text.as_bytes()).expect("a table").into_report()
@@ -99,6 +97,16 @@ fn slow_machines_are_found() {
         }
         assert!(slow >= least, "{sizes} {by}: {slow}");
     }
+}
+
+#[test]
+fn one_slow_figure_alone_is_inconclusive() {
+    let mut random = SplitMix64::new(5);
+    let expected = expectations(&mut random);
+    let mut machine = machine(0, 0.0, &mut random);
+    machine[0] -= 0.5;
+    let found = state(&machine, &expected, &mut random);
+    assert_eq!(found, HealthState::Inconclusive);
 }
 
 #[test]

@@ -54,6 +54,9 @@ pub enum Command {
     #[cfg(feature = "storage")]
     Io(Box<IoOptions>),
     /// Say whether this machine is as fast as expected, in at most 60 s
+    ///
+    /// The first measurement takes at most 60% of the budget. The rest is for slow figures, which
+    /// are measured again in fresh memory.
     Health(Box<HealthOptions>),
     /// List what can be measured here, and why the rest cannot
     List(ListOptions),

@@ -40,7 +40,7 @@ pub fn run(options: &FleetOptions) -> Result<Exit> {
         .transpose()?;
     let settings = FleetSettings {
         floor: options.floor,
-        false_alarms: options.false_alarms.0,
+        false_alarms: options.false_alarms,
         least_nodes: options.least_nodes.0 as usize,
     };
     let expected = options

@@ -10,21 +10,18 @@ use std::str::FromStr;
 use units::ParseError;
 use verdict::Fraction;
 
-/// Expected number of false alarms: a number above 0.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FalseAlarms(pub f64);
-
-impl FromStr for FalseAlarms {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
+/// Parses an expected number of false alarms: above 0, up to `most`.
+pub fn false_alarms(
+    most: f64,
+    example: &'static str,
+) -> impl Fn(&str) -> Result<f64, ParseError> + Clone {
+    move |text| {
         let number = text.trim().parse::<f64>().ok();
         number
-            .filter(|number| *number > 0.0 && *number <= 1e6)
-            .map(Self)
+            .filter(|number| *number > 0.0 && *number <= most)
             .ok_or_else(|| {
-                ParseError::new(text, "a number of false alarms is above 0, up to a million")
-                    .with_example("1")
+                let allowed = format!("a number of false alarms is above 0, up to {most}");
+                ParseError::new(text, allowed).with_example(example)
             })
     }
 }
@@ -65,8 +62,8 @@ pub struct FleetOptions {
     pub floor: Fraction,
 
     /// Values that chance may move beyond their threshold, in the whole fleet
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub false_alarms: FalseAlarms,
+    #[arg(long, value_name = "N", default_value = "1", value_parser = false_alarms(1e6, "1"))]
+    pub false_alarms: f64,
 
     /// Machines with the same hardware that a verdict needs
     #[arg(long, value_name = "N", default_value = "5")]

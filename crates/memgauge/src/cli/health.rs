@@ -47,23 +47,21 @@ pub fn run(mut options: HealthOptions, words: Vec<String>) -> Result<Exit> {
         .transpose()?;
     let settings = FleetSettings {
         floor: options.floor,
-        false_alarms: options.false_alarms.0,
+        false_alarms: options.false_alarms,
         ..FleetSettings::default()
     };
     let mut launch = launch();
-    let lock = match &mut launch {
-        _ if options.common.dry_run => None,
-        Some(launch) if options.all_ranks => {
-            launch.all_ranks = true;
-            None
+    if let Some(launch) = &mut launch {
+        launch.all_ranks = options.all_ranks;
+    }
+    let needs_lock = !options.all_ranks && !options.common.dry_run;
+    let lock = match needs_lock.then(|| lock_node(launch.as_ref())) {
+        None => None,
+        Some(Ok(lock)) => lock,
+        Some(Err(why)) => {
+            tell(&format!("memgauge: {why}"));
+            return Ok(Exit::Done);
         }
-        launch => match lock_node(launch.as_ref()) {
-            Ok(lock) => lock,
-            Err(why) => {
-                tell(&format!("memgauge: {why}"));
-                return Ok(Exit::Done);
-            }
-        },
     };
     if let Some(start) = options.start_at.filter(|_| !options.common.dry_run) {
         wait_until(start)?;

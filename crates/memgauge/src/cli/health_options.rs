@@ -1,6 +1,8 @@
 //! Options of `memgauge health`.
 
 use super::common_options::{CommonOptions, MachineOptions};
+use super::fleet_options::false_alarms;
+use super::since::moment;
 use clap::Args;
 use experiments::{Effect, Effects};
 use host::counter;
@@ -22,34 +24,15 @@ impl FromStr for StartTime {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let seconds = text.trim().parse::<f64>().ok();
         seconds
-            .or_else(|| counter::unix_time_of(text))
+            .or_else(|| counter::unix_time_of(&moment(text)?))
             .filter(|unix| (0.0..1e11).contains(unix))
             .map(|unix| Self { unix })
             .ok_or_else(|| {
                 ParseError::new(
                     text,
-                    "a start is a date and time in RFC 3339, or the seconds since 1970",
+                    "a start is a date with a time (UTC), or the seconds since 1970",
                 )
                 .with_example("2026-11-24T16:30:00Z")
-            })
-    }
-}
-
-/// Expected number of false alarms of one measurement: a number above 0, at most 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SessionFalseAlarms(pub f64);
-
-impl FromStr for SessionFalseAlarms {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        let number = text.trim().parse::<f64>().ok();
-        number
-            .filter(|number| *number > 0.0 && *number <= 1.0)
-            .map(Self)
-            .ok_or_else(|| {
-                ParseError::new(text, "a number of false alarms is above 0, up to 1")
-                    .with_example("0.05")
             })
     }
 }
@@ -67,8 +50,8 @@ pub struct HealthOptions {
     pub floor: Fraction,
 
     /// Figures that chance may move beyond their threshold, in one measurement
-    #[arg(long, value_name = "N", default_value = "0.05")]
-    pub false_alarms: SessionFalseAlarms,
+    #[arg(long, value_name = "N", default_value = "0.05", value_parser = false_alarms(1.0, "0.05"))]
+    pub false_alarms: f64,
 
     /// Let all ranks of a launcher measure, not one on each machine
     #[arg(long)]

@@ -1,6 +1,6 @@
 //! One health check at a time on a machine.
 
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
@@ -21,7 +21,14 @@ pub fn lock(node: &str) -> io::Result<Option<File>> {
 }
 
 /// The file of a lock. Another user's file can only be read, which is enough for a lock.
+///
+/// # Errors
+/// The name belongs to a link, a pipe or a folder. Everybody can write to the temporary folder.
 fn open(path: &Path) -> io::Result<File> {
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        let text = format!("'{}' is no ordinary file", path.display());
+        return Err(io::Error::other(text));
+    }
     File::open(path).or_else(|_| {
         let mut create = File::options();
         create.read(true).write(true).create(true).truncate(false);
@@ -41,5 +48,15 @@ mod tests {
         assert!(lock(&name).unwrap().is_none());
         drop(first);
         assert!(lock(&name).unwrap().is_some());
+    }
+
+    #[test]
+    fn something_else_in_its_place_is_no_lock() {
+        let name = format!("folder-{}", std::process::id());
+        let path = std::env::temp_dir().join(format!("memgauge-health-{name}.lock"));
+        fs::create_dir(&path).unwrap();
+        let found = lock(&name);
+        fs::remove_dir(&path).unwrap();
+        assert!(found.is_err());
     }
 }

@@ -38,7 +38,7 @@ impl FromStr for Since {
     /// moment without a time zone is in UTC.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         age(text.trim())
-            .or_else(|| moment(text.trim()))
+            .or_else(|| moment(text).map(Since::Moment))
             .ok_or_else(|| {
                 ParseError::new(
                     text,
@@ -57,8 +57,10 @@ fn age(text: &str) -> Option<Since> {
     (age > 0.0 && age <= OLDEST).then(|| Since::Age(Nanos::from_secs(age)))
 }
 
-fn moment(text: &str) -> Option<Since> {
-    let text = text.replacen(' ', "T", 1);
+/// The date and time `text` in RFC 3339, UTC. A date alone is its midnight; without a time zone it
+/// is in UTC. `None` for any other text.
+pub fn moment(text: &str) -> Option<String> {
+    let text = text.trim().replacen(' ', "T", 1);
     let all = [
         text.clone(),
         format!("{text}Z"),
@@ -68,11 +70,7 @@ fn moment(text: &str) -> Option<Since> {
     let read = |text: &String| OffsetDateTime::parse(text, &Rfc3339).ok();
     let moment = all.iter().find_map(read)?;
     let utc = moment.checked_to_offset(time::UtcOffset::UTC)?;
-    utc.replace_nanosecond(0)
-        .ok()?
-        .format(&Rfc3339)
-        .ok()
-        .map(Since::Moment)
+    utc.replace_nanosecond(0).ok()?.format(&Rfc3339).ok()
 }
 
 #[cfg(test)]

@@ -167,6 +167,24 @@ fn one_process_of_a_machine_measures() {
 }
 
 #[test]
+fn without_a_launcher_the_lock_is_that_of_the_host() {
+    let folder = folder();
+    let place = folder.path();
+    run(&format!("{SHORT} -o first.json"), place, &[], DONE);
+    let names = names(place);
+    let is_lock = |name: &&String| name.ends_with(".lock");
+    let name = names.iter().find(is_lock).expect("a lock");
+    let lock = File::open(place.join(name)).expect("a file");
+    lock.lock().expect("a lock");
+    let idle = run(&format!("{SHORT} -o second.json"), place, &[], DONE);
+    assert!(idle.stderr.contains("another health check"), "{idle:?}");
+    assert!(!place.join("second.json").exists());
+    let all = format!("{SHORT} --all-ranks -o second.json");
+    run(&all, place, &[], DONE);
+    assert!(place.join("second.json").exists());
+}
+
+#[test]
 fn wrong_requests_are_refused_before_anything_is_measured() {
     let folder = folder();
     for words in [

@@ -118,7 +118,7 @@ pub struct Outlier {
     pub is_doubtful: bool,
     #[serde(skip)]
     distance: f64,
-    /// True if the value is beyond twice its threshold.
+    /// True if the value is so far beyond its threshold that it needs no second one.
     #[serde(skip)]
     is_far: bool,
 }
@@ -409,10 +409,13 @@ impl Judgement {
         }
         let values: u64 = parts.iter().map(Judged::values).sum();
         let chance = (settings.false_alarms.max(0.0) / (2.0 * values.max(1) as f64)).min(0.5);
-        let limits = Limits {
-            has_exact_intervals: groups == Groups::MayBeTwo,
-            ..Tails::new(fleet, &parts).limits(chance, floor)
-        };
+        let tails = Tails::new(fleet, &parts);
+        let mut limits = tails.limits(chance, floor);
+        if groups == Groups::One {
+            // Changes: each machine is judged by the scatter of many reports of its own.
+            limits.has_exact_intervals = false;
+            limits.one_is_enough = true;
+        }
         let mut figures: Vec<Figures> = Vec::new();
         figures.resize_with(fleet.nodes.len(), Figures::default);
         let mut quantities: Vec<Vec<PopulationQuantity>> = vec![Vec::new(); fleet.groups.len()];
@@ -646,6 +649,8 @@ pub(super) fn in_unit(speed: f64, quantity: &FleetQuantity) -> f64 {
 /// Distances of all machines in all quantities, in standard deviations.
 #[derive(Default)]
 struct Tails {
+    /// True if there are enough machines to see the tails.
+    are_seen: bool,
     slow: PooledTail,
     fast: PooledTail,
 }
@@ -667,6 +672,8 @@ struct Limits {
     /// True if the interval of a value comes from many samples, as that of a measurement does. The
     /// interval of a change comes from few reports.
     has_exact_intervals: bool,
+    /// True if one value far beyond its threshold is enough. Without a tail it may be chance.
+    one_is_enough: bool,
     slow: PooledLimits,
     fast: PooledLimits,
 }
@@ -692,7 +699,8 @@ impl Tails {
             .iter()
             .map(|part| part.population.members.len())
             .sum();
-        if machines < LEAST_FOR_TAILS {
+        tails.are_seen = machines >= LEAST_FOR_TAILS;
+        if !tails.are_seen {
             return tails;
         }
         for part in judged {
@@ -718,6 +726,7 @@ impl Tails {
             chance,
             floor,
             has_exact_intervals: true,
+            one_is_enough: self.are_seen,
             slow: pooled(&self.slow),
             fast: pooled(&self.fast),
         }
@@ -739,6 +748,7 @@ struct Thresholds {
     slow: SideThresholds,
     fast: SideThresholds,
     floor: f64,
+    one_is_enough: bool,
 }
 
 /// An outlier before its unit is known.
@@ -793,6 +803,7 @@ impl Thresholds {
             slow: thresholds(reference.slow, limits.slow),
             fast: thresholds(reference.fast, limits.fast),
             floor: limits.floor,
+            one_is_enough: limits.one_is_enough,
         }
     }
 
@@ -813,7 +824,7 @@ impl Thresholds {
             z: sign * distance / (own.side.scale * widening.on(own.side.scale)),
             distance,
             is_beyond_chance: distance > far,
-            is_far: distance > far * FAR_BEYOND,
+            is_far: self.one_is_enough && distance > far * FAR_BEYOND,
         })
     }
 }
