@@ -452,30 +452,50 @@ fn scaling(dataset: &Dataset) -> Option<Finding> {
     difference.finding("memory-scaling", text, &[("one", one), ("all", all)])
 }
 
-/// Ways to write memory other than ordinary and non-temporal stores, with words for a sentence.
-const WHOLE_LINES: [(&str, &str); 3] = [
-    ("write-zero", "an instruction that zeroes whole lines"),
-    ("write-rep", "rep stosb"),
-    ("write-libc", "memset of the C library"),
+/// A way to write memory other than ordinary and non-temporal stores.
+struct WholeLines {
+    operation: &'static str,
+    /// The verb for several threads, and for one.
+    verbs: [&'static str; 2],
+    means: &'static str,
+}
+
+const WHOLE_LINES: [WholeLines; 3] = [
+    WholeLines {
+        operation: "write-zero",
+        verbs: ["zero", "zeroes"],
+        means: "an instruction for whole cache lines",
+    },
+    WholeLines {
+        operation: "write-rep",
+        verbs: ["fill", "fills"],
+        means: "rep stosb",
+    },
+    WholeLines {
+        operation: "write-libc",
+        verbs: ["fill", "fills"],
+        means: "memset of the C library",
+    },
 ];
 
 /// The way to write memory that gains most over ordinary stores, with most threads.
 fn whole_lines(dataset: &Dataset) -> Option<Finding> {
     let threads = highest(dataset, "threads")?;
     let ordinary = in_memory(dataset, "write", threads)?;
-    let gains = WHOLE_LINES.iter().filter_map(|(operation, words)| {
-        let point = in_memory(dataset, operation, threads)?;
+    let gains = WHOLE_LINES.iter().filter_map(|way| {
+        let point = in_memory(dataset, way.operation, threads)?;
         let difference = Difference::shown(ordinary, point)?;
-        (difference.ratio() > 1.0).then_some((difference, words))
+        (difference.ratio() > 1.0).then_some((difference, way))
     });
-    let (difference, words) = gains.max_by(|a, b| a.0.ratio().total_cmp(&b.0.ratio()))?;
+    let (difference, way) = gains.max_by(|a, b| a.0.ratio().total_cmp(&b.0.ratio()))?;
     let plain = difference.from.value;
     let whole = difference.to.value;
     let text = format!(
-        "With {words}, {} {} memory {} times as fast as with ordinary stores: {:.1} GB/s against \
+        "{} {} memory with {} {} times as fast as ordinary stores write it: {:.1} GB/s against \
          {:.1}.",
         counted(threads, "thread"),
-        if threads == 1 { "writes" } else { "write" },
+        way.verbs[usize::from(threads == 1)],
+        way.means,
         significant(difference.ratio()),
         whole / 1e9,
         plain / 1e9

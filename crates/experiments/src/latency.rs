@@ -814,7 +814,7 @@ fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
     let cost = Difference::shown(large.or(packed)?, small)?;
     let ns = cost.amount();
     let (low, high) = cost.amount_interval();
-    let costs = format!("{ns:.0} ns ({:.0} to {high:.0})", low.max(0.0));
+    let costs = format!("{ns:.0} ns (95% CI {:.0} to {high:.0})", low.max(0.0));
     let packed = packed.and_then(Figure::new);
     let slow = cost.to.value;
     let fast = cost.from.value;
@@ -822,8 +822,8 @@ fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
         Some(_) => (
             "page-walk-cost",
             format!(
-                "TLB misses add {costs} to a memory load: {slow:.0} ns in {base}, {fast:.0} ns in \
-                 huge pages."
+                "TLB misses add {costs} to a memory load: {slow:.0} ns with {base} pages, \
+                 {fast:.0} ns with huge pages."
             ),
         ),
         None => (

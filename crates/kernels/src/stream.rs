@@ -108,8 +108,8 @@ pub struct StreamWalk<'w> {
 }
 
 impl<'w> StreamWalk<'w> {
-    /// A walk of `contract` over `part` of `window`, in bytes. The part consists of all streams one
-    /// after another.
+    /// Walks over the byte range `part` of `window` with the access pattern of `contract`. The
+    /// range holds the streams one after another.
     ///
     /// # Errors
     /// The part is empty or leaves the window, or does not start at a multiple of 64 bytes. Its

@@ -11,12 +11,36 @@ use units::{Bytes, significant};
 /// Operations that fit on the screen.
 const OPERATIONS: [&str; 3] = ["read", "write", "copy"];
 
-/// Other ways to do these operations, as their names end, and their meaning.
-const VARIANTS: [(&str, &str); 4] = [
-    ("nt", "non-temporal stores"),
-    ("zero", "zeroes whole lines"),
-    ("rep", "rep instructions"),
-    ("libc", "C library"),
+/// Another way to do these operations.
+struct Variant {
+    /// Ending of the operations' names.
+    ending: &'static str,
+    /// Name of the row, behind that of the level.
+    row: &'static str,
+    meaning: &'static str,
+}
+
+const VARIANTS: [Variant; 4] = [
+    Variant {
+        ending: "nt",
+        row: "nt",
+        meaning: "non-temporal stores",
+    },
+    Variant {
+        ending: "zero",
+        row: "zeroing",
+        meaning: "an instruction zeroes a whole cache line",
+    },
+    Variant {
+        ending: "rep",
+        row: "rep",
+        meaning: "rep stosb, rep movsb",
+    },
+    Variant {
+        ending: "libc",
+        row: "libc",
+        meaning: "C library",
+    },
 ];
 
 /// A variant has a row if it is faster than the plain operation by this factor.
@@ -55,8 +79,8 @@ struct Source<'a> {
 /// Points of one row.
 struct LevelRow<'a> {
     level: &'a Coordinate,
-    /// Ending of the operations' names; empty for the plain ones.
-    variant: &'static str,
+    /// `None` for the plain operations.
+    variant: Option<&'static Variant>,
     bandwidth: Vec<Option<&'a Point>>,
     latency: Option<&'a Point>,
 }
@@ -74,7 +98,7 @@ pub(super) fn shown(report: &Report) -> HashSet<*const Point> {
 /// Number of rows of variants.
 pub(super) fn variant_rows(report: &Report) -> usize {
     let rows = Source::new(report).rows();
-    rows.iter().filter(|row| !row.variant.is_empty()).count()
+    rows.iter().filter(|row| row.variant.is_some()).count()
 }
 
 /// Table with a row for each level, in the order of appearance.
@@ -84,13 +108,14 @@ pub(super) fn block(report: &Report) -> Block {
     let columns = source.columns();
     let cells: Vec<Vec<String>> = rows.iter().map(LevelRow::cells).collect();
     let marked = |mark| cells.iter().flatten().any(|c: &String| c.ends_with(mark));
-    let mut legend = "spread: half the 95% CI, widest of the row".to_owned();
+    let mut legend = "CI: confidence interval, widest of the row".to_owned();
     if rows.iter().any(|r| r.share().is_some()) {
-        legend.push_str("; limit: best share");
+        legend.push_str("; limit: what the core's instructions allow");
     }
-    for (variant, meaning) in VARIANTS {
-        if rows.iter().any(|row| row.variant == variant) {
-            legend.push_str(&format!("; {variant}: {meaning}"));
+    for variant in &VARIANTS {
+        let is_shown = |row: &LevelRow<'_>| row.variant.is_some_and(|v| v.ending == variant.ending);
+        if rows.iter().any(is_shown) {
+            legend.push_str(&format!("; {}: {}", variant.row, variant.meaning));
         }
     }
     if marked('?') {
@@ -108,9 +133,13 @@ pub(super) fn block(report: &Report) -> Block {
         columns: columns.clone(),
         rows: cells,
     };
+    let mut grid = grid.without_empty(&keep);
+    for cell in grid.rows.iter_mut().flatten().filter(|c| c.is_empty()) {
+        "-".clone_into(cell);
+    }
     Block {
         title: String::new(),
-        grid: grid.without_empty(&keep),
+        grid,
         legend,
     }
 }
@@ -164,8 +193,10 @@ impl<'a> Source<'a> {
     fn rows(&self) -> Vec<LevelRow<'a>> {
         let mut rows = Vec::new();
         for level in self.levels() {
-            let plain = self.row(level, "");
-            let variants = VARIANTS.iter().map(|(variant, _)| self.row(level, variant));
+            let plain = self.row(level, None);
+            let variants = VARIANTS
+                .iter()
+                .map(|variant| self.row(level, Some(variant)));
             let mut gaining: Vec<(f64, LevelRow<'a>)> = variants
                 .map(|row| (row.gain(&plain), row))
                 .filter(|(gain, _)| *gain > GAIN)
@@ -178,14 +209,14 @@ impl<'a> Source<'a> {
         rows
     }
 
-    /// Best points of a level for each column, of operations whose names end in `variant`.
-    fn row(&self, level: &'a Coordinate, variant: &'static str) -> LevelRow<'a> {
+    /// Best points of a level for each column, of the plain operations or of `variant`.
+    fn row(&self, level: &'a Coordinate, variant: Option<&'static Variant>) -> LevelRow<'a> {
         let here = |p: &&&Point| p.coordinates.get("level") == Some(level);
         let mut bandwidth = Vec::new();
         for operation in &self.operations {
             let name = match variant {
-                "" => (*operation).to_owned(),
-                variant => format!("{operation}-{variant}"),
+                None => (*operation).to_owned(),
+                Some(variant) => format!("{operation}-{}", variant.ending),
             };
             for threads in &self.threads {
                 let same = |p: &&&Point| {
@@ -197,7 +228,7 @@ impl<'a> Source<'a> {
                 ));
             }
         }
-        let latency = self.latency.iter().filter(|_| variant.is_empty());
+        let latency = self.latency.iter().filter(|_| variant.is_none());
         LevelRow {
             level,
             variant,
@@ -216,9 +247,9 @@ impl<'a> Source<'a> {
         }
         columns.extend([
             Column::right("latency\nns"),
-            Column::right("core\ncycles").dropped_as(1),
-            Column::right("limit\n%").dropped_as(2),
-            Column::right("spread\n± %").dropped_as(3),
+            Column::right("latency\ncycles").dropped_as(1),
+            Column::right("% of\nlimit").dropped_as(2),
+            Column::right("95% CI\n±%").dropped_as(3),
         ]);
         columns.push(Column::left("trust"));
         columns
@@ -252,8 +283,8 @@ impl LevelRow<'_> {
             .map(|c| significant(*c));
         let level = self.level.to_string();
         let name = match self.variant {
-            "" => level,
-            variant => format!("{level} {variant}"),
+            None => level,
+            Some(variant) => format!("{level} {}", variant.row),
         };
         let mut cells = vec![shorten(&name, 16), self.size()];
         cells.extend(self.bandwidth.iter().map(|p| value(*p, 1e-9)));

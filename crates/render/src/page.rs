@@ -4,7 +4,7 @@ use super::blocks::{Block, Labelled};
 use super::figures::{axis_title, coordinate, fixed_axes};
 use super::text::shorten;
 use super::{Options, hierarchy, matrix, points, remarks};
-use report::{CacheKind, Dataset, Point, Report, RunStatus, Topology};
+use report::{CacheKind, Dataset, Point, Report, RunStatus, Topology, VcpuPlacement, headline};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use units::{Bytes, CpuList, counted};
 
@@ -184,10 +184,10 @@ pub(super) fn machine(report: &Report) -> String {
     parts.push(match host.system.virtualization.get().map(String::as_str) {
         None => "virtualisation unknown".to_owned(),
         Some("none") => "bare metal".to_owned(),
-        Some(name) => format!("{} guest", shorten(name, 30)),
+        Some(name) => format!("{} guest{}", shorten(name, 30), placement(report)),
     });
     if let Some(kind) = host.system.container.get().filter(|kind| *kind != "none") {
-        parts.push(format!("container {}", shorten(kind, 30)));
+        parts.push(format!("{} container", shorten(kind, 30)));
     }
     if report.provenance.tool.machine != "native" {
         parts.insert(
@@ -199,6 +199,19 @@ pub(super) fn machine(report: &Report) -> String {
         );
     }
     parts.join(", ")
+}
+
+/// Cores on which the hypervisor ran the virtual CPUs, as the end of a phrase; empty if unknown.
+fn placement(report: &Report) -> String {
+    let measured = headline(&report.datasets)
+        .flat_map(|d| &d.points)
+        .filter_map(|p| p.outcome.measured());
+    let seen: BTreeSet<VcpuPlacement> = measured.filter_map(|m| m.placement()).collect();
+    match (seen.first(), seen.len()) {
+        (None, _) => String::new(),
+        (Some(placement), 1) => format!(" (vCPUs {})", placement.phrase()),
+        _ => " (its host moves vCPUs)".to_owned(),
+    }
 }
 
 /// CPUs of the samples; without samples the CPUs that could have been used.
@@ -224,7 +237,7 @@ fn memory(report: &Report) -> String {
     let size =
         |bytes: Option<&Bytes>| bytes.map_or_else(|| "unknown".to_owned(), ToString::to_string);
     format!(
-        "{}; memory {}, usable {}",
+        "{}; memory {}, {} of it usable",
         caches(&host.topology),
         size(host.memory.total.get()),
         size(host.memory.usable.get())
@@ -280,7 +293,7 @@ fn session(report: &Report, verbose: bool) -> String {
         RunStatus::Interrupted => ", INTERRUPTED",
     };
     if !verbose {
-        return format!("{took}, {measured} of {all}{status}");
+        return format!("{measured} of {all} in {took}{status}");
     }
     format!(
         "profile {}, planned {}, took {took} of at most {}, {} mapped, {measured} of {all} \

@@ -100,10 +100,10 @@ fn saved(options: &Options) -> Option<Labelled> {
     let name = clean(&saved.name);
     let text = match (saved.is_readable, name.as_str()) {
         (false, _) => name,
-        (true, "last") => "last; a page: memgauge report last -o page.html; compare: memgauge \
+        (true, "last") => "last; charts: memgauge report last -o page.html; compare: memgauge \
                            compare last~1 last"
             .to_owned(),
-        (true, _) => format!("{name}; a page: memgauge report {name} -o page.html"),
+        (true, _) => format!("{name}; charts: memgauge report {name} -o page.html"),
     };
     Some(("Saved".to_owned(), text))
 }
@@ -115,11 +115,7 @@ fn more(report: &Report, findings: usize, points: usize) -> Option<Labelled> {
         things.push(counted(findings, "more finding"));
     }
     if points > 0 {
-        let auxiliary = match trust::auxiliary_points(report) {
-            0 => String::new(),
-            count => format!(" ({count} for findings)"),
-        };
-        things.push(format!("{}{auxiliary}", counted(points, "more point")));
+        things.push(counted(points, "more point"));
     }
     if !report.verdict.causes.is_empty() {
         things.push("all doubts".to_owned());

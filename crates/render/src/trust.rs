@@ -2,6 +2,7 @@
 //! better numbers.
 
 use super::blocks::Labelled;
+use super::hierarchy;
 use super::provenance::command_line;
 use super::text::{clean, shorten};
 use report::{CauseCount, Dataset, Point, Report, ReportVerdict, VerdictGrade, headline};
@@ -11,9 +12,16 @@ use verdict::because;
 
 /// Verdict with its main cause, and the command that helps; empty if no point was measured.
 pub(super) fn brief(report: &Report) -> Vec<Labelled> {
-    let Some(text) = summary(&report.verdict) else {
+    let Some(mut text) = summary(&report.verdict) else {
         return Vec::new();
     };
+    let counts = report.verdict.points.values().copied();
+    let more = counts
+        .fold(0, u64::saturating_add)
+        .saturating_sub(hierarchy::shown(report).len() as u64);
+    if report.verdict.grade == VerdictGrade::Solid && more > 0 {
+        text = format!("{} ({more} of them are not above).", text.trim_end_matches('.'));
+    }
     let mut lines = vec![("Trust".to_owned(), text)];
     lines.extend(
         improvement(report)
@@ -31,7 +39,7 @@ pub(super) fn summary(verdict: &ReportVerdict) -> Option<String> {
     let numbers = counted(all, "number");
     let why = mainly(verdict);
     let text = match (of(VerdictGrade::Rejected), of(VerdictGrade::Doubtful)) {
-        (0, 0) => format!("solid: all of {numbers}."),
+        (0, 0) => format!("solid: all {numbers}."),
         (0, doubtful) => format!("doubtful: {doubtful} of {numbers}{why}."),
         (rejected, 0) => format!("rejected: {rejected} of {numbers}{why}."),
         (rejected, doubtful) => {
@@ -79,19 +87,6 @@ pub(super) fn full(report: &Report) -> Option<Labelled> {
         counts.join(", ")
     );
     (all > 0).then(|| ("Trust".to_owned(), text))
-}
-
-/// Number of points that serve findings only and do not count in the verdict.
-pub(super) fn auxiliary_points(report: &Report) -> u64 {
-    let measured = report
-        .datasets
-        .iter()
-        .filter(|dataset| !dataset.derived)
-        .flat_map(|dataset| &dataset.points)
-        .filter(|point| point.outcome.measured().is_some())
-        .count() as u64;
-    let judged = report.verdict.points.values().copied();
-    measured.saturating_sub(judged.fold(0, u64::saturating_add))
 }
 
 /// Advice for the main cause, and one command with all options that help.

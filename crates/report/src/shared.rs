@@ -374,7 +374,8 @@ fn begins_path(text: &str) -> bool {
     starts.into_iter().chain(drives).flatten().any(is_part)
 }
 
-/// The path at the start of `text`. It goes to the closing `quote` if it stands in quotes.
+/// The path at the start of `text`. A quoted path ends at the closing `quote`, any other with the
+/// word.
 fn path_at(text: &str, quote: Option<char>) -> &str {
     let end = match quote {
         Some(quote) => text.find(quote),

@@ -162,7 +162,7 @@ impl ChaseRun {
         }
     }
 
-    /// Page evidence of the memory of each chain.
+    /// Page sizes and NUMA nodes of the memory of each chain, as the system reports them.
     pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
         self.chains
             .iter()

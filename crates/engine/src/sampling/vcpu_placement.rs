@@ -93,7 +93,7 @@ impl Placements {
         }
     }
 
-    /// Placement of the round trip `time`; `None` if too few others are like it.
+    /// Placement that a round trip of `time` ns shows; `None` if its group has too few readings.
     fn placement(&self, time: f64) -> Option<VcpuPlacement> {
         self.groups.iter().find(|group| time <= group.0)?.1
     }

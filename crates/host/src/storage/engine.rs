@@ -32,7 +32,7 @@ pub struct IoRequest {
     pub tag: u64,
     /// Index of the target among those that the engine was opened with.
     pub target: usize,
-    /// Index of the buffer, below the depth. The buffer belongs to the engine until the completion
+    /// Index of the buffer, less than the queue depth. The buffer belongs to the engine until the completion
     /// is reaped.
     pub slot: usize,
     /// Offset in the target, in bytes.

@@ -72,7 +72,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// The room as the journal and the report record it.
+    /// This limit on the follow-up points, in the form that the journal and the report store.
     pub fn to_record(&self, request: &Request) -> PhaseRoom {
         PhaseRoom {
             experiment: request.experiments[self.experiment].name().to_owned(),

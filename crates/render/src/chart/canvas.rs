@@ -1,5 +1,5 @@
-//! Canvas for plotters: shapes, with letters as outlines, that become SVG or pixels. A picture
-//! looks the same on every machine and in both formats.
+//! Drawing backend for the crate `plotters`. It collects shapes and writes them as SVG or pixels.
+//! Letters are drawn as outlines, so a picture looks the same on every machine and in both formats.
 
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{

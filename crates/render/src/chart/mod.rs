@@ -3,8 +3,8 @@
 //!
 //! A chart knows axes, not experiments. Points between two ends (`from` and `to`, `cpu_node` and
 //! `memory_node`) become heat maps. Points with background traffic become series over that traffic.
-//! All others become series over the axis with the most numbers, or with the most names if there
-//! are no numbers.
+//! All other points become series. Their x axis is the one with the most distinct numbers; without
+//! numbers, the one with the most distinct names.
 
 mod canvas;
 mod caption;

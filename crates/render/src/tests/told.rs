@@ -273,7 +273,7 @@ fn the_two_fastest_variants_that_gain_have_rows() {
         ("write-libc", 104.0),
     ];
     let found = rows(&all);
-    assert_eq!(found[1..], ["zero", "rep"], "{found:?}");
+    assert_eq!(found[1..], ["zeroing", "rep"], "{found:?}");
     assert_eq!(rows(&[("write-nt", 104.0), ("write-libc", 90.0)]).len(), 1);
 }
 
