@@ -1,0 +1,1349 @@
+"""The classes of a report, one for each type of its JSON schema.
+
+Generated: python3 python/tools/generate_model.py
+
+Amounts of memory are in bytes and lengths of time in ns, unless a name says otherwise. `None`
+means unknown or not applicable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Generic, Literal, Optional, TypeVar, Union
+
+from ._views import DatasetView, PointView, ReportView
+
+T = TypeVar("T")
+
+SCHEMA_VERSION = 3
+
+
+@dataclass(frozen=True)
+class Fact(Generic[T]):
+    """A fact about the machine, with its source or the reason why it is unknown."""
+
+    source: str
+    """Source of the value, or the reason why there is none."""
+    value: Optional[T] = None
+    """The value; `None` if unknown."""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A point without a number."""
+
+    status: Literal["skipped", "unsupported", "interrupted", "failed"]
+    """The way in which the number is missing."""
+    reason: str
+    """Reason, in words."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A direction along which points of a dataset differ."""
+
+    name: str
+    """Key of the axis in the coordinates of points."""
+    unit: Optional[str] = None
+    """Base unit of numeric coordinates (`B`); `None` for counts and names."""
+
+
+Coordinate = Union[int, str]
+"""Position of a point on one axis."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A candidate: a kernel, with a number of threads if that was the choice."""
+
+    kernel: str
+    """Name in `memgauge list kernels`."""
+    median: float
+    """Median of a few short samples, in the dataset's unit; for the selection only."""
+    samples: int
+    """Number of these samples."""
+    prefetch_distance_bytes: Optional[int] = None
+    """Prefetch distance in bytes; `None` for a kernel without prefetching."""
+    size_bytes: Optional[int] = None
+    """Working set of each thread, if the number of threads was the choice."""
+    threads: Optional[int] = None
+    """Number of threads, if that was the choice."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Result of a selection among kernels, or numbers of threads, that do the same work."""
+
+    candidates: list[Candidate]
+    """All candidates, the fastest first."""
+    kernel: str
+    """The kernel of the samples."""
+
+
+@dataclass(frozen=True)
+class NodePages:
+    """Number of base pages on a NUMA node."""
+
+    node: int
+    """Number of the node."""
+    pages: int
+    """Number of pages."""
+
+
+@dataclass(frozen=True)
+class PageEvidence:
+    """Evidence about the memory of a point, read back from the system; `None` means unknown."""
+
+    expected_nodes: Optional[list[int]] = None
+    """Nodes on which the memory should lie: the requested ones, else those of the CPUs that use it.
+    """
+    granted_bytes: Optional[int] = None
+    """Size of the pages that most of the memory lies in, in bytes."""
+    granted_share: Optional[float] = None
+    """Share (0 to 1) of the memory that lies in pages of the requested size."""
+    nodes: Optional[list[int]] = None
+    """NUMA nodes on which checked pages lie, in rising order."""
+    non_zero: Optional[bool] = None
+    """True if every checked piece of memory contains data other than zeros.
+
+    Reads of untouched memory would go to one shared page of zeros.
+    """
+    pages_by_node: Optional[list[NodePages]] = None
+    """Number of checked base pages by node.
+
+    All pages are checked if a placement was requested, else a sample of them.
+    """
+    pages_on_other_nodes: Optional[int] = None
+    """Number of checked base pages on a node other than expected."""
+    requested_bytes: Optional[int] = None
+    """Requested page size, in bytes."""
+    requested_placement: Optional[str] = None
+    """Requested placement (`node 1`, `nodes 0-3 interleaved`); `None` if left to first touch."""
+    resident_share: Optional[float] = None
+    """Share (0 to 1) of pages that are resident."""
+
+
+@dataclass(frozen=True)
+class SmtInterference:
+    """Independent instructions that a core issued per cycle, read for some microseconds before and
+    after each sample. The rate is lower than usual if another hardware thread of the core
+    computes, be it of another virtual machine.
+    """
+
+    baseline_ipc: float
+    """Baseline: instructions per cycle while no other hardware thread uses the cores, from all
+    samples of the session on these CPUs. At least 90% of the documented width, if that is known.
+    """
+    lowest_ipc: float
+    """Lowest reading around a sample of the point."""
+    shared_samples: int
+    """Samples with a reading below 97% of the baseline. The summary leaves them out."""
+
+
+@dataclass(frozen=True)
+class SystemActivity:
+    """System activity during the rounds of a point: sums of the differences between readings before
+    and after each round. `None` means unknown.
+    """
+
+    cpu_pressure_ns: Optional[float] = None
+    """Time in which a task of the system waited for a CPU (pressure stall information)."""
+    elapsed_ns: float = 0.0
+    """Time between the readings, in ns."""
+    highest_celsius: Optional[float] = None
+    """Highest temperature of any sensor of the processor, in degrees Celsius."""
+    interrupts: Optional[int] = None
+    """Interrupts on the used CPUs, timer ticks included."""
+    memory_pressure_ns: Optional[float] = None
+    """Time in which a task of the system waited for memory (pressure stall information)."""
+    others_ns: Optional[float] = None
+    """CPU time of other programs on all CPUs of the system together.
+
+    The system counts in steps of 10 ms, so the result can be below zero for short rounds.
+    """
+    stolen_ns: Optional[float] = None
+    """Time that the hypervisor gave to other guests while the used CPUs had work, all CPUs
+    together, in steps of 10 ms.
+    """
+    thermal_throttles: Optional[int] = None
+    """Times that the used CPUs slowed down because of heat."""
+    throttled_ns: Optional[float] = None
+    """Time for which the control group's quota kept threads from running, all CPUs together."""
+
+
+VcpuPlacement = Literal[
+    "same-core",
+    "shared-cache",
+    "same-package",
+    "other-package",
+]
+"""Nearest resource that two vCPUs shared, as the round trip of a cache line showed it.
+
+Nearest first.
+"""
+
+
+@dataclass(frozen=True)
+class PlacementStratum:
+    """The rounds of a point in which the vCPUs had one placement."""
+
+    placement: VcpuPlacement
+    """The placement."""
+    round_trip_ns: float
+    """Median round trip of a cache line between the two CPUs in these rounds, in ns."""
+    rounds: int
+    """Number of these rounds."""
+    samples: int
+    """Number of undisturbed samples."""
+    share: float
+    """Rounds with this placement as a share of the rounds whose placement is known."""
+    ci_high: Optional[float] = None
+    """Upper end of the 95% confidence interval of that median."""
+    ci_low: Optional[float] = None
+    """Lower end of the 95% confidence interval of that median."""
+    confidence: Optional[float] = None
+    """Probability that such an interval contains the true median; below 0.95 with fewer than six
+    rounds.
+    """
+    median: Optional[float] = None
+    """Median of the undisturbed samples, in the dataset's unit; `None` without any."""
+
+
+@dataclass(frozen=True)
+class VcpuPlacementEvidence:
+    """Round trips of a cache line between vCPUs, read before and after each round of a point.
+
+    A hypervisor that does not pin its vCPUs moves them between cores.
+    """
+
+    cpus: list[int] = field(default_factory=lambda: [0, 0])
+    """The two CPUs with the shortest round trip."""
+    moved_rounds: int = 0
+    """Rounds whose placement was not the same before and after.
+
+    The summary leaves their samples out.
+    """
+    rounds: int = 0
+    """Number of rounds with a reading."""
+    strata: list[PlacementStratum] = field(default_factory=list)
+    """The placements, that of the summary first, then the most frequent ones."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Checks around and during the samples of a point; `None` means unknown."""
+
+    affinity_held: Optional[bool] = None
+    """True if every thread was on its CPU at the start and the end of every sample."""
+    allocations: int = 0
+    """Number of fresh allocations of memory that the samples are spread over."""
+    clock_drift: Optional[float] = None
+    """Relative difference between the counter's rate over the session so far and its calibration.
+    """
+    clock_error: Optional[float] = None
+    """Relative error of the counter's calibration against the monotonic clock."""
+    core_hz_after: Optional[float] = None
+    """Core clock in Hz after the last sample of a round, on the first CPU: median over the later
+    half of the rounds.
+    """
+    core_hz_base: Optional[float] = None
+    """Base clock in Hz: the least core clock that the processor promises without heat or a power
+    limit. Known only if it follows from the rate of the counter.
+    """
+    core_hz_baseline: Optional[float] = None
+    """Core clock in Hz that these CPUs reach in the session; `None` with too few samples."""
+    core_hz_before: Optional[float] = None
+    """Core clock in Hz before the first sample of a round, on the first CPU: median over the
+    earlier half of the rounds.
+    """
+    core_hz_least: Optional[float] = None
+    """Lowest core clock around an undisturbed sample, in Hz."""
+    core_hz_median: Optional[float] = None
+    """Median of the core clocks around all samples, in Hz."""
+    core_hz_most: Optional[float] = None
+    """Highest core clock around an undisturbed sample, in Hz."""
+    cpus: list[int] = field(default_factory=list)
+    """CPU that each thread was pinned to."""
+    disturbed_by: dict[str, int] = field(default_factory=dict)
+    """Number of disturbed samples by cause.
+
+    A sample with several causes counts for the first one.
+    """
+    disturbed_samples: int = 0
+    """Number of samples left out of the summary."""
+    gaps_ns: Optional[float] = None
+    """Time in gaps inside the samples, all threads together, in ns.
+
+    A gap is a chunk of work longer than three median chunks of its sample; its time beyond one
+    median counts.
+    """
+    involuntary_switches: Optional[int] = None
+    """Involuntary context switches of the measuring threads during the samples."""
+    last_level_cache_bytes: Optional[int] = None
+    """Size of the last-level caches of these CPUs, all instances together, in bytes."""
+    longest_gap_ns: Optional[float] = None
+    """Longest gap, in ns."""
+    major_faults: Optional[int] = None
+    """Page faults of the measuring threads during the samples that waited for storage."""
+    measured_last_level_bytes: Optional[int] = None
+    """Effective capacity of the last-level cache of these CPUs, in bytes; `None` if the session did
+    not measure it.
+    """
+    migrations: Optional[int] = None
+    """Times that a thread was found on another CPU than its own."""
+    minor_faults: Optional[int] = None
+    """Page faults of the measuring threads during the samples, served without input."""
+    pages: PageEvidence = field(default_factory=PageEvidence)
+    """Evidence about the memory."""
+    relative_spread: Optional[float] = None
+    """Half the width of the confidence interval relative to the median."""
+    smt_interference: Optional[SmtInterference] = None
+    """Use of the cores by other hardware threads; `None` if it cannot be measured."""
+    system_activity: SystemActivity = field(default_factory=SystemActivity)
+    """System activity during the rounds."""
+    unchecked: list[str] = field(default_factory=list)
+    """Names of facts that could not be checked, each with the reason."""
+    vcpu_placement: Optional[VcpuPlacementEvidence] = None
+    """Placement of the vCPUs round by round; `None` outside of a virtual machine and for a single
+    thread.
+    """
+    voluntary_switches: Optional[int] = None
+    """Times that a measuring thread gave up its CPU during the samples: it waited, or was stopped.
+    """
+    working_set_bytes: Optional[int] = None
+    """Memory that the threads of the point walked through, all together, in bytes."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Bound that the point cannot exceed (bandwidth) or fall below (latency)."""
+
+    source: str
+    """Source of the limit, in words."""
+    value: float
+    """Value of the bound, in the dataset's unit."""
+    tolerance: float = 1.0
+    """Factor on the bound up to which values are not rejected.
+
+    The factor covers the error of the bound and the part of the memory that caches may contain.
+    """
+
+
+@dataclass(frozen=True)
+class Load:
+    """Background traffic during the samples of the summary, in B/s."""
+
+    bus_estimate: float
+    """Median of the estimated traffic on the memory bus.
+
+    The estimate assumes that nothing stays in a cache and that ordinary stores read their lines
+    first.
+    """
+    ci_high: float
+    """Upper end of the 95% confidence interval of that median."""
+    ci_low: float
+    """Lower end of the 95% confidence interval of that median."""
+    confidence: float
+    """Probability that such an interval contains the true median; below 0.95 with fewer than six
+    rounds.
+    """
+    median: float
+    """Median of the payload that its loads and stores requested, all threads together."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One timed sample."""
+
+    elapsed_ns: float
+    """Length of the common window of all threads."""
+    round: int
+    """Number of the sample's round, from 0."""
+    value: float
+    """The quantity, in the dataset's unit."""
+    work: int
+    """Work in the window.
+
+    Bandwidth: payload bytes of all threads, or of the measured one. Latency: steps of the chain.
+    Else instructions, operations on locks, or round trips.
+    """
+    allocation: int = 0
+    """Number of the allocation of the sample's memory, from 0."""
+    core_hz: Optional[float] = None
+    """Core clock of the first CPU right before and after the sample, in Hz; `None` if unknown."""
+    cpus: list[int] = field(default_factory=list)
+    """CPU that each thread was found on; left out if each was on its own CPU or the system does not
+    say.
+    """
+    disturbance: Optional[str] = None
+    """Why the sample is left out of the summary; `None` for an undisturbed sample."""
+    gaps_ns: Optional[float] = None
+    """Time in gaps inside the sample, all threads together.
+
+    A gap is a chunk longer than three median chunks; its time beyond one median counts. Left out if
+    there was none.
+    """
+    placement: Optional[VcpuPlacement] = None
+    """Placement of the vCPUs in the sample's round; left out if it was not measured."""
+    quietest: Optional[float] = None
+    """The quantity in the quietest of about sixteen parts of the sample; left out if unknown."""
+    traffic: Optional[float] = None
+    """Payload of background traffic in the window, in B/s; left out if there was none."""
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Distribution of the latencies of one kind of operation, in ns."""
+
+    least_ns: float
+    """Shortest latency, exact."""
+    mean_ns: float
+    """Mean, exact."""
+    most_ns: float
+    """Longest latency, exact."""
+    operations: int
+    """Number of operations: whole ones, of all windows."""
+    p50_ns: float
+    """Half of the operations took no longer. Percentiles are accurate to 0.8%."""
+    p90_ns: float
+    """90% of the operations took no longer."""
+    p99_99_ns: float
+    """99.99% of the operations took no longer."""
+    p99_9_ns: float
+    """99.9% of the operations took no longer."""
+    p99_ns: float
+    """99% of the operations took no longer."""
+
+
+@dataclass(frozen=True)
+class StorageSecond:
+    """One second of a series: consecutive windows whose lengths add up to a second."""
+
+    begin_ns: float
+    """Begin of the second since the begin of the point's first window, in ns.
+
+    Rounds of other points may lie in between.
+    """
+    bytes: int
+    """Bytes moved by these operations."""
+    elapsed_ns: float
+    """Length of its windows together, in ns."""
+    errors: int
+    """Number of operations that failed."""
+    operations: int
+    """Whole operations completed inside the windows."""
+    p50_ns: Optional[float] = None
+    """Half of its operations took no longer, in ns; `None` if none was completed."""
+    p99_ns: Optional[float] = None
+    """99% of its operations took no longer, in ns; `None` if none was completed."""
+
+
+@dataclass(frozen=True)
+class SeekWindow:
+    """Operations of one window whose seek distances lie within one doubling."""
+
+    elapsed_ns: float
+    """Length of the window, in ns."""
+    operations: int
+    """Number of operations."""
+    p50_ns: float
+    """Half of the operations took no longer, in ns, accurate to 0.8%."""
+    round: int
+    """Number of the window's round, from 0."""
+
+
+@dataclass(frozen=True)
+class SeekLatencies:
+    """Operations whose seek distances lie within one doubling."""
+
+    distance_bytes: int
+    """Least seek distance of the group, in bytes: 0 or a power of two.
+
+    Distances end below twice that. A seek distance is between the beginnings of two consecutive
+    operations of a thread in the same file.
+    """
+    operations: int
+    """Number of whole operations of all windows; the first of a window has no distance."""
+    p50_ns: float
+    """Half of the operations took no longer, in ns. Percentiles are accurate to 0.8%."""
+    p99_ns: float
+    """99% of the operations took no longer, in ns."""
+    windows: list[SeekWindow]
+    """Windows with operations of this group."""
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Figures of operations on files and devices."""
+
+    all: Optional[Latencies] = None
+    """Latencies of all operations; `None` if there are none."""
+    behind: int = 0
+    """Operations that a rate limit, a number or a recording made due and that were never begun."""
+    bytes: int = 0
+    """Bytes moved by these operations."""
+    direct: bool = False
+    """True if requests bypassed the page cache."""
+    due: int = 0
+    """Operations that a rate limit, a number or a recording made due."""
+    engine: str = ""
+    """Engine that handed requests to the system: `sync`, `io_uring`."""
+    errors: dict[str, int] = field(default_factory=dict)
+    """Number of failed operations by error."""
+    files: list[str] = field(default_factory=list)
+    """Files, in the order in which they were named."""
+    memory_bytes: Optional[int] = None
+    """Memory that could cache the range, in bytes; `None` if unknown."""
+    operations: int = 0
+    """Whole operations of all windows, including those completed after the end of their window."""
+    range_bytes: int = 0
+    """Size of the range of all files that operations went to, in bytes."""
+    reads: Optional[Latencies] = None
+    """Latencies of reads."""
+    remarks: list[str] = field(default_factory=list)
+    """Differences from the request, one sentence each: no direct I/O here, no polling."""
+    seconds: list[StorageSecond] = field(default_factory=list)
+    """Figures of each second, in order."""
+    seeks: list[SeekLatencies] = field(default_factory=list)
+    """Latencies by seek distance; left out if the order of blocks is not about distances."""
+    short: int = 0
+    """Number of transfers of fewer bytes than requested."""
+    syncs: Optional[Latencies] = None
+    """Latencies of flushes (fsync, fdatasync)."""
+    threads: list[int] = field(default_factory=list)
+    """Number of whole operations of each thread."""
+    writes: Optional[Latencies] = None
+    """Latencies of writes."""
+    wrong: int = 0
+    """Number of blocks read whose data differs from the data written."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Summary of the undisturbed samples of a point, in the dataset's unit."""
+
+    best: float
+    """Best sample: highest bandwidth, lowest latency."""
+    ci_high: float
+    """Upper end of the 95% confidence interval of the median."""
+    ci_low: float
+    """Lower end of the 95% confidence interval of the median."""
+    median: float
+    """The headline: median of the point."""
+    undisturbed_samples: int
+    """Number of undisturbed samples that these figures rest on."""
+    coefficient_of_variation: Optional[float] = None
+    """Coefficient of variation: standard deviation divided by the magnitude of the mean.
+
+    `None` if the mean is 0 or the standard deviation is `None`.
+    """
+    confidence: float = 0.95
+    """Probability that such an interval contains the true median: below 0.95 with fewer than six
+    rounds. 0 means that the spread is unknown and both ends are the median.
+    """
+    mad: Optional[float] = None
+    """Median absolute deviation from the median, unscaled; `None` if another tool's report lacks
+    it.
+    """
+    mean: Optional[float] = None
+    """Mean of the undisturbed samples; `None` if the report is of an older version, or of another
+    tool that lacks it.
+    """
+    standard_deviation: Optional[float] = None
+    """Standard deviation of the undisturbed samples (n - 1); `None` for one sample, or if the mean
+    is `None`.
+    """
+
+
+VerdictGrade = Literal[
+    "solid",
+    "doubtful",
+    "rejected",
+]
+"""How far a number can be trusted."""
+
+
+Cause = Literal[
+    "above-limit",
+    "below-faster-level",
+    "interrupted",
+    "moved",
+    "page-size",
+    "not-resident",
+    "node",
+    "disturbed",
+    "few-samples",
+    "stolen",
+    "host-moved",
+    "core-shared",
+    "throttled",
+    "others",
+    "memory-pressure",
+    "stopped",
+    "core-clock",
+    "heat",
+    "counter",
+    "drift",
+    "bimodal",
+    "placement",
+    "spread",
+    "non-stationary",
+    "cache-size",
+    "page-cache",
+    "io-errors",
+    "wrong-data",
+    "behind",
+]
+"""Cause of a doubt. Names are stable for programs."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One reason why a number is not solid."""
+
+    advice: str
+    """Advice how to get a solid number; empty if none is known."""
+    cause: Cause
+    """Kind of reason."""
+    text: str
+    """The reason in plain words with its numbers, short enough for a table."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Grade of a point with its reasons."""
+
+    grade: VerdictGrade
+    """How far the number can be trusted."""
+    reasons: list[Reason]
+    """Reasons for a grade below solid, worst first; empty for a solid point."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measured point."""
+
+    status: ClassVar[Literal["measured"]] = "measured"
+    also: dict[str, float]
+    """Further figures by name, in base units.
+
+    - Bandwidth: `single_count` (a copy counted once), `bus_estimate` (with write-allocate traffic),
+    in B/s. Of several threads `fairness`, the slowest as a share of the fastest. - Latency:
+    `core_cycles`. - Instructions: `core_cycles`, `per_cycle`, `per_second`. - Locks:
+    `ns_per_operation` (of one thread). - Core to core: `one_way_ns` (half the round trip),
+    `core_cycles`. - Short windows: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a
+    window, `windows` (their number), `window_ns`. - `undisturbed`: the value on which the quietest
+    moments of the rounds agree within 1%. `undisturbed_share` of the samples had such a moment.
+    Left out if they do not agree. - Storage: `bytes_per_second`, `cpu_ns_per_operation`. Of every
+    operation, in ns: `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`,
+    `latency_max`. Of several threads `fairness`. If there were any, `errors`, `short`, `behind`.
+    """
+    evidence: Evidence
+    """Checks around and during the samples."""
+    samples: list[Sample]
+    """Every sample, disturbed ones included, in the order taken."""
+    summary: Summary
+    """Summary of the undisturbed samples, in the dataset's unit."""
+    verdict: Verdict
+    """Verdict that follows from the evidence."""
+    choice: Optional[Choice] = None
+    """Kernel, or number of threads, that selection found fastest before the samples, with the
+    results of all candidates; `None` if there was no choice.
+    """
+    limit: Optional[Limit] = None
+    """Upper bound on bandwidth or lower bound on latency, with its source; `None` if unknown."""
+    load: Optional[Load] = None
+    """Background traffic; left out if there was none."""
+    storage: Optional[Storage] = None
+    """Figures of operations on files and devices; left out for other kinds of work."""
+
+
+Outcome = Union[Measured, Missing]
+"""Outcome of a point. Every variant except the first gives the reason for the missing number."""
+
+
+@dataclass(frozen=True)
+class Point(PointView):
+    """One point: its coordinates and its outcome."""
+
+    coordinates: dict[str, Coordinate]
+    """Coordinates."""
+    id: int
+    """Number of the point in the plan of its session, unique within a report."""
+    outcome: Outcome
+    """Outcome."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Quantity of a dataset's values."""
+
+    higher_is_better: bool
+    """True if more is better (bandwidth), false if less is (latency)."""
+    name: str
+    """Name in the field's terms: `bandwidth`, `latency`."""
+    unit: str
+    """Base unit: `B/s`, `ns`."""
+
+
+@dataclass(frozen=True)
+class Dataset(DatasetView):
+    """All points of one experiment that share a quantity."""
+
+    axes: list[Axis]
+    """The axes along which points differ."""
+    experiment: str
+    """Name of the experiment: `bandwidth`, `latency`."""
+    points: list[Point]
+    """Points in the order of the plan. Follow-up points stand between their neighbours."""
+    quantity: Quantity
+    """Quantity of the values."""
+    auxiliary: bool = False
+    """True if the points only serve findings.
+
+    A boundary rests on many of them together, so none has to be known well. Auxiliary points do not
+    count in the report's verdict if other datasets exist.
+    """
+    derived: bool = False
+    """True if the points were computed from the points of other datasets, whose verdicts they
+    carry. Derived points do not count in the report's verdict.
+    """
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence about the results, as trustworthy as the points that it rests on.
+
+    The last two fields are private: a finding is made only with the points that it rests on.
+    """
+
+    kind: str
+    """Stable name of the kind of finding: `page-walk-cost`."""
+    text: str
+    """The text, a sentence."""
+    values: dict[str, float]
+    """Numbers in the text by name, in base units."""
+    points: list[int] = field(default_factory=list)
+    """Numbers of these points, in rising order."""
+    trust: Optional[VerdictGrade] = None
+    """Grade of the points that the finding rests on; left out if it rests on none."""
+
+
+@dataclass(frozen=True)
+class HealthFigure:
+    """A figure that was slower than its threshold."""
+
+    expected: float
+    """The expected value."""
+    is_slow: bool
+    """True if the figure was slower than its threshold both times."""
+    measured: float
+    """The value of the first measurement."""
+    quantity: str
+    """Name of the quantity: `bandwidth DRAM read threads 2`."""
+    unit: str
+    """Base unit."""
+    again: Optional[float] = None
+    """The value of the second measurement, in fresh memory; left out if there is none."""
+
+
+HealthState = Literal[
+    "healthy",
+    "unusual",
+    "slow",
+    "inconclusive",
+    "not-judged",
+]
+"""State of a machine."""
+
+
+@dataclass(frozen=True)
+class Health:
+    """Health of a machine: its figures compared with expectations of its hardware."""
+
+    digest: str
+    """Digest of the points and their instructions. Equal digests mean equal measurements."""
+    judged: int
+    """Number of figures that were compared."""
+    method: str
+    """Name of the method: `health-1`. Another name means other points or settings."""
+    reason: str
+    """Reason in words; empty for a healthy machine."""
+    state: HealthState
+    """State of the machine."""
+    slower: list[HealthFigure] = field(default_factory=list)
+    """Figures that were slower than their threshold in the first measurement, the farthest first.
+    """
+
+
+Nanos = float
+"""A length of time in nanoseconds. Differences may be negative."""
+
+
+Bytes = int
+"""An amount of memory in bytes."""
+
+
+@dataclass(frozen=True)
+class PhaseId:
+    """Identity of a phase.
+
+    Phases that size memory come before all others; a follow-up comes after the points that it
+    follows.
+    """
+
+    sizes_memory: bool
+    """True if the points of this phase size the memory of the other phases."""
+    follow_up: Optional[int] = None
+    """Number of the follow-up that drafts the phase, from 0; left out of a phase that is drafted
+    when the session is planned.
+    """
+
+
+@dataclass(frozen=True)
+class PhaseRoom:
+    """Limit on the points of an experiment in a follow-up."""
+
+    experiment: str
+    """Name of the experiment."""
+    points: int
+    """Largest number of points."""
+    repeat: Optional[Coordinate] = None
+    """The repeat; left out if there is only one."""
+
+
+@dataclass(frozen=True)
+class DraftedPhase:
+    """A phase whose points were drafted from the results of earlier phases.
+
+    A continued session drafts the same points again (docs/method/phases.md).
+    """
+
+    phase: PhaseId
+    """The phase."""
+    points: list[int]
+    """Numbers of the points that are new, or whose coordinates changed since the plan."""
+    finding: Optional[str] = None
+    """Finding about that size; left out if there is none."""
+    last_level: Optional[Bytes] = None
+    """Size of all last-level caches together by timing, which sizes memory from this phase on.
+
+    Left out if memory is sized by the system's figures.
+    """
+    rooms: list[PhaseRoom] = field(default_factory=list)
+    """Limits on the points of the phase; left out if the phase is no follow-up."""
+
+
+@dataclass(frozen=True)
+class PlanSummary:
+    """The plan, and the time that it really took."""
+
+    budget: Nanos
+    """Time that the user allows."""
+    memory: Bytes
+    """Memory that the plan maps."""
+    planned: Nanos
+    """Time that the plan was expected to take."""
+    points: int
+    """Number of planned points."""
+    profile: str
+    """Name of the profile, or of the single experiment."""
+    shortened: list[str]
+    """Parts that were shortened or left out to fit budget and memory, in words."""
+    phases: list[DraftedPhase] = field(default_factory=list)
+    """Phases that were drafted from measured points, in the order of the session."""
+    real: Optional[Nanos] = None
+    """Time that the session took; `None` while it is under way."""
+
+
+Hertz = float
+"""Events per second."""
+
+
+@dataclass(frozen=True)
+class ClockFacts:
+    """The clock behind every figure."""
+
+    counter: str
+    """The counter: `tsc`, `cntvct`, `monotonic`, `simulated`."""
+    core: Optional[Hertz] = None
+    """Core clock at the start, from dependent additions; `None` if unknown."""
+    error: Optional[float] = None
+    """Relative difference between two independent calibrations; `None` as for the rate."""
+    overhead: Optional[Nanos] = None
+    """Cost of one reading; `None` as for the rate."""
+    rate: Optional[Hertz] = None
+    """Rate of the counter, calibrated against the monotonic clock; `None` if another tool's report
+    lacks it.
+    """
+    resolution: Optional[Nanos] = None
+    """Smallest step seen between two readings; `None` as for the rate."""
+
+
+DocumentedQuantity = Literal[
+    "l1d_bytes",
+    "l1d_ways",
+    "l1d_line_bytes",
+    "l1d_latency_cycles",
+    "l2_bytes",
+    "l2_ways",
+    "l2_latency_cycles",
+    "l3_latency_cycles",
+    "l1_dtlb_entries_4k",
+    "l1_dtlb_entries_2m",
+    "l1_dtlb_entries_1g",
+    "l2_tlb_entries_4k",
+    "l2_tlb_entries_16k",
+    "l2_tlb_entries_2m",
+    "l2_tlb_entries_1g",
+    "load_bytes_per_cycle",
+    "store_bytes_per_cycle",
+    "load_bytes_per_cycle_without_avx512",
+    "store_bytes_per_cycle_without_avx512",
+    "loads_per_cycle",
+    "stores_per_cycle",
+    "l2_to_l1_bytes_per_cycle",
+    "integer_width",
+    "rename_width",
+    "memory_channels",
+]
+"""Quantity of a documented figure. The name has the unit if it is not a plain number."""
+
+
+@dataclass(frozen=True)
+class DocumentedFigure:
+    """A published figure of a core design."""
+
+    design: str
+    """Core design: `Zen 5`. A processor with two kinds of core has figures of both."""
+    high: int
+    """Largest published value; equal to `low` if one value is published."""
+    low: int
+    """Smallest published value."""
+    quantity: DocumentedQuantity
+    """Quantity."""
+    source: str
+    """Titles of the documents that have the figure."""
+
+
+@dataclass(frozen=True)
+class PortWidth:
+    """Bytes that one core's L1 data cache can deliver and accept per core clock cycle."""
+
+    load_bytes: int
+    """Loaded bytes per cycle."""
+    store_bytes: int
+    """Stored bytes per cycle."""
+
+
+@dataclass(frozen=True)
+class CpuFacts:
+    """The processor."""
+
+    architecture: str
+    """Instruction set architecture: `x86_64`, `aarch64`."""
+    counter: Fact[Hertz]
+    """Nominal rate of the raw counter, if the system reports one."""
+    counter_invariant: Fact[bool]
+    """True if the counter runs at one rate in all power states."""
+    features: Fact[list[str]]
+    """Instruction set extensions that matter here and that the operating system supports too."""
+    l1_ports: Fact[PortWidth]
+    """Width of the paths to the L1 data cache, from the vendor's documentation."""
+    microarchitecture: Fact[str]
+    """Design of the core: `Zen 5`, `Golden Cove`."""
+    model_name: Fact[str]
+    """Model name as the processor reports it."""
+    signature: Fact[str]
+    """Family, model and stepping in the vendor's numbering: `family 26 model 2 stepping 1`."""
+    vendor: Fact[str]
+    """Vendor."""
+    documented: list[DocumentedFigure] = field(default_factory=list)
+    """Published figures of the core design; empty if the design is unknown."""
+    integer_width: Fact[int] = Fact("the report was written without it")
+    """Independent simple integer instructions that a core executes per cycle, from the vendor's
+    documentation.
+    """
+    microcode: Fact[str] = Fact("the report was written without it")
+    """Revision of the microcode."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Settings and conditions that affect results."""
+
+    governor: Fact[str]
+    """Frequency governor."""
+    load: Fact[float]
+    """Load average over one minute at the start."""
+    mitigations: Fact[list[str]]
+    """Mitigations in force, each as `name: state`."""
+    numa_balancing: Fact[bool]
+    """True if automatic NUMA balancing is on."""
+    smt: Fact[bool]
+    """True if simultaneous multithreading is on."""
+    turbo: Fact[bool]
+    """True if the clock may rise above nominal."""
+
+
+BytesPerSecond = float
+"""Data moved per second, in bytes."""
+
+
+@dataclass(frozen=True)
+class MemoryBus:
+    """Transfer rate of the memory modules of all sockets together, from the firmware."""
+
+    channels: int
+    """Number of channels with memory."""
+    modules: int
+    """Number of modules in these channels."""
+    peak: BytesPerSecond
+    """Sum over the channels of data width times configured transfers per second: an upper bound for
+    any program.
+    """
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Swap space."""
+
+    total: Bytes
+    """Total size; 0 without swap."""
+    used: Bytes
+    """Size of the part in use."""
+
+
+@dataclass(frozen=True)
+class MemoryFacts:
+    """Memory and its limits."""
+
+    available: Fact[Bytes]
+    """Memory that is available now without evicting other programs."""
+    cgroup: Fact[Bytes]
+    """Memory that control groups leave this process: the least of limit minus use over its group
+    and the group's ancestors.
+    """
+    rlimit: Fact[Bytes]
+    """Memory that the address-space and data limits (RLIMIT_AS, RLIMIT_DATA) leave."""
+    total: Fact[Bytes]
+    """Memory of the whole machine."""
+    usable: Fact[Bytes]
+    """Memory that a session may map: the least of the above, less a reserve."""
+    bus: Fact[MemoryBus] = Fact("not in the reports of the version that wrote this one")
+    """Channels to the memory modules."""
+    lock_limit: Fact[Bytes] = Fact("not in the reports of the version that wrote this one")
+    """Soft limit on locked memory (RLIMIT_MEMLOCK)."""
+    overcommit: Fact[str] = Fact("not in the reports of the version that wrote this one")
+    """The system's policy for requests of more memory than it has: `heuristic`, `always`, `strict`.
+    """
+    swap: Fact[Swap] = Fact("not in the reports of the version that wrote this one")
+    """Swap space."""
+
+
+@dataclass(frozen=True)
+class HugePool:
+    """A pool of reserved huge pages."""
+
+    free: int
+    """Number of reserved pages that are free."""
+    size: Bytes
+    """Page size."""
+    total: int
+    """Number of reserved pages."""
+
+
+@dataclass(frozen=True)
+class PageFacts:
+    """Page sizes."""
+
+    base: Bytes
+    """Size of a base page."""
+    huge_pools: Fact[list[HugePool]]
+    """Pools of explicit huge pages."""
+    thp_mode: Fact[str]
+    """Mode of transparent huge pages: `always`, `madvise`, `never`."""
+    thp_size: Fact[Bytes]
+    """Size of a transparent huge page."""
+    thp_defrag: Fact[str] = Fact("not in the reports of the version that wrote this one")
+    """Policy of the system if no transparent huge page is free: `always`, `defer`, `defer+madvise`,
+    `madvise`, `never`.
+    """
+
+
+@dataclass(frozen=True)
+class SystemFacts:
+    """The system around the processor."""
+
+    container: Fact[str]
+    """Kind of container that this process runs in; unknown without a mark of one."""
+    cpu_quota: Fact[float]
+    """CPU time per time that the control groups allow, in CPUs; unknown without a quota."""
+    emulation: Fact[str]
+    """Emulator that executes the program's instructions, or `none`: `qemu-user`, `Rosetta 2`."""
+    hostname: Fact[str]
+    """Name of the machine."""
+    kernel: Fact[str]
+    """Release of the kernel."""
+    os: str
+    """Operating system: `linux`, `macos`, `windows`."""
+    pinning: Fact[bool]
+    """True if a program may choose the CPU of a thread."""
+    virtualization: Fact[str]
+    """Hypervisor; `none` if the processor reports none."""
+    elevated: Fact[bool] = Fact("not in the reports of the version that wrote this one")
+    """True if the program ran with rights that its caller lacks (set-user-ID, set-group-ID, file
+    capabilities).
+    """
+    firmware: Fact[str] = Fact("the report was written without it")
+    """Vendor, version and date of the firmware."""
+
+
+CpuList = list[int]
+"""CPU numbers in the kernel's notation: `0-3,8`."""
+
+
+CacheKind = Literal[
+    "data",
+    "instruction",
+    "unified",
+]
+"""Contents of a cache."""
+
+
+@dataclass(frozen=True)
+class Cache:
+    """One cache instance, not a kind of cache."""
+
+    cpus: CpuList
+    """CPUs that share the cache."""
+    kind: CacheKind
+    """Contents."""
+    level: int
+    """Level; 1 is nearest to the core."""
+    size: Bytes
+    """Size."""
+    line: Optional[Bytes] = None
+    """Size of a cache line."""
+    ways: Optional[int] = None
+    """Associativity."""
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """One logical CPU."""
+
+    allowed: bool
+    """True if this process may run on the CPU."""
+    id: int
+    """Number of the CPU in the system."""
+    siblings: list[int]
+    """All CPUs of the same physical core, this CPU included."""
+    core: Optional[int] = None
+    """Number of the physical core within its package, from the system."""
+    node: Optional[int] = None
+    """NUMA node."""
+    package: Optional[int] = None
+    """Socket."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A NUMA node. A node without CPUs is memory only (CXL, HBM)."""
+
+    cpus: CpuList
+    """CPUs of the node."""
+    distances: list[int]
+    """Distance to every node in the order of ids, 10 for the node itself; empty if the system
+    reports none.
+    """
+    id: int
+    """Number of the node in the system."""
+    allowed: Optional[bool] = None
+    """True if this process may use the node's memory; `None` if the system does not report it."""
+    available: Optional[Bytes] = None
+    """Memory of the node that is free or can be had at once; `None` if the system does not report
+    it.
+    """
+    memory: Optional[Bytes] = None
+    """Size of the node's memory, if the system reports it."""
+    weight: Optional[int] = None
+    """Pages that weighted interleaving takes from the node in a row; `None` if the system has no
+    such weights.
+    """
+
+
+@dataclass(frozen=True)
+class Topology:
+    """CPUs, caches and nodes."""
+
+    caches: list[Cache]
+    """All caches of the online CPUs."""
+    caches_source: str
+    """Source of the caches, or the reason why none are known."""
+    cpus: list[Cpu]
+    """Online CPUs in rising order."""
+    cpus_source: str
+    """Source of the list of CPUs and of the facts about each."""
+    nodes: list[Node]
+    """NUMA nodes; a single one if the system has none."""
+    nodes_source: str
+    """Source of the nodes."""
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """All facts about the machine."""
+
+    cpu: CpuFacts
+    """The processor."""
+    environment: Environment
+    """Settings and conditions."""
+    memory: MemoryFacts
+    """Memory and its limits."""
+    pages: PageFacts
+    """Page sizes."""
+    system: SystemFacts
+    """The operating system."""
+    topology: Topology
+    """CPUs, caches and NUMA nodes."""
+
+
+@dataclass(frozen=True)
+class KernelUsed:
+    """A kernel that was used. Equal digests mean the same instructions."""
+
+    name: str
+    """Name in `memgauge list kernels`."""
+    digest: Optional[str] = None
+    """Digest of its machine code."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Place of a process among those that a launcher started.
+
+    Facts that the launcher does not tell are left out.
+    """
+
+    all_ranks: bool = False
+    """True if all processes of the job on this node measured at the same time."""
+    job: Optional[str] = None
+    """Number or name of the job."""
+    launcher: str = ""
+    """The launcher: `slurm`, `openmpi`, `mpich`, `pmix`, `kubernetes`."""
+    local_rank: Optional[int] = None
+    """Number of this process on its node."""
+    local_ranks: Optional[int] = None
+    """Number of processes of the job on this node."""
+    node: Optional[str] = None
+    """Name of the node as the launcher knows it."""
+    rank: Optional[int] = None
+    """Number of this process in the job."""
+    ranks: Optional[int] = None
+    """Number of processes of the job."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """The program."""
+
+    machine: str
+    """Whether instructions ran natively or emulated, or the session was simulated."""
+    name: str
+    """`memgauge`."""
+    version: str
+    """Version of the program."""
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """A part that a shared report does not have."""
+
+    part: str
+    """The part: `host name`."""
+    reason: str
+    """The reason, in a few words: `private`."""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How to repeat a session, and the machine that it ran on."""
+
+    clock: ClockFacts
+    """The clock."""
+    command_line: list[str]
+    """Arguments as typed, the program's name first."""
+    finished: str
+    """End of the session, RFC 3339, UTC."""
+    host: HostFacts
+    """The machine."""
+    kernels: list[KernelUsed]
+    """Kernels that were used."""
+    seed: str
+    """Seed of every random choice, in decimal digits: not every JSON reader has numbers of 64 bits.
+    """
+    started: str
+    """Start of the session, RFC 3339, UTC."""
+    tool: Tool
+    """The program."""
+    launch: Optional[Launch] = None
+    """Place among the processes of a launcher; left out if there was none."""
+    resumed: list[str] = field(default_factory=list)
+    """Times of continuations with `--resume`, RFC 3339, UTC; left out of a session in one piece."""
+    withheld: list[Withheld] = field(default_factory=list)
+    """Parts that `report --share` left out; present in shared reports only."""
+
+
+RunStatus = Literal[
+    "complete",
+    "partial",
+    "interrupted",
+]
+"""How a session ended."""
+
+
+@dataclass(frozen=True)
+class CauseCount:
+    """Number of points that a cause concerns."""
+
+    advice: str
+    """Advice of the first of these points."""
+    cause: Cause
+    """The cause."""
+    points: int
+    """Number of points."""
+
+
+@dataclass(frozen=True)
+class ReportVerdict:
+    """Verdict on a whole report."""
+
+    causes: list[CauseCount]
+    """Every cause with the number of its points, the most frequent first."""
+    grade: VerdictGrade
+    """Grade of the worst point; rejected if no point was measured."""
+    points: dict[str, int]
+    """Number of measured points by grade."""
+
+
+@dataclass(frozen=True)
+class Report(ReportView):
+    """A session and its results."""
+
+    datasets: list[Dataset]
+    """Points, by experiment and quantity."""
+    findings: list[Finding]
+    """Findings."""
+    plan: PlanSummary
+    """The plan, and the time that it really took."""
+    provenance: Provenance
+    """How to repeat the session, and the machine that it ran on."""
+    schema_version: int
+    """Version of this schema."""
+    status: RunStatus
+    """Whether everything planned was measured."""
+    verdict: ReportVerdict
+    """Verdict on the whole report."""
+    health: Optional[Health] = None
+    """Health of the machine; left out unless `memgauge health` made the report."""
