@@ -89,6 +89,12 @@ class Reading(unittest.TestCase):
         del data["provenance"]["tool"]["version"]
         self.assertIn("report.provenance.tool has no version", self.refused(data))
 
+    def test_a_coordinate_is_a_number_or_a_name(self):
+        for wrong in (None, 1.5, True, [], {}):
+            data = sample()
+            data["datasets"][0]["points"][0]["coordinates"]["threads"] = wrong
+            self.assertIn("coordinates.threads", self.refused(data))
+
     def test_each_part_can_be_of_any_wrong_type(self):
         # No value leads to another exception than the package's own.
         data = sample()
@@ -163,6 +169,19 @@ class Views(unittest.TestCase):
         with self.assertRaises(LookupError):
             report.dataset("bandwidth")
         self.assertEqual(report.dataset("bandwidth", "operations").quantity.name, "operations")
+
+    def test_an_auxiliary_dataset_comes_second(self):
+        data = sample()
+        data["datasets"].insert(0, {**data["datasets"][0], "auxiliary": True})
+        self.assertFalse(memgauge.loads(json.dumps(data)).dataset("bandwidth").auxiliary)
+
+    def test_role_of_rows(self):
+        data = sample()
+        data["datasets"] = data["datasets"][:1]
+        roles = ((False, False, None), (False, True, "auxiliary"), (True, True, "derived"))
+        for derived, auxiliary, role in roles:
+            data["datasets"][0].update(derived=derived, auxiliary=auxiliary)
+            self.assertEqual(memgauge.loads(json.dumps(data)).rows()[0]["role"], role)
 
     def test_rows_have_the_names_of_the_csv_columns(self):
         text = (samples.ROOT / "docs" / "csv-columns.md").read_text(encoding="utf-8")

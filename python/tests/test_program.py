@@ -144,19 +144,30 @@ class Program(unittest.TestCase):
 
     def test_interrupt_lets_the_program_end_its_session(self):
         ended = self.folder / "ended"
+        # Each signal adds a line. Python waits for the program by the time that it is ready.
         self.stand_in(
-            f"trap 'sleep 0.2; echo saved >{ended}; exit 3' INT\n"
-            f"echo ready >{self.folder}/ready\nwhile :; do sleep 0.05; done"
+            f"""
+            trap 'echo saved >>{ended}' INT
+            sleep 1
+            echo ready >{self.folder}/ready
+            while [ ! -e {ended} ]; do sleep 0.05; done
+            sleep 0.3
+            exit 3
+            """
         )
         code = "import memgauge; memgauge.run('latency')"
         environment = {**os.environ, "PYTHONPATH": SOURCE}
         with subprocess.Popen(
-            [sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE
+            [sys.executable, "-c", code],
+            env=environment,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         ) as process:
             until = time.monotonic() + 30
             while not (self.folder / "ready").exists() and time.monotonic() < until:
                 time.sleep(0.02)
-            process.send_signal(signal.SIGINT)
+            # As a terminal does: a signal to the whole group.
+            os.killpg(process.pid, signal.SIGINT)
             messages = process.communicate(timeout=30)[1]
         self.assertIn(b"KeyboardInterrupt", messages)
         self.assertEqual(ended.read_text(), "saved\n")

@@ -206,17 +206,8 @@ def _pandas(rows: list[Row]) -> pandas.DataFrame:
 def _polars(rows: list[Row]) -> polars.DataFrame:
     import polars
 
-    # An axis has numbers and names in one column: `threads` is 1 or `best`.
-    return polars.DataFrame(
-        {
-            name: [str(v) if v is not None else None for v in values]
-            if len({isinstance(v, str) for v in values if v is not None}) > 1
-            else values
-            for name, values in _columns(rows).items()
-        },
-        strict=False,
-        infer_schema_length=None,
-    )
+    # An axis can have numbers and names: `threads` is 1 or `best`. Then the column is of texts.
+    return polars.DataFrame(_columns(rows), strict=False, infer_schema_length=None)
 
 
 def _plain(value: Any) -> Any:
