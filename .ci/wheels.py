@@ -42,6 +42,7 @@ TAGS = {
     "aarch64-apple-darwin": "macosx_11_0_arm64",
     "universal-apple-darwin": "macosx_11_0_universal2",
     "x86_64-pc-windows-gnu": "win_amd64",
+    "x86_64-pc-windows-gnullvm": "win_amd64",
     "aarch64-pc-windows-gnullvm": "win_arm64",
 }
 

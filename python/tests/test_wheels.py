@@ -55,6 +55,7 @@ PROGRAMS = {
     "aarch64-apple-darwin": struct.pack("<II", 0xFEEDFACF, 0x0100000C),
     "universal-apple-darwin": universal(0x01000007, 0x0100000C),
     "x86_64-pc-windows-gnu": windows(0x8664),
+    "x86_64-pc-windows-gnullvm": windows(0x8664),
     "aarch64-pc-windows-gnullvm": windows(0xAA64),
 }
 
@@ -92,7 +93,9 @@ class Wheels(unittest.TestCase):
     def test_a_wheel_for_each_target(self):
         self.assertEqual(set(PROGRAMS), set(self.wheels.TAGS))
         for triple, program in PROGRAMS.items():
-            self.put(triple, program)
+            # Two names of one target: the wheel is the same.
+            if triple != "x86_64-pc-windows-gnu":
+                self.put(triple, program)
         code, made = self.make()
         self.assertEqual((code, len(made)), (0, 10))
         for wheel in made.values():
@@ -150,7 +153,8 @@ class Wheels(unittest.TestCase):
                 self.assertIsNotNone(self.wheels.why_not(triple, program), triple)
             for other, program in PROGRAMS.items():
                 fits = self.wheels.why_not(triple, program) is None
-                self.assertEqual(fits, other == triple, (triple, other))
+                same = self.wheels.TAGS[other] == self.wheels.TAGS[triple]
+                self.assertEqual(fits, same, (triple, other))
 
     def test_a_dynamic_program_is_refused(self):
         for triple, machine, wide in (
