@@ -2,9 +2,9 @@
 
     fill.py RECIPE VERSION REPOSITORY FILES_FOLDER
 
-The filled recipe goes to standard output. @VERSION@ and @REPOSITORY@ (an address without a slash at
-its end) are the arguments, @RUST@ is the oldest Rust that builds the program, and @SHA256 FILE@ is the
-digest of a file in FILES_FOLDER. A missing file is an error, so that no recipe has a wrong digest.
+The filled recipe goes to standard output. @VERSION@ and @REPOSITORY@ (an address without a slash
+at its end) are the arguments. @RUST@ is the oldest Rust that builds the program. @SHA256 FILE@ is
+the digest of a file in FILES_FOLDER. A missing file is an error: no recipe has a wrong digest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ def rust_version() -> str:
 
 
 def fill(text: str, version: str, repository: str, files: Path) -> str:
-    """The text with all words filled in. Errors: `LookupError` for unknown words and missing files."""
+    """The text with all words filled in.
+
+    Errors: `LookupError` for unknown words and missing files.
+    """
     words = {"@VERSION@": version, "@REPOSITORY@": repository, "@RUST@": rust_version()}
     for word, value in words.items():
         text = text.replace(word, value)

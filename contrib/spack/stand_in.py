@@ -1,7 +1,7 @@
 """Loads a filled package.py with a stand-in for Spack: stand_in.py PACKAGE FILES_FOLDER.
 
-Checked: directives have values of the right kinds, the digest is that of the archive, and files that
-are installed are in it.
+Checked: directives have values of the right kinds, the digest is that of the archive, and files
+that are installed are in it.
 """
 
 from __future__ import annotations
