@@ -147,6 +147,7 @@ mod tests {
             package: None,
             node: Some(id),
             siblings: vec![id],
+            kind: None,
         };
         facts.topology.cpus = (0..2).map(cpu).collect();
         facts.topology.nodes = (0..3)

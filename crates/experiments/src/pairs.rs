@@ -95,6 +95,7 @@ mod tests {
             package: Some(id / count.div_ceil(2)),
             node: None,
             siblings: vec![id / 2 * 2, id / 2 * 2 + 1],
+            kind: None,
         };
         let cache = |first: u32| Cache {
             level: 3,

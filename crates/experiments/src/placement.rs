@@ -165,7 +165,8 @@ fn interleaved(cpus: Vec<(u32, Position)>, depth: usize) -> Vec<(u32, Position)>
 }
 
 /// `cpus` by kind of core, in the order in which kinds first appear. Cores are of different kinds
-/// if their L1 or L2 caches differ in size. One group if all are alike or nothing is known.
+/// if the system says so, or if their L1 or L2 caches differ in size. One group if all are alike or
+/// nothing is known.
 pub fn kinds(topology: &Topology, cpus: &[u32]) -> Vec<CpuList> {
     let mut sizes: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
     for cache in topology
@@ -180,7 +181,12 @@ pub fn kinds(topology: &Topology, cpus: &[u32]) -> Vec<CpuList> {
                 .insert(cache.level, cache.size.0);
         }
     }
-    grouped(cpus.iter().copied(), |cpu| sizes.get(cpu))
+    let named: BTreeMap<u32, &str> = topology
+        .cpus
+        .iter()
+        .filter_map(|cpu| Some((cpu.id, cpu.kind.as_deref()?)))
+        .collect();
+    grouped(cpus.iter().copied(), |cpu| (named.get(cpu), sizes.get(cpu)))
         .into_iter()
         .map(|(_, group)| CpuList(group))
         .collect()

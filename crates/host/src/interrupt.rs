@@ -8,6 +8,17 @@ use units::error::{Error, Result};
 /// Signals within this time, in ns, count as one stop request.
 const ONE_REQUEST_NS: u64 = 200_000_000;
 
+/// Handles a stop request: the first one sets `flag`, and a later one ends the process with the exit
+/// code of `signal`. `first` has the time of the first request in ns, or 0.
+fn heard(flag: &StopFlag, first: &AtomicU64, signal: i32) {
+    let now = os::monotonic_ns().max(1);
+    match first.compare_exchange(0, now, Ordering::SeqCst, Ordering::SeqCst) {
+        Ok(_) => flag.set(),
+        Err(before) if now.saturating_sub(before) < ONE_REQUEST_NS => {}
+        Err(_) => signal_hook::low_level::exit(128 + signal),
+    }
+}
+
 /// Flag that is set once the session should end; all clones share it.
 #[derive(Debug, Clone)]
 pub struct StopFlag(Arc<AtomicBool>);
@@ -16,13 +27,25 @@ impl StopFlag {
     /// A flag that the first SIGINT, SIGTERM or SIGHUP sets. A second signal ends the process at
     /// once with exit code 128 + its number. Signals within 0.2 s count as one: `timeout` signals
     /// the process and its group, and a closed terminal leads to signals from kernel and shell. A
-    /// signal that is already ignored (`nohup`) stays ignored. Call this once in a process.
+    /// signal that is already ignored (`nohup`) stays ignored. On Windows, events of the console
+    /// (Ctrl-C, Ctrl-Break, a closed window, the end of the user's session) count like SIGINT. Call
+    /// this once in a process.
     ///
     /// # Errors
     /// The system did not install a handler.
     pub fn on_signals() -> Result<StopFlag> {
         let flag = StopFlag::never();
         let first = Arc::new(AtomicU64::new(0));
+        let on_event = {
+            let first = Arc::clone(&first);
+            let flag = flag.clone();
+            move || heard(&flag, &first, signal_hook::consts::SIGINT)
+        };
+        os::on_console_events(on_event).map_err(|e| {
+            Error::failure(format!(
+                "cannot listen for events of the console: {e}; run without a console"
+            ))
+        })?;
         for signal in os::stop_signals() {
             let wrong = |e: std::io::Error| {
                 Error::failure(format!(
@@ -31,17 +54,10 @@ impl StopFlag {
             };
             let first = Arc::clone(&first);
             let flag = flag.clone();
-            let heard = move || {
-                let now = os::monotonic_ns().max(1);
-                match first.compare_exchange(0, now, Ordering::SeqCst, Ordering::SeqCst) {
-                    Ok(_) => flag.set(),
-                    Err(before) if now.saturating_sub(before) < ONE_REQUEST_NS => {}
-                    Err(_) => signal_hook::low_level::exit(128 + signal),
-                }
-            };
+            let on_signal = move || heard(&flag, &first, signal);
             // SAFETY: the handler does what handlers may do: it reads a clock, changes atomics and
             // calls _exit. It neither allocates nor locks nor panics.
-            unsafe { signal_hook::low_level::register(signal, heard) }.map_err(wrong)?;
+            unsafe { signal_hook::low_level::register(signal, on_signal) }.map_err(wrong)?;
         }
         Ok(flag)
     }

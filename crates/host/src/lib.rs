@@ -26,6 +26,7 @@ mod os;
 pub mod pin;
 pub mod privilege;
 mod processor;
+mod reported;
 #[cfg(feature = "storage")]
 pub mod storage;
 mod thread_noise;

@@ -54,6 +54,21 @@ impl Mapping {
     /// # Errors
     /// No bytes, an invalid page size, no memory, or too few huge pages in the pool.
     pub fn new(bytes: Bytes, mode: PageMode, huge: Bytes) -> Result<Arc<Mapping>> {
+        Self::for_place(bytes, mode, huge, &Place::Local)
+    }
+
+    /// Like [`Mapping::new`], for memory at `place`. Systems that choose a node when memory is
+    /// mapped (Windows) request it here. The others do in [`Mapping::place`], which has to be called
+    /// in any case.
+    ///
+    /// # Errors
+    /// Those of [`Mapping::new`].
+    pub fn for_place(
+        bytes: Bytes,
+        mode: PageMode,
+        huge: Bytes,
+        place: &Place,
+    ) -> Result<Arc<Mapping>> {
         let base = os::page_size() as u64;
         let page = if mode == PageMode::Base { base } else { huge.0 };
         let refuse = |why: &str| {
@@ -74,15 +89,19 @@ impl Mapping {
             );
         }
         let pool = mode.is_reserved().then_some(page);
+        let node = match place {
+            Place::Node(node) => Some(*node),
+            Place::Local | Place::Interleaved(_) | Place::Weighted(_) => None,
+        };
         let region =
-            os::Region::map(length.to_usize(), page as usize, pool).map_err(
-                |error| match pool {
+            os::Region::map(length.to_usize(), page as usize, pool, node).map_err(|error| {
+                match pool {
                     Some(_) => pool_error(length, huge, &error),
                     None => Error::failure(format!(
                         "cannot map {bytes}: {error}; take less memory, or raise the limit"
                     )),
-                },
-            )?;
+                }
+            })?;
         if !mode.is_reserved() {
             match region.advise_huge(mode == PageMode::Transparent) {
                 Err(e)
@@ -134,7 +153,8 @@ impl Mapping {
     }
 
     /// Takes all pages from `place`, moving pages that were touched before. The call is `mbind`
-    /// with `MPOL_BIND`, `MPOL_INTERLEAVE`, or `MPOL_WEIGHTED_INTERLEAVE` (Linux 6.9 and newer).
+    /// with `MPOL_BIND`, `MPOL_INTERLEAVE`, or `MPOL_WEIGHTED_INTERLEAVE` (Linux 6.9 and newer). On
+    /// Windows the place has to be the one of [`Mapping::for_place`].
     ///
     /// # Errors
     /// The node does not exist or has too few free huge pages, or the system or a container does
@@ -242,6 +262,11 @@ pub fn reserve_command(huge: Bytes, needed: u64, total: u64, free: u64) -> Strin
 
 /// Error for `length` bytes of huge pages that are not available, with a remedy.
 fn pool_error(length: Bytes, huge: Bytes, error: &io::Error) -> Error {
+    if !os::HAS_SYSTEM_FILES {
+        return Error::failure(format!(
+            "cannot map {length} in pages of {huge}: {error}; use --pages 4k"
+        ));
+    }
     let files = SystemFiles::real();
     let needed = length.0 / huge.0.max(1);
     let read = |name: &str| files.read_as::<u64>(&format!("{POOLS}/{}/{name}", pool_name(huge.0)));

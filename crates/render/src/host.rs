@@ -119,6 +119,10 @@ impl Rows {
             shown.push(format!("and {} more", groups.len() - MAX_CORES));
         }
         self.text("CPUs of each core", shown.join(" | "), source);
+        for (kind, members) in by(topology, |cpu| cpu.kind.clone()) {
+            let Some(kind) = kind else { continue };
+            self.text(&format!("cores: {kind}"), cpus(&members), source);
+        }
     }
 
     fn caches(&mut self, topology: &Topology) {
@@ -229,6 +233,7 @@ impl Rows {
         self.fact("virtualised by", &system.virtualization, String::clone);
         self.fact("emulated by", &system.emulation, String::clone);
         self.fact("threads can be pinned", &system.pinning, yes_or_no);
+        self.fact("asked for threads", &system.thread_request, String::clone);
         self.fact("container", &system.container, String::clone);
         self.fact("rights of another", &system.elevated, yes_or_no);
         self.fact("CPU quota", &system.cpu_quota, |q| {
@@ -247,6 +252,14 @@ impl Rows {
             yes_or_no,
         );
         self.fact("load average", &environment.load, |l| significant(*l));
+        self.fact("power source", &environment.power_source, String::clone);
+        self.fact("power saving", &environment.power_saving, yes_or_no);
+        self.fact("thermal state", &environment.thermal_state, String::clone);
+        self.fact(
+            "memory pressure",
+            &environment.memory_pressure,
+            String::clone,
+        );
         self.fact("mitigations", &environment.mitigations, |all| {
             if all.is_empty() {
                 "none".to_owned()
@@ -277,8 +290,11 @@ fn node_text(node: &Node) -> String {
 }
 
 /// CPUs grouped by `key`.
-fn by(topology: &Topology, key: impl Fn(&Cpu) -> Option<u32>) -> BTreeMap<Option<u32>, CpuList> {
-    let mut groups: BTreeMap<Option<u32>, CpuList> = BTreeMap::new();
+fn by<K: Ord>(
+    topology: &Topology,
+    key: impl Fn(&Cpu) -> Option<K>,
+) -> BTreeMap<Option<K>, CpuList> {
+    let mut groups: BTreeMap<Option<K>, CpuList> = BTreeMap::new();
     for cpu in &topology.cpus {
         groups.entry(key(cpu)).or_default().0.push(cpu.id);
     }

@@ -115,6 +115,10 @@ pub struct Cpu {
     pub node: Option<u32>,
     /// All CPUs of the same physical core, this CPU included.
     pub siblings: Vec<u32>,
+    /// Kind of the core in the system's own words: `performance`, `efficiency class 1`,
+    /// `capacity 1024`. `null` if all cores are of one kind, or the system does not report kinds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
 }
 
 /// Contents of a cache.
@@ -378,6 +382,10 @@ pub struct SystemFacts {
     pub emulation: Fact<String>,
     /// True if a program may choose the CPU of a thread.
     pub pinning: Fact<bool>,
+    /// Request about each measuring thread that the system accepted, such as a quality-of-service
+    /// class; it may still act otherwise. Unknown if no request is made.
+    #[serde(default)]
+    pub thread_request: Fact<String>,
     /// Kind of container that this process runs in; unknown without a mark of one.
     pub container: Fact<String>,
     /// True if the program ran with rights that its caller lacks (set-user-ID, set-group-ID, file
@@ -404,6 +412,18 @@ pub struct Environment {
     pub load: Fact<f64>,
     /// Mitigations in force, each as `name: state`.
     pub mitigations: Fact<Vec<String>>,
+    /// Source of electric power at the start: `mains`, `battery`.
+    #[serde(default)]
+    pub power_source: Fact<String>,
+    /// True if the system saves power at the cost of speed (low-power mode, battery saver).
+    #[serde(default)]
+    pub power_saving: Fact<bool>,
+    /// Thermal state at the start in the system's own words; `nominal` if heat limits nothing.
+    #[serde(default)]
+    pub thermal_state: Fact<String>,
+    /// Scarcity of memory at the start in the system's own words; `normal` if memory is not scarce.
+    #[serde(default)]
+    pub memory_pressure: Fact<String>,
 }
 
 /// All facts about the machine.
@@ -467,6 +487,7 @@ impl HostFacts {
                 virtualization: Fact::unknown(reason),
                 emulation: Fact::unknown(reason),
                 pinning: Fact::unknown(reason),
+                thread_request: Fact::unknown(reason),
                 container: Fact::unknown(reason),
                 elevated: Fact::unknown(reason),
                 cpu_quota: Fact::unknown(reason),
@@ -503,6 +524,10 @@ impl Environment {
             numa_balancing: Fact::unknown(reason),
             load: Fact::unknown(reason),
             mitigations: Fact::unknown(reason),
+            power_source: Fact::unknown(reason),
+            power_saving: Fact::unknown(reason),
+            thermal_state: Fact::unknown(reason),
+            memory_pressure: Fact::unknown(reason),
         }
     }
 }

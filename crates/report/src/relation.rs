@@ -171,6 +171,7 @@ mod tests {
             package: Some(id % 8 / 4),
             node: Some(id % 8 / 4),
             siblings: vec![id % 8, id % 8 + 8],
+            kind: None,
         };
         let cache = |level: u32, first: u32, count: u32| Cache {
             level,

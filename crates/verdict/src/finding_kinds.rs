@@ -52,6 +52,11 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         "A CPU quota stops threads during samples.",
     ),
     kind(
+        "less-speed",
+        Worth::Change,
+        "The machine runs on battery, saves power or is hot.",
+    ),
+    kind(
         "no-huge-pages",
         Worth::Change,
         "Transparent huge pages are off.",

@@ -78,7 +78,9 @@ impl RealMachine {
     /// Calibrates the clock and starts a pinned thread on each of `cpus`. Works end early when
     /// `stop` is set.
     pub fn new(facts: HostFacts, files: SystemFiles, cpus: &[u32], stop: StopFlag) -> Result<Self> {
-        let team = Arc::new(Team::new(cpus)?);
+        let kinds = facts.topology.cpus.iter();
+        let kinds = kinds.filter_map(|cpu| Some((cpu.id, cpu.kind.clone()?)));
+        let team = Arc::new(Team::on_kinds(cpus, kinds.collect())?);
         let clock = Clock::calibrate();
         let description = match facts.system.emulation.get().filter(|name| *name != "none") {
             Some(name) => format!("emulated ({name})"),
@@ -235,7 +237,8 @@ impl RealMachine {
         until: Nanos,
     ) -> std::result::Result<Arena, Failure> {
         let (_, pages, place) = key;
-        let mapping = Mapping::new(bytes, *pages, page_bytes(*pages, &self.facts))?;
+        let size = page_bytes(*pages, &self.facts);
+        let mapping = Mapping::for_place(bytes, *pages, size, place)?;
         let near = match place {
             Place::Node(node) => self.cpus_on(*node),
             Place::Local | Place::Interleaved(_) | Place::Weighted(_) => Vec::new(),

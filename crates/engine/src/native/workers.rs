@@ -28,6 +28,8 @@ type Job = Box<dyn FnOnce() + Send>;
 #[derive(Debug)]
 pub struct Team {
     workers: Mutex<Vec<Worker>>,
+    /// Kind of the core of each CPU, where there are several kinds.
+    kinds: BTreeMap<u32, String>,
 }
 
 #[derive(Debug)]
@@ -40,13 +42,20 @@ struct Worker {
 impl Team {
     /// Starts a thread on each of `cpus`. Fails if one of them cannot be pinned there.
     pub fn new(cpus: &[u32]) -> Result<Self> {
+        Self::on_kinds(cpus, BTreeMap::new())
+    }
+
+    /// Like [`Team::new`], on a machine with several kinds of cores: `kinds` has the kind of each
+    /// CPU. A system that does not pin threads is asked to run them on cores of that kind.
+    pub fn on_kinds(cpus: &[u32], kinds: BTreeMap<u32, String>) -> Result<Self> {
         memory::share_one_heap();
         let workers = cpus
             .iter()
-            .map(|&cpu| Worker::start(cpu))
+            .map(|cpu| Worker::start(*cpu, kinds.get(cpu).cloned()))
             .collect::<Result<Vec<_>>>()?;
         Ok(Self {
             workers: Mutex::new(workers),
+            kinds,
         })
     }
 
@@ -61,7 +70,7 @@ impl Team {
             let here = || workers.iter().filter(|w| w.cpu == cpu);
             let known = here().nth(*seen).and_then(|w| w.jobs.clone());
             if known.is_none() && here().next().is_some() {
-                workers.push(Worker::start(cpu)?);
+                workers.push(Worker::start(cpu, self.kinds.get(&cpu).cloned())?);
             }
             let jobs = known.or_else(|| workers.last().filter(|w| w.cpu == cpu)?.jobs.clone());
             inboxes.push(jobs.ok_or_else(|| no_thread(cpu))?);
@@ -133,7 +142,7 @@ fn next(inbox: &Receiver<Job>) -> Option<Job> {
 }
 
 impl Worker {
-    fn start(cpu: u32) -> Result<Self> {
+    fn start(cpu: u32, kind: Option<String>) -> Result<Self> {
         let (jobs, inbox) = channel::<Job>();
         let (pinned, outcome) = channel();
         let thread = std::thread::Builder::new()
@@ -147,6 +156,8 @@ impl Worker {
                     Ok(())
                 };
                 let held = pin.is_ok();
+                // The facts say whether the system takes such requests.
+                pin::ask_for_speed(kind.as_deref());
                 let _ = pinned.send(pin);
                 if held {
                     while let Some(job) = next(&inbox) {

@@ -342,8 +342,10 @@ impl ScalingPoint<'_> {
                  threads would show the quota, not the memory"
             ));
         }
-        let chosen = self.placement != Placement::Spread
-            || self.curve.kind.as_ref().is_some_and(|kind| kind != "all");
+        let of_kind = self.curve.kind.as_ref().is_some_and(|kind| kind != "all");
+        // Threads can be asked onto kinds of cores if the system names the kinds.
+        let asked = facts.system.thread_request.get().is_some();
+        let chosen = self.placement != Placement::Spread || (of_kind && !asked);
         (chosen && facts.system.pinning.get() == Some(&false))
             .then(|| "this system cannot pin threads".to_owned())
     }

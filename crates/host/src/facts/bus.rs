@@ -2,6 +2,7 @@
 
 use super::files::SystemFiles;
 use super::smbios::{self, MemoryDevice};
+use crate::reported::Told;
 use report::{Fact, MemoryBus};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -11,12 +12,24 @@ const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
 
 /// Channels and their rate. Unknown if the firmware leaves any doubt: a bound that is too low would
 /// reject valid measurements.
-pub fn bus(files: &SystemFiles) -> Fact<MemoryBus> {
+///
+/// `reported` are the tables from a call, for a system without the file.
+pub fn bus(files: &SystemFiles, reported: Option<&Told<Vec<u8>>>) -> Fact<MemoryBus> {
+    let of_table = |table: &[u8]| match smbios::memory_devices(table) {
+        Some(devices) => sum(&devices),
+        None => Err("is cut short".to_owned()),
+    };
+    if let Some((table, call)) = reported {
+        return match of_table(table) {
+            Ok(fact) => Fact {
+                source: fact.source.replace(TABLE, call),
+                ..fact
+            },
+            Err(why) => Fact::unknown(format!("{call} {why}")),
+        };
+    }
     let told = match files.read_bytes(TABLE) {
-        Ok(table) => match smbios::memory_devices(&table) {
-            Some(devices) => sum(&devices),
-            None => Err("is cut short".to_owned()),
-        },
+        Ok(table) => of_table(&table),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             Err("is readable by root only".to_owned())
         }

@@ -1,8 +1,10 @@
 //! Memory: total size, and the part that a session may use.
 
 use super::files::{SystemFiles, field, kilobytes};
+use super::processor::or_reported;
 use super::{bus, cgroup};
 use crate::os;
+use crate::reported::Reported;
 use report::{Fact, MemoryFacts, Swap};
 use std::collections::BTreeSet;
 use units::{Bytes, CpuList};
@@ -17,7 +19,7 @@ const NODES: &str = "/sys/devices/system/node";
 const LEAST_RESERVE: Bytes = Bytes::mib(96);
 
 /// All facts about memory.
-pub fn memory(files: &SystemFiles) -> MemoryFacts {
+pub fn memory(files: &SystemFiles, reported: &Reported) -> MemoryFacts {
     let meminfo = files.read(MEMINFO).unwrap_or_default();
     let total = match (
         field(&meminfo, "MemTotal")
@@ -26,10 +28,7 @@ pub fn memory(files: &SystemFiles) -> MemoryFacts {
         os::physical_memory(),
     ) {
         (Some(bytes), _) => Fact::known(Bytes(bytes), MEMINFO),
-        (None, Some(bytes)) => Fact::known(
-            Bytes(bytes),
-            format!("sysconf, since {MEMINFO} does not report"),
-        ),
+        (None, Some(bytes)) => Fact::known(Bytes(bytes), called(os::MEMORY_CALL, MEMINFO)),
         (None, None) => Fact::unknown(format!("neither {MEMINFO} nor the system tells")),
     };
     let swap = match (
@@ -45,6 +44,7 @@ pub fn memory(files: &SystemFiles) -> MemoryFacts {
         ),
         _ => Fact::unknown(format!("{MEMINFO} does not report")),
     };
+    let swap = or_reported(swap, reported.swap.as_ref());
     let available = available(files, &meminfo, total.value);
     let cgroup = match cgroup::memory_left(files) {
         Some(found) => Fact::known(found.left, found.source),
@@ -53,6 +53,7 @@ pub fn memory(files: &SystemFiles) -> MemoryFacts {
         }
         None => Fact::unknown("the control groups set no memory limit"),
     };
+    let cgroup = or_reported(cgroup, reported.memory_left.as_ref());
     let rlimit = rlimit(files);
     let usable = usable(&[
         ("available", &available),
@@ -61,7 +62,7 @@ pub fn memory(files: &SystemFiles) -> MemoryFacts {
     ]);
     let overcommit = overcommit(files);
     let lock_limit = lock_limit(files);
-    let bus = bus::bus(files);
+    let bus = bus::bus(files, reported.firmware_tables.as_ref());
     MemoryFacts {
         total,
         available,
@@ -72,6 +73,15 @@ pub fn memory(files: &SystemFiles) -> MemoryFacts {
         lock_limit,
         swap,
         bus,
+    }
+}
+
+/// Source of an answer of `call` on a system that may have the file `path` as well.
+pub(super) fn called(call: &str, path: &str) -> String {
+    if os::HAS_SYSTEM_FILES {
+        format!("{call}, since {path} does not report")
+    } else {
+        call.to_owned()
     }
 }
 
@@ -134,7 +144,7 @@ fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<B
         }
         (None, None, Some(bytes)) => (
             bytes,
-            format!("sysconf, since {MEMINFO} does not report; free memory only"),
+            format!("{}; free memory only", called(os::MEMORY_CALL, MEMINFO)),
         ),
         (None, None, None) => {
             return Fact::unknown(format!("neither {MEMINFO} nor the system tells"));

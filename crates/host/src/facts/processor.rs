@@ -4,13 +4,14 @@ use super::core_designs::{self, Known};
 use super::files::{SystemFiles, field};
 use crate::documented::{self, CoreDesign};
 use crate::processor;
+use crate::reported::{Reported, Told};
 use report::{CpuFacts, DocumentedFigure, DocumentedQuantity, Fact};
 use units::Hertz;
 
 const CPUINFO: &str = "/proc/cpuinfo";
 
 /// All facts about the processor itself.
-pub fn discover(files: &SystemFiles) -> CpuFacts {
+pub fn discover(files: &SystemFiles, reported: &Reported) -> CpuFacts {
     let cpuinfo = files.read(CPUINFO).unwrap_or_default();
     let vendor = own_or(
         processor::vendor(),
@@ -35,6 +36,7 @@ pub fn discover(files: &SystemFiles) -> CpuFacts {
         &cpuinfo,
         &["model name", "cpu model", "uarch", "Model", "Hardware"],
     );
+    let model_name = or_reported(model_name, reported.model_name.as_ref());
     let found = core_designs::find(&Known {
         architecture: std::env::consts::ARCH,
         vendor: vendor.get().map(String::as_str),
@@ -73,7 +75,7 @@ pub fn discover(files: &SystemFiles) -> CpuFacts {
             Some(signature) => Fact::known(signature.to_string(), "CPUID leaf 1"),
             None => Fact::unknown("the processor has no CPUID that tells family and model"),
         },
-        microcode: microcode(files, &cpuinfo),
+        microcode: or_reported(microcode(files, &cpuinfo), reported.microcode.as_ref()),
         features,
         counter: counter(files),
         counter_invariant: match processor::counter_invariant() {
@@ -92,6 +94,16 @@ fn microcode(files: &SystemFiles, cpuinfo: &str) -> Fact<String> {
     match field(cpuinfo, "microcode") {
         Some(version) => Fact::known(version.to_owned(), CPUINFO),
         None => Fact::unknown(format!("neither {VERSION} nor {CPUINFO} tells")),
+    }
+}
+
+/// `found`, or the answer of the system's calls if that is unknown.
+pub(super) fn or_reported<T: Clone>(found: Fact<T>, reported: Option<&Told<T>>) -> Fact<T> {
+    match reported {
+        Some((value, source)) if found.value.is_none() => {
+            Fact::known(value.clone(), source.clone())
+        }
+        _ => found,
     }
 }
 
@@ -159,7 +171,7 @@ mod tests {
 
     #[test]
     fn documented_figures_are_those_of_the_named_designs() {
-        let cpu = discover(&SystemFiles::real());
+        let cpu = discover(&SystemFiles::real(), &Reported::default());
         let names = cpu.microarchitecture.value.unwrap_or_default();
         assert_eq!(cpu.documented.is_empty(), names.is_empty());
         for figure in &cpu.documented {

@@ -1,8 +1,11 @@
 //! The system around the processor: pages, kernel, virtualization, settings that affect results.
 
-use super::cgroup;
 use super::files::{SystemFiles, field};
+use super::limits::called;
+use super::processor::or_reported;
+use super::{cgroup, power};
 use crate::processor::{self, Hypervisor};
+use crate::reported::Reported;
 use crate::{os, pin, privilege};
 use report::{Environment, Fact, HugePool, PageFacts, SystemFacts, Topology};
 use std::collections::BTreeSet;
@@ -13,7 +16,16 @@ const THP: &str = "/sys/kernel/mm/transparent_hugepage";
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 
 /// Page sizes.
-pub fn pages(files: &SystemFiles) -> PageFacts {
+pub fn pages(files: &SystemFiles, reported: &Reported) -> PageFacts {
+    if let Some(pages) = &reported.pages {
+        return PageFacts {
+            base: Bytes(os::page_size() as u64),
+            thp_mode: pages.mode.clone(),
+            thp_size: pages.size.clone(),
+            thp_defrag: Fact::unknown("a setting of Linux only"),
+            huge_pools: pages.pools.clone(),
+        };
+    }
     let enabled = format!("{THP}/enabled");
     let defrag = format!("{THP}/defrag");
     let chosen = |path: &str| {
@@ -78,28 +90,32 @@ fn huge_pools(files: &SystemFiles) -> Fact<Vec<HugePool>> {
 }
 
 /// Kernel, host name, virtualization, container, CPU quota.
-pub fn system(files: &SystemFiles) -> SystemFacts {
+pub fn system(files: &SystemFiles, reported: &Reported) -> SystemFacts {
     let named = |path: &str, call: fn() -> Option<String>| match (files.read(path), call()) {
         (Some(text), _) => Fact::known(text, path),
-        (None, Some(text)) => Fact::known(text, format!("uname, since {path} does not report")),
-        (None, None) => Fact::unknown(format!("neither {path} nor uname tells")),
+        (None, Some(text)) => Fact::known(text, called(os::NAME_CALL, path)),
+        (None, None) => Fact::unknown(format!("neither {path} nor {} tells", os::NAME_CALL)),
     };
     SystemFacts {
         os: std::env::consts::OS.to_owned(),
         kernel: named("/proc/sys/kernel/osrelease", os::kernel_release),
-        firmware: firmware(files),
+        firmware: or_reported(firmware(files), reported.firmware.as_ref()),
         hostname: named("/proc/sys/kernel/hostname", os::host_name),
-        virtualization: virtualization(files),
+        virtualization: virtualization(files, reported),
         emulation: emulation(files),
         pinning: Fact::known(pin::can_pin(), "what this system offers"),
+        thread_request: reported.thread_request.clone().unwrap_or_else(|| {
+            Fact::unknown("no request is made: threads are pinned, or the system takes none")
+        }),
         container: container(files),
         elevated: Fact::known(
             privilege::is_elevated(),
             "rights of the process and of its caller",
         ),
-        cpu_quota: match cgroup::cpu_quota(files) {
+        cpu_quota: match cgroup::cpu_quota(files).or_else(|| reported.cpu_quota.clone()) {
             Some((cpus, source)) => Fact::known(cpus, source),
-            None => Fact::unknown("no CPU quota in the control groups"),
+            None if os::HAS_SYSTEM_FILES => Fact::unknown("no CPU quota in the control groups"),
+            None => Fact::unknown("no limit on CPU time is known here"),
         },
     }
 }
@@ -120,12 +136,15 @@ fn firmware(files: &SystemFiles) -> Fact<String> {
 }
 
 /// Hypervisor from CPUID, with the firmware's name for the machine.
-fn virtualization(files: &SystemFiles) -> Fact<String> {
+fn virtualization(files: &SystemFiles, reported: &Reported) -> Fact<String> {
     let words: Vec<String> = ["sys_vendor", "product_name"]
         .iter()
         .filter_map(|name| files.read(&format!("{DMI}/{name}")))
         .collect();
-    let machine = words.join(" ");
+    let (machine, names) = match &reported.machine {
+        Some((machine, source)) if words.is_empty() => (machine.clone(), source.as_str()),
+        _ => (words.join(" "), DMI),
+    };
     match processor::hypervisor() {
         Some(Hypervisor::Absent) => Fact::known("none".to_owned(), "CPUID leaf 1, hypervisor bit"),
         Some(Hypervisor::Present(name)) if machine.is_empty() => {
@@ -133,13 +152,16 @@ fn virtualization(files: &SystemFiles) -> Fact<String> {
         }
         Some(Hypervisor::Present(name)) => Fact::known(
             format!("{name} ({machine})"),
-            format!("CPUID leaf 40000000h and {DMI}"),
+            format!("CPUID leaf 40000000h and {names}"),
         ),
+        None if let Some((name, source)) = &reported.hypervisor => {
+            Fact::known(name.clone(), source.clone())
+        }
         None if machine.is_empty() => Fact::unknown(format!(
-            "the processor does not report, and {DMI} is missing"
+            "the processor does not report, and {names} is missing"
         )),
         None => Fact::unknown(format!(
-            "the processor does not report; {DMI} says {machine}"
+            "the processor does not report; {names} says {machine}"
         )),
     }
 }
@@ -221,7 +243,9 @@ fn container(files: &SystemFiles) -> Fact<String> {
 }
 
 /// Settings and conditions that affect results.
-pub fn environment(files: &SystemFiles, topology: &Topology) -> Environment {
+pub fn environment(files: &SystemFiles, topology: &Topology, reported: &Reported) -> Environment {
+    let conditions = reported.conditions.clone();
+    let conditions = conditions.unwrap_or_else(|| power::conditions(files));
     let load = files
         .read("/proc/loadavg")
         .and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
@@ -237,9 +261,16 @@ pub fn environment(files: &SystemFiles, topology: &Topology) -> Environment {
         },
         load: match load.filter(|load| load.is_finite() && *load >= 0.0) {
             Some(load) => Fact::known(load, "/proc/loadavg"),
-            None => Fact::unknown("no number in /proc/loadavg"),
+            None => or_reported(
+                Fact::unknown("no number in /proc/loadavg"),
+                reported.load.as_ref(),
+            ),
         },
         mitigations: mitigations(files),
+        power_source: conditions.power_source,
+        power_saving: conditions.power_saving,
+        thermal_state: conditions.thermal_state,
+        memory_pressure: conditions.memory_pressure,
     }
 }
 

@@ -1,7 +1,11 @@
 //! CPUs, caches and NUMA nodes.
 
+mod kinds;
+mod reported;
+
 use super::files::{SystemFiles, field, kilobytes};
 use super::limits::{allowed_nodes, reclaimable_on};
+use crate::reported::ReportedTopology;
 use crate::{os, processor};
 use report::{Cache, CacheKind, Cpu, Node, Topology};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,8 +20,15 @@ const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
 const MAX_CACHES: usize = 16;
 
 /// CPUs with their positions, caches with their sharers, and nodes. `memory` is the machine's
-/// total, for a single node.
-pub fn discover(files: &SystemFiles, memory: Option<Bytes>) -> Topology {
+/// total, for a single node. `reported` is what the calls of a system without files report.
+pub fn discover(
+    files: &SystemFiles,
+    memory: Option<Bytes>,
+    reported: Option<&ReportedTopology>,
+) -> Topology {
+    if let Some(topology) = reported.and_then(|r| reported::topology(r, memory, own_caches)) {
+        return topology;
+    }
     let (online, online_source) = online(files);
     let (allowed, allowed_source) = allowed(files);
     let (nodes, nodes_source) = nodes(files, &online, memory);
@@ -26,6 +37,7 @@ pub fn discover(files: &SystemFiles, memory: Option<Bytes>) -> Topology {
         .iter()
         .flat_map(|node| node.cpus.0.iter().map(move |&cpu| (cpu, node.id)))
         .collect();
+    let kinds = kinds::kinds(files, &online);
     let cpus = online.iter().map(|&id| {
         let place = places.get(&id);
         Cpu {
@@ -35,6 +47,7 @@ pub fn discover(files: &SystemFiles, memory: Option<Bytes>) -> Topology {
             package: place.and_then(|place| place.package),
             node: node_of.get(&id).copied(),
             siblings: place.map_or_else(|| vec![id], |place| place.siblings.clone()),
+            kind: kinds.get(&id).cloned(),
         }
     });
     let cpus: Vec<Cpu> = cpus.collect();

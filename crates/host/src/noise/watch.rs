@@ -74,6 +74,7 @@ impl Watch {
         let stat = self.stat.then(|| files.read(STAT)).flatten();
         let own = os::process_cpu_ns();
         let busy = stat.as_deref().and_then(busy_jiffies).and_then(nanoseconds);
+        let busy = busy.or_else(|| files.is_real().then(os::busy_ns).flatten());
         SystemActivity {
             elapsed_ns: counter::monotonic().0,
             stolen_ns: stat

@@ -46,6 +46,8 @@ pub use uring::*;
 pub use super::plain_engines::{io_uring_availability, open_io_uring};
 pub use memory::{Region, node_of_each, page_counts, resident_bytes};
 
+pub use super::portable::{ask_for_speed, busy_ns, on_console_events, reported};
+
 use super::MemoryLimit;
 use crate::thread_noise::ThreadNoise;
 use std::ffi::CStr;
@@ -81,6 +83,15 @@ pub fn free_memory() -> Option<u64> {
     let pages = unsafe { libc::sysconf(libc::_SC_AVPHYS_PAGES) };
     u64::try_from(pages).ok()?.checked_mul(page_size() as u64)
 }
+
+/// True: `/proc` and `/sys` describe the machine.
+pub const HAS_SYSTEM_FILES: bool = true;
+
+/// Name of the call that returns the size of physical memory.
+pub const MEMORY_CALL: &str = "sysconf";
+
+/// Name of the call that returns the release of the kernel and the host name.
+pub const NAME_CALL: &str = "uname";
 
 /// Name of the call that returns the CPUs a thread may run on.
 pub const AFFINITY_CALL: &str = "sched_getaffinity";

@@ -22,9 +22,8 @@ mod windows;
 #[cfg(windows)]
 pub use windows::*;
 
-// Also compiled in tests on Linux, so that it stays correct. Systems with a module of their own
-// reuse functions that they lack.
-#[cfg(any(not(any(target_os = "linux", target_os = "android")), test))]
+// Compiled everywhere, so that it stays correct. Systems with a module of their own reuse functions
+// that they lack.
 #[cfg_attr(
     any(
         target_os = "linux",

@@ -1,6 +1,7 @@
 //! Systems without a module of their own: functions of the standard library, else "unsupported".
 
 use super::{MemoryLimit, PageCounts};
+use crate::reported::Reported;
 use crate::thread_noise::ThreadNoise;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::io;
@@ -31,6 +32,35 @@ pub fn allowed_cpus() -> Option<Vec<u32>> {
 
 /// Name of the call that returns the CPUs a thread may run on.
 pub const AFFINITY_CALL: &str = "none";
+
+/// False: no files like those of Linux are known.
+pub const HAS_SYSTEM_FILES: bool = false;
+
+/// Name of the call that returns the size of physical memory.
+pub const MEMORY_CALL: &str = "none";
+
+/// Name of the call that returns the release of the kernel and the host name.
+pub const NAME_CALL: &str = "none";
+
+/// Nothing: the standard library reports no facts about the machine.
+pub fn reported() -> Reported {
+    Reported::default()
+}
+
+/// `None`: the standard library does not report it.
+pub fn busy_ns() -> Option<f64> {
+    None
+}
+
+/// False: no request about the speed of a thread is known.
+pub fn ask_for_speed(_kind: Option<&str>) -> bool {
+    false
+}
+
+/// Does nothing: requests to stop come as signals only.
+pub fn on_console_events(_heard: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
+    Ok(())
+}
 
 /// False: the standard library cannot pin threads.
 pub const CAN_PIN: bool = false;
@@ -139,8 +169,13 @@ unsafe impl Sync for Region {}
 
 impl Region {
     /// Allocates `length` bytes (not 0) at a multiple of `align`. Pools of huge pages are not
-    /// supported.
-    pub fn map(length: usize, align: usize, huge: Option<u64>) -> io::Result<Region> {
+    /// supported. A NUMA node is not requested.
+    pub fn map(
+        length: usize,
+        align: usize,
+        huge: Option<u64>,
+        _node: Option<u32>,
+    ) -> io::Result<Region> {
         if huge.is_some() {
             return Err(io::ErrorKind::Unsupported.into());
         }
@@ -209,14 +244,16 @@ mod tests {
 
     #[test]
     fn memory_is_aligned_and_writable_to_its_end() {
-        let region = Region::map(8192, 4096, None).unwrap();
+        let region = Region::map(8192, 4096, None, None).unwrap();
         assert_eq!(region.start().as_ptr() as usize % 4096, 0);
         // SAFETY: inside the region, which no other code knows.
         unsafe { region.start().add(region.length() - 1).write(1) };
-        assert!(Region::map(0, 4096, None).is_err());
-        assert!(Region::map(usize::MAX, 4096, None).is_err());
+        assert!(Region::map(0, 4096, None, None).is_err());
+        assert!(Region::map(usize::MAX, 4096, None, None).is_err());
         assert_eq!(
-            Region::map(4096, 4096, Some(1 << 21)).unwrap_err().kind(),
+            Region::map(4096, 4096, Some(1 << 21), None)
+                .unwrap_err()
+                .kind(),
             io::ErrorKind::Unsupported
         );
     }

@@ -58,7 +58,8 @@ impl IoBuffers {
             .checked_next_multiple_of(HUGE)
             .filter(|_| block >= SCATTERED);
         let (mapped, align) = whole.map_or((length, page), |whole| (whole, page.max(HUGE)));
-        let region = os::Region::map(mapped, align, None).map_err(|e| refuse(&e.to_string()))?;
+        let region =
+            os::Region::map(mapped, align, None, None).map_err(|e| refuse(&e.to_string()))?;
         if whole.is_some() {
             // Huge pages are optional: without them blocks have more physical pieces.
             let _ = region.advise_huge(true);

@@ -51,6 +51,37 @@ fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
     })
 }
 
+/// Finding that the machine saves power or is hot, and so may run below its speed.
+fn less_speed(facts: &HostFacts) -> Option<String> {
+    let conditions = &facts.environment;
+    let mut told = Vec::new();
+    if conditions
+        .power_source
+        .get()
+        .is_some_and(|source| source == "battery")
+    {
+        told.push("runs on battery".to_owned());
+    }
+    if conditions.power_saving.get() == Some(&true) {
+        told.push("saves power".to_owned());
+    }
+    if let Some(state) = conditions
+        .thermal_state
+        .get()
+        .filter(|state| *state != "nominal")
+    {
+        told.push(format!("has the thermal state {state}"));
+    }
+    if told.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "The machine {}: its clock rates may be below the usual ones; use mains and full power, \
+         and let it cool.",
+        told.join(" and ")
+    ))
+}
+
 /// Conditions of the machine that affect results, each with advice.
 pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = fallbacks(facts).collect();
@@ -59,13 +90,17 @@ pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
         findings.push(sentence("emulated", text));
     }
     if facts.system.pinning.get() == Some(&false) {
-        let text =
+        let mut text =
             "This system does not pin threads: they may move between CPUs, and CPU numbers are \
              requests only."
                 .to_owned();
+        if let Some(request) = facts.system.thread_request.get() {
+            text += &format!(" Threads were asked onto kinds of cores, as a hint ({request}).");
+        }
         findings.push(sentence("not-pinned", text));
     }
     findings.extend(too_little_time(facts, cpus).map(|text| sentence("cpu-quota", text)));
+    findings.extend(less_speed(facts).map(|text| sentence("less-speed", text)));
     if facts
         .pages
         .thp_mode

@@ -96,6 +96,7 @@ pub fn host() -> HostFacts {
             virtualization: text("KVM", "CPUID leaf 0x40000000"),
             emulation: text("none", "/proc/self/exe is what runs"),
             pinning: Fact::known(true, "this system"),
+            thread_request: Fact::unknown("threads are pinned"),
             container: text("none", "no marker of a container found"),
             elevated: Fact::known(false, "rights of the process and of its caller"),
             cpu_quota: Fact::unknown("no quota is set"),
@@ -106,6 +107,10 @@ pub fn host() -> HostFacts {
             smt: Fact::known(true, "/sys/devices/system/cpu/smt/active"),
             numa_balancing: Fact::known(false, "/proc/sys/kernel/numa_balancing"),
             load: Fact::known(0.21, "/proc/loadavg"),
+            power_source: text("mains", "/sys/class/power_supply/AC/online"),
+            power_saving: Fact::known(false, "/sys/firmware/acpi/platform_profile"),
+            thermal_state: Fact::unknown("this system has temperatures only"),
+            memory_pressure: Fact::unknown("read around each round instead"),
             mitigations: Fact::known(
                 vec!["spectre_v2: Mitigation".into()],
                 "/sys/devices/system/cpu/vulnerabilities",
@@ -123,6 +128,7 @@ fn topology() -> Topology {
         package: Some(0),
         node: Some(0),
         siblings: vec![id],
+        kind: None,
     };
     let cache = |level, kind, size, cpus: &[u32]| Cache {
         level,

@@ -23,8 +23,13 @@ unsafe impl Sync for Region {}
 impl Region {
     /// Maps `length` bytes, untouched, at a multiple of `align`, between guards. `align` is a power
     /// of two and at least the page size; `length` is a multiple of the page. `huge` selects the
-    /// pool of huge pages of that size.
-    pub fn map(length: usize, align: usize, huge: Option<u64>) -> io::Result<Region> {
+    /// pool of huge pages of that size. A NUMA node is requested by [`Region::place`] instead.
+    pub fn map(
+        length: usize,
+        align: usize,
+        huge: Option<u64>,
+        _node: Option<u32>,
+    ) -> io::Result<Region> {
         let guard = page_size().max(64 << 10);
         let too_large = || io::Error::from_raw_os_error(libc::ENOMEM);
         let total = length

@@ -164,6 +164,7 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
             virtualization: unknown(),
             emulation: unknown(),
             pinning: unknown(),
+            thread_request: unknown(),
             container: unknown(),
             elevated: unknown(),
             cpu_quota: unknown(),
@@ -175,6 +176,10 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
             numa_balancing: unknown(),
             load: unknown(),
             mitigations: unknown(),
+            power_source: unknown(),
+            power_saving: unknown(),
+            thermal_state: unknown(),
+            memory_pressure: unknown(),
         },
     }
 }
@@ -189,6 +194,7 @@ fn cpus(first: u32, count: u32, per_core: u32, per_node: u32) -> Vec<Cpu> {
         package: Some(0),
         node: Some(id / per_node),
         siblings: (core(id)..core(id) + per_core).collect(),
+        kind: None,
     };
     (first..first + count).map(cpu).collect()
 }

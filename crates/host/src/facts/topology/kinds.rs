@@ -1,0 +1,75 @@
+//! Kinds of cores, as Linux and Android report them.
+
+use super::super::files::SystemFiles;
+use super::{CPUS, list};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Devices for the performance counters of each kind of core of Intel's hybrid processors, with the
+/// name of the kind (Documentation/admin-guide/perf, arch/x86/events/intel/core.c).
+const HYBRID: [(&str, &str); 3] = [
+    ("/sys/devices/cpu_core/cpus", "performance"),
+    ("/sys/devices/cpu_atom/cpus", "efficiency"),
+    ("/sys/devices/cpu_lowpower/cpus", "low power"),
+];
+
+/// Kind of the core of each CPU in `online`. Empty if all are of one kind, or nothing is known of
+/// some CPU.
+///
+/// Sources, best first: the names of Intel's kinds; the capacity of a CPU in comparison with the
+/// largest, which is 1024 (`cpu_capacity`, on Arm and RISC-V); the highest clock rate of clusters
+/// that share one (`cpufreq`, older Android).
+pub fn kinds(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, String> {
+    [by_name, by_capacity, by_cluster]
+        .into_iter()
+        .map(|read| read(files, online))
+        .find(|kinds| {
+            let different: BTreeSet<&String> = kinds.values().collect();
+            kinds.len() == online.len() && different.len() > 1
+        })
+        .unwrap_or_default()
+}
+
+fn by_name(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, String> {
+    let named = HYBRID.iter().flat_map(|(path, kind)| {
+        let cpus = list(files, path).unwrap_or_default();
+        cpus.into_iter().map(|cpu| (cpu, (*kind).to_owned()))
+    });
+    named.filter(|(cpu, _)| online.contains(cpu)).collect()
+}
+
+fn by_capacity(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, String> {
+    let capacity = |&cpu: &u32| {
+        let capacity: u32 = files.read_as(&format!("{CPUS}/cpu{cpu}/cpu_capacity"))?;
+        (capacity > 0).then(|| (cpu, format!("capacity {capacity}")))
+    };
+    online.iter().filter_map(capacity).collect()
+}
+
+/// Clusters are policies of several CPUs. Elsewhere each CPU has a policy of its own, and highest
+/// rates differ between cores of one kind.
+fn by_cluster(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, String> {
+    let mut found = BTreeMap::new();
+    let mut clusters = 0;
+    for name in files.names(&format!("{CPUS}/cpufreq")) {
+        let folder = format!("{CPUS}/cpufreq/{name}");
+        let rate: Option<u64> = files.read_as(&format!("{folder}/cpuinfo_max_freq"));
+        let cpus: Option<BTreeSet<u32>> = files.read(&format!("{folder}/related_cpus")).and_then(
+            // Separated by spaces, unlike other lists.
+            |text| {
+                text.split_whitespace()
+                    .map(|word| word.parse().ok())
+                    .collect()
+            },
+        );
+        let (Some(rate), Some(cpus)) = (rate.filter(|&rate| rate > 0), cpus) else {
+            continue;
+        };
+        clusters += usize::from(cpus.len() > 1);
+        let online = cpus.into_iter().filter(|cpu| online.contains(cpu));
+        found.extend(online.map(|cpu| (cpu, format!("up to {} MHz", rate / 1000))));
+    }
+    if clusters == 0 {
+        found.clear();
+    }
+    found
+}

@@ -1,0 +1,44 @@
+//! Events of the console: Ctrl-C, Ctrl-Break, a closed window, the end of the user's session.
+
+use std::io;
+use std::sync::OnceLock;
+use std::time::Duration;
+use windows_sys::Win32::System::Console::{
+    CTRL_BREAK_EVENT, CTRL_C_EVENT, CTRL_CLOSE_EVENT, CTRL_LOGOFF_EVENT, CTRL_SHUTDOWN_EVENT,
+    SetConsoleCtrlHandler,
+};
+
+/// Time for which the handler of an event that ends the process holds it back. Windows itself ends
+/// the process 5 s after its window was closed.
+const HELD: Duration = Duration::from_secs(30);
+
+/// Function that is called on every event.
+static HEARD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
+
+/// Windows calls this on a thread of its own, so that it may do what any thread may do.
+unsafe extern "system" fn handle(event: u32) -> i32 {
+    let Some(heard) = HEARD.get() else { return 0 };
+    match event {
+        CTRL_C_EVENT | CTRL_BREAK_EVENT => heard(),
+        CTRL_CLOSE_EVENT | CTRL_LOGOFF_EVENT | CTRL_SHUTDOWN_EVENT => {
+            heard();
+            // The process ends when the handler returns. The session needs some time to write its
+            // report, and then ends the process itself.
+            std::thread::sleep(HELD);
+        }
+        _ => return 0,
+    }
+    1
+}
+
+/// Calls `heard` on every event that requests the end of the program. The first call counts.
+pub fn on_console_events(heard: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
+    if HEARD.set(Box::new(heard)).is_err() {
+        return Ok(());
+    }
+    // SAFETY: the handler is a function that exists as long as the process.
+    if unsafe { SetConsoleCtrlHandler(Some(handle), 1) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
