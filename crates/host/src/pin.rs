@@ -34,12 +34,13 @@ pub fn pin_current_thread(cpu: u32) -> Result<()> {
     }
 }
 
-/// Asks the system not to slow the calling thread down, and to run it on a core of `kind` if the
-/// system takes such requests. `kind` is the kind of the core in the facts; `None` if all are alike.
+/// Asks the system not to slow the calling thread down, and to run it on a core of `kind`, apart
+/// from the threads for other numbers than `cpu`, if the system takes such requests. `kind` is the
+/// kind of the core in the facts; `None` if all are alike.
 /// True if the system accepted the request, which it may still not follow. False on Linux, which
 /// needs none.
-pub fn ask_for_speed(kind: Option<&str>) -> bool {
-    os::ask_for_speed(kind)
+pub fn ask_for_speed(cpu: u32, kind: Option<&str>) -> bool {
+    os::ask_for_speed(cpu, kind)
 }
 
 /// CPU that the calling thread runs on at this moment; `None` if the system does not report it.

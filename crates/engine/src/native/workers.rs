@@ -157,7 +157,7 @@ impl Worker {
                 };
                 let held = pin.is_ok();
                 // The facts say whether the system takes such requests.
-                pin::ask_for_speed(kind.as_deref());
+                pin::ask_for_speed(cpu, kind.as_deref());
                 let _ = pinned.send(pin);
                 if held {
                     while let Some(job) = next(&inbox) {

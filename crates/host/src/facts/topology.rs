@@ -301,17 +301,18 @@ fn own_caches(online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
             cpus: CpuList(cpus),
         }));
     }
-    let source = match caches.is_empty() {
-        true => {
-            format!(
-                "unknown: nothing usable in {CPUS}/cpu*/cache, and the processor does not \
-                report"
-            )
+    let missing = format!("nothing usable is in {CPUS}/cpu*/cache");
+    let source = match (caches.is_empty(), os::HAS_SYSTEM_FILES) {
+        (true, true) => format!("unknown: {missing}, and the processor does not report"),
+        (true, false) => "unknown: neither the system nor the processor tells".to_owned(),
+        (false, files) => {
+            let why = if files {
+                format!(", since {missing}")
+            } else {
+                String::new()
+            };
+            format!("CPUID{why}; sharing is from CPUID too, as if CPUs were numbered core by core")
         }
-        false => format!(
-            "CPUID, since nothing usable is in {CPUS}/cpu*/cache; sharing is from CPUID too, as \
-             if CPUs were numbered core by core"
-        ),
     };
     (caches, source)
 }

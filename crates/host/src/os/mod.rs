@@ -56,6 +56,17 @@ pub use {plain_files::*, portable::*};
 
 pub mod files;
 
+// Meaning of answers, compiled in tests everywhere, so that it stays correct.
+#[cfg(any(target_os = "freebsd", test))]
+#[cfg_attr(not(target_os = "freebsd"), allow(dead_code))]
+mod freebsd_answers;
+#[cfg(any(target_os = "macos", test))]
+#[cfg_attr(not(target_os = "macos"), allow(dead_code))]
+mod macos_answers;
+#[cfg(any(target_os = "macos", target_os = "freebsd", test))]
+#[cfg_attr(not(any(target_os = "macos", target_os = "freebsd")), allow(dead_code))]
+mod sysctl;
+
 #[cfg(any(
     target_os = "linux",
     target_os = "android",

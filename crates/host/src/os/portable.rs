@@ -53,7 +53,7 @@ pub fn busy_ns() -> Option<f64> {
 }
 
 /// False: no request about the speed of a thread is known.
-pub fn ask_for_speed(_kind: Option<&str>) -> bool {
+pub fn ask_for_speed(_cpu: u32, _kind: Option<&str>) -> bool {
     false
 }
 

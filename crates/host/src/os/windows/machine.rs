@@ -237,7 +237,7 @@ pub fn reported() -> Reported {
         memory_left: memory_left(),
         swap: swap(),
         conditions: Some(conditions()),
-        thread_request: Some(match ask_for_speed(None) {
+        thread_request: Some(match ask_for_speed(0, None) {
             true => Fact::known(
                 throttling.to_owned(),
                 "SetThreadInformation, ThreadPowerThrottling, accepted",

@@ -138,8 +138,8 @@ pub fn running_cpu() -> Option<u32> {
 }
 
 /// Asks that power saving does not slow the calling thread down (Windows 10 1709 and later). The
-/// request holds whatever the kind of core is, which is unused.
-pub fn ask_for_speed(_kind: Option<&str>) -> bool {
+/// CPU and the kind of its core are unused: threads are pinned.
+pub fn ask_for_speed(_cpu: u32, _kind: Option<&str>) -> bool {
     let state = THREAD_POWER_THROTTLING_STATE {
         Version: THREAD_POWER_THROTTLING_CURRENT_VERSION,
         ControlMask: THREAD_POWER_THROTTLING_EXECUTION_SPEED,

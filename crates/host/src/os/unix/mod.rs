@@ -1,16 +1,38 @@
 //! macOS and FreeBSD: POSIX and sysctl calls. Other functions are those of systems without a module
 //! of their own.
 
-pub use super::portable::{
-    Region, hardware_capabilities, jiffies_per_second, node_of_each, page_counts, resident_bytes,
-    running_cpu, share_one_heap, stop_signals, thread_noise, zeroed_block,
-};
+#[cfg(target_os = "freebsd")]
+mod freebsd;
+#[cfg(target_os = "freebsd")]
+pub use freebsd::*;
 
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(target_os = "macos")]
+pub use macos::*;
+
+mod memory;
+
+pub use super::portable::{
+    hardware_capabilities, jiffies_per_second, node_of_each, on_console_events, share_one_heap,
+    stop_signals, zeroed_block,
+};
 pub use super::unix_files::*;
+pub use memory::{Region, page_counts, resident_bytes};
 
 use super::MemoryLimit;
-use std::ffi::CStr;
-use std::mem::{MaybeUninit, size_of};
+use super::sysctl::Sysctl;
+use std::ffi::{CStr, CString};
+use std::mem::MaybeUninit;
+
+/// False: the system describes itself by calls.
+pub const HAS_SYSTEM_FILES: bool = false;
+
+/// Name of the call that returns the size of physical memory.
+pub const MEMORY_CALL: &str = "sysctl";
+
+/// Name of the call that returns the release of the kernel and the host name.
+pub const NAME_CALL: &str = "uname";
 
 /// Size of the base page in bytes.
 pub fn page_size() -> usize {
@@ -22,124 +44,73 @@ pub fn page_size() -> usize {
         .unwrap_or(4096)
 }
 
-/// A number of 32 or 64 bits that the kernel has under `name`.
-fn kernel_number(name: &CStr) -> Option<u64> {
-    let mut value = 0u64;
-    let mut size = size_of::<u64>();
-    // SAFETY: the kernel writes at most `size` bytes to the value, and nothing is set.
-    let result = unsafe {
-        libc::sysctlbyname(
-            name.as_ptr(),
-            (&raw mut value).cast(),
-            &mut size,
-            std::ptr::null_mut(),
-            0,
-        )
-    };
-    // A shorter number fills the low half: all systems here are little-endian.
-    (result == 0 && (size == 4 || size == 8)).then_some(value)
+/// The kernel of this machine.
+struct Kernel;
+
+impl Kernel {
+    /// Bytes that the kernel has under `name`.
+    fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        let name = CString::new(name).ok()?;
+        let mut length = 0;
+        let mut ask = |value: *mut libc::c_void| {
+            // SAFETY: the name ends with a zero; the kernel writes at most `length` bytes to the
+            // value, or only the length if there is no value; nothing is set.
+            unsafe {
+                libc::sysctlbyname(name.as_ptr(), value, &mut length, std::ptr::null_mut(), 0) == 0
+            }
+        };
+        if !ask(std::ptr::null_mut()) {
+            return None;
+        }
+        let mut value = vec![0u8; length];
+        if !ask(value.as_mut_ptr().cast()) {
+            return None;
+        }
+        value.truncate(length);
+        Some(value)
+    }
+}
+
+impl Sysctl for Kernel {
+    fn number(&self, name: &str) -> Option<u64> {
+        let bytes = self.bytes(name)?;
+        let short: Option<[u8; 4]> = bytes.as_slice().try_into().ok();
+        let long: Option<[u8; 8]> = bytes.as_slice().try_into().ok();
+        let short = short.map(|bytes| u64::from(u32::from_ne_bytes(bytes)));
+        short.or_else(|| long.map(u64::from_ne_bytes))
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        let bytes = self.bytes(name)?;
+        let end = bytes.iter().position(|&byte| byte == 0);
+        let text = String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]);
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
+    fn numbers(&self, name: &str) -> Vec<u64> {
+        let bytes = self.bytes(name).unwrap_or_default();
+        bytes
+            .chunks_exact(8)
+            .map(|chunk| u64::from_ne_bytes(chunk.try_into().unwrap_or_default()))
+            .collect()
+    }
 }
 
 /// Physical memory of the machine, in bytes.
 pub fn physical_memory() -> Option<u64> {
-    kernel_number(if cfg!(target_os = "macos") {
-        c"hw.memsize"
+    Kernel.number(if cfg!(target_os = "macos") {
+        "hw.memsize"
     } else {
-        c"hw.physmem"
+        "hw.physmem"
     })
 }
 
-/// Free memory, in bytes.
-pub fn free_memory() -> Option<u64> {
-    let pages = if cfg!(target_os = "macos") {
-        c"vm.page_free_count"
-    } else {
-        c"vm.stats.vm.v_free_count"
-    };
-    kernel_number(pages)?.checked_mul(page_size() as u64)
-}
-
-/// True if the program was translated from another instruction set (Rosetta 2 on Apple's
-/// processors).
-pub fn translated() -> bool {
-    cfg!(target_os = "macos") && kernel_number(c"sysctl.proc_translated") == Some(1)
-}
-
-/// False: macOS takes hints about threads that belong together, but does not let a program choose a
-/// CPU.
-#[cfg(target_os = "macos")]
-pub const CAN_PIN: bool = false;
-
-/// Stubs, since macOS cannot pin threads (see [`CAN_PIN`]).
-#[cfg(target_os = "macos")]
-pub use super::portable::{AFFINITY_CALL, allowed_cpus, pin_to};
-
-#[cfg(target_os = "freebsd")]
-pub use self::cpuset::{AFFINITY_CALL, CAN_PIN, allowed_cpus, pin_to};
-
-/// Affinity of the calling thread by cpuset_getaffinity(2).
-#[cfg(target_os = "freebsd")]
-mod cpuset {
-    use std::io;
-    use std::mem::{MaybeUninit, size_of};
-
-    /// True: FreeBSD can pin threads.
-    pub const CAN_PIN: bool = true;
-
-    /// Name of the call that returns the CPUs a thread may run on.
-    pub const AFFINITY_CALL: &str = "cpuset_getaffinity";
-
-    /// Id of the calling thread.
-    const THIS_THREAD: libc::id_t = -1;
-
-    /// CPUs that the calling thread may run on, in rising order.
-    pub fn allowed_cpus() -> Option<Vec<u32>> {
-        let mut set = MaybeUninit::<libc::cpuset_t>::zeroed();
-        // SAFETY: the kernel fills the set, whose size is passed.
-        let result = unsafe {
-            libc::cpuset_getaffinity(
-                libc::CPU_LEVEL_WHICH,
-                libc::CPU_WHICH_TID,
-                THIS_THREAD,
-                size_of::<libc::cpuset_t>(),
-                set.as_mut_ptr(),
-            )
-        };
-        // SAFETY: zeros are a set without members.
-        let set = unsafe { set.assume_init() };
-        // SAFETY: the number is below the size of the set.
-        let member = |cpu: &u32| unsafe { libc::CPU_ISSET(*cpu as usize, &set) };
-        (result == 0).then(|| {
-            (0..8 * size_of::<libc::cpuset_t>() as u32)
-                .filter(member)
-                .collect()
-        })
-    }
-
-    /// Pins the calling thread to `cpu`.
-    pub fn pin_to(cpu: u32) -> io::Result<()> {
-        if cpu as usize >= 8 * size_of::<libc::cpuset_t>() {
-            return Err(io::Error::from_raw_os_error(libc::EINVAL));
-        }
-        // SAFETY: zeros are a set without members; the number is below its size; the kernel only
-        // reads it.
-        let result = unsafe {
-            let mut set = MaybeUninit::<libc::cpuset_t>::zeroed().assume_init();
-            libc::CPU_SET(cpu as usize, &mut set);
-            libc::cpuset_setaffinity(
-                libc::CPU_LEVEL_WHICH,
-                libc::CPU_WHICH_TID,
-                THIS_THREAD,
-                size_of::<libc::cpuset_t>(),
-                &set,
-            )
-        };
-        if result == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
-    }
+/// Load average over one minute, with the name of the call.
+fn load() -> Option<(f64, String)> {
+    let mut averages = [0f64; 1];
+    // SAFETY: the call writes as many numbers as are named.
+    let count = unsafe { libc::getloadavg(averages.as_mut_ptr(), 1) };
+    (count == 1).then(|| (averages[0], "getloadavg".to_owned()))
 }
 
 /// Soft limits on address space, on private writable memory and on locked memory.

@@ -1,0 +1,235 @@
+//! Memory by mmap(2), and the pages that are present by mincore(2).
+
+use super::page_size;
+use crate::memory::Place;
+use crate::os::PageCounts;
+use std::io;
+use std::ops::Range;
+use std::ptr::NonNull;
+
+/// Memory of this process, unmapped when dropped. Two inaccessible guards enclose it unless it has
+/// superpages on request.
+#[derive(Debug)]
+pub struct Region {
+    start: NonNull<u8>,
+    length: usize,
+    guard: usize,
+}
+
+// SAFETY: a Region is an address range that it alone owns; which thread unmaps it does not matter.
+unsafe impl Send for Region {}
+// SAFETY: its methods only hand out the address.
+unsafe impl Sync for Region {}
+
+/// Makes an anonymous private mapping. `pages` is -1 or a request for superpages, which macOS takes
+/// in place of a file.
+fn map_anywhere(length: usize, access: libc::c_int, pages: libc::c_int) -> io::Result<NonNull<u8>> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
+    // SAFETY: without an address the kernel chooses a free range.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), length, access, flags, pages, 0) };
+    match NonNull::new(start.cast::<u8>()) {
+        Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(start),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+impl Region {
+    /// Maps `length` bytes, untouched, at a multiple of `align`, between guards. `align` is a power
+    /// of two and at least the page size; `length` is a multiple of the page. `huge` requests
+    /// superpages of that size, which only macOS on Intel's processors has on request. A NUMA node
+    /// is not requested.
+    pub fn map(
+        length: usize,
+        align: usize,
+        huge: Option<u64>,
+        _node: Option<u32>,
+    ) -> io::Result<Region> {
+        if let Some(size) = huge {
+            return Self::superpages(length, size);
+        }
+        let guard = page_size().max(64 << 10);
+        let total = length
+            .checked_add(align)
+            .and_then(|n| n.checked_add(2 * guard))
+            .ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        let base = map_anywhere(total, libc::PROT_NONE, -1)?;
+        let address = base.as_ptr() as usize;
+        let skip = (address + guard).next_multiple_of(align) - address;
+        // SAFETY: skip + length + guard <= total, because next_multiple_of adds less than align to
+        // base + guard.
+        let (start, end) = unsafe { (base.add(skip), base.add(skip + length + guard)) };
+        unmap(base, skip - guard);
+        unmap(end, total - skip - length - guard);
+        let region = Region {
+            start,
+            length,
+            guard,
+        };
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: the range is ours and unused. An error drops the region, which unmaps it.
+        if unsafe { libc::mprotect(start.as_ptr().cast(), length, access) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // A child process that starts during a measurement would share the pages, and the next
+        // store to each would copy it.
+        #[cfg(target_os = "freebsd")]
+        // SAFETY: the range is ours; the call only changes what child processes get.
+        unsafe {
+            libc::minherit(start.as_ptr().cast(), length, libc::INHERIT_NONE);
+        }
+        Ok(region)
+    }
+
+    #[cfg(all(target_os = "macos", target_arch = "x86_64"))]
+    fn superpages(length: usize, size: u64) -> io::Result<Region> {
+        if size != 2 << 20 {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let start = map_anywhere(length, access, libc::VM_FLAGS_SUPERPAGE_SIZE_2MB)?;
+        superpages::add(start.as_ptr() as usize..start.as_ptr() as usize + length);
+        Ok(Region {
+            start,
+            length,
+            guard: 0,
+        })
+    }
+
+    #[cfg(not(all(target_os = "macos", target_arch = "x86_64")))]
+    fn superpages(_length: usize, _size: u64) -> io::Result<Region> {
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this system gives a program no large pages on request",
+        ))
+    }
+
+    /// Address of the first byte.
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Bytes between the guards.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Bytes of each guard; 0 if there are none.
+    pub fn guard(&self) -> usize {
+        self.guard
+    }
+
+    /// Not supported: no system here takes such advice.
+    pub fn advise_huge(&self, _wanted: bool) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Not supported, except for the default.
+    pub fn place(&self, place: &Place) -> io::Result<()> {
+        match place {
+            Place::Local => Ok(()),
+            _ => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        #[cfg(all(target_os = "macos", target_arch = "x86_64"))]
+        superpages::remove(self.start.as_ptr() as usize);
+        // SAFETY: the guard in front belongs to the mapping.
+        let first = unsafe { self.start.sub(self.guard) };
+        unmap(first, self.length + 2 * self.guard);
+    }
+}
+
+/// Unmaps `length` bytes at `start`, which must be the caller's own; does nothing for an empty
+/// range.
+fn unmap(start: NonNull<u8>, length: usize) {
+    if length > 0 {
+        // SAFETY: the caller owns the range and nothing refers to it any more.
+        unsafe { libc::munmap(start.as_ptr().cast(), length) };
+    }
+}
+
+/// Ranges in superpages. macOS maps a range in superpages as a whole or fails, and reports page
+/// sizes nowhere.
+#[cfg(all(target_os = "macos", target_arch = "x86_64"))]
+mod superpages {
+    use std::ops::Range;
+    use std::sync::{Mutex, PoisonError};
+
+    static RANGES: Mutex<Vec<Range<usize>>> = Mutex::new(Vec::new());
+
+    pub fn add(range: Range<usize>) {
+        let mut ranges = RANGES.lock().unwrap_or_else(PoisonError::into_inner);
+        ranges.push(range);
+    }
+
+    pub fn remove(start: usize) {
+        let mut ranges = RANGES.lock().unwrap_or_else(PoisonError::into_inner);
+        ranges.retain(|range| range.start != start);
+    }
+
+    pub fn has(address: usize) -> bool {
+        let ranges = RANGES.lock().unwrap_or_else(PoisonError::into_inner);
+        ranges.iter().any(|range| range.contains(&address))
+    }
+}
+
+/// True if the page at `address`, for which mincore returned `mark`, is a part of a superpage. On
+/// FreeBSD the mark says so (MINCORE_SUPER; since version 13 a number in the same bits). Apple's
+/// own processors have no superpages for programs.
+fn is_super(mark: u8, address: usize) -> bool {
+    #[cfg(target_os = "freebsd")]
+    {
+        const SUPER: u8 = 0x60;
+        let _ = address;
+        mark & SUPER != 0
+    }
+    #[cfg(all(target_os = "macos", target_arch = "x86_64"))]
+    {
+        let _ = mark;
+        superpages::has(address)
+    }
+    #[cfg(all(target_os = "macos", not(target_arch = "x86_64")))]
+    {
+        let _ = (mark, address);
+        false
+    }
+}
+
+/// Page counts of a page-aligned range of addresses. Neither system shares a page of zeros among
+/// private mappings.
+pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
+    const CHUNK: usize = 1 << 30;
+    let page = page_size();
+    let mut marks = vec![0u8; CHUNK.min(range.len()).div_ceil(page)];
+    let mut counts = PageCounts::default();
+    for start in range.clone().step_by(CHUNK) {
+        let length = CHUNK.min(range.end - start);
+        // SAFETY: marks has one byte for each page of the range; the kernel only reads the range.
+        let result = unsafe {
+            libc::mincore(
+                start as *mut libc::c_void,
+                length,
+                marks.as_mut_ptr().cast(),
+            )
+        };
+        if result != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        for (nth, &mark) in marks.iter().take(length.div_ceil(page)).enumerate() {
+            if mark & 1 == 1 {
+                counts.present += page as u64;
+                let huge = is_super(mark, start + nth * page);
+                counts.huge += if huge { page as u64 } else { 0 };
+            }
+        }
+    }
+    Ok(counts)
+}
+
+/// Bytes of a page-aligned range that are present.
+pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
+    page_counts(range).map(|counts| counts.present)
+}
