@@ -106,7 +106,28 @@ fn online(files: &SystemFiles) -> (BTreeSet<u32>, String) {
 
 /// CPUs that this process may use, with their source; `None` means all. A recorded tree describes
 /// its own machine.
-fn allowed(files: &SystemFiles) -> (Option<BTreeSet<u32>>, &'static str) {
+fn allowed(files: &SystemFiles) -> (Option<BTreeSet<u32>>, String) {
+    let (cpus, source) = allowed_by_any_group(files);
+    match cpuset(files) {
+        Some(name) => (cpus, format!("{source}, in the cpuset {name}")),
+        None => (cpus, source.to_owned()),
+    }
+}
+
+/// Name of the cpuset of this process if it is not the root's (cgroup v1). Android moves apps
+/// between cpusets (`/top-app`, `/background`) as their windows come and go.
+fn cpuset(files: &SystemFiles) -> Option<String> {
+    let groups = files.read("/proc/self/cgroup")?;
+    let name = groups.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let controllers = parts.next()?;
+        let is_cpuset = controllers.split(',').any(|name| name == "cpuset");
+        parts.next().filter(|_| is_cpuset)
+    })?;
+    (name != "/").then(|| name.to_owned())
+}
+
+fn allowed_by_any_group(files: &SystemFiles) -> (Option<BTreeSet<u32>>, &'static str) {
     let recorded = || {
         let status = files.read("/proc/self/status")?;
         let list: CpuList = field(&status, "Cpus_allowed_list")?.parse().ok()?;

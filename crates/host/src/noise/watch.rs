@@ -271,16 +271,19 @@ fn sensors(files: &SystemFiles) -> Vec<String> {
             .names(ZONES)
             .into_iter()
             .filter(|name| name.starts_with("thermal_zone"));
-        let processors = zones.filter(|zone| {
-            is(format!("{ZONES}/{zone}/type"), &|kind| {
-                kind == "x86_pkg_temp" || kind.starts_with("cpu")
-            })
-        });
+        let processors = zones.filter(|zone| is(format!("{ZONES}/{zone}/type"), &is_processor));
         found.extend(processors.map(|zone| format!("{ZONES}/{zone}/temp")));
     }
     found.retain(|path| files.read(path).is_some());
     found.truncate(MAX_SENSORS);
     found
+}
+
+/// True if a thermal zone of this type is the processor's: Intel's package, or Arm cores by the names
+/// that vendors of Android devices use (`cpu-1-0-usr`, `mtktscpu`; clusters `BIG`, `MID`, `LITTLE`).
+fn is_processor(kind: &str) -> bool {
+    let kind = kind.to_ascii_lowercase();
+    kind == "x86_pkg_temp" || kind.contains("cpu") || ["big", "mid", "little"].contains(&&*kind)
 }
 
 /// Temperature files of one chip. If the chip has one of the whole package, only that file: the

@@ -1,9 +1,11 @@
 //! Facts about recorded machines, and unknown facts instead of invented ones if files are missing.
 
+mod android;
 mod firmware;
 mod limits;
 mod machines;
 mod mutations;
+mod power;
 mod tree;
 
 use super::*;
@@ -695,4 +697,50 @@ fn what_executes_the_instructions_is_not_made_up() {
         "{}",
         emulation.source
     );
+}
+
+#[test]
+fn calls_answer_where_files_do_not() {
+    use crate::reported::{Reported, ReportedPages};
+    use report::{Fact, Swap};
+    let told = |text: &str| Some((text.to_owned(), "a call".to_owned()));
+    let nothing = Bytes(0);
+    let swap = Swap {
+        total: nothing,
+        used: nothing,
+    };
+    let reported = Reported {
+        microcode: told("0x17"),
+        firmware: told("Vendor 1.0"),
+        cpu_quota: Some((1.5, "a job".to_owned())),
+        memory_left: Some((Bytes::mib(300), "a job".to_owned())),
+        load: Some((2.5, "a call".to_owned())),
+        swap: Some((swap, "a call".to_owned())),
+        thread_request: Some(Fact::known("a class".to_owned(), "a hint")),
+        pages: Some(ReportedPages {
+            mode: Fact::known("never".to_owned(), "a call"),
+            size: Fact::known(Bytes::mib(2), "a call"),
+            pools: Fact::unknown("none"),
+        }),
+        ..Reported::default()
+    };
+    let without_files = put_together(&Tree::new().files(), &reported);
+    let system = &without_files.system;
+    assert_eq!(
+        without_files.cpu.microcode.value.as_deref(),
+        Some("0x17"),
+        "{:?}",
+        without_files.cpu.microcode
+    );
+    assert_eq!(system.firmware.value.as_deref(), Some("Vendor 1.0"));
+    assert_eq!(system.cpu_quota.value, Some(1.5));
+    assert_eq!(system.thread_request.value.as_deref(), Some("a class"));
+    assert_eq!(without_files.memory.cgroup.value, Some(Bytes::mib(300)));
+    assert_eq!(without_files.memory.swap.value, Some(swap));
+    assert_eq!(without_files.pages.thp_mode.value.as_deref(), Some("never"));
+    assert_eq!(without_files.environment.load.value, Some(2.5));
+    // A file has priority over a call.
+    let tree = two_cpus().file("/proc/loadavg", "0.25 0.10 0.01 1/100 999\n");
+    let with_files = put_together(&tree.files(), &reported);
+    assert_eq!(with_files.environment.load.value, Some(0.25));
 }
