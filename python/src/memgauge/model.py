@@ -984,6 +984,15 @@ class Environment:
     """True if simultaneous multithreading is on."""
     turbo: Fact[bool]
     """True if the clock may rise above nominal."""
+    memory_pressure: Fact[str] = Fact("not in the reports of the version that wrote this one")
+    """Scarcity of memory at the start in the system's own words; `normal` if memory is not scarce.
+    """
+    power_saving: Fact[bool] = Fact("not in the reports of the version that wrote this one")
+    """True if the system saves power at the cost of speed (low-power mode, battery saver)."""
+    power_source: Fact[str] = Fact("not in the reports of the version that wrote this one")
+    """Source of electric power at the start: `mains`, `battery`."""
+    thermal_state: Fact[str] = Fact("not in the reports of the version that wrote this one")
+    """Thermal state at the start in the system's own words; `nominal` if heat limits nothing."""
 
 
 BytesPerSecond = float
@@ -1097,6 +1106,10 @@ class SystemFacts:
     """
     firmware: Fact[str] = Fact("the report was written without it")
     """Vendor, version and date of the firmware."""
+    thread_request: Fact[str] = Fact("not in the reports of the version that wrote this one")
+    """Request about each measuring thread that the system accepted, such as a quality-of-service
+    class; it may still act otherwise. Unknown if no request is made.
+    """
 
 
 CpuList = list[int]
@@ -1141,6 +1154,10 @@ class Cpu:
     """All CPUs of the same physical core, this CPU included."""
     core: Optional[int] = None
     """Number of the physical core within its package, from the system."""
+    kind: Optional[str] = None
+    """Kind of the core in the system's own words: `performance`, `efficiency class 1`, `capacity
+    1024`. `None` if all cores are of one kind, or the system does not report kinds.
+    """
     node: Optional[int] = None
     """NUMA node."""
     package: Optional[int] = None
