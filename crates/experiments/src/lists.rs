@@ -66,11 +66,7 @@ lists! {
 /// Kinds of pages that this machine has, smallest first. Reserved pages are included for each pool
 /// with a free page.
 pub(super) fn available(facts: &HostFacts) -> Vec<PageMode> {
-    let transparent = facts
-        .pages
-        .thp_mode
-        .get()
-        .is_some_and(|mode| mode != "never");
+    let transparent = facts.pages.has_transparent() == Some(true);
     let pools = facts
         .pages
         .huge_pools

@@ -11,6 +11,7 @@ mod files;
 mod limits;
 mod power;
 mod processor;
+mod reasons;
 mod smbios;
 mod system;
 mod topology;
@@ -34,7 +35,11 @@ pub fn discover(files: &SystemFiles) -> HostFacts {
     } else {
         Reported::default()
     };
-    put_together(files, &reported)
+    let mut facts = put_together(files, &reported);
+    if files.is_real() && !os::HAS_SYSTEM_FILES {
+        reasons::without_files(&mut facts);
+    }
+    facts
 }
 
 /// The facts from files and from what calls reported.

@@ -62,7 +62,7 @@ impl Mapping {
     /// in any case.
     ///
     /// # Errors
-    /// Those of [`Mapping::new`].
+    /// Like [`Mapping::new`].
     pub fn for_place(
         bytes: Bytes,
         mode: PageMode,

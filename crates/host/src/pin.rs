@@ -34,9 +34,9 @@ pub fn pin_current_thread(cpu: u32) -> Result<()> {
     }
 }
 
-/// Asks the system not to slow the calling thread down, and to run it on a core of `kind`, apart
-/// from the threads for other numbers than `cpu`, if the system takes such requests. `kind` is the
-/// kind of the core in the facts; `None` if all are alike.
+/// Asks the system not to slow the calling thread down. A system that takes such requests is asked
+/// for a core of `kind` too, apart from the threads for other numbers than `cpu`. `kind` is the kind
+/// of the core in the facts; `None` if all are alike.
 /// True if the system accepted the request, which it may still not follow. False on Linux, which
 /// needs none.
 pub fn ask_for_speed(cpu: u32, kind: Option<&str>) -> bool {

@@ -351,7 +351,7 @@ pub struct HugePool {
 pub struct PageFacts {
     /// Size of a base page.
     pub base: Bytes,
-    /// Mode of transparent huge pages: `always`, `madvise`, `never`.
+    /// Mode of transparent huge pages: `always`, `madvise`, `never`; `none` if the system has none.
     pub thp_mode: Fact<String>,
     /// Size of a transparent huge page.
     pub thp_size: Fact<Bytes>,
@@ -361,6 +361,20 @@ pub struct PageFacts {
     pub thp_defrag: Fact<String>,
     /// Pools of explicit huge pages.
     pub huge_pools: Fact<Vec<HugePool>>,
+}
+
+impl PageFacts {
+    /// True if the system gives transparent huge pages, false if they are switched off or the
+    /// system has none, `None` if unknown.
+    pub fn has_transparent(&self) -> Option<bool> {
+        let mode = self.thp_mode.get()?;
+        Some(mode != "never" && mode != "none")
+    }
+
+    /// True if the system is known to have no transparent huge pages that could be switched on.
+    pub fn lacks_transparent(&self) -> bool {
+        self.thp_mode.get().is_some_and(|mode| mode == "none")
+    }
 }
 
 /// The system around the processor.

@@ -197,15 +197,10 @@ impl Caches {
 
 /// Pages in which TLB misses do not show in the chains, if the system has them.
 fn usual(facts: &HostFacts) -> PageMode {
-    let never = facts
-        .pages
-        .thp_mode
-        .get()
-        .is_none_or(|mode| mode == "never");
-    if never {
-        PageMode::Base
-    } else {
+    if facts.pages.has_transparent() == Some(true) {
         PageMode::Transparent
+    } else {
+        PageMode::Base
     }
 }
 

@@ -160,8 +160,13 @@ impl Scaling {
         let of_kind = |mut cpus: units::CpuList| {
             let placing = Placing::new(topology, &cpus.0);
             cpus.0.sort_unstable();
+            let named = cpus.0.first().and_then(|first| {
+                let of_cpu = topology.cpus.iter().find(|cpu| cpu.id == *first);
+                of_cpu?.kind.as_ref()
+            });
+            let name = named.map_or_else(String::new, |kind| format!("{kind} "));
             CurveCpus {
-                kind: Some(format!("cpus {cpus}")),
+                kind: Some(format!("{name}cpus {cpus}")),
                 placing,
             }
         };

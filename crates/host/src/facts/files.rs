@@ -1,8 +1,11 @@
 //! Files in which the system describes itself.
 
+use crate::os;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
+use units::CpuList;
 
 /// Longest file that is read, in bytes; longer ones are cut. No file of interest is as long.
 const LONGEST: u64 = 16 << 20;
@@ -14,7 +17,8 @@ pub struct SystemFiles {
 }
 
 impl SystemFiles {
-    /// Files of this machine.
+    /// Files of this machine. None exist on a system that reports by calls only: a file at such a
+    /// path is another program's.
     pub fn real() -> Self {
         Self::under("/")
     }
@@ -39,6 +43,9 @@ impl SystemFiles {
 
     /// All bytes of `path`, or the error.
     pub fn read_bytes(&self, path: &str) -> std::io::Result<Vec<u8>> {
+        if self.is_nothing() {
+            return Err(std::io::ErrorKind::NotFound.into());
+        }
         let mut bytes = Vec::new();
         std::fs::File::open(self.locate(path))?
             .take(LONGEST)
@@ -51,8 +58,16 @@ impl SystemFiles {
         self.read(path)?.parse().ok()
     }
 
+    /// A list of CPUs in a file, in rising order; `None` if it is missing, empty or invalid.
+    pub fn cpus(&self, path: &str) -> Option<BTreeSet<u32>> {
+        Some(self.read_as::<CpuList>(path)?.0.into_iter().collect())
+    }
+
     /// Target of the symbolic link `path`, as written in the link.
     pub fn link(&self, path: &str) -> Option<String> {
+        if self.is_nothing() {
+            return None;
+        }
         std::fs::read_link(self.locate(path))
             .ok()
             .map(|target| target.to_string_lossy().into_owned())
@@ -60,7 +75,8 @@ impl SystemFiles {
 
     /// Names of the entries of a folder in rising order; empty if it is missing.
     pub fn names(&self, folder: &str) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.locate(folder)) else {
+        let entries = std::fs::read_dir(self.locate(folder));
+        let Some(entries) = entries.ok().filter(|_| !self.is_nothing()) else {
             return Vec::new();
         };
         let mut names: Vec<String> = entries
@@ -72,7 +88,12 @@ impl SystemFiles {
 
     /// Whether `path` exists.
     pub fn exists(&self, path: &str) -> bool {
-        self.locate(path).exists()
+        !self.is_nothing() && self.locate(path).exists()
+    }
+
+    /// True if there are no such files on this system.
+    fn is_nothing(&self) -> bool {
+        self.is_real() && !os::HAS_SYSTEM_FILES
     }
 
     /// Path below the root, even for a `path` with `..`: paths come from files too.

@@ -64,15 +64,10 @@ pub fn discover(
     }
 }
 
-/// A list of CPUs in a file, in rising order; `None` if it is missing, empty or invalid.
-fn list(files: &SystemFiles, path: &str) -> Option<BTreeSet<u32>> {
-    Some(files.read_as::<CpuList>(path)?.0.into_iter().collect())
-}
-
 /// Online CPUs, at least one, and their source.
 fn online(files: &SystemFiles) -> (BTreeSet<u32>, String) {
     let path = format!("{CPUS}/online");
-    if let Some(cpus) = list(files, &path) {
+    if let Some(cpus) = files.cpus(&path) {
         // An online CPU has a folder, unless all folders are masked.
         let folders: BTreeSet<u32> = files
             .names(CPUS)
@@ -161,8 +156,9 @@ fn places(files: &SystemFiles, online: &BTreeSet<u32>) -> (BTreeMap<u32, CpuPosi
     for &cpu in online {
         let folder = format!("{CPUS}/cpu{cpu}/topology");
         let core = files.read_as(&format!("{folder}/core_id"));
-        let siblings = list(files, &format!("{folder}/core_cpus_list"))
-            .or_else(|| list(files, &format!("{folder}/thread_siblings_list")));
+        let siblings = files
+            .cpus(&format!("{folder}/core_cpus_list"))
+            .or_else(|| files.cpus(&format!("{folder}/thread_siblings_list")));
         if core.is_none() && siblings.is_none() {
             continue;
         }
@@ -242,7 +238,9 @@ fn caches(files: &SystemFiles, online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
                 unreadable += 1;
                 continue;
             };
-            let mut sharers = list(files, &format!("{folder}/shared_cpu_list")).unwrap_or_default();
+            let mut sharers = files
+                .cpus(&format!("{folder}/shared_cpu_list"))
+                .unwrap_or_default();
             unshared += usize::from(sharers.is_empty());
             sharers.insert(cpu);
             let sharers: Vec<u32> = sharers.intersection(online).copied().collect();
@@ -355,7 +353,9 @@ fn nodes(
     let mut left = online.clone();
     for &id in &ids {
         // A CPU belongs to one node: the first that lists it.
-        let named = list(files, &format!("{NODES}/node{id}/cpulist")).unwrap_or_default();
+        let named = files
+            .cpus(&format!("{NODES}/node{id}/cpulist"))
+            .unwrap_or_default();
         let cpus: Vec<u32> = named.intersection(&left).copied().collect();
         left.retain(|cpu| !named.contains(cpu));
         let meminfo = files

@@ -138,7 +138,10 @@ pub(super) fn huge_share_of_smaps(
     unchecked: &mut Vec<String>,
 ) -> Option<f64> {
     let Some(smaps) = files.read("/proc/self/smaps") else {
-        unchecked.push("page size: neither PAGEMAP_SCAN nor /proc/self/smaps".to_owned());
+        unchecked.push(match os::HAS_SYSTEM_FILES {
+            true => "page size: neither PAGEMAP_SCAN nor /proc/self/smaps".to_owned(),
+            false => "page size: this system does not report it".to_owned(),
+        });
         return None;
     };
     let mut resident = 0u64;
@@ -229,7 +232,10 @@ fn nodes(
             "node: from /proc/self/numa_maps for the whole mapping, since \
              move_pages failed: {error}"
         ),
-        None => format!("node: neither move_pages ({error}) nor /proc/self/numa_maps"),
+        None if os::HAS_SYSTEM_FILES => {
+            format!("node: neither move_pages ({error}) nor /proc/self/numa_maps")
+        }
+        None => format!("node: this system does not report it ({error})"),
     });
     found
 }

@@ -8,12 +8,19 @@ use report::{Coordinate, HostFacts};
 /// Kinds of pages that `best` stands for, in order of preference.
 const BEST: [PageMode; 3] = [PageMode::Huge, PageMode::Transparent, PageMode::Base];
 
-/// `draft` with pages that this machine has. `best` becomes the first kind that exists for its
+/// `draft` with pages that this machine has. On a system without transparent huge pages, `thp`
+/// becomes `4k`. `best` becomes the first kind that exists for its
 /// working set. Work whose reserved pages do not exist gets an outcome with the reason.
 pub(super) fn settled(mut draft: Draft, facts: &HostFacts) -> Draft {
     let Ok(work) = &draft.work else { return draft };
-    if work.pages() == Some(PageMode::Best) {
-        let pages = best(work, facts);
+    // A system without transparent huge pages gives base pages to who asks for them.
+    let none = work.pages() == Some(PageMode::Transparent) && facts.pages.lacks_transparent();
+    if none || work.pages() == Some(PageMode::Best) {
+        let pages = if none {
+            PageMode::Base
+        } else {
+            best(work, facts)
+        };
         let name = Coordinate::Name(pages.to_string());
         draft.coordinates.insert("pages".to_owned(), name);
         draft.work = Ok(work.in_pages(pages));
@@ -26,11 +33,7 @@ pub(super) fn settled(mut draft: Draft, facts: &HostFacts) -> Draft {
 /// The first kind of pages that the machine has for `work`.
 fn best(work: &Work, facts: &HostFacts) -> PageMode {
     let has = |pages: &PageMode| match pages {
-        PageMode::Transparent => facts
-            .pages
-            .thp_mode
-            .get()
-            .is_none_or(|mode| mode != "never"),
+        PageMode::Transparent => facts.pages.has_transparent() != Some(false),
         // A pool that the system does not report does not count.
         PageMode::Huge => {
             facts.pages.huge_pools.get().is_some()

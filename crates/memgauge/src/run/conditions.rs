@@ -101,15 +101,15 @@ pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
     }
     findings.extend(too_little_time(facts, cpus).map(|text| sentence("cpu-quota", text)));
     findings.extend(less_speed(facts).map(|text| sentence("less-speed", text)));
-    if facts
-        .pages
-        .thp_mode
-        .get()
-        .is_some_and(|mode| mode == "never")
-    {
-        let text = "Transparent huge pages are off: figures for large sizes include TLB misses."
-            .to_owned();
-        findings.push(sentence("no-huge-pages", text));
+    if facts.pages.has_transparent() == Some(false) {
+        let text = match facts.pages.lacks_transparent() {
+            true => {
+                "This system has no transparent huge pages: base pages take their place, and \
+                 figures for large sizes include TLB misses."
+            }
+            false => "Transparent huge pages are off: figures for large sizes include TLB misses.",
+        };
+        findings.push(sentence("no-huge-pages", text.to_owned()));
     }
     if let Some(&load) = facts.environment.load.get().filter(|&&load| load > 1.0) {
         let text =

@@ -1,8 +1,9 @@
 //! Kinds of cores, as Linux and Android report them.
 
 use super::super::files::SystemFiles;
-use super::{CPUS, list};
 use std::collections::{BTreeMap, BTreeSet};
+
+const CPUS: &str = "/sys/devices/system/cpu";
 
 /// Devices for the performance counters of each kind of core of Intel's hybrid processors, with the
 /// name of the kind (Documentation/admin-guide/perf, arch/x86/events/intel/core.c).
@@ -31,7 +32,7 @@ pub fn kinds(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, Strin
 
 fn by_name(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, String> {
     let named = HYBRID.iter().flat_map(|(path, kind)| {
-        let cpus = list(files, path).unwrap_or_default();
+        let cpus = files.cpus(path).unwrap_or_default();
         cpus.into_iter().map(|cpu| (cpu, (*kind).to_owned()))
     });
     named.filter(|(cpu, _)| online.contains(cpu)).collect()

@@ -67,6 +67,7 @@ fn spread(cpu: u32) {
 
 /// Time in ns that all CPUs together were not idle, since the start of the system. The counts are
 /// of 32 bits and in hundredths of a second.
+#[allow(deprecated)] // mach_host_self: the crate points to another one, which declares it alike
 pub fn busy_ns() -> Option<f64> {
     let mut load = libc::host_cpu_load_info { cpu_ticks: [0; 4] };
     let mut count = libc::HOST_CPU_LOAD_INFO_COUNT;
@@ -197,7 +198,7 @@ fn pages() -> ReportedPages {
     let intel = cfg!(target_arch = "x86_64") && !translated();
     ReportedPages {
         mode: Fact::known(
-            "never".to_owned(),
+            "none".to_owned(),
             "macOS gives superpages on request only, never by itself",
         ),
         size: match intel {

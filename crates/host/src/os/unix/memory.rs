@@ -87,7 +87,6 @@ impl Region {
         }
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let start = map_anywhere(length, access, libc::VM_FLAGS_SUPERPAGE_SIZE_2MB)?;
-        superpages::add(start.as_ptr() as usize..start.as_ptr() as usize + length);
         Ok(Region {
             start,
             length,
@@ -134,8 +133,6 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        #[cfg(all(target_os = "macos", target_arch = "x86_64"))]
-        superpages::remove(self.start.as_ptr() as usize);
         // SAFETY: the guard in front belongs to the mapping.
         let first = unsafe { self.start.sub(self.guard) };
         unmap(first, self.length + 2 * self.guard);
@@ -151,79 +148,43 @@ fn unmap(start: NonNull<u8>, length: usize) {
     }
 }
 
-/// Ranges in superpages. macOS maps a range in superpages as a whole or fails, and reports page
-/// sizes nowhere.
-#[cfg(all(target_os = "macos", target_arch = "x86_64"))]
-mod superpages {
-    use std::ops::Range;
-    use std::sync::{Mutex, PoisonError};
-
-    static RANGES: Mutex<Vec<Range<usize>>> = Mutex::new(Vec::new());
-
-    pub fn add(range: Range<usize>) {
-        let mut ranges = RANGES.lock().unwrap_or_else(PoisonError::into_inner);
-        ranges.push(range);
-    }
-
-    pub fn remove(start: usize) {
-        let mut ranges = RANGES.lock().unwrap_or_else(PoisonError::into_inner);
-        ranges.retain(|range| range.start != start);
-    }
-
-    pub fn has(address: usize) -> bool {
-        let ranges = RANGES.lock().unwrap_or_else(PoisonError::into_inner);
-        ranges.iter().any(|range| range.contains(&address))
-    }
-}
-
-/// True if the page at `address`, for which mincore returned `mark`, is a part of a superpage. On
-/// FreeBSD the mark says so (MINCORE_SUPER; since version 13 a number in the same bits). Apple's
-/// own processors have no superpages for programs.
-fn is_super(mark: u8, address: usize) -> bool {
-    #[cfg(target_os = "freebsd")]
-    {
-        const SUPER: u8 = 0x60;
-        let _ = address;
-        mark & SUPER != 0
-    }
-    #[cfg(all(target_os = "macos", target_arch = "x86_64"))]
-    {
-        let _ = mark;
-        superpages::has(address)
-    }
-    #[cfg(all(target_os = "macos", not(target_arch = "x86_64")))]
-    {
-        let _ = (mark, address);
-        false
-    }
+/// True if a page with this mark of mincore is a part of a superpage. On FreeBSD the mark says so
+/// (MINCORE_SUPER; since version 13 a number in the same bits). Apple's own processors have no
+/// superpages for programs.
+fn is_super(mark: u8) -> bool {
+    const SUPER: u8 = 0x60;
+    cfg!(target_os = "freebsd") && mark & SUPER != 0
 }
 
 /// Page counts of a page-aligned range of addresses. Neither system shares a page of zeros among
 /// private mappings.
+///
+/// # Errors
+/// The range is not mapped, or the system does not report superpages: macOS on Intel's processors.
 pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
+    if cfg!(all(target_os = "macos", target_arch = "x86_64")) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    counts(range)
+}
+
+/// Page counts by mincore.
+fn counts(range: &Range<usize>) -> io::Result<PageCounts> {
     const CHUNK: usize = 1 << 30;
     let page = page_size();
     let mut marks = vec![0u8; CHUNK.min(range.len()).div_ceil(page)];
     let mut counts = PageCounts::default();
     for start in range.clone().step_by(CHUNK) {
         let length = CHUNK.min(range.end - start);
+        let to = marks.as_mut_ptr().cast();
         // SAFETY: marks has one byte for each page of the range; the kernel only reads the range.
-        let result = unsafe {
-            libc::mincore(
-                start as *mut libc::c_void,
-                length,
-                marks.as_mut_ptr().cast(),
-            )
-        };
-        if result != 0 {
+        if unsafe { libc::mincore(start as *mut libc::c_void, length, to) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        for (nth, &mark) in marks.iter().take(length.div_ceil(page)).enumerate() {
-            if mark & 1 == 1 {
-                counts.present += page as u64;
-                let huge = is_super(mark, start + nth * page);
-                counts.huge += if huge { page as u64 } else { 0 };
-            }
+        let of_pages = marks.iter().take(length.div_ceil(page));
+        for &mark in of_pages.filter(|&&mark| mark & 1 == 1) {
+            counts.present += page as u64;
+            counts.huge += if is_super(mark) { page as u64 } else { 0 };
         }
     }
     Ok(counts)
@@ -231,5 +192,5 @@ pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
 
 /// Bytes of a page-aligned range that are present.
 pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
-    page_counts(range).map(|counts| counts.present)
+    counts(range).map(|counts| counts.present)
 }

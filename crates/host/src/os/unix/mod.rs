@@ -51,19 +51,19 @@ impl Kernel {
     /// Bytes that the kernel has under `name`.
     fn bytes(&self, name: &str) -> Option<Vec<u8>> {
         let name = CString::new(name).ok()?;
-        let mut length = 0;
-        let mut ask = |value: *mut libc::c_void| {
+        let ask = |value: *mut libc::c_void, length: &mut usize| {
             // SAFETY: the name ends with a zero; the kernel writes at most `length` bytes to the
             // value, or only the length if there is no value; nothing is set.
             unsafe {
-                libc::sysctlbyname(name.as_ptr(), value, &mut length, std::ptr::null_mut(), 0) == 0
+                libc::sysctlbyname(name.as_ptr(), value, length, std::ptr::null_mut(), 0) == 0
             }
         };
-        if !ask(std::ptr::null_mut()) {
+        let mut length = 0;
+        if !ask(std::ptr::null_mut(), &mut length) {
             return None;
         }
         let mut value = vec![0u8; length];
-        if !ask(value.as_mut_ptr().cast()) {
+        if !ask(value.as_mut_ptr().cast(), &mut length) {
             return None;
         }
         value.truncate(length);

@@ -166,7 +166,7 @@ fn pages() -> ReportedPages {
     };
     ReportedPages {
         mode: Fact::known(
-            "never".to_owned(),
+            "none".to_owned(),
             "Windows gives large pages on request only, never by itself",
         ),
         size,

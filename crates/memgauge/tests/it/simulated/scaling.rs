@@ -484,6 +484,76 @@ fn where_threads_cannot_be_pinned_only_their_number_is_measured() {
 }
 
 #[test]
+fn threads_that_are_asked_onto_kinds_of_cores_have_curves_of_each_kind() {
+    let mut on = machines::hybrid();
+    on.facts.system.pinning = known(false);
+    on.facts.system.thread_request = known("a class".to_owned());
+    for cpu in &mut on.facts.topology.cpus {
+        cpu.kind = Some(
+            if cpu.id < 16 {
+                "performance"
+            } else {
+                "efficiency"
+            }
+            .to_owned(),
+        );
+    }
+    let ran = run(&on, "--placement spread,compact --threads 1,all");
+    let kinds: BTreeSet<&str> = ran.points().filter_map(|p| p.name("kind")).collect();
+    let expected = ["all", "efficiency cpus 16-23", "performance cpus 0-15"];
+    assert_eq!(kinds, BTreeSet::from(expected));
+    for point in ran.points() {
+        let spread = point.name("placement") == Some("spread");
+        assert_eq!(point.outcome.measured().is_some(), spread, "{point:?}");
+    }
+    assert!(ran.has_finding("not-pinned"));
+}
+
+#[test]
+fn cores_of_different_kinds_may_have_equal_caches() {
+    let mut on = machines::eight_cores();
+    assert!(run(&on, "").points().all(|p| p.name("kind").is_none()));
+    for cpu in &mut on.facts.topology.cpus {
+        cpu.kind = Some(format!("efficiency class {}", u32::from(cpu.id < 4)));
+    }
+    let ran = run(&on, "");
+    assert!(
+        ran.points()
+            .any(|p| p.name("kind") == Some("efficiency class 1 cpus 0-3"))
+    );
+}
+
+#[test]
+fn a_system_without_transparent_huge_pages_gives_base_pages() {
+    let mut on = machines::plain();
+    on.facts.pages.thp_mode = known("none".to_owned());
+    let ran = run(&on, "--threads 1 --pages 4k,thp");
+    assert!(ran.points().count() > 0);
+    assert!(ran.points().all(|p| p.name("pages") == Some("4k")));
+    assert!(ran.has_finding("no-huge-pages"));
+    // Switched off is another matter: the user can change that.
+    on.facts.pages.thp_mode = known("never".to_owned());
+    let ran = run(&on, "--threads 1 --pages 4k,thp");
+    assert!(ran.points().any(|p| p.name("pages") == Some("thp")));
+}
+
+#[test]
+fn a_machine_that_saves_power_or_is_hot_is_named() {
+    let finding = |change: &dyn Fn(&mut report::Environment)| {
+        let mut on = machines::plain();
+        change(&mut on.facts.environment);
+        run(&on, "--threads 1").has_finding("less-speed")
+    };
+    assert!(!finding(&|_| ()));
+    assert!(!finding(&|e| e.power_source = known("mains".to_owned())));
+    assert!(!finding(&|e| e.power_saving = known(false)));
+    assert!(!finding(&|e| e.thermal_state = known("nominal".to_owned())));
+    assert!(finding(&|e| e.power_source = known("battery".to_owned())));
+    assert!(finding(&|e| e.power_saving = known(true)));
+    assert!(finding(&|e| e.thermal_state = known("serious".to_owned())));
+}
+
+#[test]
 fn noise_does_not_make_memory_saturate_earlier_by_more_than_a_step() {
     let mut on = machines::two_sockets_of_96();
     on.model.noise.jitter = 0.1;
