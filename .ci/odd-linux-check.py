@@ -32,7 +32,13 @@ NO_FILES = {
     **{f"io.{engine}": (FAILED, "Read-only file system") for engine in ENGINES},
     "last": (USAGE, "no such run"),
 }
+# The kernel is asked for huge pages whose number nothing tells.
+NO_POOLS = {"pool": (FAILED, "no pools are listed")}
 MISSING = {
+    "no-sys": NO_POOLS,
+    "no-proc-no-sys": NO_POOLS,
+    "booted-no-sys": NO_POOLS,
+    "booted-no-proc-no-sys": NO_POOLS,
     "linux-3.10": NO_RING,
     "linux-4.18": NO_RING,
     "docker-filter-today": FILTERED,
@@ -50,7 +56,7 @@ FACTS = {
 FACTS["offline-cpu"] = lambda host: allowed(host) == [0, 2, 3]
 FACTS["cpuset-v2"] = lambda host: allowed(host) == [1, 3]
 FACTS["cpuset-v1"] = lambda host: allowed(host) == [0, 2, 3]
-FACTS["memory-v2"] = FACTS["memory-v1"] = lambda host: host["memory"]["cgroup"]["value"] <= 64 << 20
+FACTS["memory-v2"] = FACTS["memory-v1"] = lambda host: 0 < (host["memory"]["cgroup"]["value"] or 0) <= 64 << 20
 FACTS["one-cpu"] = lambda host: allowed(host) == [0]
 
 environment, folder = sys.argv[1], pathlib.Path(sys.argv[2])
