@@ -10,7 +10,7 @@ use report::HostFacts;
 use std::fmt;
 use std::str::FromStr;
 use units::error::{Error, Result};
-use units::{ParseError, ThreadCount, ThreadList, parse_list};
+use units::{ParseError, ThreadCount, ThreadList, counted, parse_list};
 
 /// Defines lists whose elements are parsed one by one.
 #[macro_export]
@@ -388,8 +388,8 @@ pub fn fixed_thread_counts(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>
     // The largest count is what the user typed; the others may come from a range.
     match counts.last().filter(|&&n| n > available) {
         Some(n) => Err(Error::usage(format!(
-            "too many threads: {n}; {available} cpus may be used, one thread on each; type \
-             --threads all"
+            "too many threads: {n}; {} may be used, one thread on each; type --threads all",
+            counted(available, "CPU")
         ))),
         None => Ok(counts),
     }
@@ -424,6 +424,14 @@ impl Density {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_threads_than_cpus_are_refused_with_the_number_of_cpus() {
+        let two = "2".parse().unwrap();
+        assert_eq!(fixed_thread_counts(&two, &[0, 5]), Ok(vec![2]));
+        let refused = fixed_thread_counts(&two, &[5]).unwrap_err().to_string();
+        assert!(refused.contains("1 CPU may be used"), "{refused}");
+    }
 
     #[test]
     fn what_is_requested_is_read_as_it_is_printed() {

@@ -96,7 +96,7 @@ impl Mapping {
         let region =
             os::Region::map(length.to_usize(), page as usize, pool, node).map_err(|error| {
                 match pool {
-                    Some(_) => pool_error(length, huge, &error),
+                    Some(_) => pool_error(&SystemFiles::real(), length, huge, &error),
                     None => Error::failure(format!(
                         "cannot map {bytes}: {error}; take less memory, or raise the limit"
                     )),
@@ -260,32 +260,29 @@ pub fn reserve_command(huge: Bytes, needed: u64, total: u64, free: u64) -> Strin
     format!("echo {wanted} > {POOLS}/{}/nr_hugepages", pool_name(huge.0))
 }
 
-/// Error for `length` bytes of huge pages that are not available, with a remedy.
-fn pool_error(length: Bytes, huge: Bytes, error: &io::Error) -> Error {
+/// Error for `length` bytes of huge pages that are not available, with a remedy. `files` describe
+/// the pools.
+fn pool_error(files: &SystemFiles, length: Bytes, huge: Bytes, error: &io::Error) -> Error {
     if !os::HAS_SYSTEM_FILES {
         return Error::failure(format!(
             "cannot map {length} in pages of {huge}: {error}; use --pages 4k"
         ));
     }
-    let files = SystemFiles::real();
     let needed = length.0 / huge.0.max(1);
     let read = |name: &str| files.read_as::<u64>(&format!("{POOLS}/{}/{name}", pool_name(huge.0)));
-    let (Some(total), Some(free)) = (read("nr_hugepages"), read("free_hugepages")) else {
-        let there = files.names(POOLS).join(", ");
-        let there = if there.is_empty() {
-            "none".to_owned()
-        } else {
-            there
-        };
-        return Error::failure(format!(
-            "cannot map {length} in pages of {huge}: {error}; the pools of this system are: \
-             {there}; use --pages thp"
-        ));
+    let remedy = match (read("nr_hugepages"), read("free_hugepages")) {
+        (Some(total), Some(free)) => format!(
+            "{needed} are needed and {free} of {total} reserved are free; reserve them as root: {}",
+            reserve_command(huge, needed, total, free)
+        ),
+        _ => match files.names(POOLS).join(", ").as_str() {
+            // A container may hide the folder, so that the pools are unknown.
+            "" => format!("no pools are listed in {POOLS}; use --pages thp"),
+            there => format!("the pools of this system are: {there}; use --pages thp"),
+        },
     };
     Error::failure(format!(
-        "cannot map {length} in pages of {huge}: {error}; {needed} are needed and {free} of \
-         {total} reserved are free; reserve them as root: {}",
-        reserve_command(huge, needed, total, free)
+        "cannot map {length} in pages of {huge}: {error}; {remedy}"
     ))
 }
 

@@ -109,6 +109,21 @@ impl Team {
     }
 }
 
+/// Error: the system did not start the thread for `cpu`.
+fn cannot_start(cpu: u32, error: &std::io::Error) -> Error {
+    // Systems report both limits, on threads and on memory for their stacks, as "try again".
+    let advice = match error.kind() {
+        std::io::ErrorKind::WouldBlock => {
+            "; the limit on threads or on address space is reached: raise it (ulimit -u, ulimit \
+             -v, pids of the container), or type a smaller --threads"
+        }
+        _ => "",
+    };
+    Error::failure(format!(
+        "cannot start a thread for cpu {cpu}: {error}{advice}"
+    ))
+}
+
 fn no_thread(cpu: u32) -> Error {
     Error::failure(format!(
         "no thread on cpu {cpu}: it ended or was never started"
@@ -165,7 +180,7 @@ impl Worker {
                     }
                 }
             })
-            .map_err(|e| Error::io(format!("cannot start a thread for cpu {cpu}"), &e))?;
+            .map_err(|error| cannot_start(cpu, &error))?;
         outcome
             .recv()
             .map_err(|_| Error::failure(format!("the thread for cpu {cpu} ended at once")))??;
@@ -234,6 +249,13 @@ mod tests {
             .expect("affinity is readable on Linux")
             .0;
         allowed.into_iter().take(2).collect()
+    }
+
+    #[test]
+    fn a_limit_on_threads_is_named() {
+        let refused = |kind: std::io::ErrorKind| cannot_start(3, &kind.into()).to_string();
+        assert!(refused(std::io::ErrorKind::WouldBlock).contains("ulimit -u"));
+        assert!(!refused(std::io::ErrorKind::PermissionDenied).contains("ulimit"));
     }
 
     #[test]

@@ -327,16 +327,34 @@ fn a_pool_without_pages_is_refused_with_the_way_to_fill_it() {
     let advice = if there {
         "33554432 are needed and "
     } else {
-        "the pools of this system are: "
+        "pools "
     };
     assert!(message.contains(advice), "{message}");
     let message = Mapping::new(Bytes::mib(8), PageMode::Huge, Bytes::kib(8))
         .unwrap_err()
         .to_string();
-    assert!(
-        message.contains("the pools of this system are: "),
-        "{message}"
-    );
+    let listed = std::path::Path::new(POOLS).exists();
+    let advice = if listed {
+        "the pools of this system are: "
+    } else {
+        "no pools are listed in "
+    };
+    assert!(message.contains(advice), "{message}");
+}
+
+#[test]
+fn pools_that_a_container_hides_are_not_said_to_be_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = io::Error::from(io::ErrorKind::OutOfMemory);
+    let message =
+        |files: &SystemFiles| pool_error(files, Bytes::mib(8), Bytes::mib(2), &error).to_string();
+    let files = SystemFiles::under(folder.path());
+    assert!(message(&files).contains("no pools are listed in "));
+    let pool = folder
+        .path()
+        .join("sys/kernel/mm/hugepages/hugepages-1048576kB");
+    std::fs::create_dir_all(pool).unwrap();
+    assert!(message(&files).contains("are: hugepages-1048576kB"));
 }
 
 #[test]

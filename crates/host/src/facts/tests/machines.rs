@@ -253,6 +253,115 @@ pub fn container() -> Tree {
         .file("/run/systemd/container", "podman\n")
 }
 
+/// Two sockets with Linux 3.10, in a cpuset with holes and a control group of version 1. This kernel
+/// has older names of files, and neither an estimate of available memory nor a size of transparent
+/// huge pages.
+fn linux_3_10() -> Tree {
+    let mut tree = two_sockets()
+        .file("/proc/sys/kernel/osrelease", "3.10.0-1160.el7.x86_64\n")
+        .file(
+            "/proc/self/status",
+            "Cpus_allowed_list:\t1,3-5,9\nMems_allowed_list:\t1\n",
+        )
+        .file(
+            "/proc/meminfo",
+            "MemTotal: 134217728 kB\nMemFree: 4096 kB\nCached: 1024 kB\n",
+        )
+        .file(
+            "/proc/self/cgroup",
+            "9:memory:/batch\n4:cpuset:/batch\n3:cpuacct,cpu:/batch\n",
+        )
+        .file(
+            "/proc/self/mountinfo",
+            "31 24 0:27 / /sys/fs/cgroup/memory rw,nosuid - cgroup cgroup rw,memory\n\
+             32 24 0:28 / /sys/fs/cgroup/cpuset rw,nosuid - cgroup cgroup rw,cpuset\n",
+        )
+        .file(
+            "/sys/fs/cgroup/memory/batch/memory.limit_in_bytes",
+            "2097152\n",
+        )
+        .file("/sys/fs/cgroup/memory/batch/memory.usage_in_bytes", "0\n")
+        .file(
+            "/sys/kernel/mm/transparent_hugepage/enabled",
+            "[always] madvise never\n",
+        );
+    for cpu in 0..16 {
+        let folder = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
+        let pair = format!("{},{}\n", cpu % 8, cpu % 8 + 8);
+        tree = tree
+            .without(&format!("{folder}/core_cpus_list"))
+            .file(&format!("{folder}/thread_siblings_list"), pair);
+    }
+    tree
+}
+
+#[test]
+fn an_old_kernel_names_its_files_differently() {
+    let facts = linux_3_10().discover();
+    let expected = Expected {
+        allowed: "1,3-5,9",
+        cores: "0,8|1,9|2,10|3,11|4,12|5,13|6,14|7,15",
+        packages: "0-3,8-11|4-7,12-15",
+        caches: &[
+            (1, "0,8|1,9|2,10|3,11|4,12|5,13|6,14|7,15"),
+            (3, "0-3,8-11|4-7,12-15"),
+        ],
+        nodes: &[("0-3,8-11", &[10, 21]), ("4-7,12-15", &[21, 10])],
+        last_level: Bytes::mib(64),
+    };
+    check("Linux 3.10", &facts.topology, &expected);
+    let allowed = facts.topology.nodes.iter().map(|node| node.allowed);
+    assert_eq!(
+        allowed.collect::<Vec<_>>(),
+        [Some(false), Some(true)],
+        "memory of node 1 only"
+    );
+    assert_eq!(facts.memory.available.value, Some(Bytes::mib(5)));
+    assert_eq!(facts.memory.cgroup.value, Some(Bytes::mib(2)));
+    assert_eq!(facts.pages.thp_mode.value.as_deref(), Some("always"));
+    assert_eq!(
+        facts.pages.thp_size.value, None,
+        "this kernel does not tell"
+    );
+    assert_eq!(
+        facts.system.kernel.value.as_deref(),
+        Some("3.10.0-1160.el7.x86_64")
+    );
+}
+
+/// Hybrid CPUs of which some are offline and some out of reach, with memory on a node without CPUs.
+#[test]
+fn hybrid_cpus_with_holes_and_memory_of_its_own() {
+    let topology = hybrid()
+        .file("/sys/devices/system/cpu/online", "0-2,4-5,7\n")
+        .file(
+            "/proc/self/status",
+            "Cpus_allowed_list:\t1,4,7\nMems_allowed_list:\t0-1\n",
+        )
+        .without("/sys/devices/system/cpu/cpu3/topology")
+        .without("/sys/devices/system/cpu/cpu3/cache")
+        .without("/sys/devices/system/cpu/cpu6/topology")
+        .without("/sys/devices/system/cpu/cpu6/cache")
+        .node(0, "0-2,4-5,7", 16 << 20, "10 17")
+        .node(1, "", 64 << 20, "17 10")
+        .discover()
+        .topology;
+    let expected = Expected {
+        allowed: "1,4,7",
+        cores: "0-1|2|4|5|7",
+        packages: "0-2,4-5,7",
+        caches: &[(1, "0-1|2|4|5|7"), (2, "0-1|2|4-5,7"), (3, "0-2,4-5,7")],
+        nodes: &[("0-2,4-5,7", &[10, 17]), ("", &[17, 10])],
+        last_level: Bytes::mib(12),
+    };
+    check("hybrid with holes", &topology, &expected);
+    let sizes = |cpu: u32| topology.data_caches(cpu).first().map(|cache| cache.size);
+    assert_eq!(
+        (sizes(1), sizes(7)),
+        (Some(Bytes::kib(48)), Some(Bytes::kib(32)))
+    );
+}
+
 #[test]
 fn topologies() {
     let cores = "0,8|1,9|2,10|3,11|4,12|5,13|6,14|7,15";

@@ -7,7 +7,7 @@ use crate::storage::{
     Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT,
     Ready, Target, Transfer, number_of, synchronize,
 };
-use io_uring::{IoUring, cqueue, opcode, squeue, types};
+use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::NonNull;
@@ -33,9 +33,51 @@ struct Uring {
     remarks: Vec<String>,
 }
 
-/// Checks that the kernel has io_uring and lets this process use it.
+/// Checks that the kernel has io_uring, lets this process use it, and can move data with it.
 pub fn io_uring_availability() -> std::result::Result<(), String> {
-    IoUring::new(1).map(drop).map_err(|error| reason(&error))
+    let ring = IoUring::new(1).map_err(|error| reason(&error))?;
+    if moves_to_any_buffer(&ring) || registers_a_buffer(&ring) {
+        Ok(())
+    } else {
+        Err(CANNOT_MOVE_DATA.to_owned())
+    }
+}
+
+/// Reason of a kernel whose rings do not transfer data in any way that this engine knows.
+const CANNOT_MOVE_DATA: &str = "the kernel's io_uring has neither plain reads and writes (Linux \
+                                5.6 and newer) nor registered buffers";
+
+/// True if reads and writes may name a buffer that is not registered. Linux 5.1 to 5.5 have them
+/// for registered buffers only, and no call that says so (io_uring_register(2),
+/// IORING_REGISTER_PROBE). gVisor has neither.
+fn moves_to_any_buffer(ring: &IoUring) -> bool {
+    let mut probe = Probe::new();
+    ring.submitter().register_probe(&mut probe).is_ok()
+        && probe.is_supported(opcode::Read::CODE)
+        && probe.is_supported(opcode::Write::CODE)
+}
+
+/// True if the kernel registers a small buffer.
+fn registers_a_buffer(ring: &IoUring) -> bool {
+    const SIZE: usize = 4096;
+    let Ok(buffers) = IoBuffers::new(1, SIZE, 0) else {
+        return false;
+    };
+    let ranges = io_vectors(&buffers);
+    // SAFETY: the buffer lives until it is unregistered, or the ring is closed by the caller.
+    let registered = unsafe { ring.submitter().register_buffers(&ranges) }.is_ok();
+    registered && ring.submitter().unregister_buffers().is_ok()
+}
+
+/// The buffers in the kernel's form.
+fn io_vectors(buffers: &IoBuffers) -> Vec<libc::iovec> {
+    let ranges = buffers.ranges().into_iter();
+    ranges
+        .map(|(start, length)| libc::iovec {
+            iov_base: start.as_ptr().cast(),
+            iov_len: length,
+        })
+        .collect()
 }
 
 /// Reason why the kernel does not create a ring.
@@ -101,6 +143,15 @@ fn opened(targets: &[Target], settings: &EngineSettings) -> Result<Uring> {
     };
     if settings.registered {
         engine.register();
+    }
+    if !engine.registered_buffers && !moves_to_any_buffer(&engine.ring) {
+        let depth = settings.depth;
+        let why = engine.remarks.last().map(|remark| format!("; {remark}"));
+        return Err(Error::failure(format!(
+            "cannot use engine io_uring at depth {depth}: {CANNOT_MOVE_DATA}{}; use --engine aio \
+             or --engine sync",
+            why.unwrap_or_default()
+        )));
     }
     Ok(engine)
 }
@@ -187,14 +238,7 @@ impl Uring {
                 .remarks
                 .push(format!("files are not registered: {}", reason(&error))),
         }
-        let ranges = self.buffers.ranges();
-        let ranges: Vec<libc::iovec> = ranges
-            .into_iter()
-            .map(|(start, length)| libc::iovec {
-                iov_base: start.as_ptr().cast(),
-                iov_len: length,
-            })
-            .collect();
+        let ranges = io_vectors(&self.buffers);
         // SAFETY: the buffers live as long as the ring: the engine owns both, and drops the ring
         // first.
         match unsafe { self.ring.submitter().register_buffers(&ranges) } {
@@ -436,8 +480,66 @@ impl Drop for Uring {
 
 #[cfg(test)]
 mod tests {
+    use super::super::check;
     use super::super::files::tests::{hanging, target};
     use super::*;
+
+    /// Makes io_uring_register fail for the calling thread, as kernels without a request do.
+    fn forbid_registering() {
+        const LOAD_NUMBER: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+        const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+        const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+        let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+        let mut steps = [
+            step(LOAD_NUMBER, 0, 0, 0),
+            step(JUMP_IF_EQUAL, 0, 1, libc::SYS_io_uring_register as u32),
+            step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EINVAL as u32),
+            step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
+        ];
+        let program = libc::sock_fprog {
+            len: steps.len() as u16,
+            filter: steps.as_mut_ptr(),
+        };
+        // SAFETY: takes numbers only.
+        check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }).unwrap();
+        // SAFETY: the kernel copies the program, which outlives the call.
+        let set = unsafe {
+            libc::prctl(
+                libc::PR_SET_SECCOMP,
+                libc::SECCOMP_MODE_FILTER,
+                &raw const program,
+            )
+        };
+        check(set).unwrap();
+    }
+
+    #[test]
+    fn rings_that_cannot_move_data_are_refused_before_the_first_transfer() {
+        if let Err(why) = io_uring_availability() {
+            return println!("skipped: io_uring: {why}");
+        }
+        // A filter holds for the thread that loads it.
+        let thread = std::thread::spawn(|| {
+            let (_folder, target) = target();
+            forbid_registering();
+            let opened = opened(&[target], &EngineSettings::default());
+            (io_uring_availability(), opened.map(drop))
+        });
+        let (available, opened) = thread.join().unwrap();
+        assert_eq!(available, Err(CANNOT_MOVE_DATA.to_owned()));
+        assert!(opened.unwrap_err().to_string().contains(CANNOT_MOVE_DATA));
+    }
+
+    #[test]
+    fn a_ring_of_this_kernel_registers_a_buffer_and_gives_it_back() {
+        let Ok(ring) = IoUring::new(1) else {
+            return println!("skipped: no io_uring");
+        };
+        if !registers_a_buffer(&ring) {
+            return println!("skipped: no registered buffers");
+        }
+        assert!(registers_a_buffer(&ring), "the first one was given back");
+    }
 
     /// A poll that never completes, like an operation of a device that hangs.
     #[test]

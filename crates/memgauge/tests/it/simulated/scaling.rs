@@ -889,7 +889,7 @@ fn every_machine_has_its_curve() {
 fn settings_that_make_no_sense_are_refused() {
     let on = machines::eight_cores();
     for (options, words) in [
-        ("--threads 9", "too many threads: 9; 8 cpus may be used"),
+        ("--threads 9", "too many threads: 9; 8 CPUs may be used"),
         ("--threads best", "thread count not possible: best"),
         ("--model-size 0", "model size not possible: 0 B"),
         ("--model-size 8GB --ops write", "model size without reads"),
