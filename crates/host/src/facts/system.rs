@@ -318,10 +318,7 @@ fn smt(files: &SystemFiles, topology: &Topology) -> Fact<bool> {
         }
         _ => {
             let shared = topology.cpus.iter().any(|cpu| cpu.siblings.len() > 1);
-            Fact::known(
-                shared,
-                format!("CPUs that share a core, since {active} does not report"),
-            )
+            Fact::known(shared, called("CPUs that share a core", &active))
         }
     }
 }
