@@ -106,7 +106,7 @@ pub fn is_under_way(path: &Path) -> bool {
 }
 
 /// True if a lock on a file keeps nobody from reading it.
-fn has_advisory_locks() -> bool {
+pub fn has_advisory_locks() -> bool {
     std::env::consts::FAMILY == "unix"
 }
 

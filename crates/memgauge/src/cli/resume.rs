@@ -1,7 +1,7 @@
 //! `--resume`: takes over what an unfinished session measured; the rest is measured now.
 
 use super::catalogue::is_storage_engine;
-use super::progress::{is_under_way, journals_of, report_of};
+use super::progress::{has_advisory_locks, is_under_way, journals_of, report_of};
 use super::terminal::quoted;
 use super::{saved, state};
 use crate::plan::{Plan, is_final};
@@ -121,10 +121,14 @@ pub fn continuing(words: &[String], file: &Path) -> String {
     )
 }
 
-/// Locks `file`, so that nobody else continues its session.
+/// Locks `file`, so that nobody else continues its session. `None` if locks would keep this process
+/// itself from reading it, or from putting the new journal in its place (Windows).
 ///
 /// # Errors Another process does, or the session is still running.
 fn claim(file: &Path) -> Result<Option<File>> {
+    if !has_advisory_locks() {
+        return Ok(None);
+    }
     let opened = File::open(file).ok();
     let taken = opened
         .as_ref()
