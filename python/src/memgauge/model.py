@@ -1071,7 +1071,8 @@ class PageFacts:
     huge_pools: Fact[list[HugePool]]
     """Pools of explicit huge pages."""
     thp_mode: Fact[str]
-    """Mode of transparent huge pages: `always`, `madvise`, `never`."""
+    """Mode of transparent huge pages: `always`, `madvise`, `never`; `none` if the system has none.
+    """
     thp_size: Fact[Bytes]
     """Size of a transparent huge page."""
     thp_defrag: Fact[str] = Fact("not in the reports of the version that wrote this one")
