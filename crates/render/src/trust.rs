@@ -20,7 +20,10 @@ pub(super) fn brief(report: &Report) -> Vec<Labelled> {
         .fold(0, u64::saturating_add)
         .saturating_sub(hierarchy::shown(report).len() as u64);
     if report.verdict.grade == VerdictGrade::Solid && more > 0 {
-        text = format!("{} ({more} of them are not above).", text.trim_end_matches('.'));
+        text = format!(
+            "{} ({more} of them are not above).",
+            text.trim_end_matches('.')
+        );
     }
     let mut lines = vec![("Trust".to_owned(), text)];
     lines.extend(
