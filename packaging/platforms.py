@@ -47,7 +47,8 @@ def page(seen: list[dict[str, str]]) -> str:
     """The page, from what was seen."""
     out = ["# Platforms", ""]
     out += ["Scripts of the project wrote this table when they saw each row happen. A system that is"]
-    out += ["not in it was not tried. `.ci/run` tries some rows at each change, other scripts the rest.", ""]
+    out += ["not in it was not tried. `.ci/run` tries some rows at each change, other scripts the rest."]
+    out += ["`.ci/odd-linux` says what each of its environments (`Linux: NAME`) is.", ""]
     out += ["| how | meaning |", "|---|---|"]
     out += [f"| {how} | {meaning} |" for how, meaning in HOW.items()]
     out += ["", "| system | architecture | how | tried by | last seen |", "|---|---|---|---|---|"]
