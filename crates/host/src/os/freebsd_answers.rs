@@ -243,6 +243,7 @@ kern.vm_guest: bhyve",
     fn distances_need_every_node() {
         assert_eq!(distances("\n0: 10 21\n1: 21 10\n", 2), [[10, 21], [21, 10]]);
         assert!(distances("0: 10 -1\n1: -1 10", 2).is_empty());
+        assert!(distances("0: 10 21\n1: -1 10", 2).is_empty());
         assert!(distances("0: 10", 2).is_empty());
     }
 

@@ -69,7 +69,12 @@ fn no_kinds_without_a_difference_or_with_a_gap() {
     assert_eq!(kinds(&gap), vec![None; 8]);
     // Each CPU with a clock of its own: highest rates differ between cores of one kind.
     let own = (0..8).fold(phone(), |tree, cpu| {
-        with_policy(tree, cpu, &cpu.to_string(), 3_000_000 + u64::from(cpu))
+        with_policy(
+            tree,
+            cpu,
+            &cpu.to_string(),
+            3_000_000 + 100_000 * u64::from(cpu),
+        )
     });
     assert_eq!(kinds(&own), vec![None; 8]);
 }
