@@ -323,7 +323,7 @@ fn what_the_machine_does_not_have_is_refused() {
         |experiment, words: &[&str]| assert_refused(&on, request(vec![experiment], &on), words);
     refused(
         bandwidth("--threads 3"),
-        &["too many threads: 3", "2 cpus", "--threads all"],
+        &["too many threads: 3", "2 CPUs", "--threads all"],
     );
     refused(bandwidth("--threads 1..8"), &["too many threads: 8"]);
     refused(

@@ -138,7 +138,7 @@ fn base_pages_are_called_what_they_are() {
         .find(|f| f.kind == "page-walk-cost")
         .map(|f| f.text.clone());
     assert!(
-        text.as_ref().is_some_and(|t| t.contains("16 KiB,")),
+        text.as_ref().is_some_and(|t| t.contains("16 KiB pages,")),
         "{text:?}"
     );
     // Without huge pages there is nothing to compare with.
