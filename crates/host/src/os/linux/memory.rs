@@ -264,24 +264,38 @@ pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     Ok(counts)
 }
 
+/// Smallest page of the systems that this program runs on.
+const SMALLEST_PAGE: usize = 4 << 10;
+/// A mark that `mincore` does not write: it writes 0 or 1.
+const NO_MARK: u8 = 0xff;
+
 /// Bytes of a page-aligned range that are present, including the shared page of zeros (`mincore`).
 pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
     const CHUNK: usize = 1 << 30;
     let page = page_size();
-    let mut marks = vec![0u8; CHUNK.min(range.len()).div_ceil(page)];
+    // QEMU's user mode writes a mark for each page of its host, which may be smaller.
+    let mut marks = vec![NO_MARK; CHUNK.min(range.len()).div_ceil(SMALLEST_PAGE.min(page))];
     let mut resident = 0;
     for start in range.clone().step_by(CHUNK) {
         let length = CHUNK.min(range.end - start);
-        // SAFETY: marks has one byte for each page of the range; the kernel only reads the range.
+        marks.fill(NO_MARK);
+        // SAFETY: marks has one byte for each page of the range, even for the smallest pages; the
+        // kernel only reads the range.
         check(unsafe { libc::mincore(start as *mut libc::c_void, length, marks.as_mut_ptr()) })?;
-        resident += marks
-            .iter()
-            .take(length.div_ceil(page))
-            .filter(|mark| **mark & 1 == 1)
-            .count()
-            * page;
+        resident += present(&marks, length.div_ceil(page))? * page;
     }
     Ok(resident as u64)
+}
+
+/// Number of present pages among the first `pages` of `marks`. An error if more pages are marked.
+fn present(marks: &[u8], pages: usize) -> io::Result<usize> {
+    let (asked, beyond) = marks.split_at_checked(pages).unwrap_or((marks, &[]));
+    if beyond.iter().any(|mark| *mark != NO_MARK) {
+        return Err(io::Error::other(
+            "the system marks pages of another size than it reports",
+        ));
+    }
+    Ok(asked.iter().filter(|mark| **mark & 1 == 1).count())
 }
 
 /// Node of the page at each address, negative if there is none (`move_pages` without target nodes).
@@ -303,5 +317,17 @@ pub fn node_of_each(addresses: &[usize]) -> io::Result<Vec<i32>> {
         Err(io::Error::last_os_error())
     } else {
         Ok(status)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_smaller_pages_are_not_counted() {
+        assert_eq!(present(&[1, 0, 1, NO_MARK], 3).unwrap(), 2);
+        assert_eq!(present(&[1, 0, 1], 3).unwrap(), 2);
+        assert!(present(&[1, 0, 1, 0], 3).is_err());
     }
 }
