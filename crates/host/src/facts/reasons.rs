@@ -48,6 +48,7 @@ pub fn without_files(facts: &mut HostFacts) {
     ] {
         plain(fact);
     }
+    plain(&mut system.cpu_quota);
     let environment = &mut facts.environment;
     for fact in [
         &mut environment.governor,
