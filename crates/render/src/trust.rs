@@ -12,19 +12,10 @@ use verdict::because;
 
 /// Verdict with its main cause, and the command that helps; empty if no point was measured.
 pub(super) fn brief(report: &Report) -> Vec<Labelled> {
-    let Some(mut text) = summary(&report.verdict) else {
+    let Some(text) = summary(&report.verdict) else {
         return Vec::new();
     };
-    let counts = report.verdict.points.values().copied();
-    let more = counts
-        .fold(0, u64::saturating_add)
-        .saturating_sub(hierarchy::shown(report).len() as u64);
-    if report.verdict.grade == VerdictGrade::Solid && more > 0 {
-        text = format!(
-            "{} ({more} of them are not above).",
-            text.trim_end_matches('.')
-        );
-    }
+    let text = format!("{}{}.", text.trim_end_matches('.'), not_above(report));
     let mut lines = vec![("Trust".to_owned(), text)];
     lines.extend(
         improvement(report)
@@ -32,6 +23,33 @@ pub(super) fn brief(report: &Report) -> Vec<Labelled> {
             .map(|text| ("Improve".to_owned(), text)),
     );
     lines
+}
+
+/// Remark on numbers that count and have no cell in the table above; empty if it is not needed.
+fn not_above(report: &Report) -> String {
+    let counts = report.verdict.points.values().copied();
+    let all = counts.fold(0, u64::saturating_add);
+    let above = hierarchy::shown(report);
+    let hidden = all.saturating_sub(above.len() as u64);
+    if above.is_empty() || hidden == 0 {
+        return String::new();
+    }
+    let points = report.datasets.iter().flat_map(|dataset| &dataset.points);
+    let is_weak_above =
+        |point: &Point| is_weak(&point) && above.contains(&std::ptr::from_ref(point));
+    if report.verdict.grade == VerdictGrade::Solid {
+        format!(" ({hidden} of them are not above)")
+    } else if points.into_iter().any(is_weak_above) {
+        String::new()
+    } else {
+        "; every number above is solid".to_owned()
+    }
+}
+
+/// Whether the point was measured and its number is not solid.
+fn is_weak(point: &&Point) -> bool {
+    let measured = point.outcome.measured();
+    measured.is_some_and(|m| m.verdict.grade != VerdictGrade::Solid)
 }
 
 /// Verdict with its main cause; `None` if no point was measured.
@@ -68,10 +86,6 @@ pub(super) fn full(report: &Report) -> Option<Labelled> {
         .iter()
         .map(|(grade, count)| format!("{count} {}", grade.word()))
         .collect();
-    let is_weak = |point: &&Point| {
-        let measured = point.outcome.measured();
-        measured.is_some_and(|m| m.verdict.grade != VerdictGrade::Solid)
-    };
     let weak = |dataset: &Dataset| dataset.points.iter().filter(is_weak).count();
     let places: Vec<String> = headline(&report.datasets)
         .filter(|dataset| !dataset.derived)

@@ -47,25 +47,13 @@ pub use super::plain_engines::{io_uring_availability, open_io_uring};
 pub use memory::{Region, node_of_each, page_counts, resident_bytes};
 
 pub use super::portable::{ask_for_speed, busy_ns, on_console_events, reported};
+pub use super::posix_process::*;
 
-use super::MemoryLimit;
-use crate::thread_noise::ThreadNoise;
-use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
 
 /// Number of CPUs that the affinity calls below support.
 const CPU_BITS: usize = 1 << 17;
-
-/// Size of the base page in bytes.
-pub fn page_size() -> usize {
-    // SAFETY: sysconf takes a number and returns a number.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size)
-        .ok()
-        .filter(|size| size.is_power_of_two())
-        .unwrap_or(4096)
-}
 
 /// Physical memory of the machine, in bytes.
 pub fn physical_memory() -> Option<u64> {
@@ -133,117 +121,6 @@ pub fn running_cpu() -> Option<u32> {
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// Soft limits on address space, on private writable memory and on locked memory.
-pub fn memory_limits() -> Vec<MemoryLimit> {
-    let limit = |resource| {
-        let mut limit = MaybeUninit::<libc::rlimit>::uninit();
-        // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
-        unsafe {
-            (libc::getrlimit(resource, limit.as_mut_ptr()) == 0)
-                .then(|| limit.assume_init().rlim_cur)
-        }
-    };
-    #[allow(clippy::useless_conversion)] // 32 bits wide on 32-bit systems
-    let finite =
-        |value: Option<libc::rlim_t>| value.filter(|&v| v != libc::RLIM_INFINITY).map(u64::from);
-    vec![
-        ("RLIMIT_AS", finite(limit(libc::RLIMIT_AS))),
-        ("RLIMIT_DATA", finite(limit(libc::RLIMIT_DATA))),
-        ("RLIMIT_MEMLOCK", finite(limit(libc::RLIMIT_MEMLOCK))),
-    ]
-}
-
-/// Release of the kernel, such as `6.1.0-18-amd64`.
-pub fn kernel_release() -> Option<String> {
-    let mut names = MaybeUninit::<libc::utsname>::uninit();
-    // SAFETY: the kernel fills the whole structure when it returns 0, each field ended by a zero
-    // byte.
-    let release = unsafe {
-        if libc::uname(names.as_mut_ptr()) != 0 {
-            return None;
-        }
-        CStr::from_ptr((*names.as_ptr()).release.as_ptr())
-    };
-    Some(release.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
-}
-
-/// Host name.
-pub fn host_name() -> Option<String> {
-    let mut names = MaybeUninit::<libc::utsname>::uninit();
-    // SAFETY: the kernel fills the whole structure when it returns 0, each field ended by a zero
-    // byte.
-    let name = unsafe {
-        if libc::uname(names.as_mut_ptr()) != 0 {
-            return None;
-        }
-        CStr::from_ptr((*names.as_ptr()).nodename.as_ptr())
-    };
-    Some(name.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
-}
-
-/// Nanoseconds since some point in the past, on an even clock that is not adjusted.
-pub fn monotonic_ns() -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the kernel writes one timespec.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_RAW, &mut time) };
-    (time.tv_sec as u64)
-        .wrapping_mul(1_000_000_000)
-        .wrapping_add(time.tv_nsec as u64)
-}
-
-/// CPU time of this process, all threads together, in ns.
-pub fn process_cpu_ns() -> Option<u64> {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the kernel writes one timespec.
-    let result = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    (result == 0).then(|| {
-        (time.tv_sec as u64)
-            .wrapping_mul(1_000_000_000)
-            .wrapping_add(time.tv_nsec as u64)
-    })
-}
-
-/// CPU time of the calling thread in ns, system calls included.
-pub fn thread_cpu_ns() -> Option<u64> {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the kernel writes one timespec.
-    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    (result == 0).then(|| {
-        (time.tv_sec as u64)
-            .wrapping_mul(1_000_000_000)
-            .wrapping_add(time.tv_nsec as u64)
-    })
-}
-
-/// Page faults and context switches of the calling thread since it started.
-pub fn thread_noise() -> Option<ThreadNoise> {
-    const RUSAGE_THREAD: libc::c_int = 1; // the crate leaves it out on Android
-    let mut usage = MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
-    let usage = unsafe {
-        if libc::getrusage(RUSAGE_THREAD, usage.as_mut_ptr()) != 0 {
-            return None;
-        }
-        usage.assume_init()
-    };
-    let count = |value: libc::c_long| u64::try_from(value).unwrap_or(0);
-    Some(ThreadNoise {
-        minor_faults: count(usage.ru_minflt),
-        major_faults: count(usage.ru_majflt),
-        voluntary_switches: count(usage.ru_nvcsw),
-        involuntary_switches: count(usage.ru_nivcsw),
-    })
-}
-
 /// Units per second of the times in `/proc/stat`.
 pub fn jiffies_per_second() -> Option<f64> {
     // SAFETY: sysconf takes a number and returns a number.
@@ -278,11 +155,6 @@ pub fn share_one_heap() {
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
     }
-}
-
-/// Signal that ends a process whose file grows beyond its limit, unless it is handled.
-pub fn file_limit_signal() -> Option<i32> {
-    Some(libc::SIGXFSZ)
 }
 
 /// The two words of hardware capabilities that the kernel passes to every program.

@@ -89,6 +89,14 @@ mod posix_mapping;
     target_os = "macos",
     target_os = "freebsd"
 ))]
+mod posix_process;
+
+#[cfg(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "macos",
+    target_os = "freebsd"
+))]
 mod guarded_copy;
 
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]

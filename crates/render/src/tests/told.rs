@@ -3,7 +3,10 @@
 use super::super::figures::share;
 use super::super::{NamedReport, Options, RENDERERS, Renderer, by_name};
 use super::{render, reports};
-use report::{Cause, Coordinate, Limit, Outcome, Reason, Report, ReportVerdict, VerdictGrade};
+use report::{
+    Cause, Coordinate, Fact, Limit, Outcome, PlacementStratum, Reason, Report, ReportVerdict,
+    VcpuPlacement, VcpuPlacementEvidence, VerdictGrade,
+};
 
 /// Reports with solid points only, each with the index of the point that gets another outcome.
 fn solid_reports() -> Vec<(&'static str, Report, usize)> {
@@ -367,4 +370,68 @@ fn the_share_of_a_limit_is_that_of_the_quietest_moments() {
     assert!((typical - 93.6).abs() < 0.1, "{typical}");
     measured.also.insert("undisturbed".to_owned(), 236.0);
     assert_eq!(share(&measured, true), Some(100.0));
+}
+
+/// The verdict line of a report on a screen.
+fn trust_line(report: &Report) -> String {
+    let text = render("table", report, &Options::default());
+    let line = text.lines().find(|line| line.starts_with("Trust"));
+    line.expect("a verdict").to_owned()
+}
+
+#[test]
+fn numbers_that_count_and_are_not_above_are_named() {
+    let with_grades = |weak: &[u64]| {
+        let mut report = more_than_the_table();
+        for point in report.datasets.iter_mut().flat_map(|d| &mut d.points) {
+            if let Outcome::Measured(measured) = &mut point.outcome {
+                measured.verdict.grade = match weak.contains(&point.id) {
+                    true => VerdictGrade::Doubtful,
+                    false => VerdictGrade::Solid,
+                };
+            }
+        }
+        report.verdict = ReportVerdict::summarise(&report.datasets);
+        trust_line(&report)
+    };
+    // The table has the points 0 and 3 of eight.
+    assert!(with_grades(&[]).contains("6 of them are not above"));
+    assert!(with_grades(&[7]).contains("every number above is solid"));
+    let above = with_grades(&[0, 7]);
+    assert!(!above.contains("above"), "{above}");
+}
+
+#[test]
+fn the_placement_of_virtual_cpus_stands_in_the_machine_line() {
+    let first_line = |placements: &[VcpuPlacement]| {
+        let mut report = more_than_the_table();
+        report.provenance.host.system.virtualization = Fact::known("KVM".to_owned(), "test");
+        let points = report.datasets.iter_mut().flat_map(|d| &mut d.points);
+        for (point, placement) in points.zip(placements) {
+            if let Outcome::Measured(measured) = &mut point.outcome {
+                let stratum = PlacementStratum {
+                    placement: *placement,
+                    share: 1.0,
+                    rounds: 6,
+                    round_trip_ns: 54.0,
+                    samples: 6,
+                    median: Some(1e9),
+                    ci_low: None,
+                    ci_high: None,
+                    confidence: None,
+                };
+                measured.evidence.vcpu_placement = Some(VcpuPlacementEvidence {
+                    strata: vec![stratum],
+                    ..Default::default()
+                });
+            }
+        }
+        let text = render("table", &report, &Options::default());
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    let near = VcpuPlacement::SharedCache;
+    let far = VcpuPlacement::SamePackage;
+    assert!(!first_line(&[]).contains("vCPUs"));
+    assert!(first_line(&[near; 3]).contains("vCPUs with a shared cache"));
+    assert!(first_line(&[near, far]).contains("moves vCPUs"));
 }

@@ -4,7 +4,6 @@ use super::super::freebsd_answers as answers;
 use super::super::sysctl::Sysctl;
 use super::{Kernel, load};
 use crate::reported::{Reported, Told};
-use crate::thread_noise::ThreadNoise;
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 
@@ -80,25 +79,6 @@ pub fn free_memory() -> Option<u64> {
     let inactive = pages("vm.stats.vm.v_inactive_count").unwrap_or(0);
     free.checked_add(inactive)?
         .checked_mul(super::page_size() as u64)
-}
-
-/// Page faults and context switches of the calling thread since it started.
-pub fn thread_noise() -> Option<ThreadNoise> {
-    let mut usage = MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
-    let usage = unsafe {
-        if libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) != 0 {
-            return None;
-        }
-        usage.assume_init()
-    };
-    let count = |value: libc::c_long| u64::try_from(value).unwrap_or(0);
-    Some(ThreadNoise {
-        minor_faults: count(usage.ru_minflt),
-        major_faults: count(usage.ru_majflt),
-        voluntary_switches: count(usage.ru_nvcsw),
-        involuntary_switches: count(usage.ru_nivcsw),
-    })
 }
 
 /// Counts per second of kern.cp_time: the field `stathz` of kern.clockrate, which is the fourth of

@@ -17,13 +17,12 @@ pub use super::portable::{
     hardware_capabilities, jiffies_per_second, node_of_each, on_console_events, share_one_heap,
     stop_signals, zeroed_block,
 };
+pub use super::posix_process::*;
 pub use super::unix_files::*;
 pub use memory::{Region, page_counts, resident_bytes};
 
-use super::MemoryLimit;
 use super::sysctl::Sysctl;
-use std::ffi::{CStr, CString};
-use std::mem::MaybeUninit;
+use std::ffi::CString;
 
 /// False: the system describes itself by calls.
 pub const HAS_SYSTEM_FILES: bool = false;
@@ -33,16 +32,6 @@ pub const MEMORY_CALL: &str = "sysctl";
 
 /// Name of the call that returns the release of the kernel and the host name.
 pub const NAME_CALL: &str = "uname";
-
-/// Size of the base page in bytes.
-pub fn page_size() -> usize {
-    // SAFETY: sysconf takes a number and returns a number.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size)
-        .ok()
-        .filter(|size| size.is_power_of_two())
-        .unwrap_or(4096)
-}
 
 /// The kernel of this machine.
 struct Kernel;
@@ -113,106 +102,8 @@ fn load() -> Option<(f64, String)> {
     (count == 1).then(|| (averages[0], "getloadavg".to_owned()))
 }
 
-/// Soft limits on address space, on private writable memory and on locked memory.
-pub fn memory_limits() -> Vec<MemoryLimit> {
-    let limit = |resource| {
-        let mut limit = MaybeUninit::<libc::rlimit>::uninit();
-        // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
-        let limit = unsafe {
-            (libc::getrlimit(resource, limit.as_mut_ptr()) == 0).then(|| limit.assume_init())
-        };
-        let soft = limit
-            .map(|limit| limit.rlim_cur)
-            .filter(|&soft| soft != libc::RLIM_INFINITY);
-        soft.and_then(|soft| u64::try_from(soft).ok())
-    };
-    vec![
-        ("RLIMIT_AS", limit(libc::RLIMIT_AS)),
-        ("RLIMIT_DATA", limit(libc::RLIMIT_DATA)),
-        ("RLIMIT_MEMLOCK", limit(libc::RLIMIT_MEMLOCK)),
-    ]
-}
-
 /// True if the program has rights that its caller lacks: it is set-user-ID or set-group-ID.
 pub fn elevated() -> bool {
     // SAFETY: no arguments; return numbers.
     unsafe { libc::getuid() != libc::geteuid() || libc::getgid() != libc::getegid() }
-}
-
-/// One of the names that uname returns.
-fn name(of: fn(&libc::utsname) -> *const libc::c_char) -> Option<String> {
-    let mut names = MaybeUninit::<libc::utsname>::uninit();
-    // SAFETY: the kernel fills the whole structure unless it returns -1, each field ended by a zero
-    // byte.
-    let text = unsafe {
-        if libc::uname(names.as_mut_ptr()) == -1 {
-            return None;
-        }
-        CStr::from_ptr(of(names.assume_init_ref()))
-            .to_string_lossy()
-            .into_owned()
-    };
-    Some(text).filter(|text| !text.is_empty())
-}
-
-/// Release of the kernel.
-pub fn kernel_release() -> Option<String> {
-    name(|names| names.release.as_ptr())
-}
-
-/// Host name.
-pub fn host_name() -> Option<String> {
-    name(|names| names.nodename.as_ptr())
-}
-
-/// Nanoseconds since some point in the past, on an even clock.
-pub fn monotonic_ns() -> u64 {
-    #[cfg(target_os = "macos")]
-    const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC_RAW;
-    #[cfg(not(target_os = "macos"))]
-    const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the kernel writes one timespec.
-    unsafe { libc::clock_gettime(CLOCK, &mut time) };
-    (time.tv_sec as u64)
-        .wrapping_mul(1_000_000_000)
-        .wrapping_add(time.tv_nsec as u64)
-}
-
-/// CPU time of this process, all threads together, in ns.
-pub fn process_cpu_ns() -> Option<u64> {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the kernel writes one timespec.
-    let result = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    (result == 0).then(|| {
-        (time.tv_sec as u64)
-            .wrapping_mul(1_000_000_000)
-            .wrapping_add(time.tv_nsec as u64)
-    })
-}
-
-/// CPU time of the calling thread in ns, system calls included.
-pub fn thread_cpu_ns() -> Option<u64> {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the kernel writes one timespec.
-    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    (result == 0).then(|| {
-        (time.tv_sec as u64)
-            .wrapping_mul(1_000_000_000)
-            .wrapping_add(time.tv_nsec as u64)
-    })
-}
-
-/// Signal that ends a process whose file grows beyond its limit, unless it is handled.
-pub fn file_limit_signal() -> Option<i32> {
-    Some(libc::SIGXFSZ)
 }
