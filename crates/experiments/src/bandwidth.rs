@@ -9,7 +9,9 @@ use crate::curve::{self, Saturation};
 use crate::difference::{Difference, Figure};
 use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::{Levels, MEMORY, Target};
-use crate::lists::{OperationSpec, Operations, PageModes, Widths, fixed_thread_counts};
+use crate::lists::{
+    OperationSpec, Operations, PageModes, Widths, fixed_thread_counts, refuse_too_large,
+};
 use crate::nodes::requested_nodes;
 use crate::placement::Placing;
 use crate::series::{highest, unique};
@@ -20,7 +22,7 @@ use host::memory::{PageMode, Place};
 use kernels::{CodeOrigin, Operation, PREFETCH_DISTANCE, Policy, Width};
 use report::{Axis, Dataset, Finding, Point, Quantity, REQUESTED_THREADS};
 use std::collections::BTreeMap;
-use units::error::{Error, Result};
+use units::error::Result;
 use units::{Bytes, CpuList, SizeList, ThreadCount, ThreadList, counted, significant};
 
 /// Operations, sizes, threads and pages of the experiment.
@@ -166,14 +168,7 @@ impl Bandwidth {
             hidden: None,
         };
         if let Some(sizes) = &self.settings.sizes {
-            let fits = |size: &Bytes| size.0.saturating_mul(threads as u64) <= scope.usable().0;
-            if let Some(size) = sizes.0.iter().find(|size| !fits(size)) {
-                return Err(Error::usage(format!(
-                    "too much memory: {size} for each of {threads} threads; {} may be used; type \
-                     smaller --sizes",
-                    scope.usable()
-                )));
-            }
+            refuse_too_large(sizes, threads as u64, scope.usable())?;
             return Ok(sizes.0.iter().map(named).collect());
         }
         Ok(match self.detail {

@@ -11,7 +11,8 @@ use crate::difference::{ComparisonResult, Difference, Figure};
 use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::{Levels, MEMORY, Target};
 use crate::lists::{
-    ChainMode, ChainModes, Count, Counts, PageModes, Region, Regions, thread_counts_on,
+    ChainMode, ChainModes, Count, Counts, PageModes, Region, Regions, for_each_thread,
+    refuse_too_large, thread_counts_on,
 };
 use crate::nodes::requested_nodes;
 use crate::steps::rises;
@@ -296,24 +297,8 @@ impl Latency {
         } else {
             walkers.cpus.len() as u64
         };
-        match sizes
-            .0
-            .iter()
-            .find(|&&size| size.0.saturating_mul(chains) > scope.usable().0)
-        {
-            Some(size) => {
-                let each = if chains > 1 {
-                    format!(" for each of {chains} threads")
-                } else {
-                    String::new()
-                };
-                let usable = scope.usable();
-                Err(Error::usage(format!(
-                    "too much memory: {size}{each}; {usable} may be used; type smaller --sizes"
-                )))
-            }
-            None => Ok(sizes.0.iter().map(named).collect()),
-        }
+        refuse_too_large(sizes, chains, scope.usable())?;
+        Ok(sizes.0.iter().map(named).collect())
     }
 
     fn strides(&self, line: Bytes) -> Result<Vec<Bytes>> {
@@ -542,11 +527,7 @@ fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str, region: Option<R
         _ => 2,
     };
     let chains = work.chains().len() as u64;
-    let each = if chains > 1 {
-        format!(" for each of {chains} threads")
-    } else {
-        String::new()
-    };
+    let each = for_each_thread(chains);
     let needed = Bytes(work.slot().0.saturating_mul(chains));
     let no_room = scope.no_room(needed, format_args!("{}{each}", work.bytes));
     let walkers = u64::from(work.walkers) * if work.shared { work.threads() } else { 1 };

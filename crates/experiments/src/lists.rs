@@ -10,7 +10,7 @@ use report::HostFacts;
 use std::fmt;
 use std::str::FromStr;
 use units::error::{Error, Result};
-use units::{ParseError, ThreadCount, ThreadList, counted, parse_list};
+use units::{Bytes, ParseError, SizeList, ThreadCount, ThreadList, counted, parse_list};
 
 /// Defines lists whose elements are parsed one by one.
 #[macro_export]
@@ -61,6 +61,27 @@ lists! {
     Quantities of Studied;
     /// Ways to spread memory over nodes.
     Interleavings of Spread;
+}
+
+/// End of a phrase about memory that every thread needs; empty for one thread.
+pub(super) fn for_each_thread(threads: u64) -> String {
+    if threads == 1 {
+        String::new()
+    } else {
+        format!(" for each of {threads} threads")
+    }
+}
+
+/// Refuses the first of `sizes` that `threads` threads cannot have at once in `usable` bytes.
+pub(super) fn refuse_too_large(sizes: &SizeList, threads: u64, usable: Bytes) -> Result<()> {
+    let fits = |size: &&Bytes| size.0.saturating_mul(threads) <= usable.0;
+    match sizes.0.iter().find(|size| !fits(size)) {
+        None => Ok(()),
+        Some(size) => Err(Error::usage(format!(
+            "too much memory: {size}{}; {usable} may be used; type smaller --sizes",
+            for_each_thread(threads)
+        ))),
+    }
 }
 
 /// Kinds of pages that this machine has, smallest first. Reserved pages are included for each pool

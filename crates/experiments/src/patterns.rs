@@ -7,7 +7,7 @@ use crate::coordinates::{coordinates, name, number};
 use crate::difference::{ComparisonResult, Difference};
 use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::{Levels, Target};
-use crate::lists::{OrderKind, Orders, PageModes, Widths, thread_counts};
+use crate::lists::{OrderKind, Orders, PageModes, Widths, refuse_too_large, thread_counts};
 use engine::{StreamWork, TableOrder, Work};
 use host::memory::PageMode;
 use kernels::{
@@ -296,17 +296,7 @@ impl Patterns {
             }
             return Ok(targets);
         };
-        if let Some(size) = sizes
-            .0
-            .iter()
-            .find(|s| s.0.saturating_mul(threads as u64) > scope.usable().0)
-        {
-            return Err(Error::usage(format!(
-                "too much memory: {size} for each of {threads} threads; {} may be used; type \
-                 smaller --sizes",
-                scope.usable()
-            )));
-        }
+        refuse_too_large(sizes, threads as u64, scope.usable())?;
         Ok(sizes
             .0
             .iter()

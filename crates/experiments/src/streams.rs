@@ -3,7 +3,7 @@
 use crate::coordinates::{coordinates, name, number};
 use crate::experiment::{Bound, Draft, Scope};
 use crate::hierarchy::MEMORY;
-use crate::lists::{OperationSpec, Operations, is_reference_kernel};
+use crate::lists::{OperationSpec, Operations, for_each_thread, is_reference_kernel};
 use engine::{StreamWork, Work};
 use host::memory::Place;
 use kernels::{BLOCK_BYTES, Family, Operation, Policy};
@@ -73,12 +73,7 @@ pub fn draft_point(
     let unsupported = format!("{}/{}", work.operation, work.width);
     let name = kernel.as_ref().map_or(unsupported, |k| k.name.clone());
     let coordinates = stream_coordinates(&work, requested, &name, level);
-    let threads = work.cpus.len();
-    let each = if threads == 1 {
-        String::new()
-    } else {
-        format!(" for each of {threads} threads")
-    };
+    let each = for_each_thread(work.cpus.len() as u64);
     let no_room = scope.no_room(Bytes(memory), format_args!("{}{each}", work.bytes));
     let work = match kernel {
         Err(reason) => Err(Outcome::Unsupported { reason }),

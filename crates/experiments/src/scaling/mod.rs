@@ -9,7 +9,8 @@ use crate::coordinates::{name, number};
 use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::{Levels, MEMORY};
 use crate::lists::{
-    OperationSpec, Operations, PageModes, Placement, Placements, Widths, thread_counts,
+    OperationSpec, Operations, PageModes, Placement, Placements, Widths, refuse_too_large,
+    thread_counts,
 };
 use crate::placement::{Placing, kinds};
 use crate::streams::{check_sizes, draft_point, fitted, rounded_sizes};
@@ -234,15 +235,8 @@ impl Scaling {
         let Some(sizes) = &self.settings.sizes else {
             return Ok(vec![levels.memory]);
         };
-        let fits = |size: &&Bytes| size.0.saturating_mul(threads as u64) > scope.usable().0;
-        match sizes.0.iter().find(fits) {
-            Some(size) => Err(Error::usage(format!(
-                "too much memory: {size} for each of {threads} threads; {} may be used; type \
-                 smaller --sizes",
-                scope.usable()
-            ))),
-            None => Ok(sizes.0.clone()),
-        }
+        refuse_too_large(sizes, threads as u64, scope.usable())?;
+        Ok(sizes.0.clone())
     }
 
     /// Points of one set of CPUs: every operation, size, width and kind of pages.
