@@ -16,6 +16,27 @@ def targets() -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True)
+class Library:
+    """A part of the program that no crate brings."""
+
+    name: str
+    license: str
+    text: str
+    """File in packaging/licenses."""
+    where: str
+
+
+LIBRARIES = [
+    Library("Rust standard library", "MIT OR Apache-2.0", "rust.txt", "in every program"),
+    Library("musl", "MIT", "musl.txt", "in programs for Linux"),
+    Library("mingw-w64", "ZPL-2.1", "mingw-w64.txt", "in programs for Windows"),
+    Library("libunwind", "Apache-2.0 WITH LLVM-exception", "libunwind.txt", "in programs for Windows"),
+    Library("FreeBSD start-up code", "BSD-2-Clause", "freebsd.txt", "in programs for FreeBSD"),
+    Library("DejaVu fonts", "Bitstream-Vera", "dejavu.txt", "in every program"),
+]
+
+
+@dataclass(frozen=True)
 class Crate:
     """One crate of others that the program contains."""
 

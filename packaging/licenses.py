@@ -9,19 +9,10 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from dependencies import ROOT, Crate, crates
+from dependencies import LIBRARIES, ROOT, Crate, crates
 
 PAGE = ROOT / "docs/third-party-licenses.txt"
 TEXTS = Path(__file__).resolve().parent / "licenses"
-# Libraries that no crate brings, and who has them.
-LIBRARIES = [
-    ("rust.txt", "Rust standard library, in every program"),
-    ("musl.txt", "musl, in programs for Linux"),
-    ("mingw-w64.txt", "mingw-w64, in programs for Windows"),
-    ("libunwind.txt", "libunwind, in programs for Windows"),
-    ("freebsd.txt", "start-up code of FreeBSD, in programs for FreeBSD"),
-    ("dejavu.txt", "DejaVu fonts, in every program"),
-]
 RULE = "=" * 100
 NAMES = re.compile(r"(UN)?LICEN[CS]E|COPYING|NOTICE", re.IGNORECASE)
 
@@ -53,11 +44,11 @@ def page() -> str:
     out = ["Licences of everything that is in the program memgauge.", ""]
     out += ["memgauge itself: MIT OR Apache-2.0.", ""]
     out += [f"{crate.name} {crate.version}: {crate.license}" for crate in listed]
-    out += [f"{title}: its text follows" for _, title in LIBRARIES]
+    out += [f"{library.name}: {library.license}, {library.where}" for library in LIBRARIES]
     if without:
         out += ["", "These crates name a licence and carry no text of it:", *without]
-    for name, title in LIBRARIES:
-        out += ["", RULE, title, RULE, "", (TEXTS / name).read_text().strip()]
+    for library in LIBRARIES:
+        out += ["", RULE, library.name, RULE, "", (TEXTS / library.text).read_text().strip()]
     for text, labels in sorted(texts.items(), key=lambda item: item[1]):
         out += ["", RULE, *sorted(labels), RULE, "", text]
     return "\n".join(out) + "\n"

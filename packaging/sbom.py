@@ -18,15 +18,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
-from dependencies import crates
-
-# Parts that no crate brings: name, licence.
-LIBRARIES = [
-    ("rust-std", "MIT OR Apache-2.0"),
-    ("musl", "MIT"),
-    ("mingw-w64-runtime", "ZPL-2.1"),
-    ("dejavu-fonts", "Bitstream-Vera"),
-]
+from dependencies import LIBRARIES, crates
 
 
 def component(name: str, version: str | None, terms: str, **rest) -> Component:
@@ -66,7 +58,8 @@ def contents(version: str) -> Bom:
                 hashes=[HashType(alg=HashAlgorithm.SHA_256, content=crate.sha256)],
             )
         )
-    parts += [component(name, None, terms, bom_ref=name) for name, terms in LIBRARIES]
+    for library in LIBRARIES:
+        parts.append(component(library.name, None, library.license, bom_ref=library.name))
     for part in parts:
         bom.components.add(part)
     bom.register_dependency(program, parts)

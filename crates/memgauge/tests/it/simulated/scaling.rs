@@ -894,7 +894,11 @@ fn settings_that_make_no_sense_are_refused() {
         ("--model-size 0", "model size not possible: 0 B"),
         ("--model-size 8GB --ops write", "model size without reads"),
         ("--sizes 10", "too small a size: 10 B"),
-        ("--sizes 8TiB", "too much memory: 8 TiB for each of"),
+        ("--sizes 8TiB --threads 1", "too much memory: 8 TiB; "),
+        (
+            "--sizes 8TiB --threads 2",
+            "too much memory: 8 TiB for each of 2 threads; ",
+        ),
     ] {
         let refused = lab::plan(&on, request(vec![scaling(options)], &on))
             .err()
