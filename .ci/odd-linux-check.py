@@ -22,7 +22,7 @@ CODES = {
     # Reserved huge pages exist in few environments.
     "pool": {DONE, INCOMPLETE, UNSUPPORTED},
 }
-# What is missing in an environment, by command: exit code, and a word of the reason.
+# Commands that an environment cannot do: exit code, and a word of the reason.
 NO_RING = {"io.io_uring": (UNSUPPORTED, "no io_uring")}
 FILTERED = {"io.io_uring": (UNSUPPORTED, "a container's filter of system calls")}
 ENGINES = ("sync", "mmap", "aio", "io_uring", "null")

@@ -13,7 +13,7 @@ class Place
   end
 end
 
-# What a formula inherits from.
+# The class that a formula inherits from.
 class Formula
   class << self
     %i[desc homepage license version].each { |name| define_method(name) { |*| } }

@@ -58,8 +58,8 @@ impl Mapping {
     }
 
     /// Like [`Mapping::new`], for memory at `place`. Systems that choose a node when memory is
-    /// mapped (Windows) request it here. The others do in [`Mapping::place`], which has to be called
-    /// in any case.
+    /// mapped (Windows) request it here. Other systems choose it in [`Mapping::place`], which has to be
+    /// called in any case.
     ///
     /// # Errors
     /// Like [`Mapping::new`].

@@ -15,7 +15,7 @@ const OPERATIONS: [&str; 3] = ["read", "write", "copy"];
 struct Variant {
     /// Ending of the operations' names.
     ending: &'static str,
-    /// Name of the row, behind that of the level.
+    /// Word behind the level in the name of the row.
     row: &'static str,
     meaning: &'static str,
 }

@@ -17,8 +17,8 @@ pub struct SystemFiles {
 }
 
 impl SystemFiles {
-    /// Files of this machine. None exist on a system that reports by calls only: a file at such a
-    /// path is another program's.
+    /// Files of this machine. A system that reports by calls only has none: a file at such a path
+    /// is another program's.
     pub fn real() -> Self {
         Self::under("/")
     }
