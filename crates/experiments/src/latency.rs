@@ -795,7 +795,7 @@ fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
     let cost = Difference::shown(large.or(packed)?, small)?;
     let ns = cost.amount();
     let (low, high) = cost.amount_interval();
-    let costs = format!("{ns:.0} ns (95% CI {:.0} to {high:.0})", low.max(0.0));
+    let costs = format!("{ns:.1} ns (95% CI {:.0} to {high:.0})", low.max(0.0));
     let packed = packed.and_then(Figure::new);
     let slow = cost.to.value;
     let fast = cost.from.value;
@@ -803,15 +803,15 @@ fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
         Some(_) => (
             "page-walk-cost",
             format!(
-                "TLB misses add {costs} to a memory load: {slow:.0} ns with {base} pages, \
-                 {fast:.0} ns with huge pages."
+                "TLB misses add {costs} to a memory load: {slow:.1} ns with {base} pages, \
+                 {fast:.1} ns with huge pages."
             ),
         ),
         None => (
             "page-locality",
             format!(
-                "TLB misses and closed memory rows add {costs} to a memory load: {slow:.0} ns in \
-                 random order, {fast:.0} ns in random order within {}.",
+                "TLB misses and closed memory rows add {costs} to a memory load: {slow:.1} ns in \
+                 random order, {fast:.1} ns in random order within {}.",
                 Bytes(least)
             ),
         ),

@@ -401,7 +401,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Puts the points of a phase into their datasets. New points are appended for now. Others
+    /// Puts the points of a phase into their datasets. Points that the plan did not have yet
+    /// are appended; `end` puts them in order. Others
     /// replace unmeasured points with their numbers. Points without a dataset count as unplanned.
     fn phase(&mut self, read: JournalPhase, length: u64) {
         self.kept = self.kept.saturating_add(length);

@@ -1,4 +1,5 @@
-//! CPUs that compete for caches, by timing and by the system's report.
+//! Findings: the CPUs that compete for each cache by timing, and disagreement with the system's
+//! report.
 
 use super::measured_curve::{MeasuredCurve, finding, note, value};
 use super::points::SHARED;

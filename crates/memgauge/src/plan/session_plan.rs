@@ -18,7 +18,8 @@ pub struct Plan {
     pub sampling: Sampling,
     /// Expected time.
     pub estimate: Nanos,
-    /// Rate at which fresh memory becomes usable.
+    /// Bytes per second at which newly mapped memory is faulted in. The time of mapping follows
+    /// from it.
     pub fault: BytesPerSecond,
     /// Parts that were shortened or left out, in words.
     pub shortened: Vec<String>,

@@ -31,7 +31,7 @@ struct Record<'a> {
 
 impl Record<'_> {
     /// The value of type `T` at `offset` of the record; `None` if the record is shorter. `T` has to
-    /// be a structure of numbers, for which any bytes are a value.
+    /// consist of integers only, for which every bit pattern is valid.
     fn at<T: Copy>(&self, offset: usize) -> Option<T> {
         let end = offset.checked_add(size_of::<T>())?;
         let bytes = self.bytes.get(offset..end)?;
