@@ -51,6 +51,7 @@ fn put_together(files: &SystemFiles, reported: &Reported) -> HostFacts {
         pages: system::pages(files, reported),
         system: system::system(files, reported),
         environment: system::environment(files, &topology, reported),
+        gpus: Vec::new(),
         topology,
         memory,
     }

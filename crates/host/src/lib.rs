@@ -9,6 +9,7 @@
 //! - `noise`: disturbances of a thread, activity of the system
 //! - `interrupt`: the stop request
 //! - `privilege`: rights that the caller lacks
+//! - `gpu`: devices with memory of their own, reached through their drivers
 //! - `storage`: opens files and devices, moves blocks
 //!
 //! Every system call is in `os`. Every processor instruction that needs `unsafe` is in `processor`
@@ -19,6 +20,8 @@ pub mod counter;
 pub mod cpu;
 pub mod documented;
 pub mod facts;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod interrupt;
 pub mod memory;
 pub mod noise;

@@ -397,6 +397,20 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
         "undisturbed_share",
         "share of the samples with a moment that reached `undisturbed`",
     ),
+    axis("device", "number of the GPU, as in `memgauge list gpus`"),
+    axis("groups", "work-groups that a kernel on a GPU has"),
+    axis(
+        "host_memory",
+        "main memory of a transfer from or to a GPU: pinned or pageable",
+    ),
+    also(
+        "ns_per_transfer",
+        "time of a transfer from or to a GPU, in ns",
+    ),
+    also(
+        "device_share",
+        "time of a sample by the GPU's clock as a share of the host's time, median",
+    ),
 ];
 
 /// Finds a column by its heading; `None` if unknown.

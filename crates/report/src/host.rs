@@ -1,59 +1,13 @@
 //! Facts about the machine, each with its source.
 
 use super::documented::DocumentedFigure;
+use super::fact::Fact;
+use super::gpu::GpuFacts;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use units::{Bytes, BytesPerSecond, CpuList, Hertz};
-
-/// A fact and its source. If the fact is unknown, `value` is `null` and `source` is the reason.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct Fact<T> {
-    /// Value of the fact.
-    pub value: Option<T>,
-    /// A file, a CPUID leaf, a system call, or the reason why the fact is unknown.
-    pub source: String,
-}
-
-impl<T> Fact<T> {
-    /// A fact that the writer of the report did not record.
-    fn unrecorded() -> Self {
-        Fact {
-            value: None,
-            source: "the report was written without it".to_owned(),
-        }
-    }
-
-    /// A fact with `value`, read from `source`.
-    pub fn known(value: T, source: impl Into<String>) -> Self {
-        Fact {
-            value: Some(value),
-            source: source.into(),
-        }
-    }
-
-    /// An unknown fact with the reason.
-    pub fn unknown(reason: impl Into<String>) -> Self {
-        Fact {
-            value: None,
-            source: reason.into(),
-        }
-    }
-
-    /// The value; `None` if unknown.
-    pub fn get(&self) -> Option<&T> {
-        self.value.as_ref()
-    }
-}
-
-/// A fact that reports of older versions lack.
-impl<T> Default for Fact<T> {
-    fn default() -> Self {
-        Fact::unknown("not in the reports of the version that wrote this one")
-    }
-}
 
 /// Bytes that one core's L1 data cache can deliver and accept per core clock cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -456,6 +410,9 @@ pub struct HostFacts {
     pub system: SystemFacts,
     /// Settings and conditions.
     pub environment: Environment,
+    /// Devices with memory of their own that the session measured; left out if there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<GpuFacts>,
 }
 
 impl HostFacts {
@@ -507,6 +464,7 @@ impl HostFacts {
                 cpu_quota: Fact::unknown(reason),
             },
             environment: Environment::unknown(reason),
+            gpus: Vec::new(),
         }
     }
 }

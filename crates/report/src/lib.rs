@@ -11,6 +11,8 @@ mod csv_table;
 mod dataset;
 mod documented;
 mod evidence;
+mod fact;
+mod gpu;
 mod health;
 mod host;
 mod journal;
@@ -38,10 +40,12 @@ pub use evidence::{
     Cause, CauseCount, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, SmtInterference,
     SystemActivity, Verdict, VerdictGrade,
 };
+pub use fact::Fact;
+pub use gpu::GpuFacts;
 pub use health::{Health, HealthFigure, HealthState};
 pub use host::{
-    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryBus,
-    MemoryFacts, Node, PageFacts, PortWidth, Swap, SystemFacts, Topology,
+    Cache, CacheKind, Cpu, CpuFacts, Environment, HostFacts, HugePool, MemoryBus, MemoryFacts,
+    Node, PageFacts, PortWidth, Swap, SystemFacts, Topology,
 };
 pub use journal::{
     ChangedSample, EarlierSamples, Journal, JournalLine, JournalPhase, JournalPoint, PointLines,

@@ -90,6 +90,8 @@ pub struct Measured {
     /// - Storage: `bytes_per_second`, `cpu_ns_per_operation`. Of every operation, in ns:
     ///   `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max`. Of
     ///   several threads `fairness`. If there were any, `errors`, `short`, `behind`.
+    /// - GPUs: `device_share`, the median time by the device's clock as a share of the host's.
+    ///   `ns_per_transfer`.
     pub also: BTreeMap<String, f64>,
     /// Background traffic; left out if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

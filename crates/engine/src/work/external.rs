@@ -23,6 +23,11 @@ pub trait ExternalWork: Debug + Send + Sync {
     /// The CPU of each thread.
     fn cpus(&self) -> &[u32];
 
+    /// True if the quantity is a rate, false if it is a time.
+    fn higher_is_better(&self) -> bool {
+        true
+    }
+
     /// The implementation that executes the work.
     ///
     /// # Errors

@@ -204,7 +204,8 @@ impl Work {
     /// True if the quantity is a rate, false if it is a time.
     pub fn higher_is_better(&self) -> bool {
         match self {
-            Work::Stream(_) | Work::Lock(_) | Work::External(_) => true,
+            Work::Stream(_) | Work::Lock(_) => true,
+            Work::External(w) => w.work().higher_is_better(),
             Work::Chase(_) | Work::Instruction(_) | Work::HandOff(_) => false,
             Work::Loaded(w) => w.chase().is_none(),
         }

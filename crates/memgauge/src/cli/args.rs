@@ -9,6 +9,8 @@ use super::fleet_options::FleetOptions;
 use super::formats::{
     Formats, Values, comparison_output, format_named, preferred, report_output, uses,
 };
+#[cfg(feature = "gpu")]
+use super::gpu_options::GpuOptions;
 use super::health_options::HealthOptions;
 #[cfg(feature = "storage")]
 use super::io_options::IoOptions;
@@ -53,6 +55,9 @@ pub enum Command {
     /// Operations per second of files and block devices, and how long each takes
     #[cfg(feature = "storage")]
     Io(Box<IoOptions>),
+    /// Bandwidth, latency and transfers of the memory of GPUs
+    #[cfg(feature = "gpu")]
+    Gpu(Box<GpuOptions>),
     /// Say whether this machine is as fast as expected, in at most 60 s
     ///
     /// The first measurement takes at most 60% of the budget. The rest is for slow figures, which
@@ -149,6 +154,9 @@ pub enum Listed {
     /// I/O engines of this machine
     #[cfg(feature = "storage")]
     Engines,
+    /// GPUs and other devices that drivers offer, with every fact and its source
+    #[cfg(feature = "gpu")]
+    Gpus,
     /// Saved sessions: when, where, how, and how far they can be trusted
     Runs,
 }

@@ -8,7 +8,11 @@ pub fn experiments() -> impl Iterator<Item = &'static ExperimentRow> {
     let storage = [&storage::STORAGE_EXPERIMENT];
     #[cfg(not(feature = "storage"))]
     let storage = [];
-    EXPERIMENTS.iter().chain(storage)
+    #[cfg(feature = "gpu")]
+    let gpu = &gpu::GPU_EXPERIMENTS;
+    #[cfg(not(feature = "gpu"))]
+    let gpu = &[];
+    EXPERIMENTS.iter().chain(storage).chain(gpu)
 }
 
 /// True if `name` is a storage engine, which has no instructions of this program.

@@ -27,6 +27,10 @@ pub fn check_effects(cli: &Cli, matches: &ArgMatches) -> Result<()> {
         Command::Io(o) => typed_options
             .check(&o.settings)
             .and_then(|()| typed_options.check(&o.common)),
+        #[cfg(feature = "gpu")]
+        Command::Gpu(o) => typed_options
+            .check(&o.settings)
+            .and_then(|()| typed_options.check(&o.common)),
         Command::Health(o) => typed_options
             .check(o.as_ref())
             .and_then(|()| typed_options.check(&o.common)),

@@ -4,6 +4,8 @@ use super::args::{ListFormat, ListOptions, Listed};
 use super::catalogue::experiments;
 #[cfg(feature = "storage")]
 use super::engines;
+#[cfg(feature = "gpu")]
+use super::gpu;
 use super::processors;
 use super::runs;
 use super::terminal::{terminal_width, to_stdout};
@@ -77,6 +79,10 @@ pub fn list(options: &ListOptions) -> Result<()> {
         Listed::Engines if json => to_json(&engines::entries())?,
         #[cfg(feature = "storage")]
         Listed::Engines => engines::table(),
+        #[cfg(feature = "gpu")]
+        Listed::Gpus if json => to_json(&host::gpu::devices()?)?,
+        #[cfg(feature = "gpu")]
+        Listed::Gpus => gpu::table(&host::gpu::devices()?),
         Listed::Processors if json => to_json(&processors::entries(options.name.as_deref())?)?,
         Listed::Processors => processors::table(options.name.as_deref())?,
         Listed::Runs if json => to_json(&runs::entries())?,

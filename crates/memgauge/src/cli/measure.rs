@@ -20,7 +20,7 @@ use experiments::{Detail, Experiment, ExperimentRow, LastLevel};
 use host::counter;
 use host::facts::{SystemFiles, discover};
 use host::interrupt::StopFlag;
-use report::{CHOSEN_PROFILE, HostFacts, Launch, Report, RunStatus};
+use report::{CHOSEN_PROFILE, GpuFacts, HostFacts, Launch, Report, RunStatus};
 use std::collections::BTreeMap;
 use units::error::{Error, Result};
 use units::{CpuList, Nanos, ParseError, counted};
@@ -117,6 +117,8 @@ pub(super) struct Defaults {
     pub(super) sampling: Sampling,
     /// Makes the runner of external work; `None` if there is no such work.
     pub(super) external: Option<MakeRunner>,
+    /// Devices that are measured, for the facts in the report.
+    pub(super) gpus: Vec<GpuFacts>,
     /// Largest number of points.
     pub(super) max_points: usize,
     /// Place among the processes of a launcher; `None` without one.
@@ -133,6 +135,7 @@ impl Defaults {
             budget: SINGLE_BUDGET,
             sampling,
             external: None,
+            gpus: Vec::new(),
             max_points: MAX_POINTS,
             launch: launch(),
             judge: None,
@@ -149,7 +152,8 @@ pub(super) fn measure(
 ) -> Result<Exit> {
     let started = counter::monotonic();
     let files = SystemFiles::real();
-    let facts = discover(&files);
+    let mut facts = discover(&files);
+    facts.gpus = std::mem::take(&mut defaults.gpus);
     let cpus = choose_cpus(&facts, requested.pool.cpus.as_ref())?;
     let resume = options.resume.as_deref().map(Resume::open).transpose()?;
     let mut request = make_request(experiments, options, &defaults, requested, cpus)?;

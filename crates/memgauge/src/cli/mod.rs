@@ -19,6 +19,10 @@ mod folders;
 mod formats;
 mod generate;
 mod given;
+#[cfg(feature = "gpu")]
+mod gpu;
+#[cfg(feature = "gpu")]
+mod gpu_options;
 mod health;
 mod health_options;
 #[cfg(feature = "storage")]
@@ -136,6 +140,8 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<Exit> {
         Some(Command::Experiment(request)) => measure::experiment(request, words),
         #[cfg(feature = "storage")]
         Some(Command::Io(options)) => io::io(*options, words),
+        #[cfg(feature = "gpu")]
+        Some(Command::Gpu(options)) => gpu::gpu(*options, words),
         Some(Command::Health(options)) => health::run(*options, words),
         Some(Command::List(options)) => list::list(&options).map(|()| Exit::Done),
         Some(Command::Report(options)) => output::report(&options),

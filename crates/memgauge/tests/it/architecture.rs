@@ -37,6 +37,10 @@ const CRATES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "gpu",
+        &["units", "stats", "report", "host", "engine", "experiments"],
+    ),
+    (
         "simulated",
         &[
             "units", "stats", "report", "host", "kernels", "engine", "storage",
@@ -55,6 +59,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "verdict",
             "experiments",
             "storage",
+            "gpu",
             "render",
         ],
     ),
@@ -290,7 +295,7 @@ fn the_program_is_built_without_the_simulated_machine() {
     assert!(!reached.contains("simulated"), "{reached:?}");
 }
 
-/// `.ci/run` builds the program without storage; this test checks what that build leaves out.
+/// `.ci/run` builds the program without storage and GPUs. This test checks what is left out.
 #[test]
 fn storage_can_be_left_out() {
     let manifests = manifests();
@@ -305,6 +310,10 @@ fn storage_can_be_left_out() {
         "storage=[\"dep:storage\",\"host/storage\"]"
     ));
     assert!(line("host", "io-uring={workspace=true,optional=true}"));
+    // So can GPUs.
+    assert!(line("memgauge", "gpu={workspace=true,optional=true}"));
+    assert!(line("memgauge", "gpu=[\"dep:gpu\",\"host/gpu\"]"));
+    assert!(line("host", "libloading={workspace=true,optional=true}"));
     let below = ["engine", "verdict", "experiments", "render"];
     for name in below {
         let words = manifests[name].replace("-", "_");

@@ -919,7 +919,7 @@ fn advised(typed: &str, refusal: &str) -> Option<String> {
         .next()
         .filter(|word| !["or", "alone"].contains(word))?;
     let mut words: Vec<String> = typed.split_whitespace().map(str::to_owned).collect();
-    if ["io", "report", "list", "generate", "compare"].contains(&words.first()?.as_str()) {
+    if ["io", "gpu", "report", "list", "generate", "compare"].contains(&words.first()?.as_str()) {
         return None;
     }
     // A value may be part of the word of its option.

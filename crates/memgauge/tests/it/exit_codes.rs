@@ -5,7 +5,7 @@ use memgauge::cli::EXIT_CODES;
 use std::path::Path;
 
 /// Every command with an option that it does not have.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "",
     "run",
     "bandwidth",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 20] = [
     "instructions",
     "locks",
     "io",
+    "gpu",
     "list",
     "report",
     "compare",

@@ -13,6 +13,7 @@ mod documents;
 mod exit_codes;
 mod fleet;
 mod generated;
+mod gpu;
 mod health;
 mod helper;
 mod import_cycles;

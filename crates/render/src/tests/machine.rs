@@ -101,6 +101,7 @@ pub fn host() -> HostFacts {
             elevated: Fact::known(false, "rights of the process and of its caller"),
             cpu_quota: Fact::unknown("no quota is set"),
         },
+        gpus: Vec::new(),
         environment: Environment {
             governor: Fact::unknown("scaling_governor cannot be read: no such file"),
             turbo: Fact::unknown("not told inside a virtual machine"),

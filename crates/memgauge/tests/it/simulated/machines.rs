@@ -181,6 +181,7 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
             thermal_state: unknown(),
             memory_pressure: unknown(),
         },
+        gpus: Vec::new(),
     }
 }
 

@@ -1,0 +1,66 @@
+//! The experiments of `memgauge gpu`.
+
+mod bandwidth;
+mod latency;
+mod request;
+mod transfers;
+
+pub use request::{Settings, chosen_devices};
+
+use bandwidth::GpuBandwidth;
+use experiments::{Experiment, ExperimentRow};
+use latency::GpuLatency;
+use report::GpuFacts;
+use request::{DeviceQuantity, Request};
+use transfers::GpuTransfers;
+
+/// The experiments in the table of experiments. The program has a command of its own for them,
+/// because they need a device.
+pub static GPU_EXPERIMENTS: [ExperimentRow; 3] = [
+    ExperimentRow {
+        name: bandwidth::NAME,
+        question: "how many bytes per second does a GPU read, write and copy in its own memory, and \
+             how much of the GPU does that need?",
+        least: None,
+        in_profile: |_| Box::new(GpuBandwidth::new(None)),
+        chosen: None,
+        command: None,
+    },
+    ExperimentRow {
+        name: latency::NAME,
+        question: "how long does a load of a GPU from its caches and its memory take?",
+        least: None,
+        in_profile: |_| Box::new(GpuLatency::new(None)),
+        chosen: None,
+        command: None,
+    },
+    ExperimentRow {
+        name: transfers::NAME,
+        question: "how fast does data move between main memory and a GPU?",
+        least: None,
+        in_profile: |_| Box::new(GpuTransfers::new(None)),
+        chosen: None,
+        command: None,
+    },
+];
+
+/// Experiments that the settings request, on `devices`.
+pub fn experiments(settings: &Settings, devices: &[GpuFacts]) -> Vec<Box<dyn Experiment>> {
+    let request = || {
+        Some(Request {
+            settings: settings.clone(),
+            devices: devices.to_vec(),
+        })
+    };
+    let mut all: Vec<Box<dyn Experiment>> = Vec::new();
+    if settings.measures(DeviceQuantity::Bandwidth) {
+        all.push(Box::new(GpuBandwidth::new(request())));
+    }
+    if settings.measures(DeviceQuantity::Latency) {
+        all.push(Box::new(GpuLatency::new(request())));
+    }
+    if settings.measures(DeviceQuantity::Transfers) {
+        all.push(Box::new(GpuTransfers::new(request())));
+    }
+    all
+}

@@ -1,0 +1,267 @@
+//! The user's request to measure devices, and what the experiments share.
+
+use experiments::{Counts, Effect, Effects, Scope, lists, names};
+use host::gpu::StreamOperation;
+use report::{Coordinate, GpuFacts, Point};
+use units::error::{Error, Result};
+use units::{Bytes, SizeList};
+
+lists! {
+    /// Quantities of a device.
+    Quantities of DeviceQuantity;
+    /// Operations on the memory of a device.
+    DeviceOperations of DeviceOperation;
+    /// Kinds of main memory at the host's end of transfers.
+    HostMemories of HostEnd;
+}
+
+names! {
+    /// Quantity of a device.
+    DeviceQuantity, "quantities":
+    Bandwidth "bandwidth" "Bytes per second of the device's own memory.",
+    Latency "latency" "Time of a load that depends on the load before.",
+    Transfers "transfers" "Bytes per second between main memory and device.",
+}
+
+names! {
+    /// Operation on the memory of a device.
+    DeviceOperation, "operations":
+    Read "read" "Loads only.",
+    Write "write" "Stores only.",
+    Copy "copy" "Loads from one half, stores to the other.",
+    Update "update" "Loads, changes and stores in place.",
+    Triad "triad" "STREAM's triad, on floats.",
+}
+
+names! {
+    /// Main memory at the host's end of a transfer.
+    HostEnd, "kinds of host memory":
+    Pinned "pinned" "Allocated by the driver.",
+    Pageable "pageable" "Ordinary memory of the process.",
+}
+
+impl DeviceOperation {
+    pub fn stream(self) -> StreamOperation {
+        match self {
+            Self::Read => StreamOperation::Read,
+            Self::Write => StreamOperation::Write,
+            Self::Copy => StreamOperation::Copy,
+            Self::Update => StreamOperation::Update,
+            Self::Triad => StreamOperation::Triad,
+        }
+    }
+}
+
+impl HostEnd {
+    pub fn memory(self) -> host::gpu::HostMemory {
+        match self {
+            Self::Pinned => host::gpu::HostMemory::Pinned,
+            Self::Pageable => host::gpu::HostMemory::Pageable,
+        }
+    }
+}
+
+/// Devices, operations and sizes.
+#[derive(Debug, Clone, PartialEq, clap::Args)]
+pub struct Settings {
+    /// Devices by number, as memgauge list gpus shows them: 0,1 [default: every GPU]
+    #[arg(long, value_name = "LIST")]
+    pub devices: Option<Counts>,
+
+    /// Quantities to measure: bandwidth, latency, transfers
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "bandwidth,latency,transfers"
+    )]
+    pub measure: Quantities,
+
+    /// Operations on the memory of the device: read, write, copy, update, triad
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "read,write,copy,update,triad"
+    )]
+    pub ops: DeviceOperations,
+
+    /// Working sets, all streams together [default: from 256 KiB up, each four times the one
+    /// before; operations other than read use the largest only]
+    #[arg(long, value_name = "LIST")]
+    pub sizes: Option<SizeList>,
+
+    /// Work-groups that read the largest working set: 1,8,64 [default: from 1 up, each twice the
+    /// one before]
+    #[arg(long, value_name = "LIST")]
+    pub groups: Option<Counts>,
+
+    /// Bytes of a transfer [default: 4KiB,64KiB,1MiB,16MiB,64MiB]
+    #[arg(long, value_name = "LIST")]
+    pub transfer_sizes: Option<SizeList>,
+
+    /// Main memory of transfers: pinned, pageable
+    #[arg(long, value_name = "LIST", default_value = "pinned,pageable")]
+    pub host_memory: HostMemories,
+
+    /// Size of a language model, all of which is read for each token: says how many tokens per
+    /// second the memory allows
+    #[arg(long, value_name = "SIZE")]
+    pub model: Option<Bytes>,
+}
+
+impl Settings {
+    /// True if `quantity` was requested.
+    pub fn measures(&self, quantity: DeviceQuantity) -> bool {
+        self.measure.0.contains(&quantity)
+    }
+}
+
+impl Effects for Settings {
+    const EFFECTS: &'static [Effect<Self>] = &[
+        Effect {
+            option: "ops",
+            applies: |s| s.measures(DeviceQuantity::Bandwidth),
+            only: "only bandwidth has operations",
+            enabled_by: Some("--measure bandwidth"),
+        },
+        Effect {
+            option: "sizes",
+            applies: |s| {
+                s.measures(DeviceQuantity::Bandwidth) || s.measures(DeviceQuantity::Latency)
+            },
+            only: "only bandwidth and latency have a working set",
+            enabled_by: Some("--measure bandwidth,latency"),
+        },
+        Effect {
+            option: "groups",
+            applies: |s| {
+                s.measures(DeviceQuantity::Bandwidth) && s.ops.0.contains(&DeviceOperation::Read)
+            },
+            only: "only reads are measured with several numbers of work-groups",
+            enabled_by: Some("--ops read"),
+        },
+        Effect {
+            option: "transfer-sizes",
+            applies: |s| s.measures(DeviceQuantity::Transfers),
+            only: "only transfers use it",
+            enabled_by: Some("--measure transfers"),
+        },
+        Effect {
+            option: "host-memory",
+            applies: |s| s.measures(DeviceQuantity::Transfers),
+            only: "only transfers use it",
+            enabled_by: Some("--measure transfers"),
+        },
+        Effect {
+            option: "model",
+            applies: |s| {
+                s.measures(DeviceQuantity::Bandwidth) && s.ops.0.contains(&DeviceOperation::Read)
+            },
+            only: "it needs reads of the memory",
+            enabled_by: Some("--ops read"),
+        },
+    ];
+}
+
+/// A request to measure devices.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub settings: Settings,
+    pub devices: Vec<GpuFacts>,
+}
+
+/// The devices of `all` that the settings choose.
+///
+/// # Errors
+/// A device that does not exist, or no GPU and no choice.
+pub fn chosen_devices(settings: &Settings, all: &[GpuFacts]) -> Result<Vec<GpuFacts>> {
+    let Some(numbers) = &settings.devices else {
+        let gpus: Vec<GpuFacts> = all.iter().filter(|d| d.kind == "gpu").cloned().collect();
+        if !gpus.is_empty() {
+            return Ok(gpus);
+        }
+        let advice = match all.first() {
+            Some(other) => format!(
+                "{} is a {}; type --devices {} to measure it",
+                other.name, other.kind, other.number
+            ),
+            None => "its driver lists none; type memgauge list gpus".to_owned(),
+        };
+        return Err(Error::failure(format!("no GPU: {advice}")));
+    };
+    let named = |number: u32| {
+        let device = all.iter().find(|device| device.number == number);
+        device.cloned().ok_or_else(|| {
+            Error::usage(format!(
+                "no such device: {number}; there are {}; type memgauge list gpus",
+                all.len()
+            ))
+        })
+    };
+    numbers.0.iter().map(|number| named(number.0)).collect()
+}
+
+fn no_device() -> Error {
+    Error::usage("no device to measure: gpu experiments have a command; type memgauge gpu")
+}
+
+/// The request of an experiment that may have none.
+pub fn requested(request: Option<&Request>) -> Result<&Request> {
+    request.ok_or_else(no_device)
+}
+
+/// Largest default working set.
+const LARGEST: Bytes = Bytes(4 << 30);
+
+/// Smallest default working set.
+const SMALLEST: Bytes = Bytes(256 << 10);
+
+/// Largest working set of a device: a quarter of its memory, an allocation that its driver grants,
+/// and what this process may use if the device has no memory of its own.
+pub fn largest(device: &GpuFacts, scope: &Scope<'_>) -> Bytes {
+    let memory = device.memory.get().map_or(LARGEST, |all| Bytes(all.0 / 4));
+    let allocation = device.largest_allocation.get().copied();
+    let shares = device.shares_host_memory.get() != Some(&false);
+    let usable = if shares {
+        Bytes(scope.usable().0 / 4)
+    } else {
+        LARGEST
+    };
+    memory
+        .min(allocation.unwrap_or(LARGEST))
+        .min(usable)
+        .min(LARGEST)
+}
+
+/// Default working sets: each four times the one before, up to several times the cache.
+pub fn default_sizes(device: &GpuFacts, scope: &Scope<'_>) -> Vec<Bytes> {
+    let cache = device.cache.get().copied().unwrap_or(Bytes(32 << 20));
+    let top = Bytes(cache.0.saturating_mul(8).max(256 << 20)).min(largest(device, scope));
+    let mut sizes = Vec::new();
+    let mut size = SMALLEST;
+    while size.0 < top.0 {
+        sizes.push(size);
+        size = Bytes(size.0 * 4);
+    }
+    sizes.push(top);
+    sizes
+}
+
+/// The coordinate of a device.
+pub fn device_coordinate(device: &GpuFacts) -> (String, Coordinate) {
+    let number = Coordinate::Number(u64::from(device.number));
+    ("device".to_owned(), number)
+}
+
+/// True if the point is of `device`.
+pub fn is_on(point: &Point, device: &GpuFacts) -> bool {
+    point.number("device") == Some(u64::from(device.number))
+}
+
+/// `GPU 0 (NVIDIA H100)`, or `Device 1 (NAME)` for another kind of device.
+pub fn called(device: &GpuFacts) -> String {
+    let kind = match device.kind.as_str() {
+        "gpu" => "GPU",
+        _ => "Device",
+    };
+    format!("{kind} {} ({})", device.number, device.name)
+}

@@ -1,0 +1,201 @@
+//! Experiment `gpu-transfers`: copies between main memory and a device.
+
+use super::request::{Request, called, device_coordinate, is_on, largest, requested};
+use crate::work::{Copies, GpuWork, Task};
+use engine::{External, Sampling, Work};
+use experiments::{Bound, Draft, Experiment, Figure, Scope, axis, bytes_axis};
+use host::gpu::Direction;
+use report::{Axis, Coordinate, Coordinates, Dataset, Finding, GpuFacts, Outcome, Point, Quantity};
+use std::collections::BTreeMap;
+use units::error::Result;
+use units::{Bytes, Nanos, significant};
+
+/// Name of the experiment.
+pub(super) const NAME: &str = "gpu-transfers";
+
+/// Sizes of transfers if the user names none.
+const SIZES: [Bytes; 5] = [
+    Bytes(4 << 10),
+    Bytes(64 << 10),
+    Bytes(1 << 20),
+    Bytes(16 << 20),
+    Bytes(64 << 20),
+];
+
+/// Length of a sample: several transfers of the larger sizes.
+const SAMPLE: Nanos = Nanos(10e6);
+
+/// Rounds and samples of a point. Each sample is followed by a comparison of the data.
+const ROUNDS: u32 = 8;
+const PER_ROUND: u32 = 2;
+
+/// Transfers are whole words of every kind of device.
+const UNIT: u64 = 64;
+
+/// Largest transfer: words are counted in 32 bits.
+const LARGEST: Bytes = Bytes(16 << 30);
+
+const DIRECTIONS: [(Direction, &str); 3] = [
+    (Direction::ToDevice, "to-device"),
+    (Direction::ToHost, "to-host"),
+    (Direction::Both, "both"),
+];
+
+/// The experiment, with the user's request if there is one.
+#[derive(Debug, Clone)]
+pub struct GpuTransfers {
+    request: Option<Request>,
+}
+
+impl GpuTransfers {
+    pub(super) fn new(request: Option<Request>) -> Self {
+        Self { request }
+    }
+}
+
+/// The transfer, with the reason why it cannot be measured if there is one.
+fn work(
+    device: &GpuFacts,
+    copies: Copies,
+    scope: &Scope<'_>,
+) -> std::result::Result<Work, Outcome> {
+    let bytes = copies.bytes;
+    let unsupported = |reason: String| Err(Outcome::Unsupported { reason });
+    let most = largest(device, scope).min(LARGEST);
+    // Both ends are in main memory twice: pinned and pageable.
+    let most = most.min(Bytes(scope.usable().0 / 8));
+    if !bytes.0.is_multiple_of(UNIT) || bytes.0 == 0 {
+        return unsupported(format!("transfers have a multiple of {UNIT} B"));
+    }
+    if bytes > most {
+        return unsupported(format!("a transfer here has at most {most}"));
+    }
+    Ok(Work::External(External::new(GpuWork {
+        device: device.number,
+        cpu: scope.cpus.first().copied().unwrap_or(0),
+        task: Task::Copies(copies),
+    })))
+}
+
+impl Experiment for GpuTransfers {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity {
+            name: "bandwidth".to_owned(),
+            unit: "B/s".to_owned(),
+            higher_is_better: true,
+        }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        vec![
+            axis("device"),
+            axis("operation"),
+            axis("host_memory"),
+            bytes_axis("size_bytes"),
+        ]
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        let request = requested(self.request.as_ref())?;
+        let sizes = match &request.settings.transfer_sizes {
+            Some(list) => list.0.clone(),
+            None => SIZES.to_vec(),
+        };
+        let mut all = Vec::new();
+        for device in &request.devices {
+            for (direction, name) in DIRECTIONS {
+                for end in &request.settings.host_memory.0 {
+                    for &bytes in &sizes {
+                        scope.room_for(all.len() + 1)?;
+                        let copies = Copies {
+                            direction,
+                            memory: end.memory(),
+                            bytes,
+                        };
+                        let named = |text: String| Coordinate::Name(text);
+                        all.push(Draft {
+                            coordinates: Coordinates::from([
+                                device_coordinate(device),
+                                ("operation".to_owned(), named(name.to_owned())),
+                                ("host_memory".to_owned(), named(end.to_string())),
+                                ("size_bytes".to_owned(), Coordinate::Number(bytes.0)),
+                            ]),
+                            work: work(device, copies, scope),
+                            bound: Bound::Unknown,
+                            drop_priority: 1,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn sampling(&self, general: Sampling) -> Sampling {
+        Sampling {
+            length: SAMPLE,
+            in_memory: 1.0,
+            rounds: general.rounds.min(ROUNDS),
+            per_round: general.per_round.min(PER_ROUND),
+            ..general
+        }
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        let devices = self.request.iter().flat_map(|request| &request.devices);
+        let found = devices.flat_map(|device| [both_ways(dataset, device), small(dataset, device)]);
+        found.flatten().collect()
+    }
+}
+
+/// The fastest transfer in a direction.
+fn fastest<'a>(dataset: &'a Dataset, device: &GpuFacts, operation: &str) -> Option<Figure<'a>> {
+    let points = dataset.points.iter();
+    let points = points.filter(|p| is_on(p, device) && p.name("operation") == Some(operation));
+    let figures = points.filter_map(Figure::new);
+    figures.max_by(|a, b| a.value.total_cmp(&b.value))
+}
+
+/// Finding about the fastest transfers in both directions.
+fn both_ways(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
+    let to_device = fastest(dataset, device, "to-device")?;
+    let to_host = fastest(dataset, device, "to-host")?;
+    let text = format!(
+        "{}: main memory sends it {} GB/s, and receives {} GB/s.",
+        called(device),
+        significant(to_device.value / 1e9),
+        significant(to_host.value / 1e9)
+    );
+    let values = BTreeMap::from([
+        ("to_device".to_owned(), to_device.value),
+        ("to_host".to_owned(), to_host.value),
+    ]);
+    let points = to_device.points.into_iter().chain(to_host.points);
+    Some(Finding::resting_on(points, "gpu-transfers", text)?.with(values))
+}
+
+/// Finding about the time of the smallest transfer.
+fn small(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
+    let sent = |p: &&Point| is_on(p, device) && p.name("operation") == Some("to-device");
+    let points = dataset.points.iter().filter(sent);
+    let points = points.filter(|p| Figure::new(p).is_some());
+    let smallest = points.min_by_key(|p| p.number("size_bytes"))?;
+    let bytes = smallest.number("size_bytes")?;
+    let figure = Figure::new(smallest)?;
+    let each = Nanos(bytes as f64 / figure.value * 1e9);
+    let text = format!(
+        "{}: a transfer of {} to it takes {each}.",
+        called(device),
+        Bytes(bytes)
+    );
+    let values = BTreeMap::from([("ns_per_transfer".to_owned(), each.0)]);
+    Some(Finding::resting_on(figure.points, "gpu-small-transfer", text)?.with(values))
+}

@@ -1,0 +1,63 @@
+//! What the memory of a device and of the host holds: every lane of word `i` is `i + value`.
+
+use stats::SplitMix64;
+
+/// Bytes as the kernel `fill` writes them, for `bytes` bytes in words of `width` lanes.
+pub fn filled(bytes: usize, width: u32, value: u64) -> Vec<u8> {
+    let mut data = Vec::with_capacity(bytes);
+    let mut word = 0u64;
+    while data.len() < bytes {
+        let lane = word.wrapping_add(value).to_ne_bytes();
+        for _ in 0..width {
+            data.extend_from_slice(&lane);
+        }
+        word += 1;
+    }
+    data.truncate(bytes);
+    data
+}
+
+/// True if `data` is what `filled` gives.
+pub fn is_filled(data: &[u8], width: u32, value: u64) -> bool {
+    let word = width as usize * 8;
+    data.chunks(word).enumerate().all(|(index, chunk)| {
+        let lane = (index as u64).wrapping_add(value).to_ne_bytes();
+        chunk.chunks(8).all(|have| have == &lane[..have.len()])
+    })
+}
+
+/// A chain of indices in random order: one cycle through all nodes.
+#[derive(Debug, Clone)]
+pub struct ChainTable {
+    /// Index that follows each index. Only every `spacing`-th is a node.
+    pub next: Vec<u32>,
+    /// Indices of all nodes in the order in which they are visited, beginning with 0.
+    pub order: Vec<u32>,
+}
+
+impl ChainTable {
+    /// A chain of `nodes` nodes that are `spacing` indices apart. `seed` chooses the order.
+    ///
+    /// Any order of all nodes makes one cycle, because the last leads back to the first.
+    pub fn new(nodes: u32, spacing: u32, seed: u64) -> Self {
+        let mut order: Vec<u32> = (0..nodes).collect();
+        let mut random = SplitMix64::new(seed);
+        if let Some(rest) = order.get_mut(1..) {
+            random.shuffle(rest);
+        }
+        order.iter_mut().for_each(|node| *node *= spacing);
+        let mut next = vec![0; nodes as usize * spacing as usize];
+        let followers = order.iter().cycle().skip(1);
+        for (&node, &follower) in order.iter().zip(followers) {
+            next[node as usize] = follower;
+        }
+        Self { next, order }
+    }
+
+    /// Index that is reached from the first node by `hops` hops.
+    pub fn after(&self, hops: u64) -> u32 {
+        let nodes = self.order.len().max(1) as u64;
+        let at = (hops % nodes) as usize;
+        self.order.get(at).copied().unwrap_or(0)
+    }
+}

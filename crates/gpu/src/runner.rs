@@ -1,0 +1,512 @@
+//! Carries out works on devices: memory, samples, and the proof that the work was done.
+
+use crate::layout::{Layout, width};
+use crate::pattern::{ChainTable, filled, is_filled};
+use crate::work::{Chase, Copies, GpuWindow, GpuWork, Task};
+use engine::{External, ExternalFigures, ExternalMeans, ExternalRunner, Failure, Observation};
+use host::gpu::{Call, Direction, GpuBuffer, GpuDevice, StreamOperation, Transfer};
+use report::GpuFacts;
+use std::collections::BTreeMap;
+use units::error::{Error, Result};
+use units::{Bytes, Nanos};
+
+/// Opens the device with this number, for words of this many lanes.
+pub type OpenDevice = fn(u32, u32) -> Result<Box<dyn GpuDevice>>;
+
+/// Shortest time from which the rate of a work is taken. The work is repeated until it takes as long.
+const CALIBRATING: Nanos = Nanos(0.2e6);
+
+/// Hops in one iteration of the chase.
+const HOPS: u64 = 8;
+
+/// Largest number of hops in a sample.
+const MOST_HOPS: u64 = 1 << 30;
+
+/// The clock of the device may be this much faster than that of the host before a sample is refused.
+const CLOCK_TOLERANCE: f64 = 1.02;
+
+/// And this much longer, for the resolution of the clock of the device.
+const CLOCK_RESOLUTION: Nanos = Nanos(50e3);
+
+/// Number that memory holds before a kernel or a transfer has to change it.
+const BEFORE: u64 = 0x0B5E_55ED;
+
+/// A chain on a device, and the hops that were made through it.
+#[derive(Debug)]
+struct ChainOnDevice {
+    buffer: GpuBuffer,
+    table: ChainTable,
+    hops: u64,
+}
+
+/// A buffer and its size.
+#[derive(Debug, Clone, Copy)]
+struct Sized {
+    buffer: GpuBuffer,
+    bytes: Bytes,
+}
+
+/// A device with the memory of its works.
+#[derive(Debug)]
+pub(crate) struct Device {
+    device: Box<dyn GpuDevice>,
+    /// Streams of all works, one work at a time.
+    streams: Option<Sized>,
+    /// Sums of the work-items of a read.
+    sums: Option<Sized>,
+    /// Number of wrong words.
+    wrong: Option<GpuBuffer>,
+    /// The device's ends of transfers.
+    ends: Option<[Sized; 2]>,
+    /// Number in the host's memory for transfers; `None` before there is such memory.
+    host: Option<(Bytes, u64)>,
+    chain: Option<(Chase, ChainOnDevice)>,
+    /// Passes, hops or transfers of each work in a nanosecond.
+    rates: BTreeMap<Task, f64>,
+    /// Number that the next sample stores.
+    value: u64,
+}
+
+/// Carries out works on the devices of this machine. Keeps them open for the length of a session.
+#[derive(Debug)]
+pub struct GpuRunner {
+    open: OpenDevice,
+    /// Lanes in a word of each device that may be used.
+    widths: BTreeMap<u32, u32>,
+    devices: BTreeMap<u32, Device>,
+}
+
+impl GpuRunner {
+    /// A runner for `devices`, which opens each with `open` when it is first needed.
+    pub fn new(devices: &[GpuFacts], open: OpenDevice) -> Self {
+        let widths = devices.iter().map(|facts| (facts.number, width(facts)));
+        Self {
+            open,
+            widths: widths.collect(),
+            devices: BTreeMap::new(),
+        }
+    }
+
+    fn device(&mut self, number: u32) -> Result<&mut Device> {
+        if !self.devices.contains_key(&number) {
+            let unknown = || Error::failure(format!("device {number} was not chosen"));
+            let width = *self.widths.get(&number).ok_or_else(unknown)?;
+            let device = Device::new((self.open)(number, width)?);
+            self.devices.insert(number, device);
+        }
+        let opened = self.devices.get_mut(&number);
+        opened.ok_or_else(|| Error::failure("the device was not opened"))
+    }
+}
+
+impl ExternalRunner for GpuRunner {
+    fn prepare(
+        &mut self,
+        work: &External,
+        _means: &ExternalMeans<'_>,
+    ) -> std::result::Result<(), Failure> {
+        let work = on_device(work)?;
+        Ok(self.device(work.device)?.prepare(&work.task)?)
+    }
+
+    fn sample(
+        &mut self,
+        work: &External,
+        length: Nanos,
+        means: &ExternalMeans<'_>,
+    ) -> std::result::Result<Observation, Failure> {
+        let work = on_device(work)?;
+        let seen = self.device(work.device)?.sample(&work.task, length)?;
+        if means.stop.is_set() {
+            return Err(Failure::Interrupted);
+        }
+        Ok(seen)
+    }
+
+    fn park(&mut self) {}
+}
+
+/// `work` as work on a device.
+///
+/// # Errors
+/// It is another kind of external work.
+fn on_device(work: &External) -> std::result::Result<&GpuWork, Failure> {
+    work.get()
+        .ok_or_else(|| Failure::Failed("this is no work on a device".to_owned()))
+}
+
+impl Device {
+    pub(crate) fn new(device: Box<dyn GpuDevice>) -> Self {
+        Self {
+            device,
+            streams: None,
+            sums: None,
+            wrong: None,
+            ends: None,
+            host: None,
+            chain: None,
+            rates: BTreeMap::new(),
+            value: 1,
+        }
+    }
+
+    /// Makes the memory of `task`, and finds its rate when it is first prepared.
+    pub(crate) fn prepare(&mut self, task: &Task) -> Result<()> {
+        match task {
+            Task::Stream(layout) => self.prepare_stream(layout)?,
+            Task::Chase(chase) => self.prepare_chase(chase)?,
+            Task::Copies(copies) => self.prepare_copies(copies)?,
+        }
+        if !self.rates.contains_key(task) {
+            let rate = self.calibrate(task)?;
+            self.rates.insert(task.clone(), rate);
+        }
+        Ok(())
+    }
+
+    /// Repeats the work until it takes long enough, and returns its rate.
+    fn calibrate(&mut self, task: &Task) -> Result<f64> {
+        let most = most(task);
+        let mut count = least(task);
+        loop {
+            let window = self.execute(task, count)?;
+            let time = window.elapsed();
+            if time >= CALIBRATING || count >= most {
+                return Ok(count as f64 / time.0.max(1.0));
+            }
+            count = (count * 4).min(most);
+        }
+    }
+
+    pub(crate) fn sample(&mut self, task: &Task, length: Nanos) -> Result<Observation> {
+        let rate = self.rates.get(task).copied().unwrap_or(0.0);
+        let least = least(task);
+        let count = (length.0 * rate) as u64 / least * least;
+        let count = count.clamp(least, most(task));
+        let window = self.execute(task, count)?;
+        self.rates
+            .insert(task.clone(), count as f64 / window.elapsed().0.max(1.0));
+        let amount = match task {
+            Task::Stream(layout) => layout.moved(count as u32),
+            Task::Chase(_) => count,
+            Task::Copies(copies) => copies.moved().0 * count,
+        };
+        Ok(Observation {
+            elapsed: window.elapsed(),
+            amount,
+            external: Some(ExternalFigures::new(window)),
+            ..Observation::default()
+        })
+    }
+
+    /// Does `count` passes, hops or transfers, and verifies what they did.
+    fn execute(&mut self, task: &Task, count: u64) -> Result<GpuWindow> {
+        self.value = self.value.wrapping_add(1);
+        let window = match task {
+            Task::Stream(layout) => self.stream(layout, count as u32)?,
+            Task::Chase(_) => self.chase(count as u32)?,
+            Task::Copies(copies) => self.copies(copies, count as u32)?,
+        };
+        window.checked()
+    }
+
+    /// The buffer in `place`, with at least `bytes` bytes. A smaller one is replaced.
+    fn room(&mut self, place: fn(&mut Self) -> &mut Option<Sized>, bytes: Bytes) -> Result<Sized> {
+        if let Some(sized) = place(self).filter(|sized| sized.bytes >= bytes) {
+            return Ok(sized);
+        }
+        if let Some(old) = place(self).take() {
+            self.device.release(old.buffer);
+        }
+        let buffer = self.device.allocate(bytes)?;
+        let sized = Sized { buffer, bytes };
+        *place(self) = Some(sized);
+        Ok(sized)
+    }
+
+    fn wrong(&mut self) -> Result<GpuBuffer> {
+        let buffer = match self.wrong {
+            Some(buffer) => buffer,
+            None => self.device.allocate(Bytes(4))?,
+        };
+        self.wrong = Some(buffer);
+        self.device.upload(buffer, &[0; 4])?;
+        Ok(buffer)
+    }
+
+    fn prepare_stream(&mut self, layout: &Layout) -> Result<()> {
+        let bytes = layout.bytes();
+        // Memory of a chain or of transfers would be in the way of a large working set.
+        if self.streams.is_none_or(|sized| sized.bytes < bytes) {
+            self.forget_chain();
+        }
+        self.room(|device| &mut device.streams, bytes)?;
+        self.room(
+            |device| &mut device.sums,
+            Bytes(u64::from(layout.items()) * 8),
+        )?;
+        Ok(())
+    }
+
+    fn forget_chain(&mut self) {
+        if let Some((_, chain)) = self.chain.take() {
+            self.device.release(chain.buffer);
+        }
+    }
+
+    fn prepare_chase(&mut self, chase: &Chase) -> Result<()> {
+        if self.chain.as_ref().is_some_and(|(made, _)| made == chase) {
+            return Ok(());
+        }
+        self.forget_chain();
+        let table = ChainTable::new(chase.nodes(), chase.indices(), chase.seed);
+        let buffer = self.device.chain(&table.next)?;
+        // The host needs the order only.
+        let table = ChainTable {
+            next: Vec::new(),
+            order: table.order,
+        };
+        self.chain = Some((
+            *chase,
+            ChainOnDevice {
+                buffer,
+                table,
+                hops: 0,
+            },
+        ));
+        Ok(())
+    }
+
+    fn prepare_copies(&mut self, copies: &Copies) -> Result<()> {
+        if self.ends.is_none_or(|ends| ends[0].bytes < copies.bytes) {
+            for old in self.ends.take().into_iter().flatten() {
+                self.device.release(old.buffer);
+            }
+            let mut end = || -> Result<Sized> {
+                let bytes = copies.bytes;
+                let buffer = self.device.allocate(bytes)?;
+                Ok(Sized { buffer, bytes })
+            };
+            let first = end()?;
+            let second = end()?;
+            self.ends = Some([first, second]);
+        }
+        if self.host.is_none_or(|(bytes, _)| bytes < copies.bytes) {
+            let data = filled(copies.bytes.to_usize(), self.device.width(), self.value);
+            self.device.set_host(&data)?;
+            self.host = Some((copies.bytes, self.value));
+        }
+        Ok(())
+    }
+
+    fn stream(&mut self, layout: &Layout, passes: u32) -> Result<GpuWindow> {
+        let missing = || Error::failure("a kernel runs before it was prepared");
+        let buffer = self.streams.ok_or_else(missing)?.buffer;
+        let sums = self.sums.ok_or_else(missing)?.buffer;
+        let value = self.value;
+        let operation = layout.operation;
+        let floats = operation == StreamOperation::Triad;
+        let words = layout.words;
+        let fill = |index: u32, value| Call::Fill {
+            buffer,
+            to: words * index,
+            words,
+            value,
+            floats,
+        };
+        // Stream by stream: sources hold `value`, the target something else.
+        let fills = match operation {
+            StreamOperation::Read | StreamOperation::Update => vec![fill(0, value)],
+            StreamOperation::Write => vec![fill(0, value ^ BEFORE)],
+            StreamOperation::Copy => vec![fill(0, value), fill(1, value ^ BEFORE)],
+            StreamOperation::Triad => {
+                vec![fill(0, value), fill(1, value), fill(2, value ^ BEFORE)]
+            }
+        };
+        for call in fills {
+            self.device.run(&call)?;
+        }
+        let call = layout.call([buffer, sums], passes, value);
+        let timing = self.device.run(&Call::Stream(call))?;
+        if operation == StreamOperation::Read {
+            self.check_sums(layout, passes, sums)?;
+        } else {
+            let expected = if operation == StreamOperation::Update {
+                value.wrapping_add(value.wrapping_mul(u64::from(passes)))
+            } else {
+                value
+            };
+            let to = call.offsets()[0];
+            let wrong = self.wrong()?;
+            self.check_words(
+                Call::Verify {
+                    buffer,
+                    to,
+                    words,
+                    value: expected,
+                    triad: floats,
+                    wrong,
+                },
+                operation.name(),
+            )?;
+        }
+        Ok(GpuWindow {
+            device: timing.device,
+            host: timing.host,
+            commands: 1,
+        })
+    }
+
+    /// Compares the sum of all loads with what the memory holds.
+    fn check_sums(&mut self, layout: &Layout, passes: u32, sums: GpuBuffer) -> Result<()> {
+        let mut bytes = vec![0; layout.items() as usize * 8];
+        self.device.download(sums, &mut bytes)?;
+        let numbers = bytes.chunks_exact(8).map(|chunk| {
+            let mut number = [0; 8];
+            number.copy_from_slice(chunk);
+            u64::from_ne_bytes(number)
+        });
+        let sum = numbers.fold(0u64, u64::wrapping_add);
+        if sum == layout.expected_sum(passes, self.value) {
+            return Ok(());
+        }
+        Err(Error::failure(
+            "the device read other data than its memory holds",
+        ))
+    }
+
+    /// Lets the device count words that are not as expected.
+    fn check_words(&mut self, call: Call, what: &str) -> Result<()> {
+        let Call::Verify { wrong, .. } = call else {
+            return Ok(());
+        };
+        self.device.run(&call)?;
+        let mut count = [0; 4];
+        self.device.download(wrong, &mut count)?;
+        match u32::from_ne_bytes(count) {
+            0 => Ok(()),
+            count => Err(Error::failure(format!(
+                "{count} words in the memory of the device are wrong after: {what}"
+            ))),
+        }
+    }
+
+    fn chase(&mut self, hops: u32) -> Result<GpuWindow> {
+        let missing = || Error::failure("a chase runs before it was prepared");
+        let (_, chain) = self.chain.as_mut().ok_or_else(missing)?;
+        let timing = self.device.run(&Call::Chase {
+            chain: chain.buffer,
+            hops,
+        })?;
+        chain.hops += u64::from(hops);
+        let place = self.device.place(chain.buffer)?;
+        if place != chain.table.after(chain.hops) {
+            return Err(Error::failure("the device left its chain of pointers"));
+        }
+        Ok(GpuWindow {
+            device: timing.device,
+            host: timing.host,
+            commands: 1,
+        })
+    }
+
+    fn copies(&mut self, copies: &Copies, repetitions: u32) -> Result<GpuWindow> {
+        let missing = || Error::failure("a transfer runs before it was prepared");
+        let [first, second] = self.ends.ok_or_else(missing)?;
+        let (_, sent) = self.host.ok_or_else(missing)?;
+        let width = self.device.width();
+        let words = (copies.bytes.0 / (u64::from(width) * 8)) as u32;
+        let value = self.value;
+        let both = copies.direction == Direction::Both;
+        let source = if both { second } else { first };
+        let fill = |buffer: GpuBuffer, value| Call::Fill {
+            buffer,
+            to: 0,
+            words,
+            value,
+            floats: false,
+        };
+        if copies.direction != Direction::ToHost {
+            self.device.run(&fill(first.buffer, sent ^ BEFORE))?;
+        }
+        if copies.direction != Direction::ToDevice {
+            self.device.run(&fill(source.buffer, value))?;
+        }
+        let timing = self.device.transfer(&Transfer {
+            direction: copies.direction,
+            memory: copies.memory,
+            buffer: first.buffer,
+            second: second.buffer,
+            bytes: copies.bytes,
+            repetitions,
+        })?;
+        if copies.direction != Direction::ToHost {
+            let wrong = self.wrong()?;
+            self.check_words(
+                Call::Verify {
+                    buffer: first.buffer,
+                    to: 0,
+                    words,
+                    value: sent,
+                    triad: false,
+                    wrong,
+                },
+                "transfer to the device",
+            )?;
+        }
+        if copies.direction != Direction::ToDevice {
+            let received = self.device.received(copies.memory);
+            let received = received.get(..copies.bytes.to_usize()).unwrap_or(&[]);
+            if received.is_empty() || !is_filled(received, width, value) {
+                return Err(Error::failure(
+                    "the host received other data than the device sent",
+                ));
+            }
+        }
+        Ok(GpuWindow {
+            device: timing.device,
+            host: timing.host,
+            commands: repetitions,
+        })
+    }
+}
+
+impl GpuWindow {
+    /// Length of the sample: by the clock of the device if there is one.
+    pub fn elapsed(&self) -> Nanos {
+        self.device.unwrap_or(self.host)
+    }
+
+    /// The window, if the two clocks agree.
+    ///
+    /// # Errors
+    /// The device claims to have worked longer than the host waited for it.
+    fn checked(self) -> Result<Self> {
+        let most = self.host * CLOCK_TOLERANCE + CLOCK_RESOLUTION;
+        match self.device {
+            Some(device) if device > most => Err(Error::failure(format!(
+                "the clocks disagree: {device} by the device, {} by the host",
+                self.host
+            ))),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// Smallest number of passes, hops or transfers, and their unit.
+fn least(task: &Task) -> u64 {
+    match task {
+        Task::Stream(_) | Task::Copies(_) => 1,
+        Task::Chase(_) => HOPS,
+    }
+}
+
+/// Largest number of passes, hops or transfers in a sample.
+fn most(task: &Task) -> u64 {
+    match task {
+        Task::Stream(layout) => u64::from(layout.most_passes()),
+        Task::Chase(_) => MOST_HOPS,
+        // A driver keeps a record of each command that waits.
+        Task::Copies(_) => 4096,
+    }
+}

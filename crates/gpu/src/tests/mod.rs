@@ -1,0 +1,189 @@
+//! Works on a device in memory, and on the first real device of this machine if there is one.
+
+mod fake_device;
+
+use crate::layout::{Layout, width};
+use crate::pattern::{ChainTable, filled, is_filled};
+use crate::runner::Device;
+use crate::work::{Chase, Copies, Task};
+use fake_device::{FakeDevice, Fault, facts};
+use host::gpu::{Direction, HostMemory, StreamOperation};
+use report::GpuFacts;
+use std::collections::BTreeSet;
+use units::{Bytes, Nanos};
+
+const OPERATIONS: [StreamOperation; 5] = [
+    StreamOperation::Read,
+    StreamOperation::Write,
+    StreamOperation::Copy,
+    StreamOperation::Update,
+    StreamOperation::Triad,
+];
+
+/// Small works of every kind for the device with these facts.
+fn tasks(facts: &GpuFacts) -> Vec<Task> {
+    let mut tasks: Vec<Task> = OPERATIONS
+        .iter()
+        .flat_map(|&operation| {
+            [Bytes(8 << 10), Bytes(100_000)]
+                .into_iter()
+                .filter_map(move |bytes| Layout::new(facts, operation, bytes, None))
+        })
+        .map(Task::Stream)
+        .collect();
+    tasks.push(Task::Chase(Chase {
+        bytes: Bytes(64 << 10),
+        spacing: Bytes(128),
+        seed: 7,
+    }));
+    for direction in [Direction::ToDevice, Direction::ToHost, Direction::Both] {
+        for memory in [HostMemory::Pinned, HostMemory::Pageable] {
+            tasks.push(Task::Copies(Copies {
+                direction,
+                memory,
+                bytes: Bytes(4096),
+            }));
+        }
+    }
+    tasks
+}
+
+/// Prepares and samples a work; the reason if that fails.
+fn sample(device: &mut Device, task: &Task) -> Result<(), String> {
+    device.prepare(task).map_err(|why| why.to_string())?;
+    let seen = device
+        .sample(task, Nanos(0.3e6))
+        .map_err(|why| why.to_string())?;
+    assert!(seen.amount > 0 && seen.elapsed.0 > 0.0, "{task:?}");
+    Ok(())
+}
+
+#[test]
+fn every_work_is_verified_on_every_kind_of_device() {
+    for (kind, units) in [("gpu", 1), ("gpu", 3), ("cpu", 2)] {
+        let fake = FakeDevice::new(kind, units, Fault::None);
+        let mut device = Device::new(Box::new(fake));
+        for task in tasks(&facts(kind, units)) {
+            assert_eq!(
+                sample(&mut device, &task),
+                Ok(()),
+                "{kind} {units}: {task:?}"
+            );
+        }
+    }
+}
+
+/// The drivers of this machine, for example pocl, which `.ci/run` installs. Without any, there is
+/// nothing to test here.
+#[test]
+fn every_work_is_verified_on_the_first_real_device() {
+    let Ok(devices) = host::gpu::devices() else {
+        return;
+    };
+    let Some(first) = devices.first() else { return };
+    // Each device runs the kernels for both kinds: those of a GPU, and those of a CPU.
+    for kind in ["gpu", "cpu"] {
+        let facts = GpuFacts {
+            kind: kind.to_owned(),
+            ..first.clone()
+        };
+        let opened = host::gpu::open(first.number, width(&facts)).expect("the device is listed");
+        let code = opened.facts().code.get();
+        assert!(code.is_some_and(|digest| digest.len() == 16), "{code:?}");
+        let mut device = Device::new(opened);
+        for task in tasks(&facts) {
+            assert_eq!(sample(&mut device, &task), Ok(()), "{kind}: {task:?}");
+        }
+    }
+}
+
+#[test]
+fn faults_of_a_device_are_failures_with_their_reason() {
+    const STREAM: &str = "stream";
+    const CHASE: &str = "chase";
+    const TRANSFER: &str = "transfer";
+    let kind_of = |task: &Task| match task {
+        Task::Stream(_) => STREAM,
+        Task::Chase(_) => CHASE,
+        Task::Copies(_) => TRANSFER,
+    };
+    // A transfer fills memory with a kernel before it.
+    let rows: [(Fault, &[&str]); 6] = [
+        (Fault::LosesAnAccess, &[STREAM]),
+        (Fault::ChangesAByte, &[TRANSFER]),
+        (Fault::LosesAHop, &[CHASE]),
+        (Fault::NoMemory, &[STREAM, TRANSFER]),
+        (Fault::Vanishes, &[STREAM, CHASE, TRANSFER]),
+        (Fault::WrongClock, &[STREAM, CHASE]),
+    ];
+    for (fault, concerned) in rows {
+        for kind in ["gpu", "cpu"] {
+            for task in tasks(&facts(kind, 2)) {
+                let fake = FakeDevice::new(kind, 2, fault);
+                let mut device = Device::new(Box::new(fake));
+                let failed = sample(&mut device, &task).is_err();
+                let expected = concerned.contains(&kind_of(&task));
+                assert_eq!(failed, expected, "{fault:?} {kind} {task:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn layouts_fit_their_size_and_visit_every_word_equally() {
+    for (kind, units) in [("gpu", 132), ("gpu", 1), ("cpu", 2), ("cpu", 64)] {
+        let facts = facts(kind, units);
+        for operation in OPERATIONS {
+            for bytes in [4096, 10_000, 1 << 20, (1 << 20) + 4096, 100 << 20] {
+                let Some(layout) = Layout::new(&facts, operation, Bytes(bytes), None) else {
+                    assert!(bytes < 16 << 10, "{kind} {operation:?} {bytes}");
+                    continue;
+                };
+                assert!(layout.bytes().0 <= bytes, "{layout:?}");
+                assert!(layout.bytes().0 * 4 > bytes, "{layout:?} wastes {bytes}");
+                assert_eq!(layout.items() * layout.pass, layout.words, "{layout:?}");
+                assert_eq!(layout.pass % 4, 0);
+            }
+        }
+    }
+    let gpu = facts("gpu", 132);
+    let groups =
+        |wanted| Layout::new(&gpu, StreamOperation::Read, Bytes(1 << 30), wanted).map(|l| l.groups);
+    assert_eq!(groups(None), Some(132 * 8));
+    assert_eq!(groups(Some(1)), Some(1));
+    assert_eq!(groups(Some(7)), Some(7));
+}
+
+#[test]
+fn sizes_that_cannot_be_divided_have_no_layout() {
+    let facts = facts("gpu", 8);
+    for bytes in [0, 1, 63, 1 << 40, u64::MAX] {
+        let layout = Layout::new(&facts, StreamOperation::Triad, Bytes(bytes), None);
+        assert_eq!(layout, None, "{bytes}");
+    }
+}
+
+#[test]
+fn a_chain_is_one_cycle_in_an_order_of_its_seed() {
+    let table = ChainTable::new(1000, 32, 3);
+    let mut seen = BTreeSet::new();
+    let mut at = 0u32;
+    for hop in 0..1000u64 {
+        assert_eq!(at, table.after(hop));
+        assert!(seen.insert(at), "node {at} twice");
+        assert_eq!(at % 32, 0);
+        at = table.next[at as usize];
+    }
+    assert_eq!(at, 0);
+    assert_ne!(ChainTable::new(1000, 32, 4).order, table.order);
+    assert_eq!(ChainTable::new(1000, 32, 3).order, table.order);
+}
+
+#[test]
+fn a_changed_byte_is_seen() {
+    let mut data = filled(200, 2, 5);
+    assert!(is_filled(&data, 2, 5));
+    assert!(!is_filled(&data, 2, 6) && !is_filled(&data, 8, 5));
+    data[199] ^= 0x80;
+    assert!(!is_filled(&data, 2, 5));
+}

@@ -1,0 +1,125 @@
+//! The trait that every kind of device implements, and the data of its commands.
+
+use super::call::{Call, GpuBuffer};
+use report::GpuFacts;
+use std::fmt::Debug;
+use units::error::Result;
+use units::{Bytes, Nanos};
+
+/// Text of the kernels.
+pub const SOURCE: &str = include_str!("kernels.cl");
+
+/// Duration of a command, by two clocks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timing {
+    /// From the start to the end of the command, by the clock of the device. `None` if the driver
+    /// does not say.
+    pub device: Option<Nanos>,
+    /// From the submission to the return of the wait, by the clock of the host.
+    pub host: Nanos,
+}
+
+/// Direction of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From the main memory to the device.
+    ToDevice,
+    /// From the device to the main memory.
+    ToHost,
+    /// Both directions at once, in different buffers.
+    Both,
+}
+
+/// Kind of main memory at the host's end of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HostMemory {
+    /// Allocated by the driver, which may lock it in memory: the device can read it directly.
+    Pinned,
+    /// Ordinary memory of the process.
+    Pageable,
+}
+
+/// A transfer of the first `bytes` of a buffer, `repetitions` times in a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Transfer {
+    /// Direction.
+    pub direction: Direction,
+    /// Memory at the host's end.
+    pub memory: HostMemory,
+    /// The buffer that data is written to (`ToDevice`) or read from (`ToHost`). For both directions,
+    /// the one that is written to.
+    pub buffer: GpuBuffer,
+    /// The buffer that is read from, for both directions.
+    pub second: GpuBuffer,
+    /// Bytes of each transfer and direction.
+    pub bytes: Bytes,
+    /// Number of transfers in each direction.
+    pub repetitions: u32,
+}
+
+/// A device that runs kernels.
+///
+/// All methods block until the device is done. Every error is a sentence with the driver's reason.
+pub trait GpuDevice: Debug {
+    /// Facts about the device.
+    fn facts(&self) -> &GpuFacts;
+
+    /// Number of 64-bit lanes in a word of the kernels.
+    fn width(&self) -> u32;
+
+    /// Allocates a buffer.
+    ///
+    /// # Errors
+    /// The device has not that much memory.
+    fn allocate(&mut self, bytes: Bytes) -> Result<GpuBuffer>;
+
+    /// Frees a buffer. Unknown buffers are ignored.
+    fn release(&mut self, buffer: GpuBuffer);
+
+    /// Writes `data` to the start of a buffer.
+    ///
+    /// # Errors
+    /// The buffer is smaller, or the driver failed.
+    fn upload(&mut self, buffer: GpuBuffer, data: &[u8]) -> Result<()>;
+
+    /// Reads the start of a buffer into `data`.
+    ///
+    /// # Errors
+    /// The buffer is smaller, or the driver failed.
+    fn download(&mut self, buffer: GpuBuffer, data: &mut [u8]) -> Result<()>;
+
+    /// Allocates a buffer with a chain: number `i` of `next` is the index that follows index `i`.
+    /// Only [`Call::Chase`] uses such a buffer, and begins at index 0.
+    ///
+    /// # Errors
+    /// An index is outside of the chain, or the device has not that much memory.
+    fn chain(&mut self, next: &[u32]) -> Result<GpuBuffer>;
+
+    /// Index at which the last chase through `chain` stopped.
+    ///
+    /// # Errors
+    /// The buffer is no chain, or the driver failed.
+    fn place(&mut self, chain: GpuBuffer) -> Result<u32>;
+
+    /// Runs a kernel and waits for its end.
+    ///
+    /// # Errors
+    /// The call reaches beyond its buffers, or the driver failed.
+    fn run(&mut self, call: &Call) -> Result<Timing>;
+
+    /// Carries out transfers and waits for their end. The host's memory for `ToDevice` holds the
+    /// bytes of [`GpuDevice::set_host`].
+    ///
+    /// # Errors
+    /// A buffer is smaller than the transfer, or the driver failed.
+    fn transfer(&mut self, transfer: &Transfer) -> Result<Timing>;
+
+    /// Sets the host's memory of transfers to `data`, in both kinds of memory.
+    ///
+    /// # Errors
+    /// There is not that much memory.
+    fn set_host(&mut self, data: &[u8]) -> Result<()>;
+
+    /// The memory that the last transfer `ToHost` of this kind wrote, as far as it was transferred.
+    fn received(&self, memory: HostMemory) -> &[u8];
+}

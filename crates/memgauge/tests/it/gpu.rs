@@ -1,0 +1,102 @@
+//! `memgauge gpu` and `memgauge list gpus`, on the first device of this machine if a driver offers
+//! one. `.ci/run` installs pocl, whose device is the CPU.
+
+use crate::helper::{folder, json, read, typed};
+use serde_json::Value;
+
+/// The devices of this machine; `None` without a driver, of which the message tells.
+fn devices() -> Option<Vec<Value>> {
+    let run = typed("list gpus --format json", folder().path());
+    if run.code != Some(0) {
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert!(run.stderr.contains("cannot open the driver"), "{run:?}");
+        assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+        return None;
+    }
+    Some(json(&run.stdout).as_array().expect("a list").clone())
+}
+
+#[test]
+fn a_machine_without_a_gpu_says_so_in_one_line() {
+    let folder = folder();
+    let has_gpu = devices().is_some_and(|all| all.iter().any(|d| d["kind"] == "gpu"));
+    if !has_gpu {
+        let run = typed("gpu", folder.path());
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+    }
+}
+
+#[test]
+fn requests_that_no_device_meets_are_refused() {
+    let folder = folder();
+    let Some(all) = devices() else { return };
+    let beyond = format!("gpu --devices {}", all.len() + 1);
+    let rows = [
+        (beyond.as_str(), "no such device"),
+        ("gpu --devices x", "--devices"),
+        ("gpu --measure speed", "--measure"),
+        ("gpu --measure latency --ops read", "option without effect"),
+        ("gpu --ops write --model 8GB", "option without effect"),
+        ("run --only gpu-latency", "type memgauge gpu"),
+    ];
+    for (line, words) in rows {
+        let run = typed(line, folder.path());
+        assert_eq!(run.code, Some(2), "{line}: {run:?}");
+        assert!(run.stderr.contains(words), "{line}: {run:?}");
+    }
+}
+
+#[test]
+fn a_device_is_measured_with_its_facts() {
+    let folder = folder();
+    let Some(first) = devices().and_then(|all| all.first().cloned()) else {
+        return;
+    };
+    let line = "--ops read,triad --sizes 64KiB,1 --groups 1 --transfer-sizes 4KiB,100 --model 1GB \
+                --samples 6 --budget 40s -o r.json";
+    let run = typed(&format!("gpu --devices 0 {line}"), folder.path());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let report = json(&read(&folder.path().join("r.json")));
+    assert_eq!(
+        report["provenance"]["host"]["gpus"][0]["name"],
+        first["name"]
+    );
+    let code = report["provenance"]["host"]["gpus"][0]["code"]["value"].as_str();
+    assert_eq!(code.map(str::len), Some(16));
+    let datasets = report["datasets"].as_array().expect("datasets");
+    let names: Vec<&str> = datasets
+        .iter()
+        .filter_map(|dataset| dataset["experiment"].as_str())
+        .collect();
+    assert_eq!(names, ["gpu-bandwidth", "gpu-latency", "gpu-transfers"]);
+    for dataset in datasets {
+        for point in dataset["points"].as_array().expect("points") {
+            let size = point["coordinates"]["size_bytes"].as_u64().expect("a size");
+            let outcome = &point["outcome"];
+            // 1 B and 100 B are no sizes of a device.
+            let expected = if size < 1000 {
+                "unsupported"
+            } else {
+                "measured"
+            };
+            assert_eq!(outcome["status"], expected, "{point}");
+            if expected == "measured" {
+                assert!(
+                    outcome["summary"]["median"]
+                        .as_f64()
+                        .is_some_and(|m| m > 0.0)
+                );
+            }
+        }
+    }
+    let kinds: Vec<&str> = report["findings"]
+        .as_array()
+        .expect("findings")
+        .iter()
+        .filter_map(|finding| finding["kind"].as_str())
+        .collect();
+    for kind in ["gpu-memory", "gpu-tokens", "gpu-transfers"] {
+        assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
+    }
+}

@@ -1,0 +1,53 @@
+//! A fact with its source.
+
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A fact and its source. If the fact is unknown, `value` is `null` and `source` is the reason.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Fact<T> {
+    /// Value of the fact.
+    pub value: Option<T>,
+    /// A file, a CPUID leaf, a system call, or the reason why the fact is unknown.
+    pub source: String,
+}
+
+impl<T> Fact<T> {
+    /// A fact that the writer of the report did not record.
+    pub(super) fn unrecorded() -> Self {
+        Fact {
+            value: None,
+            source: "the report was written without it".to_owned(),
+        }
+    }
+
+    /// A fact with `value`, read from `source`.
+    pub fn known(value: T, source: impl Into<String>) -> Self {
+        Fact {
+            value: Some(value),
+            source: source.into(),
+        }
+    }
+
+    /// An unknown fact with the reason.
+    pub fn unknown(reason: impl Into<String>) -> Self {
+        Fact {
+            value: None,
+            source: reason.into(),
+        }
+    }
+
+    /// The value; `None` if unknown.
+    pub fn get(&self) -> Option<&T> {
+        self.value.as_ref()
+    }
+}
+
+/// A fact that reports of older versions lack.
+impl<T> Default for Fact<T> {
+    fn default() -> Self {
+        Fact::unknown("not in the reports of the version that wrote this one")
+    }
+}
