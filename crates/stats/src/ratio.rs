@@ -51,7 +51,7 @@ const MEDIAN_ERROR: f64 = 1.2533;
 /// if a value is not finite and above 0.
 ///
 /// Source: Hollander and Wolfe, "Nonparametric statistical methods", section 4.2, for the interval
-/// of means. The factor [`MEDIAN_ERROR`] widens it for medians.
+/// of means. The factor `MEDIAN_ERROR` widens it for medians.
 pub fn few_ratio_interval(before: &[f64], after: &[f64], confidence: f64) -> Option<Interval> {
     let logarithms = |values: &[f64]| -> Option<Vec<f64>> {
         let positive = values.iter().all(|v| v.is_finite() && *v > 0.0);
