@@ -56,8 +56,7 @@ pub enum Policy {
     Temporal,
     /// Non-temporal loads, or non-temporal stores: whole lines bypass the caches.
     NonTemporal,
-    /// Stores by an instruction for whole lines, for which the processor need not read the lines
-    /// first.
+    /// Stores by an instruction for whole lines, which need not be read first.
     WholeLine,
 }
 

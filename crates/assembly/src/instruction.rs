@@ -51,8 +51,7 @@ impl FromStr for Timing {
     }
 }
 
-/// Defines [`Instruction`] from a table. A row has the variant, the name that users type, the group
-/// and the help.
+/// Defines [`Instruction`] from a table. A row: variant, name that users type, group, help.
 macro_rules! instructions {
     ($($variant:ident, $name:literal, $group:literal, $help:literal;)*) => {
         /// An instruction by its effect. Its name differs between architectures.

@@ -40,8 +40,7 @@ fn alone(instruction: &str) -> InstructionRow {
     row(None, [""; 3], instruction, "")
 }
 
-/// The table rows for throughput, with the text `throughput`, and for latency, with the text
-/// `latency`.
+/// The table rows for throughput and latency, with the texts `throughput` and `latency`.
 fn both(throughput: &str, latency: &str) -> [InstructionRow; 2] {
     [alone(throughput), alone(latency)]
 }
@@ -52,8 +51,8 @@ fn chained(throughput: &str, start: &str, latency: &str) -> [InstructionRow; 2] 
 }
 
 /// The rows of a move. Throughput copies a register that never changes. Latency moves a value
-/// `there` and `back` between two registers, because some cores eliminate a copy of a register to
-/// itself.
+/// `there` and `back` between two registers, because some cores eliminate a copy to the same
+/// register.
 fn moves(copy: &str, there: &str, back: &str) -> [InstructionRow; 2] {
     [alone(copy), row(None, [""; 3], there, back)]
 }
@@ -100,8 +99,7 @@ fn rows_of(instruction: Instruction) -> [InstructionRow; 2] {
     match instruction {
         Move => moves("mov x1%, x3", "mov x3, x4", "mov x4, x3"),
         Add => chained("add x1%, x3, x4", "mov x4, 3", "add x3, x3, x4"),
-        // All additions read the same register. Increments of eight registers would be eight
-        // chains.
+        // All additions read one register. Increments of eight registers would be eight chains.
         Increment => both("add x1%, x3, 1", "add x3, x3, 1"),
         Multiply => chained("mul x1%, x3, x4", "mov x3, 3\nmov x4, 5", "mul x3, x3, x4"),
         // In the latency kernel, the word at x2 contains its own address.
@@ -153,8 +151,7 @@ fn rows_of(instruction: Instruction) -> [InstructionRow; 2] {
         }
         VectorAdd128 => both("add v2%.2d, v0.2d, v1.2d", "add v0.2d, v0.2d, v1.2d"),
         VectorAddAny => ["z2%", "z0"].map(|to| sve(&format!("add {to}.d, z0.d, z1.d"), "")),
-        // There are no memory accesses between the fences, so a fence only orders the previous
-        // fence.
+        // There is no memory access between fences, so a fence only orders the previous one.
         FenceLoad => [alone("dmb ishld"), NO_RESULT],
         FenceStore => [alone("dmb ishst"), NO_RESULT],
         FenceFull => [alone("dmb ish"), NO_RESULT],

@@ -139,8 +139,8 @@ impl<'a> Kernel<'a> {
         extended("sve", &self.kernel(&start, &pieces))
     }
 
-    /// The text of the kernel. `start` sets up registers, and `pieces` are the variants of the
-    /// loop's body.
+    /// The text of the kernel. `start` sets up registers, and `pieces` are variants of the loop's
+    /// body.
     fn kernel(&self, start: &str, pieces: &[String]) -> String {
         let operand = match self.contract.does {
             Does::Store | Does::Update => self.set.words.pattern,
@@ -166,8 +166,7 @@ impl<'a> Kernel<'a> {
         self.order.kernel(&start, pieces, &end)
     }
 
-    /// The accesses to a piece with registers of `bytes` bytes. Each line is prefetched before its
-    /// first access.
+    /// The accesses to a piece with registers of `bytes` bytes. Lines are prefetched before use.
     fn fixed(&self, bytes: u64) -> String {
         let piece = self.order.piece;
         let size = self.group as u64 * bytes;
@@ -190,8 +189,8 @@ impl<'a> Kernel<'a> {
     }
 
     /// The accesses to a piece of up to `count` SVE vectors. The body for a block is unrolled for
-    /// the shortest vectors. Processors with longer vectors leave it early, by branches that always
-    /// go the same way.
+    /// the shortest vectors. Processors with longer vectors leave it early, by predictable
+    /// branches.
     ///
     /// The offset of an instruction is -8 to 7 vectors. Blocks use negative and positive offsets,
     /// shorter pieces only positive ones.

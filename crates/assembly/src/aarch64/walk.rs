@@ -20,8 +20,7 @@ pub(super) struct Order {
     enter: String,
     /// For each piece of an iteration, the instructions that set `x4` to the piece.
     places: Vec<String>,
-    /// Instructions that advance to the next iteration, and wrap around at the end of the window or
-    /// table.
+    /// Instructions that advance to the next iteration. They wrap at the end of window or table.
     step: String,
     /// Instructions after the loop that store the offset of the next iteration.
     leave: &'static str,
@@ -48,8 +47,7 @@ impl Order {
     /// A step to the next iteration has no branch. The branch at the end of a nested loop would be
     /// mispredicted once per pass, which costs several percent of an L1-sized pass. A step between
     /// blocks takes three cycles. The loads of a block take at least five cycles, with two 128-bit
-    /// pairs per cycle. A step of a shorter iteration takes two cycles, because it compares while
-    /// it adds.
+    /// pairs per cycle. A step of a shorter iteration takes two cycles.
     pub(super) fn new(visits: AccessOrder, bytes: u64) -> Result<Self, &'static str> {
         let ascending = Self {
             enter: "add x2, x2, x1\nadd x4, x4, x1".into(),
@@ -113,8 +111,7 @@ impl Order {
     }
 
     /// A kernel that does one of `pieces` to every piece of the walk. The first is for SVE vectors
-    /// of 16 B, the next for 32 B, and so on. The last one is for all other lengths, and for sets
-    /// without SVE.
+    /// of 16 B, the next for 32 B, and so on. The last one is for all other lengths.
     ///
     /// Entry and exit cost about as much as a mispredicted branch, once per call. All accesses to
     /// streams lie between the loads of the call's fields and the stores of the results.

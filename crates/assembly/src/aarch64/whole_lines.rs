@@ -9,8 +9,7 @@ use crate::architecture::Row;
 use crate::contract::{AccessOrder, Contract, Does};
 use crate::text::repeat;
 
-/// The table row of a register set for a contract on whole lines. The error is the reason why there
-/// is none.
+/// The table row of a register set for a contract on whole lines. The error says why there is none.
 pub(super) fn row(set: &Registers, contract: &Contract) -> Result<Row, &'static str> {
     let (lacks, code) = match contract.does {
         _ if contract.prefetches => (None, Err("stores of whole lines need no prefetch")),
@@ -36,8 +35,7 @@ const COPY: &str = "add x9, x4, x5\nmov x11, x4\nmov x10, x6\n\
 
 /// A kernel of string instructions. Each executes `run` on a contiguous range of iterations, up to
 /// the end of the window. Ordinary programs also do not split a range. `x4` is the start of the
-/// range in the first stream, and `x6` its length in bytes. The code around `run` takes a few
-/// cycles.
+/// range in the first stream, and `x6` its length in bytes. The rest takes a few cycles.
 fn strings(contract: &Contract, start: &str, run: &str) -> Result<Row, &'static str> {
     match contract.visits {
         AccessOrder::Forward => {}

@@ -121,8 +121,7 @@ fn pair(instruction: Instruction) -> [InstructionRow; 2] {
             w("add r4, r3, r12").general("add r%, r3, r12"),
             w("add r3, r3, r12").chain("mov r12, #3", "add r3, r3, r12"),
         ],
-        // All additions read the same register. Increments of eight registers would be eight
-        // chains.
+        // All additions read one register. Increments of eight registers would be eight chains.
         Instruction::Increment => [
             w("add r4, r3, #1").general("add r%, r3, #1"),
             w("add r3, r3, #1").general("add r3, r3, #1"),
@@ -192,8 +191,7 @@ fn pair(instruction: Instruction) -> [InstructionRow; 2] {
         | Instruction::FromVector64
         | Instruction::Insert64
         | Instruction::Extract64 => none(NARROW),
-        // An insertion keeps the other elements of the vector, so it depends on the previous
-        // insertion.
+        // An insertion keeps the other elements, so it depends on the previous insertion.
         Instruction::Insert8 => [
             neon("vmov.8 d1[1], r3").doubles("vmov.8 d%[1], r3"),
             neon("vmov.8 d0[1], r3").general("vmov.8 d0[1], r3"),
@@ -237,8 +235,7 @@ fn pair(instruction: Instruction) -> [InstructionRow; 2] {
         | Instruction::VectorAdd512
         | Instruction::VectorAddAny => none(NOT_THIS_WIDE),
         Instruction::FenceLoad => none(NO_LOAD_FENCE),
-        // There are no memory accesses between the fences, so a fence only orders the previous
-        // fence.
+        // There is no memory access between fences, so a fence only orders the previous one.
         Instruction::FenceStore => [w("dmb ishst").general("dmb ishst"), Unsupported(NO_RESULT)],
         Instruction::FenceFull => [w("dmb ish").general("dmb ish"), Unsupported(NO_RESULT)],
         Instruction::FenceLocked => none(NO_LOCKED_FENCE),

@@ -60,9 +60,9 @@ pub(super) fn locks() -> Locks {
 /// followed by `isb`, which waits for tens of cycles, like `pause` on x86. `yield` would do nothing
 /// on processors without hardware threads.
 ///
-/// No short loop straddles two lines of the instruction cache. For this, the loops of additions are
-/// at the start of the kernel's loop, and `again` starts on a new line. The kernel enters its loop
-/// at label 2.
+/// No short loop straddles two lines of the instruction cache. The loops of additions are at the
+/// start of the kernel's loop, and `again` starts on a new line. The kernel enters its loop at
+/// label 2.
 fn lock(take: &str, give: &str, again: &str) -> String {
     let again = match again {
         "" => String::new(),

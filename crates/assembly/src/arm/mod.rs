@@ -1,7 +1,6 @@
 //! Armv7 (A32): general registers, Advanced SIMD (NEON).
 //!
-//! At entry, `r0` is the address of the call structure. This table has the uses of registers by
-//! kind of kernel:
+//! At entry, `r0` is the address of the call structure. Registers by use:
 //!
 //! | register | streams | chases | locks | hand-offs | instructions |
 //! |---|---|---|---|---|---|
@@ -59,8 +58,7 @@ pub(crate) fn architecture() -> Architecture {
     }
 }
 
-/// A calibration kernel: `start`, then `body` in a loop. Its argument in `r0` is the number of
-/// iterations.
+/// A calibration kernel: `start`, then `body` in a loop of `r0` iterations, the argument.
 fn counted(start: &str, body: &str) -> String {
     lines([start, walk::TO_LOOP, body, "subs r0, r0, #1\nbne 2b\nbx lr"])
 }

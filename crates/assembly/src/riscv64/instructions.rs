@@ -56,8 +56,7 @@ impl Writer {
         }
     }
 
-    /// A row whose iterations execute `text` 64 times, with `%` replaced by eight general registers
-    /// in turn.
+    /// A row that executes `text` 64 times, with `%` replaced by eight general registers in turn.
     fn on_general(&self, text: &str) -> InstructionRow {
         let registers = ["a2", "a3", "a4", "a5", "a6", "a7", "t1", "t2"];
         self.row(
@@ -84,8 +83,7 @@ impl Writer {
         self.row("", &all, "", 32)
     }
 
-    /// A latency row: a dependent chain of 64 times `text` per iteration. `start` is executed
-    /// before the loop.
+    /// A latency row: a chain of 64 times `text` per iteration, with `start` before the loop.
     fn chain(&self, start: &str, text: &str) -> InstructionRow {
         self.row(start, &repeat(64, text), "", 64)
     }

@@ -5,8 +5,7 @@ use super::walk::{FILL_LINE, TO_LOOP};
 use crate::architecture::{HandOffs, Locks};
 use crate::text::lines;
 
-/// `pause` (Zihintpause). It is encoded as a fence, so processors without the extension execute it
-/// too.
+/// `pause` (Zihintpause). It is encoded as a fence, so every processor can execute it.
 const PAUSE: &str = ".4byte 0x0100000f";
 
 /// The only implementation: the A extension, which has atomic instructions (AMO) as well as LR/SC.
@@ -47,9 +46,9 @@ pub(super) fn locks() -> Locks {
 /// If `take` can fail, it then jumps to label 7. There `again` makes further attempts, and
 /// continues at label 8, right after the first attempt, when one succeeds.
 ///
-/// No short loop straddles two lines of the instruction cache. For this, the loops of additions are
-/// at the start of the kernel's loop, and `again` starts on a new line. The kernel enters its loop
-/// at label 2.
+/// No short loop straddles two lines of the instruction cache. The loops of additions are at the
+/// start of the kernel's loop, and `again` starts on a new line. The kernel enters its loop at
+/// label 2.
 fn lock(take: &str, give: &str, again: &str) -> String {
     let again = match again {
         "" => String::new(),

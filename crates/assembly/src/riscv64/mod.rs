@@ -71,8 +71,7 @@ pub(crate) fn architecture() -> Architecture {
     }
 }
 
-/// A calibration kernel: `start`, then `body` in a loop. Its argument in `a0` is the number of
-/// iterations.
+/// A calibration kernel: `start`, then `body` in a loop of `a0` iterations, the argument.
 fn counted(start: &str, body: &str) -> String {
     lines([
         start,

@@ -43,8 +43,7 @@ pub(super) fn sets() -> Vec<Set> {
     ]
 }
 
-/// The table row for `contract`, of the general registers if `general`, otherwise of the vector
-/// registers.
+/// The table row for `contract`, of the general registers if `general`, else of the vectors.
 fn row(contract: &Contract, general: bool) -> Row {
     match (contract.origin, contract.policy) {
         (CodeOrigin::CLibrary, _) if general => Row::CLibrary,

@@ -20,13 +20,12 @@ enum Layout {
     /// One group of eight registers, at most 512 B. `a7` is the length of the group in bytes. For
     /// chunks, `a6` is the offset in the chunk.
     Group,
-    /// Four single registers in descending order. `a7` is the length of one register in bytes, `a6`
-    /// that of four.
+    /// Four single registers in descending order. `a7` is the length of one in bytes, `a6` that of
+    /// four.
     Singles,
     /// The eight lines of a block, with a group of four registers for each line.
     Lines,
-    /// A piece of this many bytes, in groups of eight registers, or of four registers for a piece
-    /// of one line.
+    /// A piece of this many bytes, in groups of eight registers, or four for one line.
     Pieces(u64),
 }
 

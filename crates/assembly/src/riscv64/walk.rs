@@ -19,8 +19,7 @@ pub(super) struct Order {
     /// Instructions that set `t6` to the start of the piece in the first stream, or to its end in
     /// descending orders. For lines, they set `t6` to the address of eight entries of the table.
     pub place: &'static str,
-    /// Instructions that advance the offset in `t1`. They set `a3` to 0 if the offset has to wrap,
-    /// else to 1.
+    /// Instructions that advance the offset in `t1`, and set `a3` to 0 if it has to wrap, else 1.
     pub advance: String,
 }
 

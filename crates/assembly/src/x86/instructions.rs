@@ -111,8 +111,7 @@ impl Writer {
         self.in_turn(general_32(self.mode), text)
     }
 
-    /// A row whose iterations execute `text` with `%` replaced by the numbers of vector registers
-    /// in turn.
+    /// A row that executes `text` with `%` replaced by the numbers of vector registers in turn.
     fn on_vectors(&self, text: &str) -> InstructionRow {
         let registers = self.mode.choose(16, 8);
         let once = each(0..registers, |i| text.replace('%', &i.to_string()));
@@ -143,8 +142,7 @@ impl Writer {
         ]
     }
 
-    /// The rows of an insertion: into vector registers in turn for throughput, into register 0 for
-    /// latency.
+    /// The rows of an insertion: into registers in turn for throughput, register 0 for latency.
     fn inserts(&self, text: &str) -> [InstructionRow; 2] {
         [self.on_vectors(text), self.chain(&text.replace('%', "0"))]
     }

@@ -12,8 +12,7 @@ struct Operation {
     give: &'static str,
     /// Further attempts. They end with a jump to label 8, right after the first attempt.
     again: &'static str,
-    /// True if `again` starts on a new line of the instruction cache on x86. On x86-64 it always
-    /// does.
+    /// True if `again` starts on a new line of the instruction cache on x86, as always on x86-64.
     own_line: bool,
 }
 
@@ -114,8 +113,7 @@ fn lock(mode: Mode, operation: &Operation) -> String {
     mode.name_registers(&text, &LOCK_REGISTERS)
 }
 
-/// Registers of lock kernels. `$size` is the assembler's name of a word's size, and `$bytes` its
-/// bytes.
+/// Registers of lock kernels. `$size` is the assembler's name of a word's size, `$bytes` its bytes.
 const LOCK_REGISTERS: [Register; 9] = [
     register("$word", "rdx", "edx"),
     register("$left", "rcx", "ecx"),

@@ -285,8 +285,7 @@ impl Kernel<'_> {
     /// The accesses of eight lines in the order of an index table. An entry is in units of 8 B, so
     /// that it can be the scaled index of an address. On x86-64, kernels that only load are limited
     /// by loads, so they get two entries with one load. Kernels without loads put the address of
-    /// each line into a register first. With `$start` in the address of every store, Zen 5 stores a
-    /// fifth less.
+    /// each line into a register first. Zen 5 stores a fifth less with `$start` in every address.
     fn lines(&self, accesses: &Accesses) -> String {
         let line = |entry: &str| {
             let (address, first) = if self.contract.loads == 0 {
@@ -391,8 +390,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Registers for words that are moved or changed. Several registers let loads run ahead of the
-    /// stores.
+    /// Registers for words that are moved or changed. Several let loads run ahead of the stores.
     fn data(&self) -> &'static [&'static str] {
         let by_lines = self.contract.visits == AccessOrder::Lines;
         match (self.mode, self.contract.does) {
@@ -409,8 +407,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// True if a kernel of 32-bit x86 may use ebx for data, because there is no index table and no
-    /// second stream.
+    /// True if a kernel of 32-bit x86 may use ebx for data: without index table and second stream.
     fn frees_ebx(&self) -> bool {
         !self.contract.by_table() && self.contract.streams() == 1
     }
@@ -540,8 +537,7 @@ impl Kernel<'_> {
                 Ok(Accesses::new(bytes, move |piece, at| {
                     let order: Vec<_> = (0..).zip(words).collect();
                     let word = |&(i, register): &(u64, &&str)| {
-                        // In descending order too, each word of the pattern is stored to its own
-                        // address.
+                        // In descending order too, each word of the pattern has its own address.
                         let place = if piece.down {
                             words.len() as u64 - 1 - i
                         } else {
@@ -629,7 +625,7 @@ impl Kernel<'_> {
         match &self.set.kind {
             Kind::General => {
                 let (data, pattern) = (self.data(), self.pattern());
-                // A group covers whole patterns, so that each word is combined with its part of the
+                // A group covers whole patterns: each word is combined with its part of the
                 // pattern.
                 let words = data.len().max(pattern.len());
                 Accesses::new(width * words as u64, move |piece, at| {
