@@ -94,8 +94,8 @@ struct Scatter {
 impl Scatter {
     /// Offset of node `node` in its page, in bytes. In each row of successive pages, as many as a
     /// page has lines, every line is used once. So all sets of a cache get the same number of
-    /// nodes. A hash of the row (the finaliser of Appleby's MurmurHash3) chooses the line of its
-    /// first page.
+    /// nodes. A hash of the row (Appleby's MurmurHash3 finaliser) chooses the line of its first
+    /// page.
     fn offset(self, node: u64) -> usize {
         let row = node / self.lines as u64;
         let place = (node % self.lines as u64) as usize;
@@ -434,8 +434,7 @@ impl UnverifiedChain {
 #[derive(Debug)]
 pub struct ClosedPart {
     part: Range<u64>,
-    /// Identity of the chain. The address would not identify it, because another chain may be built
-    /// there.
+    /// Identity of the chain. Its address is no identity, because another chain may be built there.
     identity: Arc<()>,
 }
 

@@ -1,5 +1,4 @@
-//! Kernels that hand a cache line back and forth between two threads, to measure core-to-core
-//! latency.
+//! Kernels of core-to-core latency, which hand a cache line back and forth between two threads.
 
 use super::abi::kernel_fn;
 use super::locks::SharedLine;

@@ -64,8 +64,7 @@ impl Mixer {
         x ^ (((high & SHORT) * (high & SHORT)) >> self.high_bits)
     }
 
-    /// Processes the first of `words`, as many as fill whole vectors. Returns the number of
-    /// processed words.
+    /// Processes the first of `words`, as many as fill whole vectors, and returns their number.
     #[cfg(target_arch = "x86_64")]
     fn by_vectors(&self, words: &mut [u64], factors: &[u64], fold_first: bool) -> usize {
         if is_x86_feature_detected!("avx512f") {

@@ -11,8 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 use units::ParseError;
 
-/// Every streaming kernel of this architecture, ordered by contract and then by rising register
-/// width.
+/// Every streaming kernel of this architecture, by contract and then by rising register width.
 pub fn all_rows() -> Vec<KernelRow> {
     let rows = |operation: Operation| {
         native::SETS.iter().map(move |set| KernelRow {

@@ -1,5 +1,4 @@
-//! Register sets: a set is one kind of registers of one instruction set, with a table row for every
-//! contract.
+//! Register sets. A set is one kind of registers of an instruction set, with a row per contract.
 
 use super::row::{Row, lacks};
 use assembly::{CONTRACTS, Operation};
@@ -51,8 +50,8 @@ set_ids! {
 pub(super) enum Bits {
     /// Registers of this many bits.
     Fixed(u32),
-    /// Vectors whose length the processor chooses. The function returns this length in bits; 0
-    /// without the set.
+    /// Vectors whose length the processor chooses. The function returns their bits; 0 without the
+    /// set.
     Chosen(fn() -> u32),
 }
 

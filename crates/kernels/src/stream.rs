@@ -60,8 +60,7 @@ impl StreamKernel {
         self.row.set.id
     }
 
-    /// Runs the kernel on the next `blocks` blocks of `walk`. The walk wraps around at the end of
-    /// the window.
+    /// Runs the kernel on the next `blocks` blocks of `walk`. The walk is cyclic.
     ///
     /// The body of this call is timed. Non-temporal kernels end with a store fence.
     ///

@@ -32,8 +32,7 @@ pub(super) struct StreamCall {
     pub spare: usize,
     /// Operand: the 64-bit pattern that the kernel stores, combines with or multiplies by.
     pub pattern: u64,
-    /// Result: the wrapping sum of the loaded words. Kernels that do not add them up leave it
-    /// unchanged.
+    /// Result: the wrapping sum of the loaded words. Unchanged by kernels without a sum.
     pub checksum: u64,
 }
 

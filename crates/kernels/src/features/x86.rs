@@ -1,6 +1,5 @@
 //! Features of x86 that kernels need. `is_x86_feature_detected!` also checks the operating system's
-//! support (XGETBV). So code whose features are present cannot raise an illegal-instruction
-//! exception.
+//! support (XGETBV). So code whose features are present raises no illegal-instruction exception.
 
 /// Always true: the target requires the baseline.
 pub(crate) fn baseline() -> bool {
