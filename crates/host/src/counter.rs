@@ -94,8 +94,7 @@ fn raw_ticks() -> u64 {
 /// Time since the first call in this process, on a clock whose rate is never adjusted
 /// (`CLOCK_MONOTONIC_RAW` on Linux).
 pub fn monotonic() -> Nanos {
-    // The time is relative to the first call, so that an f64 resolves single nanoseconds for
-    // months.
+    // The time is relative to the first call, so that an f64 resolves 1 ns for months.
     static START: OnceLock<u64> = OnceLock::new();
     let now = os::monotonic_ns();
     Nanos(now.saturating_sub(*START.get_or_init(|| now)) as f64)

@@ -4,8 +4,7 @@
 //! - `processors.csv`: one figure per line, `low..high` if the documents give a range
 //! - `sources.csv`: the documents
 //!
-//! The files only have figures that a document states, because a wrong limit would reject valid
-//! measurements.
+//! Only figures of documents are in the files: a wrong limit would reject valid measurements.
 
 use report::{DocumentedFigure, DocumentedQuantity, PortWidth};
 
@@ -54,8 +53,7 @@ fn lines<const N: usize>(text: &'static str) -> impl Iterator<Item = [&'static s
         .filter_map(|line| line.split(',').collect::<Vec<_>>().try_into().ok())
 }
 
-/// Reads a figure: a number such as `14`, or a range such as `11..12`. Returns its smallest and
-/// largest value.
+/// The smallest and largest value of a figure: a number such as `14` or a range such as `11..12`.
 fn range(text: &str) -> Option<(u64, u64)> {
     let (low, high) = text.split_once("..").unwrap_or((text, text));
     Some((low.parse().ok()?, high.parse().ok()?))

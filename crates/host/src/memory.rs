@@ -1,5 +1,4 @@
-//! Memory to measure: it is mapped between guards, lent in windows, and its pages are read back
-//! from the system.
+//! Memory to measure: maps it between guards, lends it in windows, and reads back its pages.
 //!
 //! A [`Mapping`] is a range of addresses for which a kind of pages was requested. A [`Window`] is
 //! an exclusive part of a mapping. Rust code only accesses the memory as atomic words, so that
@@ -49,8 +48,7 @@ impl Mapping {
     /// multiples of the page: the base page for `Base`, else `huge`.
     ///
     /// It is no error if the kernel has no transparent huge pages. [`Window::inspect`] reports the
-    /// pages that the system granted. [`Mapping::place`] spreads the huge pages of a pool over
-    /// nodes.
+    /// pages that the system granted. [`Mapping::place`] spreads huge pages of a pool.
     ///
     /// # Errors `bytes` is 0, the page size is invalid, or there is too little memory or too few
     /// huge pages in the pool.
@@ -372,8 +370,7 @@ impl Drop for Window {
 /// hardly ever repeat, so that the system can neither compress nor deduplicate the memory.
 #[inline]
 pub fn initial_word(index: usize) -> u64 {
-    // Multiplication by an odd number (2^64 / golden ratio) is a bijection, and setting a bit
-    // excludes zero.
+    // Multiplication by an odd number is a bijection, and setting a bit excludes zero.
     (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1
 }
 

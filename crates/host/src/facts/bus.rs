@@ -57,8 +57,7 @@ struct Channel {
     devices: u32,
 }
 
-/// Number, width and rate of all channels with memory. The error is the reason why they are
-/// unknown.
+/// Number, width and rate of all channels with memory. The error says why they are unknown.
 fn sum(devices: &[MemoryDevice]) -> Result<Fact<MemoryBus>, String> {
     const MAX_PER_CHANNEL: u32 = 3;
     let memory: Vec<&MemoryDevice> = devices

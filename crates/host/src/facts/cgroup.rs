@@ -197,8 +197,7 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
         Version::V1 => (
             [
                 ("memory.limit_in_bytes", number("memory.limit_in_bytes")),
-                // `hierarchical_memory_limit` includes the limits of ancestors that a container
-                // does not see.
+                // This limit includes those of ancestors that a container does not see.
                 ("memory.stat", counted("hierarchical_memory_limit")),
             ],
             number("memory.usage_in_bytes"),
@@ -209,8 +208,7 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
         .into_iter()
         .filter_map(|(name, limit)| Some((name, limit?)))
         .min_by_key(|l| l.1)?;
-    // Inactive page cache does not count as used, because the kernel reclaims it before the limit
-    // takes effect.
+    // Inactive page cache does not count as used, because the kernel reclaims it first.
     let held = used.unwrap_or(0).saturating_sub(cache.unwrap_or(0));
     let held_text = used.map_or_else(
         || "use unknown".to_owned(),

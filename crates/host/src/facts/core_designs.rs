@@ -100,8 +100,7 @@ const FUJITSU: u32 = 0x46;
 const APPLE: u32 = 0x61;
 const AMPERE: u32 = 0xc0;
 
-/// Core designs of Arm, by implementer and part number from the main identification register
-/// (MIDR).
+/// Core designs of Arm, by implementer and part in the main identification register (MIDR).
 const PARTS: &[(u32, u32, &str)] = &[
     (ARM, 0xd03, "Cortex-A53"),
     (ARM, 0xd04, "Cortex-A35"),
@@ -157,8 +156,7 @@ const BRANDS: &[(&str, Designs)] = &[
 struct RiscvRow {
     /// Names in the device tree.
     names: &'static [&'static str],
-    /// Values of the vendor and architecture registers. `None` if several designs have the same
-    /// values.
+    /// Values of the vendor and architecture registers. `None` if other designs have the same.
     registers: Option<(u64, u64)>,
     design: &'static str,
 }
@@ -197,8 +195,8 @@ pub struct Known<'a> {
     pub signature: Option<Signature>,
     /// Model name.
     pub brand: Option<&'a str>,
-    /// Text of `/proc/cpuinfo`. For an emulated program this may be the file of the host, whose
-    /// keys differ.
+    /// Text of `/proc/cpuinfo`. For an emulated program this may be the host's file, with other
+    /// keys.
     pub cpuinfo: &'a str,
 }
 

@@ -10,8 +10,7 @@ use units::CpuList;
 /// Largest number of bytes read from a file. No file that is read here is as long.
 const LONGEST: u64 = 16 << 20;
 
-/// `/proc`, `/sys` and a few files that identify containers, either those of this machine or a
-/// recorded copy.
+/// `/proc`, `/sys` and a few files that identify containers, of this machine or recorded.
 #[derive(Debug, Clone)]
 pub struct SystemFiles {
     root: PathBuf,
@@ -59,8 +58,7 @@ impl SystemFiles {
         self.read(path)?.parse().ok()
     }
 
-    /// The CPU numbers in the file `path`, in rising order. `None` if the file is missing, empty or
-    /// invalid.
+    /// The CPU numbers in the file `path`, rising. `None` if it is missing, empty or invalid.
     pub fn cpus(&self, path: &str) -> Option<BTreeSet<u32>> {
         Some(self.read_as::<CpuList>(path)?.0.into_iter().collect())
     }
@@ -98,7 +96,7 @@ impl SystemFiles {
         self.is_real() && !os::HAS_SYSTEM_FILES
     }
 
-    /// The path of `path` below the root. Components `..` are dropped, because some paths come from
+    /// The path of `path` below the root. Components `..` are dropped, as some paths come from
     /// files.
     fn locate(&self, path: &str) -> PathBuf {
         let inside = Path::new(path)

@@ -15,8 +15,7 @@ const LIMITS: &str = "/proc/self/limits";
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// Least memory that is not measured. It serves page tables, thread stacks, the report and other
-/// programs.
+/// Least memory that is left for page tables, thread stacks, the report and other programs.
 const LEAST_RESERVE: Bytes = Bytes::mib(96);
 
 /// All facts about memory.
@@ -77,8 +76,8 @@ pub fn memory(files: &SystemFiles, reported: &Reported) -> MemoryFacts {
     }
 }
 
-/// Source of a fact that the system call `call` reported. On Linux it says that the file `path` did
-/// not.
+/// Source of a fact that the system call `call` reported. On Linux it names the file `path` that
+/// did not.
 pub(super) fn called(call: &str, path: &str) -> String {
     if os::HAS_SYSTEM_FILES {
         format!("{call}, since {path} does not report")

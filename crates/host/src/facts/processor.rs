@@ -107,8 +107,7 @@ pub(super) fn or_reported<T: Clone>(found: Fact<T>, reported: Option<&Told<T>>) 
     }
 }
 
-/// `own`, which is the processor's own answer, else the value of the first of `keys` in
-/// /proc/cpuinfo.
+/// `own`, the processor's answer, else the value of the first of `keys` in /proc/cpuinfo.
 fn own_or(own: Option<String>, cpuinfo: &str, keys: &[&str]) -> Fact<String> {
     if let Some(text) = own {
         return Fact::known(text, "CPUID");
@@ -122,8 +121,7 @@ fn own_or(own: Option<String>, cpuinfo: &str, keys: &[&str]) -> Fact<String> {
     }
 }
 
-/// Figures of `designs` that apply here. Figures for cores without AVX-512 are left out if programs
-/// may use AVX-512.
+/// Figures of `designs` that apply here. With `avx512`, there are none for cores without AVX-512.
 fn applying(designs: &[CoreDesign], avx512: bool) -> Vec<DocumentedFigure> {
     let without_avx512 = [
         DocumentedQuantity::LoadBytesPerCycleWithoutAvx512,

@@ -24,8 +24,7 @@ pub enum PageMode {
 /// Prefix of the page size of a pool.
 const POOL: &str = "huge-";
 
-/// Possible page sizes of pools, in bytes. Smaller pages are no huge pages, and larger ones do not
-/// exist.
+/// Possible page sizes of pools, in bytes. Smaller pages are not huge, larger ones do not exist.
 const POOL_PAGES: std::ops::RangeInclusive<u64> = 1 << 14..=1 << 40;
 
 impl PageMode {

@@ -14,8 +14,7 @@ pub struct PageReading {
     pub granted_share: Option<f64>,
     /// Size of the pages in which most of the resident memory is.
     pub granted_bytes: Option<Bytes>,
-    /// Share (0 to 1) of the window that is resident. The system's shared page of zeros does not
-    /// count.
+    /// Share (0 to 1) of the window that is resident. The shared page of zeros does not count.
     pub resident_share: Option<f64>,
     /// True if no part of the window is mapped to the system's shared page of zeros.
     pub non_zero: Option<bool>,
@@ -170,8 +169,7 @@ pub(super) fn huge_share_of_smaps(
     Some((huge as f64 / resident as f64).min(1.0))
 }
 
-/// The entries of smaps. An entry is a line `start-end access ...` and the `Key: value` lines after
-/// it.
+/// The entries of smaps. An entry is a line `start-end access ...` and its `Key: value` lines.
 fn entries(smaps: &str) -> impl Iterator<Item = &str> {
     let heads = smaps.split_inclusive('\n').scan(0, |at, line| {
         let start = *at;

@@ -127,8 +127,7 @@ impl Watch {
         Some(sum)
     }
 
-    /// Highest temperature of the sensors in degrees Celsius. Values that a processor cannot have
-    /// are left out.
+    /// Highest temperature of the sensors in degrees Celsius. Impossible values are left out.
     fn highest_celsius(&self) -> Option<f64> {
         let shown = |path: &String| {
             self.files
@@ -145,8 +144,7 @@ fn nanoseconds(jiffies: u64) -> Option<f64> {
     Some(jiffies as f64 * 1e9 / os::jiffies_per_second()?)
 }
 
-/// Steal time of `cpus` in jiffies: time that the hypervisor gave to other guests while `cpus` had
-/// work.
+/// Steal time of `cpus` in jiffies: the hypervisor ran other guests while `cpus` had work.
 fn stolen_jiffies(stat: &str, cpus: &[u32]) -> Option<u64> {
     const STEAL: usize = 7; // after the name: user nice system idle iowait irq softirq steal guest guest_nice
     let wanted: BTreeSet<u32> = cpus.iter().copied().collect();
@@ -210,8 +208,7 @@ fn interrupts_are_few(files: &SystemFiles) -> bool {
         .is_some_and(|text| text.len() <= LONGEST_INTERRUPTS)
 }
 
-/// Number of interrupts of all kinds on `cpus`. The first line of `text` names the columns, one for
-/// each online CPU.
+/// Number of interrupts of all kinds on `cpus`. The first line of `text` has the online CPUs.
 fn interrupts(text: &str, cpus: &[u32]) -> Option<u64> {
     // Lines whose count is for the whole machine.
     const WHOLE: [&str; 3] = ["ERR", "MIS", "Err"];
@@ -257,8 +254,7 @@ fn packages(files: &SystemFiles) -> BTreeMap<u32, u32> {
     files.names(CPUS).iter().filter_map(package).collect()
 }
 
-/// Files with the temperature of the processor, from its own sensors, else from the firmware's
-/// thermal zones.
+/// Files with the temperature of the processor, from its own sensors, else from thermal zones.
 fn sensors(files: &SystemFiles) -> Vec<String> {
     const DRIVERS: [&str; 4] = ["coretemp", "k10temp", "zenpower", "cpu_thermal"];
     let is = |path: String, fits: &dyn Fn(&str) -> bool| {
@@ -284,17 +280,15 @@ fn sensors(files: &SystemFiles) -> Vec<String> {
     found
 }
 
-/// True if a thermal zone of this type belongs to the processor. Known types are that of Intel's
-/// package, and names for Arm cores on Android devices: `cpu-1-0-usr`, `mtktscpu`, `BIG`, `MID`,
-/// `LITTLE`.
+/// True if a thermal zone of this type belongs to the processor. Known are Intel's package and
+/// Android's names for Arm cores: `cpu-1-0-usr`, `mtktscpu`, `BIG`, `MID`, `LITTLE`.
 fn is_processor(kind: &str) -> bool {
     let kind = kind.to_ascii_lowercase();
     kind == "x86_pkg_temp" || kind.contains("cpu") || ["big", "mid", "little"].contains(&&*kind)
 }
 
 /// Temperature files of a sensor chip. If a file has the temperature of the whole package, which is
-/// the highest of all cores, only this file is returned. Reading a core's file would interrupt the
-/// core.
+/// the highest of all cores, only this file is returned. Reading a core's file interrupts it.
 fn inputs(files: &SystemFiles, folder: &str) -> Vec<String> {
     const WHOLE: [&str; 3] = ["Package id", "Tdie", "Tctl"];
     let names = files.names(folder);

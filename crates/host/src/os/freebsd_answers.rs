@@ -1,5 +1,5 @@
-//! Interprets the results of FreeBSD's calls. These functions make no calls, so that they are
-//! tested on every system.
+//! Interprets the results of FreeBSD's calls. This module makes no calls, so it is tested
+//! everywhere.
 //!
 //! Source: smp(4) for the form of kern.sched.topology_spec; sys/kern/sched_ule.c for its flags;
 //! sys/vm/vm_phys.c for vm.phys_locality.

@@ -1,6 +1,5 @@
 //! Copies from and to mapped files. An access to a page that the system cannot provide raises
-//! SIGBUS, which ends a process without a handler. This happens if the file was truncated or the
-//! device failed.
+//! SIGBUS, which ends a process without a handler. Causes are a truncated file and a failed device.
 //!
 //! On Linux the copy is an assembly routine. If an access of the routine faults, the signal handler
 //! makes the routine return an error. Any other SIGBUS ends the process as before. On other
@@ -220,8 +219,7 @@ mod guarded {
         unsafe { &raw mut (*context).uc_mcontext.pc }
     }
 
-    /// Like the function for x86-64, for RISC-V. The first register of the context is the program
-    /// counter.
+    /// Like the function for x86-64, for RISC-V, where the first register is the program counter.
     #[cfg(target_arch = "riscv64")]
     unsafe fn program_counter(context: *mut libc::ucontext_t) -> *mut libc::c_ulong {
         // SAFETY: the caller's promise.

@@ -1,5 +1,4 @@
-//! Interprets the results of macOS's calls. These functions make no calls, so that they are tested
-//! on every system.
+//! Interprets the results of macOS's calls. This module makes no calls, so it is tested everywhere.
 //!
 //! Source of the names: Apple, "Determining system capabilities" (sysctlbyname). Names without a
 //! performance level describe the slowest kind of core.
@@ -9,8 +8,7 @@ use crate::reported::{ReportedCore, ReportedTopology};
 use report::{Cache, CacheKind, Fact};
 use units::{Bytes, CpuList};
 
-/// Largest numbers of performance levels, and of CPUs in a level. Larger answers are cut or
-/// ignored.
+/// Largest numbers of performance levels, and of CPUs in a level. Larger answers are cut.
 const MOST_LEVELS: u64 = 8;
 const MOST_CPUS: u64 = 1024;
 
@@ -178,8 +176,7 @@ pub fn thermal_state(kernel: &dyn Sysctl, state: Option<i64>) -> Fact<String> {
 }
 
 /// Power source, from the result `seconds` of IOPSGetTimeRemainingEstimate (`None` if the call does
-/// not exist). This is the battery's remaining time, -2 on mains, or -1 while it is being
-/// estimated.
+/// not exist). This is the battery's remaining time, -2 on mains, or -1 if not yet known.
 pub fn power_source(seconds: Option<f64>) -> Fact<String> {
     const CALL: &str = "IOPSGetTimeRemainingEstimate";
     match seconds {

@@ -1,5 +1,4 @@
-//! Files on systems without POSIX calls. The standard library does the work. Everything else is
-//! `Unsupported`.
+//! Files on systems without POSIX calls. Missing functions are `Unsupported`.
 
 use super::files::{DeviceNumber, DirectAlignment, FileKind, FileNumbers, OpenHow};
 use std::fs::{File, Metadata, OpenOptions};
@@ -16,8 +15,7 @@ pub const EBADF: i32 = if cfg!(windows) { 5 } else { 9 };
 /// "Input/output error": ERROR_IO_DEVICE on Windows.
 pub const EIO: i32 = if cfg!(windows) { 1117 } else { 5 };
 
-/// Opens `path`. A symbolic link is detected before opening, since `open` has no flag that rejects
-/// links here.
+/// Opens `path`. A symbolic link is detected before opening, since no flag of `open` rejects links.
 pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
     if how.claim {
         return Err(io::ErrorKind::Unsupported.into());

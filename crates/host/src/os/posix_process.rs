@@ -119,8 +119,7 @@ pub fn host_name() -> Option<String> {
     name(|names| names.nodename.as_ptr())
 }
 
-/// Signal that ends a process that writes beyond the limit on file size, unless the signal is
-/// handled.
+/// Signal that ends a process without a handler if it writes beyond the limit on file size.
 pub fn file_limit_signal() -> Option<i32> {
     Some(libc::SIGXFSZ)
 }

@@ -3,16 +3,14 @@
 
 /// A source of kernel values.
 pub trait Sysctl {
-    /// The number with the name `name`, of 32 or 64 bits. `None` if the kernel does not know the
-    /// name.
+    /// The number (32 or 64 bits) called `name`. `None` if the kernel does not know the name.
     fn number(&self, name: &str) -> Option<u64>;
 
     /// The text with the name `name`, without surrounding space. `None` if the kernel does not know
     /// the name, or if the text is empty.
     fn text(&self, name: &str) -> Option<String>;
 
-    /// The array of 64-bit numbers with the name `name`. Empty if the kernel does not know the
-    /// name.
+    /// The array of 64-bit numbers called `name`. Empty if the kernel does not know the name.
     fn numbers(&self, name: &str) -> Vec<u64>;
 }
 

@@ -65,8 +65,7 @@ pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     None
 }
 
-/// True on 64-bit Arm and RISC-V, whose counters have a constant rate by definition; `None`
-/// elsewhere.
+/// True on 64-bit Arm and RISC-V, whose counters have a constant rate; `None` elsewhere.
 pub fn counter_invariant() -> Option<(bool, &'static str)> {
     let counts_time = cfg!(any(target_arch = "aarch64", target_arch = "riscv64"));
     counts_time.then_some((true, "the architecture: the counter counts time"))

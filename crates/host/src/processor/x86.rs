@@ -47,8 +47,7 @@ fn decode_signature(eax: u32) -> Signature {
     }
 }
 
-/// Instruction-set extensions that the processor has and whose registers the operating system
-/// saves.
+/// Instruction-set extensions of the processor whose registers the operating system saves.
 pub fn features() -> Option<Vec<String>> {
     macro_rules! present {
         ($($name:tt)*) => {
@@ -93,8 +92,8 @@ pub fn counter_invariant() -> Option<(bool, &'static str)> {
     Some((invariant, "CPUID leaf 80000007h"))
 }
 
-/// The hypervisor, detected by a CPUID bit that processors never set themselves. `None` if CPUID
-/// lacks this bit.
+/// The hypervisor, detected by a CPUID bit that processors never set themselves. `None` without
+/// this bit.
 pub fn hypervisor() -> Option<Hypervisor> {
     if cpuid!(0).eax < FEATURES_LEAF {
         return None;

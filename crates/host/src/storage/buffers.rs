@@ -11,8 +11,7 @@ const LARGEST_BLOCK: usize = 1 << 30;
 
 /// Blocks of at least this many bytes are allocated in huge pages if the system has them. In base
 /// pages, a block consists of a random number of contiguous physical pieces. A device that takes at
-/// most 254 pieces at a time (virtio) gets two requests for some blocks of 1 MiB and one for
-/// others.
+/// most 254 pieces at a time (virtio) gets one or two requests for a block of 1 MiB.
 const SCATTERED: usize = 64 << 10;
 
 /// Size of huge pages on most systems, in bytes. On other systems, buffers are in base pages.
@@ -62,8 +61,7 @@ impl IoBuffers {
         let region =
             os::Region::map(mapped, align, None, None).map_err(|e| refuse(&e.to_string()))?;
         if whole.is_some() {
-            // An error does not matter: without huge pages, blocks only consist of more physical
-            // pieces.
+            // An error does not matter: without huge pages, blocks only have more physical pieces.
             let _ = region.advise_huge(true);
         }
         let region = ManuallyDrop::new(region);
@@ -98,7 +96,7 @@ impl IoBuffers {
         self.lent.get(slot).copied().unwrap_or(false)
     }
 
-    /// The bytes of the buffer of `slot`. `None` while an operation uses it, or if there is no such
+    /// The buffer of `slot`. `None` while an operation uses the buffer, or if there is no such
     /// slot.
     pub fn slot(&self, slot: usize) -> Option<&[u8]> {
         let start = self.idle(slot)?;

@@ -14,8 +14,7 @@ pub enum Transfer {
     Write,
     /// Writes all data and metadata of the file to the medium (fsync).
     Sync,
-    /// Writes all data of the file to the medium, with the metadata needed to read them
-    /// (fdatasync).
+    /// Writes all data of the file to the medium, and metadata needed to read it (fdatasync).
     DataSync,
 }
 
@@ -71,9 +70,8 @@ pub const LONGEST_WAIT: Nanos = Nanos(1e9);
 /// A storage engine, which carries out requests. It may be opened in any thread, but is then used
 /// by one thread only.
 pub trait IoEngine: Send {
-    /// Submits `requests` in order, and returns the number of requests taken. They are fewer than
-    /// all if the queue is full. A synchronous engine takes one request and completes it before
-    /// returning.
+    /// Submits `requests` in order. Returns the number of requests taken, which is less than all if
+    /// the queue is full. A synchronous engine takes one and completes it.
     ///
     /// # Errors The system rejected the queue as a whole. The failure of a single request is in its
     /// completion.

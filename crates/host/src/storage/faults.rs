@@ -93,8 +93,7 @@ impl Faulty {
 
 impl IoEngine for Faulty {
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize> {
-        // Completions that are held back count as in flight, so that the queue depth stays the
-        // same.
+        // Completions that are held back count as in flight, so that the depth stays the same.
         let room = self.inner.buffers().slots().saturating_sub(self.held.len());
         self.inner.submit(&requests[..room.min(requests.len())])
     }
@@ -103,8 +102,7 @@ impl IoEngine for Faulty {
         let before = into.len();
         loop {
             let missing = (before + least).saturating_sub(into.len());
-            // Completions that are held back are already complete in `inner`, so it only waits for
-            // the others.
+            // Held completions are already complete in `inner`, so it only waits for the others.
             let inside = missing.saturating_sub(self.held.len());
             let reaped = self.inner.reap(inside, &mut self.fresh);
             let idle = self.fresh.is_empty();

@@ -1,5 +1,4 @@
-//! Engine that copies from and to a mapping of the file. The system transfers the pages by page
-//! faults.
+//! Engine that copies from and to a mapping of the file. Page faults transfer the data.
 
 use super::{
     Admission, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready, Target,

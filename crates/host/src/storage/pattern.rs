@@ -115,8 +115,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// The words of unit `unit`. The first four are the masked mark, position and seed, and the
-    /// mask.
+    /// The words of unit `unit`. The first four are the masked mark, position, seed, and the mask.
     fn words_of(&self, unit: u64) -> [[u8; 8]; WORDS] {
         let start = mixed(self.seed ^ mixed(unit));
         let mask = mixed(start);
@@ -182,8 +181,7 @@ fn units(length: usize, offset: u64) -> impl Iterator<Item = (u64, usize, std::o
     })
 }
 
-/// Fills `buffer`, which belongs to `offset`, with `bytes` repeated from the beginning of the
-/// target.
+/// Fills `buffer` at `offset` with `bytes`, repeated from the beginning of the target.
 fn repeat(bytes: &[u8], buffer: &mut [u8], offset: u64) {
     if bytes.is_empty() {
         return buffer.fill(0);

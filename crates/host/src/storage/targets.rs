@@ -267,8 +267,7 @@ impl Target {
     }
 
     /// Drops the target's pages from the page cache, so that the next buffered read goes to the
-    /// device. Written data are synchronised first. Pages that others have mapped or changed in the
-    /// meantime stay.
+    /// device. Written data are synchronised first. Pages that others have mapped or changed stay.
     ///
     /// # Errors
     /// The system cannot drop pages, or writing failed.

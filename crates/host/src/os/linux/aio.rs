@@ -154,9 +154,8 @@ fn opened(targets: &[Target], settings: &EngineSettings) -> Result<NativeAio> {
 }
 
 impl NativeAio {
-    /// Puts the first requests into the batch, as many as possible. Returns the number of requests
-    /// taken. An invalid request ends the batch, so that completions keep the order of the
-    /// requests.
+    /// Puts as many of the first requests as possible into the batch. Returns the number taken. An
+    /// invalid request ends the batch, so that completions keep the order of the requests.
     fn prepare(&mut self, requests: &[IoRequest]) -> usize {
         self.batch.clear();
         for (taken, request) in requests.iter().enumerate() {
@@ -196,8 +195,7 @@ impl NativeAio {
         requests.len()
     }
 
-    /// Submits the batch to the kernel. Returns the number of operations at its end that the kernel
-    /// did not take.
+    /// Submits the batch to the kernel. Returns the number of operations that were not taken.
     fn send(&mut self) -> usize {
         let mut sent = 0;
         while sent < self.batch.len() {
@@ -291,7 +289,7 @@ impl IoEngine for NativeAio {
 }
 
 impl NativeAio {
-    /// Appends completions to `into`. Waits for `least` completions, but at most `limit` per system
+    /// Appends completions to `into`. Waits for `least` of them, but at most `limit` per system
     /// call.
     fn reap_within(
         &mut self,

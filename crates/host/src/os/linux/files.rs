@@ -125,8 +125,7 @@ pub fn direct_alignment(file: &File) -> Option<DirectAlignment> {
     })
 }
 
-/// Allocates space for the first `bytes` bytes of the file, so that later writes do not run out of
-/// space.
+/// Allocates space for the first `bytes` bytes of the file, so that later writes have it.
 pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     let bytes =
         libc::off64_t::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
@@ -164,8 +163,7 @@ pub fn is_sole_user(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Command of fcntl(2) that sets the signal of a lease. The crate `libc` only defines it for some C
-/// libraries.
+/// Command of fcntl(2) that sets the signal of a lease. The crate `libc` lacks it for some systems.
 const F_SETSIG: libc::c_int = 10;
 
 /// Size of a block device in bytes (ioctl BLKGETSIZE64 of linux/fs.h).

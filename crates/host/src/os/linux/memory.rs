@@ -270,8 +270,7 @@ const SMALLEST_PAGE: usize = 4 << 10;
 /// A mark that `mincore` never writes, because its marks are 0 and 1.
 const NO_MARK: u8 = 0xff;
 
-/// Number of resident bytes of a page-aligned range, including the shared page of zeros
-/// (`mincore`).
+/// Resident bytes of a page-aligned range, including the shared page of zeros (`mincore`).
 pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
     const CHUNK: usize = 1 << 30;
     let page = page_size();
@@ -289,8 +288,7 @@ pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
     Ok(resident as u64)
 }
 
-/// Number of resident pages among the first `pages` of `marks`. An error if `mincore` wrote more
-/// marks.
+/// Number of resident pages among the first `pages` of `marks`. An error if there are more marks.
 fn present(marks: &[u8], pages: usize) -> io::Result<usize> {
     let (asked, beyond) = marks.split_at_checked(pages).unwrap_or((marks, &[]));
     if beyond.iter().any(|mark| *mark != NO_MARK) {

@@ -21,8 +21,7 @@ struct Uring {
     asleep: bool,
     /// True if completions only become visible after a system call.
     asks: bool,
-    /// Timeout of the kernel's wait for completions; `None` before Linux 5.11, which has no such
-    /// timeout.
+    /// Timeout of the kernel's wait for completions; `None` before Linux 5.11, which has none.
     limit: Option<types::Timespec>,
     polls: bool,
     registered_files: bool,
@@ -257,8 +256,7 @@ impl Uring {
         let slot = request.slot as u16;
         let at = request.offset;
         let start = address.map_or(std::ptr::null_mut(), NonNull::as_ptr);
-        // This is a macro, because the crate's types for the two kinds of file reference have no
-        // common trait.
+        // A macro, because the crate's types for the two kinds of file reference share no trait.
         macro_rules! entry_for {
             ($file:expr) => {
                 match (request.transfer, self.registered_buffers) {
@@ -370,8 +368,7 @@ impl Uring {
 }
 
 /// Number of entries per system call. If there are three or more, the kernel holds all back until
-/// the last one is ready (IO_PLUG_THRESHOLD in its io_uring.c). The device would get the first one
-/// late.
+/// the last one is ready (IO_PLUG_THRESHOLD in its io_uring.c). The first would start late.
 const AT_ONCE: usize = 2;
 
 /// Error message that the action `what` on the ring failed.
@@ -392,8 +389,8 @@ impl IoEngine for Uring {
             let address = match Admission::admit(request, self.targets.len(), &mut self.buffers) {
                 Admission::Move(address) => Some(address),
                 Admission::Sync if self.polls => {
-                    // A ring with polled completions has no sync operation, so a system call does
-                    // it.
+                    // A ring with polled completions has no sync operation, so a system call is
+                    // made.
                     let result = synchronize(self.targets[request.target].file(), request.transfer);
                     self.ready
                         .ended(request.tag, result.map_err(|error| number_of(&error)));
@@ -469,8 +466,7 @@ impl IoEngine for Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        // Closing a ring does not wait for operations, so the kernel could still write to freed
-        // buffers.
+        // Closing a ring does not wait for operations, so the kernel could write to freed buffers.
         let mut over = Vec::with_capacity(self.operations.in_flight());
         if self.operations.in_flight() == 0 {
             return;

@@ -95,8 +95,7 @@ pub fn busy_ns() -> Option<f64> {
     (result == 0 && rate > 0).then(|| sum as f64 * 1e9 / rate as f64)
 }
 
-/// Address of the function `name` in the library at `path`; `None` if the library or the function
-/// does not exist.
+/// Address of the function `name` in the library at `path`; `None` if one of them does not exist.
 fn function(path: &CStr, name: &CStr) -> Option<*mut c_void> {
     // SAFETY: both texts end with a zero. The library is one of the system, and stays loaded.
     unsafe {

@@ -66,8 +66,7 @@ pub fn busy_ns() -> Option<f64> {
 }
 
 /// Reads the information `class` about the job object of this process. `None` if the process is in
-/// no job or the call fails. `T` has to be the structure of `class`, and to consist of numbers
-/// only.
+/// no job or the call fails. `T` has to be the structure of `class`, made of numbers.
 fn job<T: Default>(class: JOBOBJECTINFOCLASS) -> Option<T> {
     let mut value = T::default();
     // SAFETY: no handle means the job of the calling process; the call writes at most the size of
@@ -190,7 +189,7 @@ fn swap() -> Option<Told<Swap>> {
     })
 }
 
-/// The texts `names` of the registry key `key`, joined by spaces, and the source. `None` if none
+/// The texts `names` of the registry key `key`, joined by spaces, and the source; `None` if none
 /// exists.
 fn texts(key: &str, names: &[&str]) -> Option<Told<String>> {
     let words: Vec<String> = names

@@ -28,8 +28,8 @@ const NO_NODE: u32 = u32::MAX;
 const GUARD: usize = 64 << 10;
 
 /// Memory of this process, which is freed when dropped. It lies between two inaccessible guards,
-/// unless it has large pages. Windows reserves and commits large pages in one call, which leaves no
-/// room for guards.
+/// unless it has large pages. Windows reserves and commits large pages in one call, so without
+/// guards.
 #[derive(Debug)]
 pub struct Region {
     base: NonNull<u8>,
@@ -51,8 +51,8 @@ pub fn large_page() -> Option<u64> {
     (size.is_power_of_two() && size > page_size() as u64).then_some(size)
 }
 
-/// Enables the privilege to lock pages for this process, which large pages need. Only the first
-/// call does this.
+/// Enables the privilege to lock pages for this process, which large pages need. Later calls return
+/// the same result.
 ///
 /// # Errors
 /// `PermissionDenied` with the reason if the user lacks the privilege.
@@ -264,8 +264,7 @@ impl Attributes {
     }
 }
 
-/// Attributes of the page at each of `addresses`. At most [`PAGES_AT_A_TIME`] addresses are
-/// allowed.
+/// Attributes of the page at each of `addresses`. At most [`PAGES_AT_A_TIME`] are allowed.
 fn attributes(addresses: impl Iterator<Item = usize>) -> io::Result<Vec<Attributes>> {
     let mut pages: Vec<PSAPI_WORKING_SET_EX_INFORMATION> = addresses
         .map(|address| PSAPI_WORKING_SET_EX_INFORMATION {

@@ -188,8 +188,8 @@ fn nanoseconds(time: &FILETIME) -> u64 {
     steps.saturating_mul(100)
 }
 
-/// CPU time in ns. `read` writes the times of creation, exit, kernel mode and user mode. The last
-/// two are added.
+/// CPU time in ns. `read` writes the times of creation, exit, kernel mode and user mode. The result
+/// adds the last two.
 fn cpu_time(read: impl FnOnce(&mut [FILETIME; 4]) -> bool) -> Option<u64> {
     let mut times = [FILETIME::default(); 4];
     read(&mut times).then(|| nanoseconds(&times[2]).saturating_add(nanoseconds(&times[3])))
@@ -203,8 +203,7 @@ pub fn process_cpu_ns() -> Option<u64> {
     })
 }
 
-/// CPU cycles that the calling thread has used, system calls included; `None` if Windows does not
-/// count them.
+/// CPU cycles that the calling thread has used, system calls included; `None` if not counted.
 fn thread_cycles() -> Option<u64> {
     let mut cycles = 0;
     // SAFETY: the handle is the calling thread's own; the call writes a number.
@@ -237,8 +236,7 @@ fn cycle_rate() -> Option<f64> {
 }
 
 /// CPU time of the calling thread in ns, system calls included. It is derived from the thread's
-/// cycles. If these are unknown, the source is the thread's times, which Windows updates every 15.6
-/// ms.
+/// cycles, or if these are unknown, from its times, which Windows updates every 15.6 ms.
 pub fn thread_cpu_ns() -> Option<u64> {
     if let (Some(rate), Some(cycles)) = (cycle_rate(), thread_cycles()) {
         return Some((cycles as f64 / rate) as u64);

@@ -18,8 +18,7 @@ pub fn wide(text: &str) -> Vec<u16> {
     text.encode_utf16().chain([0]).collect()
 }
 
-/// The text in UTF-16 before the first zero of `units`, without surrounding space. `None` if it is
-/// empty.
+/// The UTF-16 text in `units` before a zero, without surrounding space. `None` if it is empty.
 pub fn text_of(units: &[u16]) -> Option<String> {
     let end = units.iter().position(|&unit| unit == 0);
     let text = String::from_utf16_lossy(&units[..end.unwrap_or(units.len())]);

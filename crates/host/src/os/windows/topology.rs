@@ -35,13 +35,12 @@ impl Record<'_> {
     fn at<T: Copy>(&self, offset: usize) -> Option<T> {
         let end = offset.checked_add(size_of::<T>())?;
         let bytes = self.bytes.get(offset..end)?;
-        // SAFETY: the slice has the size of T, every bit pattern is a valid T, and no alignment is
+        // SAFETY: the slice is as long as T, every bit pattern is a valid T, alignment is not
         // needed.
         Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
     }
 
-    /// Up to `count` entries of type `T` from `offset` of the body on, as many as the record
-    /// contains.
+    /// The entries of type `T` from `offset` of the body on, at most `count`.
     fn array<T: Copy>(&self, offset: usize, count: u16) -> Vec<T> {
         (0..usize::from(count))
             .map_while(|nth| self.at(BODY + offset + nth * size_of::<T>()))

@@ -18,8 +18,7 @@ const CHUNK: usize = 1 << 20;
 pub(super) fn create(path: &Path, bytes: u64, keep: bool, opening: &Opening) -> Result<File> {
     let name = name_for(path, keep)?;
     check_room(path, &name, bytes)?;
-    // From here on, a write beyond the limit on file size returns an error instead of ending the
-    // process.
+    // From here on, a write beyond the limit on file size no longer ends the process.
     crate::interrupt::report_file_limit()?;
     let refused = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => taken(path),
@@ -122,8 +121,7 @@ fn fill(file: &File, path: &Path, bytes: u64, opening: &Opening) -> Result<()> {
     let failed = |error: io::Error| cannot_create(path, bytes, &error.to_string());
     match os::reserve(file, bytes) {
         Ok(()) => {}
-        // Other errors do not matter, because allocation is optional and the writes below may
-        // succeed.
+        // Other errors do not matter: allocation is optional, and the writes may succeed.
         Err(error)
             if !matches!(
                 error.kind(),

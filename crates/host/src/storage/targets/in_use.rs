@@ -142,8 +142,8 @@ fn swap_areas(system: &SystemFiles) -> Vec<String> {
         .collect()
 }
 
-/// Use of a file by the kernel itself, in words. Lists of open files do not show such uses. `None`
-/// if unused.
+/// Use of a file by the kernel itself, in words. Lists of open files do not show it. `None` if
+/// unused.
 fn use_of_file(path: &Path, numbers: &FileNumbers, system: &SystemFiles) -> Option<String> {
     let same = |other: &str| {
         let found = std::fs::metadata(other)

@@ -31,8 +31,7 @@ pub enum Access {
 pub struct Opening {
     /// Access to the target.
     pub access: Access,
-    /// True to request that transfers bypass the page cache. [`super::Target::direct`] has the
-    /// result.
+    /// True to bypass the page cache if possible. [`super::Target::direct`] has the result.
     pub direct: bool,
     /// Pattern that fills a created file.
     pub pattern: Pattern,
@@ -65,13 +64,11 @@ pub enum Direct {
     },
     /// Direct I/O was not requested.
     NotAsked,
-    /// Transfers go through the page cache, for this reason. Measured figures are those of the
-    /// cache.
+    /// Transfers go through the page cache, for this reason. Figures are those of the cache.
     Refused(String),
 }
 
-/// Error message about a path that the user has to change. `why` is the reason and `what_to_do` the
-/// advice.
+/// Error message about a path that the user has to change. `what_to_do` is the advice.
 pub(super) fn refusal(path: &Path, why: &str, what_to_do: &str) -> Error {
     Error::usage(format!(
         "cannot use {}: {why}; {what_to_do}",
