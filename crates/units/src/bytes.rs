@@ -109,8 +109,7 @@ impl fmt::Display for Bytes {
 impl FromStr for Bytes {
     type Err = ParseError;
 
-    /// Reads `4096`, `1.5MiB`, `32KiB` or `32K` (units of 2^10), `2GB` (10^9), in upper or lower
-    /// case.
+    /// Reads `4096`, `1.5MiB`, `32KiB`, `32K` (also 2^10), `2GB` (10^9), in upper or lower case.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
             ParseError::new(

@@ -166,8 +166,7 @@ impl FromStr for CpuList {
         };
         let number = |t: &str| t.trim().parse::<u32>().ok().filter(|&n| n < MAX_CPUS);
         let mut cpus: Vec<u32> = Vec::new();
-        // CPUs of all ranges together. A short text could otherwise name millions by repeating a
-        // range.
+        // CPUs of all ranges together, because a short text can repeat a range of a million.
         let mut named = 0;
         for entry in text.trim().split(',') {
             let (range, group) = entry.split_once(':').unwrap_or((entry, "1/1"));

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Range of plausible memory bandwidths in bytes per second. A rate outside is taken for a typing
-/// error.
+/// Range of plausible memory bandwidths in bytes per second. Others count as typing errors.
 const RATES: std::ops::RangeInclusive<f64> = 1e6..=100e12;
 
 /// Data moved per second, in bytes.
