@@ -1,7 +1,6 @@
 //! The knee of a smooth curve, the spacing of its points, and the x where it reaches a value.
 
-/// Least distance of a knee below the straight line between the ends, with both axes scaled to 0 to
-/// 1.
+/// Least distance of a knee below the chord between the ends, with both axes scaled to [0, 1].
 const SHALLOWEST: f64 = 0.1;
 
 /// A point of a curve with both axes scaled to 0 to 1.
@@ -85,8 +84,7 @@ pub fn unevenness(x: &[f64], y: &[f64]) -> Vec<f64> {
         let from = curve[at];
         let to = curve[at + 1];
         let length = (to.x - from.x).hypot(to.y - from.y);
-        // The factor `length` keeps the weight low for a bend in a very short piece, which is
-        // noise.
+        // The factor `length` keeps the weight of a bend in a very short piece low, as noise.
         length * (length + bend(at) + bend(at + 1))
     };
     (0..curve.len().saturating_sub(1)).map(piece).collect()

@@ -5,18 +5,15 @@
 pub struct CacheEnd {
     /// Capacity of the cache that explains the curve best, in the unit of x.
     pub capacity: f64,
-    /// Smallest capacity that explains the curve about as well. It is at most the largest x below
-    /// `capacity`.
+    /// Smallest capacity that fits about as well, at most the largest x below `capacity`.
     pub low: f64,
-    /// Largest capacity that explains the curve about as well. It is at least the smallest x above
-    /// `capacity`.
+    /// Largest capacity that fits about as well, at least the smallest x above `capacity`.
     pub high: f64,
     /// Latency of the cache itself, in the unit of y.
     pub before: f64,
     /// Latency of the level behind the cache, in the unit of y.
     pub after: f64,
-    /// Index of the rise of the curve that belongs to this cache, in the argument of
-    /// [`cache_ends`].
+    /// Index of the rise that belongs to this cache, in the argument of [`cache_ends`].
     pub rise: usize,
     /// Replacement policy that explains the curve best.
     policy: ReplacementModel,
@@ -56,8 +53,7 @@ const POLICIES: [ReplacementModel; 11] = [
     ReplacementModel::Chance,
 ];
 
-/// Number of capacities per doubling in the coarse search, and in the fine search around its
-/// result.
+/// Number of capacities per doubling in the coarse search, and in the fine search after it.
 const COARSE: f64 = 16.0;
 const FINE: f64 = 128.0;
 
@@ -209,7 +205,7 @@ impl Part<'_> {
             .iter()
             .map(|fit| fit.deviation)
             .min_by(f64::total_cmp)?;
-        // If the curve jumps, all capacities between two points fit equally well. The middle one is
+        // If the curve jumps, all capacities between two points fit equally. The middle one is
         // taken.
         let mut tied: Vec<&Fit> = fits
             .iter()
@@ -308,7 +304,7 @@ impl Part<'_> {
     }
 
     /// Terms of the latency at `x`: the time spent in nearer caches, and the shares of loads that
-    /// hit and that miss the cache being fitted.
+    /// hit and miss the cache being fitted.
     fn terms(&self, policy: ReplacementModel, capacity: f64, x: f64) -> (f64, f64, f64) {
         let (known, held) = found_in(self.nearer, x);
         let hits = policy.hits(x / capacity).max(held);

@@ -15,8 +15,7 @@ pub struct Knee {
     pub index: usize,
     /// x of the point at `index`.
     pub x: f64,
-    /// Index of the first point on the next level. It equals `index` if no point lies between the
-    /// levels.
+    /// Index of the first point on the next level. It equals `index` if no point lies between.
     pub settled: usize,
     /// y of the previous level.
     pub before: f64,
@@ -150,8 +149,7 @@ fn step_at(logs: &[f64], at: usize) -> f64 {
     }
 }
 
-/// The median of a window of three values. For two values, the higher one if `higher`, else the
-/// lower.
+/// The median of a window of three values. Of two values, the higher if `higher`, else the lower.
 fn typical(window: &[f64], higher: bool) -> f64 {
     match window {
         [a, b] if higher => a.max(*b),
@@ -160,8 +158,7 @@ fn typical(window: &[f64], higher: bool) -> f64 {
     }
 }
 
-/// The steps of the curve. Successive changes in one direction are one step if no flat part lies
-/// between them.
+/// The steps of the curve. Changes in one direction without a flat part between them are one step.
 fn join_ramps(logs: &[f64], changes: &[usize], least: f64) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for (at, &change) in changes.iter().enumerate() {

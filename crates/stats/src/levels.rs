@@ -102,8 +102,7 @@ fn of_many(groups: &[Vec<f64>]) -> Option<Interval> {
         levels = self::levels(&merge(&groups, levels.len() / 2))?;
     }
     let interval = interpolated_interval(&levels)?;
-    // Subtracting a fitted slope also removes some of the rounds' spread, so the interval is
-    // widened.
+    // A fitted slope also removes some of the rounds' spread, so the interval is widened.
     let margin = if trend {
         (interval.high / 2.0 - interval.low / 2.0) / (levels.len() - 2) as f64
     } else {

@@ -10,9 +10,8 @@ const LEAST_SHARE: f64 = 0.1;
 const LEAST_COUNT: usize = 8;
 
 /// Least separation of two groups of n independent samples: `SEPARATION + BY_CHANCE / n` plus the
-/// result of [`valley`], which is 0 if no values lie between the groups. The halves of a uniform
-/// distribution have the largest separation of all distributions with a single peak, 12^(1/2), and
-/// no valley.
+/// result of [`valley`], 0 for an empty valley. The halves of a uniform distribution have the
+/// largest separation of all distributions with a single peak, 12^(1/2), and no valley.
 const SEPARATION: f64 = 3.1;
 const BY_CHANCE: f64 = 80.0;
 

@@ -120,8 +120,7 @@ pub(super) fn interpolated_interval(samples: &[f64]) -> Option<Interval> {
         return None;
     }
     let count = (rank + 1) as f64;
-    // Number of ways to choose `count` of n samples, as a logarithm because the number can
-    // overflow.
+    // Logarithm of the number of ways to choose `count` of n samples, which can overflow.
     let ways: f64 = (0..=rank)
         .map(|k| ((n - k) as f64 / (k + 1) as f64).ln())
         .sum();
@@ -140,9 +139,9 @@ pub(super) fn interpolated_interval(samples: &[f64]) -> Option<Interval> {
     })
 }
 
-/// Index of the interval's lower end among `n` sorted samples, and the confidence. The upper end is
-/// as far from the last sample. The number of samples below the true median is binomial with
-/// probability 1/2.
+/// Index of the interval's lower end among `n` sorted samples, and the confidence. The upper end
+/// has the mirrored index. The number of samples below the true median is binomial with probability
+/// 1/2.
 pub(super) fn interval_rank(n: usize) -> (usize, f64) {
     let tail_allowed = (1.0 - COVERAGE) / 2.0;
     // The probability is a logarithm, because 2^-n underflows from n = 1075 on.

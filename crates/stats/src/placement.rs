@@ -40,15 +40,14 @@ pub fn placement(allocations: &[Vec<Vec<f64>>]) -> Option<f64> {
     (different && ratio.is_finite()).then_some(ratio)
 }
 
-/// True if allocations differ too much for pooling their rounds. A trend over time counts as a
-/// difference.
+/// True if allocations differ too much to pool their rounds. A trend counts as a difference.
 pub(super) fn differ(allocations: &[Vec<Vec<f64>>]) -> bool {
     by_chance(allocations, false).is_some_and(|p| p < POOLED)
 }
 
 /// p-value of the differences between allocations: the probability that equal allocations differ as
-/// much by chance. With `trend`, a common trend over time is fitted first. `None` if there are too
-/// few rounds.
+/// much by chance. With `trend`, a common trend over time is fitted first. `None` for too few
+/// rounds.
 fn by_chance(allocations: &[Vec<Vec<f64>>], trend: bool) -> Option<f64> {
     let mut rounds = Vec::new();
     let mut groups = 0;
@@ -133,8 +132,7 @@ fn f_by_chance(mean_between: f64, mean_within: f64, between: usize, within: usiz
     let b = between as f64 / 2.0;
     let noise = within as f64 * mean_within;
     let signal = between as f64 * mean_between;
-    // Rounding errors of about 1e-16 are no signal: equal values give sums of squares below this
-    // limit.
+    // Equal values give sums of squares below this limit, by rounding errors of about 1e-16.
     if signal <= 1e-28 {
         return 1.0;
     }

@@ -31,8 +31,7 @@ impl SplitMix64 {
     /// A uniformly distributed whole number in [0, n); 0 if `n` is 0.
     ///
     /// Source: Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): the
-    /// high half of a product. Products whose low half would make some results more probable are
-    /// rejected.
+    /// high half of a product. A few low halves, which would favour some results, are rejected.
     pub fn below(&mut self, n: u64) -> u64 {
         let mut product = u128::from(self.next_u64()) * u128::from(n);
         if (product as u64) < n {

@@ -106,8 +106,7 @@ fn normal_rank(n: usize, m: usize, tail: f64) -> Option<usize> {
     let m = m as f64;
     let deviation = (n * m * (n + m + 1.0) / 12.0).sqrt();
     let rank = (n * m / 2.0 - normal_quantile(tail) * deviation - 1.0).floor();
-    // The rank is negative if one set has only about two values: even the largest ratio is too
-    // probable.
+    // With two values against many, the rank is negative: even the largest ratio is too probable.
     (rank >= 0.0).then_some(rank as usize)
 }
 

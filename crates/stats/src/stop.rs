@@ -30,8 +30,7 @@ impl StopRule {
             || (count >= self.minimum && self.precise(allocations).unwrap_or(false))
     }
 
-    /// True if the interval has a confidence of 95% and is narrow enough. `None` without an
-    /// interval.
+    /// True if the interval has 95% confidence and is narrow enough. `None` without an interval.
     fn precise(&self, allocations: &[Vec<Vec<f64>>]) -> Option<bool> {
         let Headline { median, interval } = headline(allocations)?;
         let narrow = interval.high / 2.0 - interval.low / 2.0 <= self.relative_width * median.abs();

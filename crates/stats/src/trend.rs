@@ -53,8 +53,7 @@ pub(super) fn slope(levels: &[f64]) -> Option<f64> {
 }
 
 /// Probability that values without a trend rise or fall as consistently as `levels` do (Mann and
-/// Kendall, two-sided). A tie counts as neither a rise nor a fall, so the result is rather too
-/// high.
+/// Kendall, two-sided). A tie is neither a rise nor a fall, so the result is rather too high.
 pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
     let n = levels.len();
     let mut rises = 0usize;
@@ -79,8 +78,7 @@ pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
 fn inversions(n: usize) -> Vec<f64> {
     let mut shares = vec![1.0];
     for count in 2..=n {
-        // Inserting the largest value adds 0 to `count` - 1 falling pairs, each with equal
-        // probability.
+        // Inserting the largest value adds 0 to `count` - 1 falling pairs, all equally probable.
         let mut next = vec![0.0; shares.len() + count - 1];
         for (pairs, share) in shares.iter().enumerate() {
             for slot in next.iter_mut().skip(pairs).take(count) {
@@ -92,8 +90,7 @@ fn inversions(n: usize) -> Vec<f64> {
     shares
 }
 
-/// Probability that a standard normal value is further than `z` >= 0 from 0. The error is below
-/// 2e-7.
+/// Probability that a standard normal value is further than `z` >= 0 from 0, to within 2e-7.
 ///
 /// Source: Abramowitz and Stegun, "Handbook of mathematical functions", 7.1.26.
 fn two_sided(z: f64) -> f64 {
@@ -116,8 +113,7 @@ fn two_sided(z: f64) -> f64 {
 /// serial correlation", Annals of Mathematical Statistics 14 (1943): mean -1/n, variance about 1/n.
 pub(super) fn neighbours_alike(levels: &[f64], deviations: f64) -> bool {
     let n = levels.len() as f64;
-    // Twice the difference between a rank and the middle rank. Ties share the middle of their
-    // ranks.
+    // Twice the difference between a rank and the middle rank. Ties share their mean rank.
     let rank = |x: &f64| {
         let below = levels.iter().filter(|y| *y < x).count() as f64;
         below - levels.iter().filter(|y| *y > x).count() as f64
