@@ -50,8 +50,9 @@ impl Mapping {
     /// It is no error if the kernel has no transparent huge pages. [`Window::inspect`] reports the
     /// pages that the system granted. [`Mapping::place`] spreads huge pages of a pool.
     ///
-    /// # Errors `bytes` is 0, the page size is invalid, or there is too little memory or too few
-    /// huge pages in the pool.
+    /// # Errors
+    /// `bytes` is 0, the page size is invalid, or there is too little memory or too few huge pages
+    /// in the pool.
     pub fn new(bytes: Bytes, mode: PageMode, huge: Bytes) -> Result<Arc<Mapping>> {
         Self::for_place(bytes, mode, huge, &Place::Local)
     }
@@ -199,8 +200,9 @@ impl Mapping {
     /// Lends the part `range` of the mapping exclusively, until the window is dropped. `range` is
     /// in bytes from the start, with both ends multiples of 64.
     ///
-    /// # Errors `range` is empty, misaligned, outside the mapping, or overlaps a window that has
-    /// not been dropped.
+    /// # Errors
+    /// `range` is empty, misaligned, outside the mapping, or overlaps a window that has not been
+    /// dropped.
     pub fn take(self: &Arc<Self>, range: Range<usize>) -> Result<Window> {
         let refuse = |why: String| {
             Err(Error::failure(format!(

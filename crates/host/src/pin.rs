@@ -11,8 +11,9 @@ pub fn can_pin() -> bool {
 
 /// Pins the calling thread to `cpu`, and verifies the result.
 ///
-/// # Errors The CPU does not exist or is outside this process's cpuset. The system set other CPUs
-/// than requested.
+/// # Errors
+/// The CPU does not exist or is outside this process's cpuset. The system set other CPUs than
+/// requested.
 pub fn pin_current_thread(cpu: u32) -> Result<()> {
     let before = current_affinity();
     let allowed = match &before {

@@ -260,8 +260,9 @@ impl UnverifiedChain {
 
     /// Makes node `from` point to node `to`.
     ///
-    /// # Panics `from` or `to` is not below `nodes()`. The proof that no walk leaves the chain
-    /// depends on this check.
+    /// # Panics
+    /// `from` or `to` is not below `nodes()`. The proof that no walk leaves the chain depends on
+    /// this check.
     pub fn link(&self, from: u64, to: u64) {
         assert!(
             from < self.nodes && to < self.nodes,
@@ -407,8 +408,8 @@ impl UnverifiedChain {
     /// A chain that can be walked. `parts` must cover every node, which proves that no walk leaves
     /// the window. The caller has to prove that all nodes form one cycle.
     ///
-    /// # Errors A node is in none of the `parts` that [`check`](Self::check) returned for this
-    /// chain.
+    /// # Errors
+    /// A node is in none of the `parts` that [`check`](Self::check) returned for this chain.
     pub fn finish(self, mut parts: Vec<ClosedPart>) -> Result<Chain> {
         parts.sort_by_key(|p| p.part.start);
         let covered = parts
@@ -528,8 +529,9 @@ impl Walk {
     /// cycle, because walkers are only independent as long as none catches up with another. With
     /// `payload`, each hop also loads the word after the pointer. No later hop waits for that word.
     ///
-    /// # Errors There is no node, or more than [`MAX_WALKERS`]. A node is not in the chain.
-    /// `payload` is true and a node is too short for a second word.
+    /// # Errors
+    /// There is no node, or more than [`MAX_WALKERS`]. A node is not in the chain. `payload` is
+    /// true and a node is too short for a second word.
     pub fn start(&mut self, nodes: &[u64], payload: bool) -> Result<()> {
         let room = !payload || self.chain.built.node_bytes >= 2 * size_of::<u64>();
         if nodes.is_empty()

@@ -111,9 +111,10 @@ impl<'w> StreamWalk<'w> {
     /// A walk of a kernel of `contract` over the byte range `part` of `window`. The range holds the
     /// streams one after another.
     ///
-    /// # Errors `part` is empty, leaves the window, or does not start at a multiple of 64 bytes.
-    /// Its length is no multiple of [`Contract::iteration`] times the number of streams. The
-    /// contract visits blocks in the order of an index table.
+    /// # Errors
+    /// `part` is empty, leaves the window, or does not start at a multiple of 64 bytes. Its length
+    /// is no multiple of [`Contract::iteration`] times the number of streams. The contract visits
+    /// blocks in the order of an index table.
     pub fn new(
         contract: &'static Contract,
         window: &'w Window,
@@ -130,8 +131,9 @@ impl<'w> StreamWalk<'w> {
 
     /// Like [`StreamWalk::new`], for a contract that visits pieces in the order of an index table.
     ///
-    /// # Errors The errors of [`StreamWalk::new`], except the last. The contract does not use an
-    /// index table. The table is for other pieces or for streams of another length.
+    /// # Errors
+    /// The errors of [`StreamWalk::new`], except the last. The contract does not use an index
+    /// table. The table is for other pieces or for streams of another length.
     pub fn by_table(
         contract: &'static Contract,
         window: &'w Window,

@@ -205,7 +205,8 @@ mod guarded {
 
     /// Pointer to the address at which the interrupted code continues.
     ///
-    /// # Safety `context` is the pointer that the kernel passed to a signal handler.
+    /// # Safety
+    /// `context` is the pointer that the kernel passed to a signal handler.
     #[cfg(target_arch = "x86_64")]
     unsafe fn program_counter(context: *mut libc::ucontext_t) -> *mut libc::greg_t {
         // SAFETY: the caller's promise.

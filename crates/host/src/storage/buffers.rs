@@ -33,7 +33,8 @@ impl IoBuffers {
     /// Allocates `slots` buffers of `block` bytes, each starting `misalign` bytes after a page
     /// boundary. All pages are touched and contain zeros, so that no operation causes a page fault.
     ///
-    /// # Errors `slots` or `block` is invalid, or memory is insufficient.
+    /// # Errors
+    /// `slots` or `block` is invalid, or memory is insufficient.
     pub fn new(slots: usize, block: usize, misalign: usize) -> Result<IoBuffers> {
         let refuse = |why: &str| {
             Error::failure(format!(

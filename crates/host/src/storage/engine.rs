@@ -73,7 +73,8 @@ pub trait IoEngine: Send {
     /// Submits `requests` in order. Returns the number of requests taken, which is less than all if
     /// the queue is full. A synchronous engine takes one and completes it.
     ///
-    /// # Errors The system rejected the queue as a whole. The failure of a single request is in its
+    /// # Errors
+    /// The system rejected the queue as a whole. The failure of a single request is in its
     /// completion.
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize>;
 

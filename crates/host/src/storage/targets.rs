@@ -68,8 +68,9 @@ struct Opened {
 impl Target {
     /// Opens `path` as `opening` says, and collects facts about the target.
     ///
-    /// # Errors The path is missing, not accessible, empty, or neither a file nor a block device.
-    /// The target to overwrite is in use. There is no room for the file to create.
+    /// # Errors
+    /// The path is missing, not accessible, empty, or neither a file nor a block device. The target
+    /// to overwrite is in use. There is no room for the file to create.
     pub fn open(path: &Path, opening: &Opening) -> Result<Target> {
         let system = SystemFiles::real();
         match opening.access {

@@ -158,8 +158,9 @@ fn is_super(mark: u8) -> bool {
 /// Bytes of a page-aligned range of addresses by kind of page. Neither system shares a page of
 /// zeros among private mappings.
 ///
-/// # Errors The range is not mapped, or the system is macOS on Intel's processors, which does not
-/// report superpages.
+/// # Errors
+/// The range is not mapped, or the system is macOS on Intel's processors, which does not report
+/// superpages.
 pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     if cfg!(all(target_os = "macos", target_arch = "x86_64")) {
         return Err(io::ErrorKind::Unsupported.into());
