@@ -1,8 +1,8 @@
-//! Everything that an architecture can run, as assembly text.
+//! The data of an architecture: register sets, features and all kernels as assembly text.
 //!
-//! The text of a kernel has one instruction or directive a line. `<field>` stands for the offset of
-//! a field of the kernel's [`Call`]. The text has neither the end mark nor the alignment of the
-//! entry: [`crate::rust_source`] adds both.
+//! The text of a kernel has one instruction or directive per line. `<field>` stands for the offset
+//! of a field in the kernel's [`Call`] structure. [`crate::rust_source`] adds the alignment of the
+//! entry and the end mark.
 
 use crate::contract::{AccessOrder, BLOCK_BYTES, CONTRACTS, Contract, Policy};
 use crate::instruction::Instruction;
@@ -10,40 +10,40 @@ use crate::instruction::Instruction;
 /// Largest number of walkers of a chase.
 pub const MAX_WALKERS: usize = 32;
 
-/// A processor feature that code needs.
+/// A processor feature that a kernel needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature {
     /// The feature in words, for lists and messages.
     pub name: &'static str,
-    /// Function of `kernels::features` that returns true if the processor and the operating system
-    /// have the feature.
+    /// Name of the function in `kernels::features` that returns true if the processor and the
+    /// operating system support the feature.
     pub check: &'static str,
 }
 
 /// Width of the registers of a set.
 #[derive(Debug, Clone, Copy)]
 pub enum Bits {
-    /// This many bits.
+    /// Registers of this many bits.
     Fixed(u32),
-    /// The processor chooses. The function of `kernels::features` returns the number of bits, 0
-    /// without the set.
+    /// Vectors whose length the processor chooses. This is the name of the function in
+    /// `kernels::features` that returns their length in bits, or 0 without the set.
     Chosen(&'static str),
 }
 
 /// One kind of registers of an instruction set.
 pub struct Set {
-    /// Variant of `kernels::SetId`.
+    /// Name of the set's variant of `kernels::SetId`.
     pub id: &'static str,
     /// Width of the registers.
     pub bits: Bits,
-    /// Feature that all rows need.
+    /// Feature that all kernels of the set need.
     pub needs: Feature,
-    /// The row for a contract that makes sense; [`Set::row`] asks it.
+    /// Generates the row for a contract. [`Set::row`] only calls it for contracts that make sense.
     pub generator: Box<dyn Fn(&Contract) -> Row>,
 }
 
 impl Set {
-    /// The row for `contract`.
+    /// The kernel of this set for `contract`, or the reason why there is none.
     pub fn row(&self, contract: &Contract) -> Row {
         let plain = contract.visits == AccessOrder::Forward && contract.iteration == BLOCK_BYTES;
         if contract.prefetches && contract.loads == 0 {
@@ -61,38 +61,38 @@ impl Set {
 pub enum Row {
     /// Assembly of a kernel with [`Call::Stream`].
     Code(String),
-    /// Assembly that needs more than its set.
+    /// Like `Code`, for a kernel that needs a feature in addition to that of the set.
     Needs(Feature, String),
-    /// The C library's function for the contract.
+    /// The function of the C library that fulfils the contract.
     CLibrary,
-    /// The set cannot do the operation; the reason.
+    /// Reason why the set cannot do the operation.
     Unsupported(&'static str),
 }
 
-/// Row of an architecture for one instruction and one timing.
+/// Entry of an architecture's table for one instruction and one timing.
 #[derive(Debug)]
 pub enum InstructionRow {
     /// Assembly of a kernel with [`Call::Instruction`].
     Code {
-        /// The kernel.
+        /// Assembly of the kernel.
         text: String,
-        /// Number of timed instructions in an iteration of its loop.
+        /// Number of timed instructions in an iteration of the kernel's loop.
         per_iteration: u32,
         /// The timed instruction, as lists show it.
         shown: String,
-        /// Feature that it needs; `None` for the baseline.
+        /// Feature that the kernel needs; `None` for the baseline.
         needs: Option<Feature>,
     },
-    /// There is no code; the reason.
+    /// Reason why there is no kernel.
     Unsupported(&'static str),
 }
 
-/// One implementation of the operations on shared words, each with [`Call::Lock`].
+/// One implementation of the operations on shared words: kernels with [`Call::Lock`].
 #[derive(Debug)]
 pub struct Locks {
-    /// Name in the names of kernels.
+    /// Name of the implementation, as part of the names of kernels.
     pub name: &'static str,
-    /// Feature that all of them need.
+    /// Feature that all kernels of the implementation need.
     pub needs: Feature,
     /// Atomic addition of 1.
     pub atomic_add: String,
@@ -102,23 +102,23 @@ pub struct Locks {
     pub compare_and_swap: String,
     /// Test and test-and-set: takes the lock, adds 1 to the guarded word, releases the lock.
     pub spin_lock: String,
-    /// Ordinary addition, then a full fence.
+    /// Ordinary addition to the word, then a full fence.
     pub fence: String,
 }
 
-/// The hand-offs of a line between two threads, each with [`Call::HandOff`].
+/// The hand-offs of a line between two threads: kernels with [`Call::HandOff`].
 #[derive(Debug)]
 pub struct HandOffs {
     /// Loads until the value is there, then stores the answer.
     pub store_load: String,
-    /// Compares and swaps until it succeeds.
+    /// Compares and swaps the value for the answer until this succeeds.
     pub compare_and_swap: String,
     /// Loads until the value is there, then exchanges it for the answer.
     pub exchange: String,
 }
 
-/// A function without arguments that returns a word, such as the length of vectors. It is no
-/// kernel.
+/// A function without arguments that returns a property of the processor as a word, such as the
+/// length of vectors. It is no kernel.
 #[derive(Debug)]
 pub struct Reading {
     /// Name of the function.
@@ -127,38 +127,39 @@ pub struct Reading {
     pub text: &'static str,
 }
 
-/// Everything that an architecture can run.
+/// All kernels of an architecture, and what is needed to compile them.
 pub struct Architecture {
-    /// Calling convention of kernels, as Rust names it.
+    /// Calling convention of kernels: the string after `extern` in Rust.
     pub abi: &'static str,
-    /// Directives before the code of every kernel: instruction-set extensions, for example.
+    /// Directives before the code of every kernel, such as those that enable extensions.
     pub begin: &'static str,
     /// Directives after the end mark of every kernel.
     pub end: &'static str,
-    /// The sets by rising width.
+    /// The register sets by rising width.
     pub sets: Vec<Set>,
-    /// The chases by number of walkers, from 1 on, with [`Call::Chase`].
+    /// Chase kernels, with [`Call::Chase`]. Element i has i + 1 walkers.
     pub chases: Vec<String>,
-    /// The chases that also load the word behind each pointer.
+    /// Chase kernels that also load the word after each pointer. Element i has i + 1 walkers.
     pub chases_with_payload: Vec<String>,
-    /// Implementations of the operations on shared words. The last one that the processor has is
-    /// used.
+    /// Implementations of the operations on shared words. The last one that the processor supports
+    /// is used.
     pub locks: Vec<Locks>,
-    /// The hand-offs.
+    /// The hand-off kernels.
     pub hand_offs: HandOffs,
-    /// Throughput and latency of every instruction, in the order of [`crate::Instruction::ALL`].
+    /// The throughput and latency kernels of every instruction, in the order of
+    /// [`crate::Instruction::ALL`].
     pub instructions: Vec<[InstructionRow; 2]>,
-    /// `fn(blocks)`, at least 1: 128 dependent additions in each block.
+    /// Kernel `fn(blocks)` of 128 dependent additions per block. `blocks` must be at least 1.
     pub dependent_adds: String,
-    /// `fn(blocks)`, at least 1: 128 independent instructions in each block.
+    /// Kernel `fn(blocks)` of 128 independent instructions per block. `blocks` must be at least 1.
     pub independent: String,
-    /// `fn(count)`, at least 1: dependent additions, one per iteration.
+    /// Kernel `fn(count)` of `count` dependent additions. `count` must be at least 1.
     pub additions: String,
-    /// Functions that features are read with.
+    /// Functions by which `kernels::features` reads properties of the processor.
     pub readings: Vec<Reading>,
 }
 
-/// Argument of a kernel.
+/// Type of a kernel's argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     /// `&mut StreamCall`.
@@ -171,14 +172,14 @@ pub enum Call {
     HandOff,
     /// `&mut InstructionCall`.
     Instruction,
-    /// A number.
+    /// `usize`: a number of blocks or iterations.
     Count,
 }
 
 /// A kernel of an architecture, for lists.
 #[derive(Debug)]
 pub struct Listed {
-    /// Name as in reports: `read/avx512`, `chase-2-payload`, `add/latency`.
+    /// Name in lists and reports: `read/avx512`, `chase-2-payload`, `add/latency`.
     pub name: String,
     /// Its argument.
     pub call: Call,

@@ -11,8 +11,8 @@ use std::str::FromStr;
 #[cfg(feature = "names")]
 use units::ParseError;
 
-/// Unit of work in bytes of each stream, on every instruction set. An iteration of most loops
-/// covers one block.
+/// Bytes of each stream in a block, the unit of work on every instruction set. An iteration of most
+/// loops covers one block.
 pub const BLOCK_BYTES: u64 = 512;
 
 /// Operation on each word of a stream.
@@ -38,12 +38,12 @@ pub enum Does {
     Scale,
     /// Doubles: third = first + second.
     Add,
-    /// Doubles: third = first + pattern x second. Rounded twice, like STREAM compiled without
-    /// contraction.
+    /// Doubles: third = first + pattern x second. The result is rounded twice, like that of STREAM
+    /// compiled without fused multiply-add.
     Triad,
 }
 
-/// Treatment of the caches by loads and stores.
+/// How loads and stores treat the caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(
     feature = "names",
@@ -56,7 +56,7 @@ pub enum Policy {
     Temporal,
     /// Non-temporal loads, or non-temporal stores: whole lines bypass the caches.
     NonTemporal,
-    /// Stores of whole lines by a special instruction, which need not read the lines first.
+    /// Stores by an instruction for whole lines, which need not be read first.
     WholeLine,
 }
 
@@ -76,13 +76,14 @@ pub enum AccessOrder {
 /// Origin of the instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeOrigin {
-    /// This program, in assembly. The timed instructions are the same in every build.
+    /// Assembly of this program. The timed instructions are the same in every build.
     Own,
     /// The C library of the system: a reference kernel without a digest.
     CLibrary,
 }
 
-/// Kernels that answer the same question. Width `best` selects among them.
+/// Family of kernels that answer the same question. The register width `best` selects the fastest
+/// kernel of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// Load every byte of the window.
@@ -91,7 +92,7 @@ pub enum Family {
     Write,
     /// Store every byte of one half to the other half.
     Copy,
-    /// Change every byte in place.
+    /// Load, change and store every byte of the window.
     Update,
     /// STREAM's scale.
     Scale,
@@ -110,31 +111,30 @@ pub struct Contract {
     pub operation: Operation,
     /// Name that users type.
     pub name: &'static str,
-    /// Number of streams that are loaded. They come first in memory.
+    /// Number of streams that are loaded. They precede the stored streams in memory.
     pub loads: u32,
-    /// Number of streams that are stored. The one stream of `update` is loaded and stored.
+    /// Number of streams that are stored. The only stream of `update` is both loaded and stored.
     pub stores: u32,
     /// Operation on each word.
     pub does: Does,
-    /// Treatment of the caches.
+    /// How loads and stores treat the caches.
     pub policy: Policy,
-    /// Order of the visits to blocks.
+    /// Order in which blocks are visited.
     pub visits: AccessOrder,
     /// Bytes of each stream in an iteration of the loop: [`BLOCK_BYTES`] or a divisor of it. The
     /// length of streams is a multiple of this.
     pub iteration: u64,
-    /// True if the kernel prefetches lines, at the distance of the walk.
+    /// True if the kernel prefetches lines ahead. The distance is an argument of the kernel.
     pub prefetches: bool,
     /// Origin of the instructions.
     pub origin: CodeOrigin,
-    /// Question that the kernel answers.
+    /// Family of the kernel: the question that it answers.
     pub family: Family,
     /// One line for help and lists.
     pub help: &'static str,
 }
 
-/// The part of a contract that is the same for all kernels of one operation on words. Its methods
-/// make the variants.
+/// The properties of a contract without its name and help. Methods of a shape return its variants.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     does: Does,
@@ -213,8 +213,8 @@ const TRIAD: Shape = Shape::new(Does::Triad, Family::Triad, 2, 1);
 
 use AccessOrder::{Backward, Chunks, Lines};
 
-/// Defines the operations and the table of their contracts. Each row: variant, name that users
-/// type, shape, help.
+/// Defines [`Operation`] and [`CONTRACTS`] from a table. A row has the variant, the name that users
+/// type, the shape and the help.
 macro_rules! contracts {
     ($($variant:ident, $name:literal, $shape:expr, $help:literal;)*) => {
         /// A streaming operation.
@@ -348,8 +348,8 @@ contracts! {
 }
 
 impl Contract {
-    /// Number of streams. The working set is divided into as many windows. `update` stores to the
-    /// stream that it loads.
+    /// Number of streams, into which the working set is divided. `update` has one stream, because
+    /// it stores to the stream that it loads.
     pub fn streams(&self) -> u32 {
         if self.does == Does::Update {
             1
@@ -358,15 +358,15 @@ impl Contract {
         }
     }
 
-    /// Bytes that the operation requests per byte of a stream. A copy counts what it reads and what
-    /// it writes. `touch` counts whole lines, because they are what moves.
+    /// Bytes that the operation loads and stores per byte of a stream: 2 for a copy. `touch` counts
+    /// whole lines, because whole lines are transferred.
     pub fn payload_factor(&self) -> u64 {
         u64::from(self.loads + self.stores)
     }
 
-    /// Bytes on the memory bus per byte of a stream if nothing stays in a cache. An ordinary store
-    /// that misses reads its line before it is written back. This is an estimate, because some
-    /// processors detect stores of whole lines.
+    /// Bytes transferred on the memory bus per byte of a stream, if nothing stays in a cache. An
+    /// ordinary store that misses first reads its line, which is written back later. This is an
+    /// estimate, because some processors detect stores of whole lines.
     pub fn bus_factor(&self) -> u64 {
         let reads_first = self.policy == Policy::Temporal && self.does != Does::Update;
         self.payload_factor()
@@ -383,8 +383,8 @@ impl Contract {
     }
 
     /// The contract that answers the same question for streams of `stream` bytes. This is `self` if
-    /// they are whole iterations of its loop. Otherwise it is the contract with the longest fitting
-    /// iterations; `None` if none fits.
+    /// `stream` is a multiple of its iteration. Otherwise it is the contract with the longest
+    /// iteration that divides `stream`; `None` if there is none.
     pub fn for_streams(&'static self, stream: u64) -> Option<&'static Contract> {
         let fits = |c: &&Contract| stream >= c.iteration && stream.is_multiple_of(c.iteration);
         let same = CONTRACTS
@@ -395,7 +395,7 @@ impl Contract {
             .or_else(|| same.filter(fits).max_by_key(|c| c.iteration))
     }
 
-    /// The contract that does the same to every byte in the order of `visits`; `None` if there is
+    /// The contract that does the same to every byte, but in the order `visits`; `None` if there is
     /// none.
     pub fn in_order(&'static self, visits: AccessOrder) -> Option<&'static Contract> {
         let same = || {
@@ -408,8 +408,8 @@ impl Contract {
             .or_else(|| same().max_by_key(|c| c.iteration))
     }
 
-    /// True if both do the same to every byte. The order of visits and the length of iterations may
-    /// differ.
+    /// True if `self` and `other` do the same to every byte. The order of visits and the length of
+    /// iterations may differ.
     fn does_the_same(&self, other: &Contract) -> bool {
         let promise = |c: &Contract| {
             (
@@ -425,8 +425,8 @@ impl Contract {
         promise(self) == promise(other)
     }
 
-    /// True if the kernel calculates with doubles. Their values must be numbers that processors add
-    /// and multiply at full speed.
+    /// True if the kernel computes with doubles. The streams must then contain normal numbers, with
+    /// which processors compute at full speed.
     pub fn on_doubles(&self) -> bool {
         matches!(self.does, Does::Scale | Does::Add | Does::Triad)
     }

@@ -10,7 +10,7 @@ use std::str::FromStr;
 #[cfg(feature = "names")]
 use units::ParseError;
 
-/// Timing of an instruction.
+/// The property of an instruction that is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "names",
@@ -19,9 +19,9 @@ use units::ParseError;
 )]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub enum Timing {
-    /// Independent instructions, as many as the core can execute.
+    /// Throughput: independent instructions, as many as the core can execute.
     Throughput,
-    /// Each instruction needs the result of the previous one.
+    /// Latency: each instruction needs the result of the previous one.
     Latency,
 }
 
@@ -51,7 +51,7 @@ impl FromStr for Timing {
     }
 }
 
-/// Defines the table of instructions. Each row: variant, name that users type, group, help.
+/// Defines [`Instruction`] from a table. A row: variant, name that users type, group, help.
 macro_rules! instructions {
     ($($variant:ident, $name:literal, $group:literal, $help:literal;)*) => {
         /// An instruction by its effect. Its name differs between architectures.

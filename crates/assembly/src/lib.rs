@@ -1,14 +1,14 @@
 //! Writes the measured instructions of every instruction set as assembly.
 //!
 //! A [`Contract`] says once, for all instruction sets, what a streaming kernel does to memory. The
-//! folder of an architecture describes its instruction sets: registers, widths, instructions, and
-//! what they cannot do. From both, its generator writes every kernel and the tables that name it.
-//! The build script of `kernels` calls [`rust_source`] for its target. Nothing here is executed, and
-//! every kernel can be printed on every machine (`cargo run -p memgauge-assembly --example
-//! listing`).
+//! module of an architecture describes its instruction sets: registers, widths, instructions, and
+//! operations that are impossible. Its generator combines contracts and descriptions to kernels.
+//! The build script of the crate `kernels` calls [`rust_source`] for its target. This crate
+//! executes no kernel, so it prints those of every architecture on every machine (`cargo run -p
+//! memgauge-assembly --example listing`).
 //!
-//! A generator takes decisions by exhaustive `match` over the parts of a contract. So an operation
-//! or order that an architecture forgets does not compile.
+//! Generators use exhaustive `match` over the parts of a contract. So an architecture that lacks an
+//! operation or an order does not compile.
 
 #![forbid(unsafe_code)]
 

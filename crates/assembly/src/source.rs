@@ -1,15 +1,15 @@
-//! From assembly text to the Rust source that `kernels` compiles: naked functions, and the tables
-//! that name them.
+//! Writes the Rust source that the crate `kernels` compiles: a naked function for each kernel, and
+//! the tables of these functions.
 
 use crate::architecture::{Architecture, Bits, Call, Feature, InstructionRow, Locks, Row, Set};
 use crate::contract::CONTRACTS;
 use crate::instruction::Instruction;
 use std::fmt::Write;
 
-/// Mark after the code of every kernel. Digests end before it.
+/// Mark after the code of every kernel. A digest covers the code before the mark.
 const END_MARK: &str = ".ascii \"memgauge-row-end\"";
 
-/// Fields of the calls. The names are those of the structures in `kernels`.
+/// Names of the fields in the call structures of the crate `kernels`.
 const FIELDS: [&str; 19] = [
     "lead",
     "delta",
@@ -33,7 +33,7 @@ const FIELDS: [&str; 19] = [
 ];
 
 impl Call {
-    /// Type of the argument.
+    /// Rust type of the kernel's argument.
     fn argument(self) -> &'static str {
         match self {
             Call::Count => "usize",
@@ -53,7 +53,7 @@ impl Call {
     }
 }
 
-/// Rust source of the functions and tables of `architecture`. It is included by `kernels::native`.
+/// Rust source of the functions and tables of `architecture`, which `kernels::native` includes.
 pub fn rust_source(architecture: &Architecture) -> String {
     let mut source = Source {
         architecture,
@@ -81,7 +81,8 @@ impl Source<'_> {
         self.text.push('\n');
     }
 
-    /// Appends the kernel `name` with argument `call`, and returns its name.
+    /// Appends the function of the kernel `name` with the argument `call`. Returns the name of the
+    /// function.
     fn kernel(&mut self, name: &str, call: Call, text: &str) -> String {
         let Architecture {
             abi, begin, end, ..
@@ -164,7 +165,7 @@ impl Source<'_> {
         ));
     }
 
-    /// Appends the kernel of a row, if it has one, and returns the row as an expression.
+    /// Appends the kernel of `row` if there is one. Returns the row as a Rust expression.
     fn row(&mut self, set: &Set, contract: &str, row: &Row) -> String {
         let name = function_name(&format!("{}_{contract}", set.id));
         match row {
@@ -325,7 +326,7 @@ impl Source<'_> {
     }
 }
 
-/// `name` as the name of a function.
+/// The name of a kernel or set, converted to the name of a function.
 fn function_name(name: &str) -> String {
     name.to_lowercase().replace(['-', '.', '/', ' '], "_")
 }

@@ -1,10 +1,10 @@
-//! Chooses the architecture of a target.
+//! Finds the architecture of a compilation target.
 
 use crate::architecture::Architecture;
 use crate::{aarch64, arm, riscv64, x86};
 
-/// The architecture of a target as Rust names it (`x86_64`, `x86`, `aarch64`, `arm`, `riscv64`);
-/// `None` if there is none.
+/// The architecture for a value of Rust's `target_arch` (`x86_64`, `x86`, `aarch64`, `arm`,
+/// `riscv64`). `None` if this crate has no kernels for it.
 pub fn for_target(target_arch: &str) -> Option<Architecture> {
     match target_arch {
         "x86_64" => Some(x86::architecture(x86::Mode::Bits64)),

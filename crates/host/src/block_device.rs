@@ -1,10 +1,10 @@
-//! Test for block devices.
+//! Tests whether a file is a block device.
 
 use crate::os;
 use crate::os::files::FileKind;
 use std::fs::File;
 
-/// True if `file` is a disk or a partition; `false` if the system does not say.
+/// True if `file` is a disk or a partition. False also if the kind of file is unknown.
 pub fn is_block_device(file: &File) -> bool {
     file.metadata()
         .is_ok_and(|metadata| os::file_numbers(&metadata).kind == FileKind::BlockDevice)

@@ -1,22 +1,23 @@
-//! Clocks: the raw counter for samples, the monotonic clock that calibrates it, and sleeping.
+//! Clocks: the raw counter that times samples, the monotonic clock that calibrates the raw counter,
+//! the date, and sleeping.
 
 use super::os;
 use std::sync::OnceLock;
 use std::time::Duration;
 use units::Nanos;
 
-/// Reads the raw counter, in ticks of unknown length that the engine calibrates.
+/// Reads the raw counter. The length of a tick is unknown, and the engine calibrates it.
 ///
-/// - x86: the time-stamp counter, read after a load fence. All earlier loads have their data by
-///   then, while earlier stores may still be on their way to the cache (Intel SDM vol. 2B, RDTSC).
+/// - x86: the time-stamp counter, read after a load fence. By then all earlier loads are complete,
+///   while earlier stores may still be on their way to the cache (Intel SDM vol. 2B, RDTSC).
 /// - 64-bit Arm: the virtual counter, read after an ISB, which waits for all earlier instructions
-///   except their stores. Without it the counter may be read early (Arm ARM, CNTVCT_EL0).
+///   except their stores. Without an ISB the counter may be read too early (Arm ARM, CNTVCT_EL0).
 /// - 64-bit RISC-V: the `time` register, which Linux lets programs read, after a fence that waits
 ///   for all earlier loads.
 /// - Elsewhere: the monotonic clock in ns.
 ///
 /// The counters of Arm and RISC-V tick at tens of MHz to 1 GHz. The engine makes samples long
-/// enough for their step.
+/// enough for this resolution.
 #[inline]
 pub fn ticks() -> u64 {
     raw_ticks()
@@ -60,7 +61,7 @@ fn raw_ticks() -> u64 {
 fn raw_ticks() -> u64 {
     let ticks: u64;
     // SAFETY: every system for 64-bit Arm lets programs read the virtual counter. Memory is not
-    // touched, but the compiler must not move accesses across (no `nomem`).
+    // touched, but without `nomem` the compiler does not move accesses across.
     unsafe {
         std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack, preserves_flags))
     };
@@ -72,7 +73,7 @@ fn raw_ticks() -> u64 {
 fn raw_ticks() -> u64 {
     let ticks: u64;
     // SAFETY: RV64GC has the register (Zicntr), and systems emulate it on cores that lack it.
-    // Memory is not touched, but the compiler must not move accesses across (no `nomem`).
+    // Memory is not touched, but without `nomem` the compiler does not move accesses across.
     unsafe {
         std::arch::asm!("fence r, r", "rdtime {}", out(reg) ticks, options(nostack, preserves_flags))
     };
@@ -90,10 +91,10 @@ fn raw_ticks() -> u64 {
     os::monotonic_ns()
 }
 
-/// Time since the first call in this process, on an even clock that is not adjusted
+/// Time since the first call in this process, on a clock whose rate is never adjusted
 /// (`CLOCK_MONOTONIC_RAW` on Linux).
 pub fn monotonic() -> Nanos {
-    // Counted from the first call, so that an f64 resolves single nanoseconds for months.
+    // The time is relative to the first call, so that an f64 resolves 1 ns for months.
     static START: OnceLock<u64> = OnceLock::new();
     let now = os::monotonic_ns();
     Nanos(now.saturating_sub(*START.get_or_init(|| now)) as f64)
@@ -109,7 +110,7 @@ pub fn wall_clock() -> String {
     utc_text(time::OffsetDateTime::now_utc())
 }
 
-/// Date and time that were `age` ago, in the form of [`wall_clock`].
+/// The date and time `age` before now, in the format of [`wall_clock`].
 pub fn wall_clock_before(age: Nanos) -> String {
     let age = time::Duration::seconds_f64(age.secs().clamp(0.0, 1e12));
     let then = time::OffsetDateTime::now_utc().checked_sub(age);
@@ -134,27 +135,26 @@ pub fn wall_clock_stamp() -> String {
         .collect()
 }
 
-/// Seconds from the beginning of 1970, UTC, until now.
+/// Current Unix time: seconds since the beginning of 1970, UTC.
 pub fn unix_time() -> f64 {
     time::OffsetDateTime::now_utc().unix_timestamp_nanos() as f64 * 1e-9
 }
 
-/// Seconds from the beginning of 1970, UTC, until the date and time `text`, in RFC 3339. `None` for
-/// any other text.
+/// The Unix time in seconds of the date and time `text`, in RFC 3339. `None` if `text` is not in
+/// this format.
 pub fn unix_time_of(text: &str) -> Option<f64> {
     let format = &time::format_description::well_known::Rfc3339;
     let at = time::OffsetDateTime::parse(text.trim(), format).ok()?;
     Some(at.unix_timestamp_nanos() as f64 * 1e-9)
 }
 
-/// A seed that differs between sessions.
+/// A seed for random numbers that differs between sessions.
 pub fn seed() -> u64 {
     let now = time::OffsetDateTime::now_utc();
     now.unix_timestamp_nanos() as u64 ^ (u64::from(std::process::id()) << 40)
 }
 
-/// Lets the calling thread sleep for at least `time`; returns at once if that is not a positive
-/// number.
+/// Lets the calling thread sleep for at least `time`. Returns at once if `time` is not positive.
 pub fn sleep(time: Nanos) {
     if time.0 > 0.0 {
         std::thread::sleep(Duration::try_from_secs_f64(time.secs()).unwrap_or(Duration::MAX));

@@ -1,14 +1,15 @@
-//! Processor capabilities that kernels beyond the baseline need.
+//! Processor capabilities that kernels need in addition to the baseline.
 
 use super::os;
 
-/// The system's word of hardware capabilities (`AT_HWCAP`); 0 if it gives none. The meaning of a
-/// bit depends on the architecture. A bit is set only if the system supports the registers too.
+/// The first word of hardware capabilities (`AT_HWCAP`); 0 if the operating system provides none.
+/// The meaning of a bit depends on the architecture. A bit is only set if the operating system
+/// supports the feature too.
 pub fn capabilities() -> u64 {
     os::hardware_capabilities()[0]
 }
 
-/// The system's second word of hardware capabilities (`AT_HWCAP2`); 0 if it gives none.
+/// The second word of hardware capabilities (`AT_HWCAP2`); 0 if the operating system provides none.
 pub fn more_capabilities() -> u64 {
     os::hardware_capabilities()[1]
 }

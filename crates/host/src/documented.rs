@@ -1,10 +1,10 @@
 //! Published figures of core designs, from the files in `data`.
 //!
-//! - `designs.csv`: names of the designs, and their processors, joined by semicolons
-//! - `processors.csv`: one figure a line, `low..high` if the documents give a range
+//! - `designs.csv`: name of each core design, and its processors joined by semicolons
+//! - `processors.csv`: one figure per line, `low..high` if the documents give a range
 //! - `sources.csv`: the documents
 //!
-//! A figure is left out unless a document has it: a wrong limit would reject valid measurements.
+//! Only figures of documents are in the files: a wrong limit would reject valid measurements.
 
 use report::{DocumentedFigure, DocumentedQuantity, PortWidth};
 
@@ -12,10 +12,10 @@ const DESIGNS: &str = include_str!("../data/designs.csv");
 const FIGURES: &str = include_str!("../data/processors.csv");
 const SOURCES: &str = include_str!("../data/sources.csv");
 
-/// A document with figures.
+/// A document that states figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentedSource {
-    /// Name in `processors.csv`.
+    /// Name of the document in `processors.csv`.
     pub key: &'static str,
     /// Title of the document.
     pub title: &'static str,
@@ -26,13 +26,13 @@ pub struct DocumentedSource {
 /// A core design with its figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoreDesign {
-    /// Name.
+    /// Name of the design.
     pub name: &'static str,
     /// Processors with cores of this design: `Graviton4, Grace, Axion`.
     pub processors: String,
-    /// Figures.
+    /// Documented figures of the design.
     pub figures: Vec<DocumentedFigure>,
-    /// Documents that have the figures, without repetition.
+    /// Documents that state the figures, each once.
     pub sources: Vec<DocumentedSource>,
 }
 
@@ -45,14 +45,15 @@ impl CoreDesign {
     }
 }
 
-/// Lines of a file after its heading, each split into exactly `N` fields. Other lines are left out.
+/// The lines of a CSV file after its heading, split into `N` fields. Lines with another number of
+/// fields are left out.
 fn lines<const N: usize>(text: &'static str) -> impl Iterator<Item = [&'static str; N]> {
     text.lines()
         .skip(1)
         .filter_map(|line| line.split(',').collect::<Vec<_>>().try_into().ok())
 }
 
-/// Smallest and largest value of `14` or `11..12`.
+/// The smallest and largest value of a figure: a number such as `14` or a range such as `11..12`.
 fn range(text: &str) -> Option<(u64, u64)> {
     let (low, high) = text.split_once("..").unwrap_or((text, text));
     Some((low.parse().ok()?, high.parse().ok()?))
@@ -69,7 +70,7 @@ fn sources() -> Vec<DocumentedSource> {
         .collect()
 }
 
-/// Documents of a figure, whose keys are joined by semicolons.
+/// The documents with the given keys, which are joined by semicolons. Unknown keys are left out.
 fn sources_of(keys: &str, sources: &[DocumentedSource]) -> Vec<DocumentedSource> {
     keys.split(';')
         .filter_map(|key| sources.iter().find(|source| source.key == key))
@@ -113,7 +114,7 @@ pub fn core_designs() -> Vec<CoreDesign> {
     designs
 }
 
-/// The designs with these names, in the order of the names; unknown names are left out.
+/// The core designs with these names, in the order of `names`. Unknown names are left out.
 pub(crate) fn named(names: &[&str]) -> Vec<CoreDesign> {
     let all = core_designs();
     names
@@ -123,8 +124,8 @@ pub(crate) fn named(names: &[&str]) -> Vec<CoreDesign> {
         .collect()
 }
 
-/// Width of the paths to the L1 data cache of the first of `designs`, or the reason why it is
-/// unknown. `avx512` is true if programs may use AVX-512.
+/// Bytes per cycle that the first of `designs` can load from and store to its L1 data cache. The
+/// error is the reason why they are unknown. `avx512` is true if programs may use AVX-512.
 pub(crate) fn port_width(designs: &[CoreDesign], avx512: bool) -> Result<PortWidth, &'static str> {
     use DocumentedQuantity::{
         LoadBytesPerCycle, LoadBytesPerCycleWithoutAvx512, StoreBytesPerCycle,
@@ -156,8 +157,8 @@ pub(crate) fn port_width(designs: &[CoreDesign], avx512: bool) -> Result<PortWid
     }
 }
 
-/// Independent simple integer instructions per cycle. `None` if a processor has two kinds of core
-/// or no figure was checked.
+/// Largest number of independent simple integer instructions per cycle. `None` unless there is
+/// exactly one design and its figure is documented.
 pub(crate) fn integer_width(designs: &[CoreDesign]) -> Option<u32> {
     let [design] = designs else { return None };
     let figure = design.figure(DocumentedQuantity::IntegerWidth)?;

@@ -1,8 +1,8 @@
-//! Facts about the machine, mostly from its system.
+//! Facts about the machine, mostly as its operating system reports them.
 //!
-//! `/proc` and `/sys` come first, since they describe the whole machine. If their files are
-//! missing, masked or odd, the processor and system calls answer instead. Other systems report by
-//! calls only ([`Reported`]). The source of each fact is recorded.
+//! On Linux the first source is `/proc` and `/sys`, which describe the whole machine. If their
+//! files are missing, masked or invalid, the processor and system calls are asked instead. Other
+//! systems only report by calls ([`Reported`]). Each fact records its source.
 
 mod bus;
 mod cgroup;
@@ -26,10 +26,10 @@ use crate::os;
 use crate::reported::Reported;
 use report::HostFacts;
 
-/// Finds all facts that need no privileges. Never fails: unknown facts have a reason. Takes
-/// milliseconds, up to a second on a machine with a thousand CPUs.
+/// Finds all facts that need no privileges. An unknown fact has a reason instead of a value. This
+/// takes milliseconds, or up to a second on a machine with a thousand CPUs.
 pub fn discover(files: &SystemFiles) -> HostFacts {
-    // Recorded files describe another machine than the calls.
+    // Calls describe this machine, but recorded files may describe another one.
     let reported = if files.is_real() {
         os::reported()
     } else {
@@ -42,7 +42,7 @@ pub fn discover(files: &SystemFiles) -> HostFacts {
     facts
 }
 
-/// The facts from files and from what calls reported.
+/// Combines the facts from `files` with those that calls `reported`.
 fn put_together(files: &SystemFiles, reported: &Reported) -> HostFacts {
     let memory = limits::memory(files, reported);
     let topology = topology::discover(files, memory.total.value, reported.topology.as_ref());

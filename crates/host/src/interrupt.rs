@@ -1,4 +1,4 @@
-//! A stop request, as a flag that the measuring loops poll.
+//! The stop request: a flag that signals set and the measuring loops poll.
 
 use super::os;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use units::error::{Error, Result};
 /// Signals within this time, in ns, count as one stop request.
 const ONE_REQUEST_NS: u64 = 200_000_000;
 
-/// Handles a stop request: the first one sets `flag`, and a later one ends the process with the exit
-/// code of `signal`. `first` has the time of the first request in ns, or 0.
+/// Handles a stop request. The first request sets `flag`. A later one ends the process with the
+/// exit code of `signal`. `first` is the time of the first request in ns, or 0 before it.
 fn heard(flag: &StopFlag, first: &AtomicU64, signal: i32) {
     let now = os::monotonic_ns().max(1);
     match first.compare_exchange(0, now, Ordering::SeqCst, Ordering::SeqCst) {
@@ -19,17 +19,17 @@ fn heard(flag: &StopFlag, first: &AtomicU64, signal: i32) {
     }
 }
 
-/// Flag that is set once the session should end; all clones share it.
+/// A flag that is set when the session should end. All clones share one flag.
 #[derive(Debug, Clone)]
 pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
     /// A flag that the first SIGINT, SIGTERM or SIGHUP sets. A second signal ends the process at
-    /// once with exit code 128 + its number. Signals within 0.2 s count as one: `timeout` signals
-    /// the process and its group, and a closed terminal leads to signals from kernel and shell. A
+    /// once with exit code 128 + its number. Signals within 0.2 s count as one. `timeout` signals
+    /// the process and its group, and both kernel and shell signal that a terminal was closed. A
     /// signal that is already ignored (`nohup`) stays ignored. On Windows, events of the console
-    /// (Ctrl-C, Ctrl-Break, a closed window, the end of the user's session) count like SIGINT. Call
-    /// this once in a process.
+    /// (Ctrl-C, Ctrl-Break, a closed window, the end of the user's session) count like SIGINT. This
+    /// must be called only once in a process.
     ///
     /// # Errors
     /// The system did not install a handler.
@@ -67,19 +67,20 @@ impl StopFlag {
         StopFlag(Arc::new(AtomicBool::new(false)))
     }
 
-    /// Requests the end.
+    /// Requests the end of the session.
     pub fn set(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// True if the end was requested. Costs one load, cheap enough for every sample.
+    /// True if the end of the session was requested. The call is one load, so it is cheap enough
+    /// for every sample.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Makes a write fail with an error if the file grows beyond its limit (`ulimit -f`). Without a
-/// handler the signal would end the process.
+/// Makes writes beyond the limit on file size (`ulimit -f`) fail with an error. Without this
+/// handler, the signal SIGXFSZ would end the process.
 ///
 /// # Errors
 /// The system did not install a handler.
@@ -87,7 +88,7 @@ pub fn report_file_limit() -> Result<()> {
     let Some(signal) = os::file_limit_signal() else {
         return Ok(());
     };
-    // The flag is unused: the existence of a handler keeps the process alive.
+    // Nobody reads this flag. Any handler suffices to keep the process alive.
     signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
         .map(drop)
         .map_err(|e| Error::failure(format!("cannot listen for signal {signal}: {e}")))

@@ -1,19 +1,19 @@
-//! The machine: facts about it, and control over its CPUs, memory and files.
+//! Facts about the machine, and control over its CPUs, memory and files.
 //!
 //! - `facts`: facts about the machine with their sources
-//! - `memory`: maps memory and reads back its pages
+//! - `memory`: maps memory and asks the system which pages it got
 //! - `pin`: places threads on CPUs
 //! - `counter`: the clocks
-//! - `cpu`: instructions that may be used
+//! - `cpu`: processor capabilities
 //! - `documented`: published figures of core designs
-//! - `noise`: disturbances of a thread, activity of the system
+//! - `noise`: disturbances of a thread, and system activity
 //! - `interrupt`: the stop request
-//! - `privilege`: rights that the caller lacks
+//! - `privilege`: whether the program has rights that its caller lacks
 //! - `gpu`: devices with memory of their own, reached through their drivers
 //! - `storage`: opens files and devices, moves blocks
 //!
 //! Every system call is in `os`. Every processor instruction that needs `unsafe` is in `processor`
-//! and `counter`. The rest is safe code on top of them.
+//! and `counter`. All other modules are safe code.
 
 mod block_device;
 pub mod counter;

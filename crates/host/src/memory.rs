@@ -1,8 +1,8 @@
-//! Memory to measure: mapped, fenced, handed out in windows, and read back from the system.
+//! Memory to measure: maps it between guards, lends it in windows, and reads back its pages.
 //!
-//! A [`Mapping`] is address space with a request for pages, a [`Window`] an exclusive part of it.
-//! Rust code touches the memory as atomic words only, so that assembly and several threads may work
-//! on it at the same time.
+//! A [`Mapping`] is a range of addresses for which a kind of pages was requested. A [`Window`] is
+//! an exclusive part of a mapping. Rust code only accesses the memory as atomic words, so that
+//! assembly and several threads may use it at the same time.
 
 mod mode;
 mod place;
@@ -21,19 +21,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::Bytes;
 use units::error::{Error, Result};
 
-/// Windows start and end at multiples of this many bytes, the line size of every measured cache.
+/// Windows start and end at multiples of this many bytes, the length of a cache line.
 const WINDOW_STEP: usize = 64;
 
-/// Lets all threads started from now on allocate from one heap. Under a limit of address space
-/// (`ulimit -v`), a heap for each thread would take memory from measurements. The measuring loops
-/// allocate nothing.
+/// Makes all threads that start later share one heap. Heaps for each thread would take address
+/// space from measurements if it is limited (`ulimit -v`). Sharing costs no time, because the
+/// measuring loops allocate nothing.
 pub fn share_one_heap() {
     os::share_one_heap();
 }
 
-/// Anonymous memory of this process, with inaccessible guards on both sides if the system can make
-/// them (see [`Mapping::guard`]). A window that starts at 0 or ends at [`Mapping::len`] touches a
-/// guard, so an overrun by a single byte ends the process.
+/// Anonymous memory of this process, with an inaccessible guard on both sides if the system
+/// supports that (see [`Mapping::guard`]). At either end of a mapping, an access one byte outside
+/// hits a guard and ends the process.
 #[derive(Debug)]
 pub struct Mapping {
     region: os::Region,
@@ -43,23 +43,23 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Maps at least `bytes` without touching them. Lengths are rounded up to the page, which is
-    /// the base page for `Base` and `huge` for the others; [`Mapping::len`] is the result. `huge`
-    /// is the size of the huge page to use (unused for `Base`), and the mapping starts at a
-    /// multiple of it.
+    /// Maps at least `bytes` bytes without touching them. `huge` is the size of the huge pages for
+    /// modes other than `Base`. The start and the length ([`Mapping::len`]) of the mapping are
+    /// multiples of the page: the base page for `Base`, else `huge`.
     ///
-    /// A kernel without transparent huge pages is no error: [`Window::inspect`] reads back the
-    /// granted pages. [`Mapping::place`] spreads huge pages of the pool over nodes.
+    /// It is no error if the kernel has no transparent huge pages. [`Window::inspect`] reports the
+    /// pages that the system granted. [`Mapping::place`] spreads huge pages of a pool.
     ///
     /// # Errors
-    /// No bytes, an invalid page size, no memory, or too few huge pages in the pool.
+    /// `bytes` is 0, the page size is invalid, or there is too little memory or too few huge pages
+    /// in the pool.
     pub fn new(bytes: Bytes, mode: PageMode, huge: Bytes) -> Result<Arc<Mapping>> {
         Self::for_place(bytes, mode, huge, &Place::Local)
     }
 
-    /// Like [`Mapping::new`], for memory at `place`. Systems that choose a node when memory is
-    /// mapped (Windows) request it here. Other systems choose it in [`Mapping::place`], which has to be
-    /// called in any case.
+    /// Like [`Mapping::new`], for memory at `place`. On Windows the node of memory has to be
+    /// requested when the memory is mapped, which is done here. Other systems choose the node in
+    /// [`Mapping::place`], which has to be called in any case.
     ///
     /// # Errors
     /// Like [`Mapping::new`].
@@ -125,12 +125,12 @@ impl Mapping {
         }))
     }
 
-    /// Length in bytes, a multiple of the page.
+    /// Length in bytes, a multiple of the page size.
     pub fn len(&self) -> usize {
         self.region.length()
     }
 
-    /// Start address, a multiple of the page.
+    /// Start address, a multiple of the page size.
     #[inline]
     pub fn address(&self) -> usize {
         self.region.start().as_ptr() as usize
@@ -152,17 +152,17 @@ impl Mapping {
         self.region.guard()
     }
 
-    /// Takes all pages from `place`, moving pages that were touched before. The call is `mbind`
-    /// with `MPOL_BIND`, `MPOL_INTERLEAVE`, or `MPOL_WEIGHTED_INTERLEAVE` (Linux 6.9 and newer). On
-    /// Windows the place has to be the one of [`Mapping::for_place`].
+    /// Requests that all pages lie at `place`. Pages that were touched before are moved. The call
+    /// is `mbind` with `MPOL_BIND`, `MPOL_INTERLEAVE`, or `MPOL_WEIGHTED_INTERLEAVE` (Linux 6.9 and
+    /// newer). On Windows, `place` has to be the argument of [`Mapping::for_place`].
     ///
     /// # Errors
     /// The node does not exist or has too few free huge pages, or the system or a container does
     /// not allow the placement.
     pub fn place(&self, place: &Place) -> Result<()> {
         if let (true, Place::Node(node)) = (self.mode.is_reserved(), place) {
-            // The pool is reserved for the machine, not by node. A node without free pages would
-            // end the process.
+            // The system reserves huge pages for the whole pool, not for each node. If the node ran
+            // out of free pages, the process would be killed.
             let folder = format!(
                 "/sys/devices/system/node/node{node}/hugepages/{}",
                 pool_name(self.huge)
@@ -197,11 +197,12 @@ impl Mapping {
         })
     }
 
-    /// Takes the part `range` (bytes from the start, both ends multiples of 64) exclusively, until
-    /// the window is dropped.
+    /// Lends the part `range` of the mapping exclusively, until the window is dropped. `range` is
+    /// in bytes from the start, with both ends multiples of 64.
     ///
     /// # Errors
-    /// The range is empty, misaligned or outside, or overlaps a window that is still alive.
+    /// `range` is empty, misaligned, outside the mapping, or overlaps a window that has not been
+    /// dropped.
     pub fn take(self: &Arc<Self>, range: Range<usize>) -> Result<Window> {
         let refuse = |why: String| {
             Err(Error::failure(format!(
@@ -238,14 +239,14 @@ impl Mapping {
         })
     }
 
-    /// Ranges in use. The list is consistent at every moment, so a panic of another thread does no
-    /// harm.
+    /// Ranges of the mapping that are lent. A poisoned lock is ignored, because the list is
+    /// consistent at every moment.
     fn taken(&self) -> MutexGuard<'_, Vec<Range<usize>>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Name of the folder of a pool in /sys.
+/// Name of the folder in /sys of the pool with pages of `page` bytes.
 fn pool_name(page: u64) -> String {
     format!("hugepages-{}kB", page >> 10)
 }
@@ -253,15 +254,15 @@ fn pool_name(page: u64) -> String {
 /// The kernel's folder of pools of reserved huge pages.
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 
-/// Command for root that gives a pool `needed` free pages of `huge` bytes, if it has `total` and
-/// `free` now.
+/// Shell command for root after which the pool of pages of `huge` bytes has `needed` free pages.
+/// The pool now has `total` pages, `free` of them free.
 pub fn reserve_command(huge: Bytes, needed: u64, total: u64, free: u64) -> String {
     let wanted = total.saturating_sub(free).saturating_add(needed);
     format!("echo {wanted} > {POOLS}/{}/nr_hugepages", pool_name(huge.0))
 }
 
-/// Error for `length` bytes of huge pages that are not available, with a remedy. `files` describe
-/// the pools.
+/// Error message that `length` bytes of huge pages are not available, with a remedy. `files`
+/// describe the pools.
 fn pool_error(files: &SystemFiles, length: Bytes, huge: Bytes, error: &io::Error) -> Error {
     if !os::HAS_SYSTEM_FILES {
         return Error::failure(format!(
@@ -276,7 +277,7 @@ fn pool_error(files: &SystemFiles, length: Bytes, huge: Bytes, error: &io::Error
             reserve_command(huge, needed, total, free)
         ),
         _ => match files.names(POOLS).join(", ").as_str() {
-            // A container may hide the folder, so that the pools are unknown.
+            // The list is also empty if a container hides the folder of pools.
             "" => format!("no pools are listed in {POOLS}; use --pages thp"),
             there => format!("the pools of this system are: {there}; use --pages thp"),
         },
@@ -286,7 +287,8 @@ fn pool_error(files: &SystemFiles, length: Bytes, huge: Bytes, error: &io::Error
     ))
 }
 
-/// An exclusive part of a mapping, given back when dropped. Threads may share it by reference.
+/// An exclusive part of a mapping, which is given back when the window is dropped. Threads may
+/// share a window by reference.
 #[derive(Debug)]
 pub struct Window {
     mapping: Arc<Mapping>,
@@ -299,8 +301,8 @@ impl Window {
     #[inline]
     pub fn words(&self) -> &[AtomicU64] {
         // SAFETY: the range lies inside the mapping, which `self` keeps alive and which is readable
-        // and writable. Steps of 64 bytes keep it aligned. Any bits are a valid AtomicU64, and
-        // atomics may change at any time.
+        // and writable. Steps of 64 bytes keep it aligned. Every bit pattern is a valid AtomicU64,
+        // and atomics may change at any time.
         unsafe {
             let start = self
                 .mapping
@@ -312,7 +314,7 @@ impl Window {
         }
     }
 
-    /// Address of the first byte for assembly, a multiple of 64.
+    /// Address of the first byte, a multiple of 64.
     pub fn address(&self) -> usize {
         self.mapping.region.start().as_ptr() as usize + self.range.start
     }
@@ -327,14 +329,14 @@ impl Window {
         self.range.is_empty()
     }
 
-    /// Mapping that the window is a part of.
+    /// The mapping that contains the window.
     pub fn mapping(&self) -> &Arc<Mapping> {
         &self.mapping
     }
 
-    /// Fills the words that lie entirely in `pages` with [`initial_word`], by the calling thread,
-    /// so that first touch puts the pages on its node. `pages` counts bytes from the start of the
-    /// window; bytes outside are ignored.
+    /// Stores [`initial_word`] to all words in `pages`, a range of bytes from the start of the
+    /// window. Bytes outside the window and incomplete words are ignored. The first thread that
+    /// touches a page puts the page on its NUMA node.
     pub fn touch(&self, pages: Range<usize>) {
         const WORD: usize = size_of::<AtomicU64>();
         let first = pages.start.min(self.len()).div_ceil(WORD);
@@ -344,9 +346,10 @@ impl Window {
         }
     }
 
-    /// Reads back from the system the pages of the window. Nodes are read for `node_samples` pages
-    /// spread over it, or for all pages if it has no more. Walks page tables: microseconds for a
-    /// few MiB, up to seconds for hundreds of GiB of base pages.
+    /// Asks the system for the sizes and NUMA nodes of the window's pages. Nodes are read for
+    /// `node_samples` pages spread over the window, or for all pages if there are fewer. The system
+    /// walks page tables, which takes microseconds for a few MiB and up to seconds for hundreds of
+    /// GiB of base pages.
     pub fn inspect(&self, node_samples: usize) -> PageReading {
         let start = self.mapping.region.start().as_ptr() as usize;
         let requested = reading::ReadingRequest {
@@ -366,10 +369,10 @@ impl Drop for Window {
 }
 
 /// Value that [`Window::touch`] writes to word `index` of a window. Values are never zero and
-/// hardly ever repeat, so neither compression nor deduplication saves memory.
+/// hardly ever repeat, so that the system can neither compress nor deduplicate the memory.
 #[inline]
 pub fn initial_word(index: usize) -> u64 {
-    // The odd multiplier (2^64 / golden ratio) permutes the words; setting a bit excludes zero.
+    // Multiplication by an odd number is a bijection, and setting a bit excludes zero.
     (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1
 }
 

@@ -1,4 +1,4 @@
-//! Disturbances of a thread or a CPU, counted by the system.
+//! Disturbances of a thread and activity of the system, as the system counts them.
 
 mod watch;
 
@@ -8,13 +8,13 @@ pub use watch::Watch;
 use super::os;
 
 impl ThreadNoise {
-    /// Counts of the calling thread since its start; takes well below a microsecond. `None` if the
-    /// system does not count by thread.
+    /// The counts of the calling thread since its start. The call takes well below a microsecond.
+    /// `None` if the system does not count by thread.
     pub fn of_this_thread() -> Option<ThreadNoise> {
         os::thread_noise()
     }
 
-    /// Sum of the counts of two threads.
+    /// The sums of the counts of two threads.
     pub fn plus(self, other: ThreadNoise) -> ThreadNoise {
         ThreadNoise {
             minor_faults: self.minor_faults.saturating_add(other.minor_faults),
@@ -28,7 +28,7 @@ impl ThreadNoise {
         }
     }
 
-    /// Counts since `earlier`, a reading of the same thread.
+    /// The counts since `earlier`, which were read for the same thread.
     pub fn since(&self, earlier: ThreadNoise) -> ThreadNoise {
         ThreadNoise {
             minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),

@@ -4,7 +4,7 @@ use super::os;
 use units::CpuList;
 use units::error::{Error, Result};
 
-/// True if a program may choose the CPU of a thread on this system.
+/// True if programs can choose the CPU of a thread on this system.
 pub fn can_pin() -> bool {
     os::CAN_PIN
 }
@@ -12,7 +12,8 @@ pub fn can_pin() -> bool {
 /// Pins the calling thread to `cpu`, and verifies the result.
 ///
 /// # Errors
-/// The CPU does not exist or is outside this process's cpuset, or the system set other CPUs.
+/// The CPU does not exist or is outside this process's cpuset. The system set other CPUs than
+/// requested.
 pub fn pin_current_thread(cpu: u32) -> Result<()> {
     let before = current_affinity();
     let allowed = match &before {
@@ -34,17 +35,16 @@ pub fn pin_current_thread(cpu: u32) -> Result<()> {
     }
 }
 
-/// Asks the system not to slow the calling thread down. A system that takes such requests is asked
-/// for a core of `kind` too, apart from the threads for other numbers than `cpu`. `kind` is the kind
-/// of the core in the facts; `None` if all are alike.
-/// True if the system accepted the request, which it may still not follow. False on Linux, which
-/// needs none.
+/// Requests that the system does not slow down the calling thread. On macOS, it also requests a
+/// core of `kind` that shares no cache with threads for other values of `cpu`. `kind` is the kind
+/// of core in the facts; `None` if all cores are alike. True if the system accepted the request,
+/// although it may still not follow it. Always false on Linux, which needs no such request.
 pub fn ask_for_speed(cpu: u32, kind: Option<&str>) -> bool {
     os::ask_for_speed(cpu, kind)
 }
 
-/// CPU that the calling thread runs on at this moment; `None` if the system does not report it.
-/// Takes a few ns, cheap enough for every sample.
+/// CPU that the calling thread runs on at this moment; `None` if the system does not report it. The
+/// call takes a few ns, which is cheap enough for every sample.
 pub fn current_cpu() -> Option<u32> {
     os::running_cpu()
 }

@@ -1,17 +1,17 @@
-//! Rights that the program has and its caller lacks.
+//! Detects rights that the program has and its caller lacks.
 
 use super::os;
 use units::error::{Error, Result};
 
 /// True if the program runs with rights that its caller lacks: it is set-user-ID or set-group-ID
-/// or, on Linux, its file has capabilities. False if the system has no such programs. A program
-/// that root calls is not elevated.
+/// or, on Linux, its file has capabilities. Always false if the system has no such programs. A
+/// program that root calls is not elevated.
 pub fn is_elevated() -> bool {
     os::elevated()
 }
 
-/// Fails with a usage error if [`is_elevated`]. The program writes and reads files that its caller
-/// names and takes memory and CPUs. None of that should happen with rights that the caller lacks.
+/// Returns a usage error if [`is_elevated`]. The program reads and writes files that its caller
+/// names, and takes memory and CPUs. It must not do so with rights that the caller lacks.
 pub fn refuse_elevated() -> Result<()> {
     if !is_elevated() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Facts from processor instructions, without the system.
+//! Facts that processor instructions report, without the operating system.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 mod x86;
@@ -18,12 +18,12 @@ use report::CacheKind;
 use std::fmt;
 use units::Bytes;
 
-/// Design of a processor, in the vendor's numbering.
+/// Family, model and stepping of a processor, in the vendor's numbering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signature {
-    /// Family, with the extended part.
+    /// Family, including the extended family.
     pub family: u32,
-    /// Model, with the extended part.
+    /// Model, including the extended model.
     pub model: u32,
     /// Stepping.
     pub stepping: u32,
@@ -39,29 +39,29 @@ impl fmt::Display for Signature {
     }
 }
 
-/// A cache of the current core as the processor describes it; one of each kind, not every instance.
+/// A cache of the current core, as the processor describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnCache {
     /// Level; 1 is nearest to the core.
     pub level: u32,
     /// Contents of the cache.
     pub kind: CacheKind,
-    /// Size.
+    /// Size of the cache.
     pub size: Bytes,
     /// Size of a cache line.
     pub line: Bytes,
-    /// Associativity.
+    /// Associativity: number of ways.
     pub ways: u32,
     /// Largest number of logical CPUs that share the cache.
     pub sharers: u32,
 }
 
-/// Presence and name of a hypervisor.
+/// Whether the processor reports a hypervisor, and its name.
 #[allow(dead_code, reason = "not every architecture tells")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hypervisor {
     /// The processor reports no hypervisor.
     Absent,
-    /// A hypervisor with its name, if it reports one.
+    /// The name of a hypervisor, or another word if it reports no name.
     Present(String),
 }

@@ -1,9 +1,9 @@
-//! Facts that a system reports by calls. Linux reports them in files instead.
+//! Facts that operating systems other than Linux report by calls. Linux reports them in files.
 
 use report::{Cache, Fact, HugePool, Swap};
 use units::Bytes;
 
-/// A value with its source.
+/// A value and the source that reported it.
 pub type Told<T> = (T, String);
 
 /// A core as a system reports it.
@@ -22,9 +22,9 @@ pub struct ReportedNode {
     pub id: u32,
     /// Numbers of its logical CPUs.
     pub cpus: Vec<u32>,
-    /// Memory of the node that is free, in bytes; `None` if the system does not report it.
+    /// Free memory of the node in bytes; `None` if the system does not report it.
     pub available: Option<u64>,
-    /// Distance to every node in the order of ids; empty if the system reports none.
+    /// Distances to all nodes in the order of their ids. Empty if the system reports no distances.
     pub distances: Vec<u32>,
 }
 
@@ -33,7 +33,7 @@ pub struct ReportedNode {
 pub struct ReportedTopology {
     /// Online CPUs.
     pub online: Vec<u32>,
-    /// CPUs that this process may use; `None` if all.
+    /// CPUs that this process may use; `None` if it may use all.
     pub usable: Option<Vec<u32>>,
     /// Physical cores.
     pub cores: Vec<ReportedCore>,
@@ -43,11 +43,11 @@ pub struct ReportedTopology {
     pub caches: Vec<Cache>,
     /// NUMA nodes.
     pub nodes: Vec<ReportedNode>,
-    /// Calls that the CPUs come from.
+    /// Names of the calls that reported the CPUs.
     pub cpus_source: String,
-    /// Calls that the caches come from.
+    /// Names of the calls that reported the caches.
     pub caches_source: String,
-    /// Calls that the nodes come from.
+    /// Names of the calls that reported the nodes.
     pub nodes_source: String,
 }
 
@@ -62,7 +62,7 @@ pub struct ReportedPages {
     pub pools: Fact<Vec<HugePool>>,
 }
 
-/// Everything that a system reports by calls. `None` means that this system does not.
+/// All facts that a system reports by calls. `None` means that it does not report the fact.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reported {
     /// CPUs, caches and nodes.
@@ -81,9 +81,9 @@ pub struct Reported {
     pub hypervisor: Option<Told<String>>,
     /// Large pages.
     pub pages: Option<ReportedPages>,
-    /// CPU time per time that a job object allows, in CPUs.
+    /// Number of CPUs that the limit of a job object allows: CPU time per elapsed time.
     pub cpu_quota: Option<Told<f64>>,
-    /// Memory that a job object leaves.
+    /// Memory that the limit of a job object leaves.
     pub memory_left: Option<Told<Bytes>>,
     /// Swap space.
     pub swap: Option<Told<Swap>>,
@@ -91,7 +91,7 @@ pub struct Reported {
     pub load: Option<Told<f64>>,
     /// Conditions of the machine that affect speed.
     pub conditions: Option<Conditions>,
-    /// Request about each measuring thread that the system accepted.
+    /// The request about measuring threads that the system accepted, in words.
     pub thread_request: Option<Fact<String>>,
 }
 

@@ -1,14 +1,14 @@
-//! Disturbances of a thread, as the system counts them.
+//! Counts of a thread's disturbances.
 
 /// Page faults and context switches of one thread since it started (`getrusage(RUSAGE_THREAD)`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ThreadNoise {
-    /// Page faults served without input: first touch, copy on write.
+    /// Page faults that needed no I/O, such as first touch and copy on write.
     pub minor_faults: u64,
     /// Page faults that waited for storage.
     pub major_faults: u64,
-    /// Times that the thread gave up its CPU.
+    /// Number of times that the thread gave up its CPU.
     pub voluntary_switches: u64,
-    /// Times that the system took the CPU away.
+    /// Number of times that the system took the CPU away.
     pub involuntary_switches: u64,
 }

@@ -1,6 +1,7 @@
-//! Reference measurements of a core. A chain of register additions shows the core clock: every
-//! processor of the last decades does one per cycle. Independent instructions show how many the
-//! core issues per cycle. They are fewer if another hardware thread uses the core.
+//! Reference measurements of a core. A chain of dependent register additions takes one cycle per
+//! addition on every processor of the last decades, so its time gives the core clock. Independent
+//! instructions give the number of instructions issued per cycle. This number drops if another
+//! hardware thread uses the core.
 
 use super::native;
 
@@ -10,17 +11,17 @@ pub const REFERENCE_INSTRUCTIONS_PER_BLOCK: u64 = 128;
 /// A reference measurement of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CoreReference {
-    /// Each instruction needs the result of the previous one.
+    /// Additions in one chain: each needs the result of the previous one.
     ///
-    /// The additions are register plus register, because some cores (Golden Cove and later) fold
-    /// additions of a constant away at rename.
+    /// The operands are two registers, because some cores (Golden Cove and later) eliminate
+    /// additions of a constant at register renaming.
     DependentAdds,
-    /// Instructions that do not need each other.
+    /// Instructions that do not depend on each other.
     Independent,
 }
 
 impl CoreReference {
-    /// Both measurements.
+    /// Every reference measurement.
     pub const ALL: [CoreReference; 2] = [CoreReference::DependentAdds, CoreReference::Independent];
 
     /// Name in lists of kernels.
@@ -31,7 +32,7 @@ impl CoreReference {
         }
     }
 
-    /// Does `blocks` × [`REFERENCE_INSTRUCTIONS_PER_BLOCK`] of its instructions.
+    /// Executes `blocks` × [`REFERENCE_INSTRUCTIONS_PER_BLOCK`] instructions of this measurement.
     pub fn run(self, blocks: u64) {
         let mut left = blocks;
         while left > 0 {
@@ -43,13 +44,13 @@ impl CoreReference {
         }
     }
 
-    /// Digest of the machine code.
+    /// Digest of the machine code of this measurement.
     pub fn digest(self) -> Option<String> {
         // SAFETY: it is a kernel.
         unsafe { super::digest::digest_of(self.kernel() as *const u8) }
     }
 
-    /// The machine code.
+    /// The machine code of this measurement.
     pub fn code(self) -> Option<Vec<u8>> {
         // SAFETY: it is a kernel.
         unsafe { super::digest::body_of(self.kernel() as *const u8) }
@@ -63,7 +64,7 @@ impl CoreReference {
     }
 }
 
-/// Does `blocks` × [`REFERENCE_INSTRUCTIONS_PER_BLOCK`] dependent additions.
+/// Executes `blocks` × [`REFERENCE_INSTRUCTIONS_PER_BLOCK`] dependent additions.
 pub fn dependent_adds(blocks: u64) {
     CoreReference::DependentAdds.run(blocks);
 }

@@ -1,4 +1,4 @@
-//! Every kernel of this build for lists: name, needs, digest, machine code.
+//! The list of all kernels in this build: name, required features, digest, machine code.
 
 use super::calibrate::CoreReference;
 use super::chase::{chase_code, chase_digest, chase_name};
@@ -10,15 +10,15 @@ use super::sets::KernelRow;
 use super::{CodeOrigin, Timing};
 use assembly::MAX_WALKERS;
 
-/// A kernel in a list.
+/// A kernel as `memgauge list kernels` shows it.
 #[derive(Debug, Clone)]
 pub struct Listing {
-    /// Family: `streaming`, `chase`, `instruction`, `lock`, `hand-off`, `calibration`,
-    /// or `reference`: code of the C or the standard library.
+    /// Family: `streaming`, `chase`, `instruction`, `lock`, `hand-off`, `calibration`, or
+    /// `reference` for code of the C or the standard library.
     pub family: &'static str,
     /// Name in reports.
     pub name: String,
-    /// Name without the set or the timing.
+    /// Name without the instruction set or the timing.
     pub operation: String,
     /// Description for lists.
     pub does: String,
@@ -28,11 +28,11 @@ pub struct Listing {
     pub needs: String,
     /// Reason why the kernel cannot run here; `None` if it can.
     pub unavailable: Option<String>,
-    /// True if the instruction set cannot do the operation at all.
+    /// True if the instruction set has no instructions for the operation.
     pub unsupported: bool,
-    /// Digest of the machine code; `None` without code or for code of the C or standard library.
+    /// Digest of the machine code. `None` without code and for code of the C or standard library.
     pub digest: Option<String>,
-    /// The machine code, if it has a digest.
+    /// The machine code; `None` if `digest` is.
     pub code: Option<Vec<u8>>,
 }
 
@@ -50,7 +50,7 @@ pub fn catalogue() -> Vec<Listing> {
         .collect()
 }
 
-/// Width of general registers in bits.
+/// Width of this machine's general registers in bits.
 fn own_bits() -> String {
     usize::BITS.to_string()
 }

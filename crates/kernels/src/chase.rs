@@ -1,5 +1,5 @@
-//! Pointer chains. Any number of threads build them through atomics. After a proof that they stay
-//! inside their memory, one or several walkers follow them.
+//! Pointer chains and the walkers that follow them. Any number of threads build a chain through
+//! atomics. A chain can be walked after a proof that all pointers stay inside its memory.
 
 use super::abi::kernel_fn;
 use super::lines::{LINE, Lines};
@@ -17,22 +17,22 @@ pub const HOPS_PER_BLOCK: u64 = 64;
 /// Hops of each walker in one iteration of the chase loop with several walkers.
 const HOPS_OF_EACH: u64 = 8;
 
-/// Arguments and results of the assembly. The crate `assembly` names the fields.
+/// Arguments and results of chase kernels. The assembly in the crate `assembly` names these fields.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct ChaseCall {
-    /// Position of each walker. The code only uses the positions of its own number of walkers.
+    /// Address of the node at which each walker is. A kernel for n walkers only uses the first n.
     pub positions: [usize; MAX_WALKERS],
     /// Iterations of the loop.
     pub blocks: usize,
-    /// Wrapping sum of the words after the pointers, for code with payload.
+    /// Wrapping sum of the payload, the word after each pointer. Unused by kernels without payload.
     pub payload: usize,
 }
 
 /// The machine code for one number of walkers, with or without payload.
 pub(super) type ChaseCode = kernel_fn!(&mut ChaseCall);
 
-/// Hops of all walkers together in one iteration of the loop.
+/// Hops of all `walkers` together in one iteration of the chase loop.
 pub fn hops_per_block(walkers: usize) -> u64 {
     if walkers <= 1 {
         HOPS_PER_BLOCK
@@ -41,7 +41,7 @@ pub fn hops_per_block(walkers: usize) -> u64 {
     }
 }
 
-/// Name of the kernel for `walkers`, with or without payload.
+/// Name of the kernel for `walkers` walkers, with or without payload.
 pub fn chase_name(walkers: usize, payload: bool) -> String {
     let name = if walkers <= 1 {
         "chase".to_owned()
@@ -51,7 +51,7 @@ pub fn chase_name(walkers: usize, payload: bool) -> String {
     if payload { name + "-payload" } else { name }
 }
 
-/// The code for `walkers`, clamped to 1..=[`MAX_WALKERS`].
+/// The kernel for `walkers` walkers, a number that is clamped to 1..=[`MAX_WALKERS`].
 fn code_for(walkers: usize, payload: bool) -> ChaseCode {
     let codes = if payload {
         &native::CHASES_WITH_PAYLOAD
@@ -61,27 +61,27 @@ fn code_for(walkers: usize, payload: bool) -> ChaseCode {
     codes[walkers.clamp(1, MAX_WALKERS) - 1]
 }
 
-/// Digest of the machine code for `walkers`.
+/// Digest of the machine code of the kernel for `walkers` walkers.
 pub fn chase_digest(walkers: usize, payload: bool) -> Option<String> {
     // SAFETY: it is a kernel.
     unsafe { super::digest::digest_of(code_for(walkers, payload) as *const u8) }
 }
 
-/// The machine code for `walkers`.
+/// The machine code of the kernel for `walkers` walkers.
 pub fn chase_code(walkers: usize, payload: bool) -> Option<Vec<u8>> {
     // SAFETY: it is a kernel.
     unsafe { super::digest::body_of(code_for(walkers, payload) as *const u8) }
 }
 
-/// Pointers that are written or read together.
+/// Number of pointers that are written or read in one batch.
 const NODES_AT_ONCE: usize = 256;
 
-/// Size of a chain from which on its lines are written past the caches, because they would not stay
-/// there.
+/// Chains of at least this many bytes are written with stores that bypass the caches, because their
+/// lines would not stay in the caches.
 const PAST_CACHES: usize = 32 << 20;
 
-/// Lines of the nodes of a chain with one node in each page. If all nodes were on the same line of
-/// their pages, they would share a few sets of every cache.
+/// Chooses the line of each node in a chain with one node per page. If all nodes were on the same
+/// line of their pages, they would share a few sets of every cache.
 #[derive(Debug, Clone, Copy)]
 struct Scatter {
     /// Lines in a page.
@@ -92,9 +92,10 @@ struct Scatter {
 }
 
 impl Scatter {
-    /// Offset of node `node` in its page, in bytes. A row of successive pages, as many as a page
-    /// has lines, uses each line once. So no set of a cache gets more nodes than another one. A
-    /// hash chooses the line where a row begins (the finaliser of Appleby's MurmurHash3).
+    /// Offset of node `node` in its page, in bytes. In each row of successive pages, as many as a
+    /// page has lines, every line is used once. So all sets of a cache get the same number of
+    /// nodes. A hash of the row (Appleby's MurmurHash3 finaliser) chooses the line of its first
+    /// page.
     fn offset(self, node: u64) -> usize {
         let row = node / self.lines as u64;
         let place = (node % self.lines as u64) as usize;
@@ -107,28 +108,27 @@ impl Scatter {
     }
 }
 
-/// Memory in which a chain is being built. Node `i` lies at `i` × stride, or somewhere in page `i`
-/// if each node has a page.
+/// Memory in which a chain is being built. Node `i` lies at offset `i` × stride. In a chain with
+/// one node per page, node `i` is on a hashed line of page `i`.
 #[derive(Debug)]
 pub struct UnverifiedChain {
     window: Window,
     stride: usize,
     scatter: Option<Scatter>,
-    /// Distance of the two nodes of a page in bytes; `None` for one node.
+    /// Distance in bytes between the two nodes of a page; `None` if a page has one node.
     pair: Option<usize>,
-    /// Bytes of a node: the stride, or at most a line if each node has a page.
+    /// Bytes of a node: the stride, or at most a line in a chain with one node per page.
     node_bytes: usize,
-    /// log2 of the stride if it is a power of two. Otherwise each hop of the verification takes a
-    /// division.
+    /// log2 of the stride; `None` if the stride is no power of two. Finding the node at an address
+    /// then takes a division.
     shift: Option<u32>,
     nodes: u64,
-    /// Identity of this chain, different from that of any other chain, also of a later one in the
-    /// same memory.
+    /// Identity of this chain. It also differs from that of a later chain in the same memory.
     identity: Arc<()>,
 }
 
 impl UnverifiedChain {
-    /// A chain of all nodes that fit, `stride` bytes apart.
+    /// A chain of as many nodes as fit into `window`, `stride` bytes apart.
     ///
     /// # Errors
     /// The stride is 0, no multiple of 8, or too large for a single node.
@@ -166,7 +166,7 @@ impl UnverifiedChain {
     }
 
     /// A chain of one node in each page of `page` bytes. The node is on a line of `line` bytes that
-    /// a hash with `seed` chooses. The rest of the pages is not touched.
+    /// a hash with `seed` chooses. The other lines of a page are not touched.
     ///
     /// # Errors
     /// The window does not start at a multiple of the page size or is shorter than a page. The page
@@ -193,7 +193,7 @@ impl UnverifiedChain {
     }
 
     /// A chain of two nodes in each block of `block` bytes. One node is on a line of `line` bytes
-    /// that a hash with `seed` chooses. The other node is `distance` before or after it, in the
+    /// that a hash with `seed` chooses. The other node is `distance` bytes before or after, in the
     /// same aligned piece of twice the distance. Nodes `2 i` and `2 i + 1` share block `i`.
     ///
     /// # Errors
@@ -237,7 +237,7 @@ impl UnverifiedChain {
             + (self.scatter.map_or(0, |scatter| scatter.offset(page)) ^ other)
     }
 
-    /// The node at offset `distance` in the window; `None` if there is none.
+    /// The node that starts `distance` bytes after the start of the window; `None` if no node does.
     fn node_at(&self, distance: usize) -> Option<u64> {
         let page = match self.shift {
             Some(shift) => distance >> shift,
@@ -261,7 +261,7 @@ impl UnverifiedChain {
     /// Makes node `from` point to node `to`.
     ///
     /// # Panics
-    /// One of the nodes is not below `nodes()`. The proof that no walk leaves the chain depends on
+    /// `from` or `to` is not below `nodes()`. The proof that no walk leaves the chain depends on
     /// this check.
     pub fn link(&self, from: u64, to: u64) {
         assert!(
@@ -273,8 +273,9 @@ impl UnverifiedChain {
         words[self.place(from) / 8].store(target as u64, Relaxed);
     }
 
-    /// Links all nodes of `part` by rising address. `fill` gets the first of some successive nodes
-    /// and writes their successors. If it returns false, the linking ends and returns false.
+    /// Links all nodes of `part`, in batches by rising address. `fill` gets the number of the first
+    /// node of a batch and a slice, into which it writes the targets of the batch's nodes. If
+    /// `fill` returns false, the linking stops and returns false.
     ///
     /// # Panics
     /// See [`link`](Self::link).
@@ -302,8 +303,8 @@ impl UnverifiedChain {
         true
     }
 
-    /// The lines of the chain, for writes past the caches. `None` if nodes are not whole lines, or
-    /// if caches may have room for them.
+    /// The lines of the chain, for stores that bypass the caches. `None` if nodes are not whole
+    /// lines, or if the chain may fit into a cache.
     fn lines(&self) -> Option<Lines<'_>> {
         (self.shift == Some(LINE.trailing_zeros())
             && self.regular()
@@ -311,7 +312,7 @@ impl UnverifiedChain {
             .then(|| Lines::new(&self.window))
     }
 
-    /// Links the nodes from `first` on to `targets`, writing whole lines.
+    /// Makes the nodes from `first` on point to `targets`. Whole lines are written.
     fn link_by_lines(&self, first: u64, targets: &[u64], lines: &mut Lines) {
         let highest = targets
             .iter()
@@ -333,8 +334,8 @@ impl UnverifiedChain {
         self.shift.is_some() && self.scatter.is_none() && self.pair.is_none()
     }
 
-    /// Writes to `pointers` the targets of the nodes from `first` on; `None` if one of them is no
-    /// node of this chain.
+    /// Writes the targets of the nodes from `first` on to `pointers`. `None` if a target is no node
+    /// of this chain.
     fn read(&self, first: u64, pointers: &mut [u64]) -> Option<()> {
         let Some(shift) = self.shift.filter(|_| self.regular()) else {
             for (pointer, node) in pointers.iter_mut().zip(first..) {
@@ -342,7 +343,7 @@ impl UnverifiedChain {
             }
             return Some(());
         };
-        // Fast path for regular chains, without a branch for each node.
+        // The path for regular chains is faster, because it has no branch for each node.
         let start = self.window.address() as u64;
         let within = self.stride as u64 - 1;
         let words = self
@@ -362,23 +363,24 @@ impl UnverifiedChain {
         (astray == 0 && highest < self.nodes).then_some(())
     }
 
-    /// The node to which node `from` points; `None` if it is no node of this chain. `from` must be
-    /// below `nodes()`.
+    /// The node to which node `from` points. `None` if the pointer leads to no node of this chain.
+    /// `from` must be below `nodes()`.
     pub fn next(&self, from: u64) -> Option<u64> {
         let pointer = self.window.words().get(self.place(from) / 8)?.load(Relaxed) as usize;
         self.node_at(pointer.checked_sub(self.window.address())?)
     }
 
-    /// Checks every pointer of the nodes in `part`; `None` if one leads out of this chain.
+    /// Proves that all nodes in `part` point to nodes of this chain. `None` if a pointer does not.
     ///
-    /// Later links cannot make the result wrong, because they join nodes of this chain.
+    /// Later calls of [`link`](Self::link) do not invalidate the proof, because they only link
+    /// nodes of this chain.
     pub fn check(&self, part: Range<u64>) -> Option<ClosedPart> {
         self.check_with(part, |_, _| true)
     }
 
-    /// Like [`check`](Self::check), but also passes what was read to `see`, in the order of
-    /// addresses: the first of some successive nodes, and their targets. Returns `None` if `see`
-    /// returns false.
+    /// Like [`check`](Self::check), but passes the nodes and their targets to `see`, in batches by
+    /// rising address. The arguments of `see` are the first node of a batch and the targets of the
+    /// batch. `None` also if `see` returns false.
     pub fn check_with(
         &self,
         part: Range<u64>,
@@ -403,11 +405,11 @@ impl UnverifiedChain {
         })
     }
 
-    /// A chain that may be walked. `parts` must cover every node. They prove that no walk leaves
+    /// A chain that can be walked. `parts` must cover every node, which proves that no walk leaves
     /// the window. The caller has to prove that all nodes form one cycle.
     ///
     /// # Errors
-    /// A node is in no part that was checked in this chain.
+    /// A node is in none of the `parts` that [`check`](Self::check) returned for this chain.
     pub fn finish(self, mut parts: Vec<ClosedPart>) -> Result<Chain> {
         parts.sort_by_key(|p| p.part.start);
         let covered = parts
@@ -433,11 +435,11 @@ impl UnverifiedChain {
 #[derive(Debug)]
 pub struct ClosedPart {
     part: Range<u64>,
-    /// Identity of the chain. An address would not do, because another chain may be built there.
+    /// Identity of the chain. Its address is no identity, because another chain may be built there.
     identity: Arc<()>,
 }
 
-/// A chain that no walk can leave. Any number of threads may walk on it at once, because it is
+/// A chain that no walk can leave. Any number of threads may walk it at once, because its memory is
 /// never written.
 #[derive(Debug)]
 pub struct Chain {
@@ -450,40 +452,40 @@ impl Chain {
         self.built.nodes
     }
 
-    /// Bytes between neighbouring nodes in memory.
+    /// Bytes from one node to the next in memory; the page size for a chain with one node per page.
     pub fn stride(&self) -> usize {
         self.built.stride
     }
 
     /// Page evidence of the chain, see [`Window::inspect`]. The window itself stays private,
-    /// because a writer could lead the walk astray.
+    /// because a write could make a walker leave it.
     pub fn inspect(&self, node_samples: usize) -> PageReading {
         self.built.window.inspect(node_samples)
     }
 
-    /// Loads the pointers of `nodes` in the order of addresses, without waiting for one another.
-    /// Nodes beyond the end are ignored.
+    /// Loads the pointers of `nodes` in the order of addresses. The loads are independent of each
+    /// other. Nodes beyond the end are ignored.
     pub fn load(&self, nodes: Range<u64>) {
         let mut pointers = [0; NODES_AT_ONCE];
         let end = nodes.end.min(self.nodes());
         for first in (nodes.start..end).step_by(NODES_AT_ONCE) {
             let count = (end - first).min(NODES_AT_ONCE as u64) as usize;
-            // All pointers lead to nodes, or this would be no chain.
+            // The result cannot be `None`, because all pointers of a `Chain` were checked.
             std::hint::black_box(self.built.read(first, &mut pointers[..count]));
         }
     }
 
-    /// Takes the chain apart. Its memory may be written again.
+    /// The memory of the chain, which may be written again.
     pub fn into_window(self) -> Window {
         self.built.window
     }
 }
 
-/// Walkers of one thread on a chain.
+/// The walkers of one thread on a chain, with their positions.
 #[derive(Debug)]
 pub struct Walk {
     chain: Arc<Chain>,
-    /// Position of each walker, at least one.
+    /// Address of the node at which each walker is. There is at least one walker.
     positions: Vec<usize>,
     payload: bool,
 }
@@ -504,12 +506,12 @@ impl Walk {
         &self.chain
     }
 
-    /// Node of the first walker.
+    /// Node at which the first walker is.
     pub fn node(&self) -> u64 {
         self.walkers().next().unwrap_or(0)
     }
 
-    /// Nodes of the walkers.
+    /// Nodes at which the walkers are.
     pub fn walkers(&self) -> impl Iterator<Item = u64> {
         self.positions.iter().filter_map(|p| {
             self.chain
@@ -518,19 +520,18 @@ impl Walk {
         })
     }
 
-    /// True if walks also load the words after the pointers.
+    /// True if each hop also loads the payload, the word after the pointer.
     pub fn payload(&self) -> bool {
         self.payload
     }
 
-    /// Starts one walker at each of `nodes`. Walkers are independent as long as none catches up
-    /// with another. The caller chooses nodes that are far apart on the cycle. With `payload`, each
-    /// hop also loads the word after the pointer of the same node. No later hop waits for that
-    /// word.
+    /// Starts one walker at each of `nodes`. The caller chooses nodes that are far apart on the
+    /// cycle, because walkers are only independent as long as none catches up with another. With
+    /// `payload`, each hop also loads the word after the pointer. No later hop waits for that word.
     ///
     /// # Errors
-    /// There is no node, or more than [`MAX_WALKERS`]. A node is not in the chain. A payload is
-    /// requested and nodes have no room for it.
+    /// There is no node, or more than [`MAX_WALKERS`]. A node is not in the chain. `payload` is
+    /// true and a node is too short for a second word.
     pub fn start(&mut self, nodes: &[u64], payload: bool) -> Result<()> {
         let room = !payload || self.chain.built.node_bytes >= 2 * size_of::<u64>();
         if nodes.is_empty()
@@ -553,8 +554,8 @@ impl Walk {
         Ok(())
     }
 
-    /// Continues the last walk for `blocks` × [`hops_per_block`] hops. Returns the sum of the
-    /// payload; 0 without payload.
+    /// Moves all walkers on, `blocks` × [`hops_per_block`] hops in total. Returns the wrapping sum
+    /// of the payload; 0 without payload.
     ///
     /// The body of this call is timed.
     pub fn walk(&mut self, blocks: u64) -> usize {

@@ -1,19 +1,19 @@
 //! Digests of machine code: equal digests mean that the same instructions were timed.
 //!
-//! Every kernel starts on a line of 64 bytes and ends with [`END_MARK`]. So the body can be
-//! found from the function's address. It starts at the next 64-byte boundary; the bytes before are
-//! padding, which depends on the linker. It ends before the mark. The code has no relocations. Its
-//! bytes depend on the instructions only, not on the compiler's options.
+//! Every kernel starts on a line of 64 bytes and ends with [`END_MARK`]. The body of a function is
+//! the code from the first 64-byte boundary at or after its address up to the mark. The bytes
+//! before this boundary are padding, which depends on the linker. The body has no relocations, so
+//! its bytes depend on the instructions only, not on the compiler's options.
 
 use sha2::{Digest, Sha256};
 
-/// Mark after every kernel's code. No kernel contains this sequence.
+/// Mark after the code of every kernel. No kernel contains this sequence of bytes.
 const END_MARK: &[u8; 16] = b"memgauge-row-end";
 
-/// Limit of the length of a kernel.
+/// Largest length of a kernel in bytes.
 const LONGEST_CODE: usize = 16 << 10;
 
-/// Code before the end mark; `None` if the mark is missing.
+/// The bytes of `code` before the end mark. `None` if the first 16 KiB have no mark.
 fn before_mark(code: impl Iterator<Item = u8>) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     for byte in code.take(LONGEST_CODE) {
@@ -51,7 +51,7 @@ fn digest(body: &[u8]) -> String {
 /// # Safety
 /// `code` is the address of a kernel of this program, which ends with the mark.
 pub(super) unsafe fn digest_of(code: *const u8) -> Option<String> {
-    // SAFETY: the caller promises the same.
+    // SAFETY: the caller promises what `body_of` requires.
     unsafe { body_of(code) }.map(|body| digest(&body))
 }
 

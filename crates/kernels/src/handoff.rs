@@ -1,4 +1,4 @@
-//! A cache line handed back and forth between two threads: the kernels of core-to-core latency.
+//! Kernels of core-to-core latency, which hand a cache line back and forth between two threads.
 
 use super::abi::kernel_fn;
 use super::locks::SharedLine;
@@ -11,24 +11,23 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicU64;
 use units::ParseError;
 
-/// Arguments and results of the assembly. The crate `assembly` names the fields. All words have the
-/// machine's own width.
+/// Arguments and results of hand-off kernels. The assembly in the crate `assembly` names these
+/// fields. All fields have the width of a general register.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct HandOffCall {
-    /// Address of the word.
+    /// Address of the word through which values are handed over.
     pub word: usize,
-    /// Value to wait for. The answer is the value plus 1, and the next value to wait for is this
-    /// plus 2.
+    /// Value to wait for. The kernel answers with `expected` + 1 and then waits for `expected` + 2.
     pub expected: usize,
-    /// Number of answers.
+    /// Number of answers to give.
     pub iterations: usize,
-    /// Most polls of the word while waiting for one value.
+    /// Largest number of polls of the word while waiting for one value.
     pub max_polls: usize,
 }
 
-/// The machine code of one hand-off kernel. It leaves the number of missing answers in
-/// `iterations`, and the next value to wait for in `expected`.
+/// The machine code of one hand-off kernel. At its end, `iterations` is the number of answers not
+/// given, and `expected` is the next value to wait for.
 pub(super) type HandOffCode = kernel_fn!(&mut HandOffCall);
 
 /// Instructions that take and answer a value.
@@ -57,7 +56,7 @@ impl HandOff {
         }
     }
 
-    /// One line for help and lists.
+    /// Description in one line, for help and lists.
     pub fn help(self) -> &'static str {
         match self {
             Self::StoreLoad => "wait for a value by loads, answer it with a store",
@@ -79,24 +78,24 @@ impl HandOff {
         format!("hand-off/{self}")
     }
 
-    /// The machine code.
+    /// The machine code of this kernel.
     pub fn code(self) -> Option<Vec<u8>> {
         // SAFETY: the code is a kernel.
         unsafe { super::digest::body_of(self.assembly() as *const u8) }
     }
 
-    /// Digest of the machine code.
+    /// Digest of the machine code of this kernel.
     pub fn digest(self) -> Option<String> {
         // SAFETY: the code is a kernel.
         unsafe { super::digest::digest_of(self.assembly() as *const u8) }
     }
 
     /// Waits for `expected` in the word of `line`, answers with `expected` + 1, waits for
-    /// `expected` + 2, and so on. Ends after `iterations` answers, or if a value does not come within
-    /// `max_polls` polls. Returns the number of answers.
+    /// `expected` + 2, and so on. Ends after `iterations` answers, or when a value has not arrived
+    /// after `max_polls` polls. Returns the number of answers given.
     ///
-    /// Two threads that call this with values one apart hand the line back and forth. The body of
-    /// this call is timed.
+    /// Two threads hand the line back and forth if one calls this with `expected` and the other
+    /// with `expected` + 1. The body of this call is timed.
     pub fn run(
         self,
         line: &SharedLine,
@@ -115,8 +114,8 @@ impl HandOff {
         unsafe { self.call(call) }
     }
 
-    /// Like [`run`](Self::run), with a word in mapped memory. No other word of its line is used. On
-    /// machines with shorter words, it is the first one of the 8 bytes.
+    /// Like [`run`](Self::run), with a word in mapped memory. No other word of its line may be in
+    /// use. On 32-bit machines, the kernel uses the first 4 of the 8 bytes.
     pub fn run_on(
         self,
         word: &AtomicU64,
@@ -148,13 +147,13 @@ impl HandOff {
         call.max_polls = call.max_polls.max(1);
         // SAFETY: the caller vouches for the word, which the code accesses by atomic instructions
         // or single aligned loads and stores. The code uses baseline instructions only, and ends
-        // after so many polls without the value.
+        // after `max_polls` polls without the value.
         unsafe { (self.assembly())(&mut call) };
         iterations - call.iterations.min(iterations)
     }
 }
 
-/// The code of an architecture.
+/// The hand-off kernels of an architecture.
 #[derive(Debug)]
 pub(super) struct HandOffRows {
     pub store_load: HandOffCode,

@@ -1,5 +1,5 @@
-//! Instructions timed alone: how many a core executes per cycle, and how long one takes until the
-//! next can use its result.
+//! Kernels that time single instructions. Throughput is the number that a core executes per cycle.
+//! Latency is the time until the next instruction can use the result.
 
 use super::abi::kernel_fn;
 use super::native;
@@ -9,7 +9,7 @@ use assembly::{Instruction, Timing};
 /// Bytes of scratch memory for loads, stores and pushes of instruction kernels.
 const SCRATCH_BYTES: usize = 4096;
 
-/// Arguments of the assembly. The crate `assembly` names the fields.
+/// Arguments of instruction kernels. The assembly in the crate `assembly` names these fields.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct InstructionCall {
@@ -22,15 +22,15 @@ pub(super) struct InstructionCall {
 /// The machine code of one instruction kernel.
 pub(super) type InstructionCode = kernel_fn!(&mut InstructionCall);
 
-/// Row of an architecture for one instruction and one timing.
+/// Entry of an architecture's table for one instruction and one timing.
 #[derive(Debug, Clone, Copy)]
 #[allow(dead_code, reason = "not every architecture has rows of every kind")]
 pub(super) enum InstructionRow {
-    /// Machine code, number of timed instructions in an iteration of its loop, and the instruction
-    /// in assembly.
+    /// Machine code, number of timed instructions per iteration of its loop, and the timed
+    /// instruction as assembly text.
     Code(InstructionCode, u32, &'static str),
-    /// Code as above, and features that the processor and the system must have: their check, and
-    /// their name.
+    /// A function that checks for required features, the name of these features, and the fields of
+    /// `Code`.
     Needs(
         fn() -> bool,
         &'static str,
@@ -38,7 +38,7 @@ pub(super) enum InstructionRow {
         u32,
         &'static str,
     ),
-    /// There is no code; the reason.
+    /// Reason why there is no kernel.
     Unsupported(&'static str),
 }
 
@@ -47,7 +47,7 @@ pub(super) enum InstructionRow {
 pub struct ListedInstruction {
     /// The instruction.
     pub instruction: Instruction,
-    /// Timing of the instruction.
+    /// Whether throughput or latency is timed.
     pub timing: Timing,
     row: InstructionRow,
 }
@@ -67,7 +67,7 @@ pub fn all_instructions() -> Vec<ListedInstruction> {
     Instruction::ALL.into_iter().flat_map(rows).collect()
 }
 
-/// The kernel for `instruction` with `timing`, or the reason why there is none here.
+/// The kernel for `instruction` with `timing`. The error is the reason why none can run here.
 pub fn instruction(instruction: Instruction, timing: Timing) -> Result<InstructionKernel, String> {
     let [throughput, latency] = native::INSTRUCTIONS[instruction as usize];
     let row = if timing == Timing::Throughput {
@@ -84,12 +84,12 @@ pub fn instruction(instruction: Instruction, timing: Timing) -> Result<Instructi
 }
 
 impl ListedInstruction {
-    /// Name: `add/latency`.
+    /// Name in lists and reports: `add/latency`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.instruction, self.timing)
     }
 
-    /// The instruction in this architecture's assembly; `None` for an unsupported row.
+    /// The instruction as assembly text of this architecture; `None` for an unsupported row.
     pub fn assembly(&self) -> Option<&'static str> {
         match self.row {
             InstructionRow::Code(_, _, text) | InstructionRow::Needs(_, _, _, _, text) => {
@@ -108,7 +108,7 @@ impl ListedInstruction {
         }
     }
 
-    /// Reason why there is no such kernel; `None` if there is one.
+    /// Reason why the architecture has no such kernel; `None` if it has one.
     pub fn unsupported(&self) -> Option<&'static str> {
         if let InstructionRow::Unsupported(reason) = self.row {
             Some(reason)
@@ -139,7 +139,7 @@ impl ListedInstruction {
         }
     }
 
-    /// The kernel, or the reason why it cannot run here.
+    /// The kernel. The error is the reason why it cannot run here.
     pub fn kernel(&self) -> Result<InstructionKernel, String> {
         let listed = *self;
         match self.row {
@@ -169,20 +169,20 @@ pub struct InstructionKernel {
     per_iteration: u32,
 }
 
-/// Memory for instruction kernels.
+/// Scratch memory that instruction kernels load and store.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Scratch([u8; SCRATCH_BYTES]);
 
 impl Scratch {
-    /// Memory filled with zeros.
+    /// Scratch memory filled with zeros.
     pub fn new() -> Box<Self> {
         Box::new(Self([0; SCRATCH_BYTES]))
     }
 }
 
 impl InstructionKernel {
-    /// Name: instruction and timing.
+    /// Name in lists and reports: `add/latency`.
     pub fn name(&self) -> String {
         self.listed.name()
     }
@@ -197,7 +197,7 @@ impl InstructionKernel {
         u64::from(self.per_iteration)
     }
 
-    /// Executes `iterations` iterations. The body of this call is timed.
+    /// Executes `iterations` iterations of the kernel's loop. The body of this call is timed.
     pub fn run(&self, scratch: &mut Scratch, iterations: u64) {
         let mut left = iterations;
         while left > 0 {

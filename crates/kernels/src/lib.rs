@@ -1,11 +1,11 @@
 //! The measured instructions: kernels as machine code for the target, and the only safe ways to run
 //! them.
 //!
-//! The crate `assembly` writes the kernels of every architecture; the build script asks it for those
-//! of the target, and `native` includes them. A [`Contract`] defines once, for all instruction
-//! sets, what a kernel does to memory. A [`Set`] is one register width of one instruction set, with a
-//! row for every contract. An operation that a set cannot do is an explicit `Row::Unsupported` with
-//! its reason.
+//! The crate `assembly` writes the kernels of every architecture as assembly. The build script gets
+//! those of the target from it, and `native` includes them. A [`Contract`] defines once, for all
+//! instruction sets, what a kernel does to memory. A [`Set`] is one register width of one
+//! instruction set, with a table row for every contract. The row of an operation that the set
+//! cannot do is an explicit `Row::Unsupported` with the reason.
 
 mod abi;
 mod calibrate;

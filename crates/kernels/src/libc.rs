@@ -1,12 +1,13 @@
-//! Reference kernels: the C library's memset and memcpy over a walk. They are labelled as such,
-//! because they are not this program's code.
+//! Reference kernels: memset and memcpy of the C library, in place of assembly kernels. Lists and
+//! reports label them as reference, because they are not this program's code.
 //!
-//! All bytes up to the end of the window are passed to one call, as a program would do.
+//! One library call covers all bytes up to the end of the window, as in an ordinary program.
 
 use super::stream_call::StreamCall;
 use assembly::BLOCK_BYTES;
 
-/// Calls `run(start, length)` for each run of successive bytes of the walk, and advances the walk.
+/// Calls `run(start, length)` for each contiguous range of the walk, and advances the walk. `start`
+/// is an address in the first stream.
 fn runs(call: &mut StreamCall, mut run: impl FnMut(usize, usize)) {
     let mut left = call.blocks;
     while left > 0 {
@@ -41,7 +42,7 @@ macro_rules! reference_kernel {
 }
 
 reference_kernel! {
-    /// The C library's memset with the low byte of the pattern.
+    /// Fills the stream with the low byte of the pattern by the C library's memset.
     write_libc, call, start, length,
     // SAFETY: the caller of a kernel vouches for the streams (see `StreamKernel::run`); this is the
     // C library's memset.
@@ -49,7 +50,7 @@ reference_kernel! {
 }
 
 reference_kernel! {
-    /// The C library's memcpy from the first stream to the second.
+    /// Copies the first stream to the second by the C library's memcpy.
     copy_libc, call, start, length,
     // SAFETY: as above; the streams do not overlap, so this is the C library's memcpy.
     unsafe { ((start + call.delta) as *mut u8).copy_from_nonoverlapping(start as *const u8, length) }

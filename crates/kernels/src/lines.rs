@@ -1,20 +1,20 @@
-//! Stores of whole lines that are not read first. They are for chains larger than caches, never for
-//! timed code.
+//! Stores of whole cache lines that the processor does not read first. They build chains larger
+//! than the caches and are never timed.
 
 use host::memory::Window;
 use std::sync::atomic::AtomicU64;
 
-/// Bytes of a line.
+/// Bytes of a cache line.
 pub const LINE: usize = 64;
 
-/// Words of a line.
+/// 64-bit words of a cache line.
 const WORDS: usize = LINE / 8;
 
-/// The lines of a window. Each line is written as a whole: first a word of the caller, then the
-/// content that [`Window::touch`](host::memory::Window::touch) had put there. If only half a line
-/// were written, the processor would read it first. This would double or triple the traffic.
+/// The cache lines of a window. Each line is written as a whole: the caller's word first, then the
+/// words that [`Window::touch`](host::memory::Window::touch) had stored there. If only part of a
+/// line were written, the processor would first read it, at two to three times the traffic.
 ///
-/// Writes are only certain to be visible to other threads after this is dropped.
+/// Other threads are only certain to see the writes after `Lines` is dropped.
 #[derive(Debug)]
 pub struct Lines<'a> {
     words: &'a [[AtomicU64; WORDS]],
@@ -28,7 +28,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Writes line `line`, with `word` as its first word.
+    /// Writes the line with index `line`, with `word` as its first word.
     ///
     /// # Panics
     /// The window has no such line.
@@ -59,9 +59,9 @@ fn store(place: &[AtomicU64; WORDS], line: usize, word: u64) {
     // SAFETY: the processor has SSE2, which the target requires.
     let pair = |low: u64, high: u64| unsafe { _mm_set_epi64x(high as i64, low as i64) };
     let to = place.as_ptr().cast_mut().cast::<__m128i>();
-    // SAFETY: the four vectors are the line. It may be written at any time, because its words are
-    // atomic, and it begins at a multiple of its length, as windows do. `fence` comes before any
-    // other thread learns of the writes.
+    // SAFETY: the four vectors are the line. The line may be written at any time, because its words
+    // are atomic, and is aligned, because windows are. `fence` comes before any other thread learns
+    // of the writes.
     unsafe {
         _mm_stream_si128(to, pair(word, initial_word(first + 1)));
         for vector in 1..WORDS / 2 {
@@ -71,7 +71,7 @@ fn store(place: &[AtomicU64; WORDS], line: usize, word: u64) {
     }
 }
 
-/// Orders the stores past the caches before later stores.
+/// Orders the stores that bypassed the caches before later stores.
 #[cfg(any(
     target_arch = "x86_64",
     all(target_arch = "x86", target_feature = "sse2")
@@ -85,8 +85,7 @@ fn fence() {
     unsafe { _mm_sfence() };
 }
 
-/// On other processors, only the word is stored. The processor decides itself whether it reads the
-/// line first.
+/// Stores `word` only, on processors other than x86. The processor may read the line first.
 #[cfg(not(any(
     target_arch = "x86_64",
     all(target_arch = "x86", target_feature = "sse2")

@@ -1,4 +1,4 @@
-//! Operations for synchronisation: atomic instructions on one word, a spin lock and a fence. The
+//! Kernels for synchronisation: atomic instructions on one word, a spin lock and a fence. The
 //! standard library's mutex is a reference for comparison.
 
 use super::abi::kernel_fn;
@@ -13,8 +13,8 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use units::ParseError;
 
-/// A word that threads share, alone on two cache lines. Some processors fetch neighbouring lines in
-/// pairs, and some have lines of 128 B.
+/// A word that threads share, with 128 B of memory for itself. Some processors fetch neighbouring
+/// lines in pairs, and some have lines of 128 B.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct SharedLine {
@@ -25,22 +25,22 @@ pub struct SharedLine {
     mutex: Mutex<usize>,
 }
 
-/// Arguments and results of the assembly. The crate `assembly` names the fields. All words have the
-/// machine's own width.
+/// Arguments and results of lock kernels. The assembly in the crate `assembly` names these fields.
+/// All fields have the width of a general register.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct LockCall {
-    /// Address of the word. The word that a spin lock guards comes right after it.
+    /// Address of the shared word. The word that a spin lock guards follows directly.
     pub word: usize,
     /// Number of operations, at least 1.
     pub iterations: usize,
-    /// Dependent additions inside the operation, 0 for none. They come while a lock is held, or
-    /// right after an atomic instruction or a fence.
+    /// Number of dependent additions inside the operation: while the lock is held, or right after
+    /// an atomic instruction or a fence.
     pub inside: usize,
-    /// Dependent additions between two operations, 0 for none.
+    /// Number of dependent additions between two operations.
     pub between: usize,
-    /// Tries that failed because of another thread: a compare-and-swap that failed, or a lock that
-    /// was taken.
+    /// Number of attempts that failed because of another thread: a compare-and-swap found another
+    /// value, or the lock was taken.
     pub failed_tries: usize,
 }
 
@@ -91,7 +91,7 @@ impl LockOperation {
         }
     }
 
-    /// One line for help and lists.
+    /// Description in one line, for help and lists.
     pub fn help(self) -> &'static str {
         match self {
             Self::AtomicAdd => "add 1 to a word atomically",
@@ -124,14 +124,14 @@ impl FromStr for LockOperation {
     }
 }
 
-/// One implementation of the operations: `lock` prefixes, `ll-sc` loops, `lse` instructions.
+/// One implementation of the operations. Its name is `lock` (prefix), `ll-sc` (loops) or `lse`.
 #[derive(Debug)]
 pub(super) struct LockSet {
-    /// Name in the names of kernels.
+    /// Name of the implementation, as part of the names of kernels.
     pub name: &'static str,
     /// Features that the processor must support, in words.
     pub needs: &'static str,
-    /// True if the processor supports them.
+    /// True if the processor supports the features of `needs`.
     pub present: fn() -> bool,
     pub atomic_add: LockCode,
     pub exchange: LockCode,
@@ -143,7 +143,7 @@ pub(super) struct LockSet {
 /// A lock kernel in a list. This processor may be unable to execute it.
 #[derive(Debug, Clone, Copy)]
 pub struct ListedLock {
-    /// Operation.
+    /// The operation that threads repeat.
     pub operation: LockOperation,
     set: &'static LockSet,
 }
@@ -167,7 +167,7 @@ pub fn all_locks() -> Vec<ListedLock> {
 }
 
 /// The kernel for `operation`, from the last implementation in the table that this processor
-/// supports.
+/// supports. The error is the reason why there is none.
 pub fn lock(operation: LockOperation) -> Result<LockKernel, String> {
     let mut reason = "there are no atomic operations for this architecture".to_owned();
     for listed in all_locks()
@@ -184,7 +184,7 @@ pub fn lock(operation: LockOperation) -> Result<LockKernel, String> {
 }
 
 impl ListedLock {
-    /// Name: `atomic-add/lse`; the mutex is `mutex/std`.
+    /// Name in lists and reports: `atomic-add/lse`, or `mutex/std` for the mutex.
     pub fn name(&self) -> String {
         let set = if self.operation == LockOperation::Mutex {
             "std"
@@ -226,7 +226,7 @@ impl ListedLock {
         unsafe { super::digest::digest_of(self.assembly()? as *const u8) }
     }
 
-    /// The kernel, or the reason why it cannot run here.
+    /// The kernel. The error is the reason why it cannot run here.
     pub fn kernel(&self) -> Result<LockKernel, String> {
         if self.operation != LockOperation::Mutex && !(self.set.present)() {
             return Err(lacks(self.set.needs));
@@ -242,7 +242,7 @@ pub struct LockKernel {
 }
 
 impl LockKernel {
-    /// Name: operation and implementation.
+    /// Name in lists and reports: `atomic-add/lse`.
     pub fn name(&self) -> String {
         self.listed.name()
     }
@@ -252,8 +252,9 @@ impl LockKernel {
         self.listed.digest()
     }
 
-    /// Executes the operation `iterations` times on `line`, with `inside` and `between` dependent
-    /// additions. Returns the tries that failed because of other threads; 0 for the mutex.
+    /// Executes the operation `iterations` times on `line`. `inside` and `between` are numbers of
+    /// dependent additions within and between operations. Returns the number of attempts that
+    /// failed because of other threads; 0 for the mutex.
     ///
     /// The body of this call is timed.
     pub fn run(&self, line: &SharedLine, iterations: u64, inside: u32, between: u32) -> u64 {
@@ -283,8 +284,8 @@ impl LockKernel {
     }
 }
 
-/// The reference for comparison: compiled code around the standard library's mutex. The additions
-/// inside and between are the same code as in other kernels.
+/// The operation `Mutex`: compiled code around the standard library's mutex. The dependent
+/// additions are an assembly kernel.
 fn mutex(line: &SharedLine, iterations: u64, inside: u32, between: u32) -> u64 {
     for _ in 0..iterations {
         {
@@ -300,7 +301,7 @@ fn mutex(line: &SharedLine, iterations: u64, inside: u32, between: u32) -> u64 {
     0
 }
 
-/// `count` dependent additions, by the instructions of the other kernels.
+/// Executes `count` dependent additions in an assembly kernel.
 fn add(count: u32) {
     if count > 0 {
         // SAFETY: the code touches registers only and ends after `count` iterations, at least one.

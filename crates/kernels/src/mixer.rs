@@ -1,46 +1,47 @@
-//! A bijection of words in batches, with the widest vectors of this machine. It is for work next to
-//! the measurements, never for timed code.
+//! A bijection of words, applied to batches with the widest vectors of this machine. It serves the
+//! building of chains and is never timed.
 //!
-//! The vector code is written by hand. The program is compiled for small size, and then the
-//! compiler does not vectorise loops. Without vectors, chains of gigabytes could not be built at
-//! the speed of memory.
+//! The vector code uses intrinsics, because the program is compiled for small size and the compiler
+//! then does not vectorise loops. Without vectors, chains of gigabytes could not be built at the
+//! speed of memory.
 
-/// The lower half of a word.
+/// The lower 32 bits of a word.
 const SHORT: u64 = u32::MAX as u64;
 
-/// Rounds on states of at most 64 bits. A round multiplies by an odd factor, squares the upper half
-/// and combines the upper half of the square with the lower half by exclusive-or.
+/// A bijection on states of at most 64 bits, made of rounds. A round squares the upper half of the
+/// state and folds the upper half of the square into the lower half by exclusive-or. Then it
+/// multiplies the state by an odd factor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mixer {
-    /// All bits of a state.
+    /// Mask of all bits of a state.
     pub mask: u64,
-    /// Bits of its lower half.
+    /// Number of bits in the lower half of a state.
     pub low_bits: u32,
-    /// Bits of its upper half, as many as of the lower half or one less. The folded upper half must
-    /// fit into the lower half.
+    /// Number of bits in the upper half of a state: `low_bits` or one less, so that the folded
+    /// upper half fits into the lower half.
     pub high_bits: u32,
-    /// Factors of the rounds in their order, all odd.
+    /// Odd factors of the rounds, in the order of the rounds.
     pub factors: Vec<u64>,
     /// Inverses of the factors modulo 2^64, in reverse order.
     pub inverses: Vec<u64>,
 }
 
 impl Mixer {
-    /// Mixes each of `words`. All of them must be states.
+    /// Replaces each of `words` by its image under the bijection. Every word must be a state.
     pub fn mix(&self, words: &mut [u64]) {
         self.each(words, &self.factors, true);
     }
 
-    /// The inverse of [`Mixer::mix`].
+    /// Applies the inverse of [`Mixer::mix`] to each of `words`.
     pub fn unmix(&self, words: &mut [u64]) {
         self.each(words, &self.inverses, false);
     }
 
-    /// Applies all `factors` to each of `words`. Folds before each multiplication if `fold_first`,
-    /// otherwise after it.
+    /// Applies a round for each of `factors` to each of `words`. With `fold_first`, a round folds
+    /// before the multiplication, otherwise after it.
     fn each(&self, words: &mut [u64], factors: &[u64], fold_first: bool) {
-        // Vectors only multiply the lower halves of words. For a few words, the detection of
-        // vectors costs more than it saves.
+        // The vector multiplications only take the lower 32 bits of words. For a few words,
+        // detecting the vector extensions costs more than it saves.
         let done = if self.mask <= SHORT && words.len() >= 8 {
             self.by_vectors(words, factors, fold_first)
         } else {
@@ -55,15 +56,15 @@ impl Mixer {
         }
     }
 
-    /// Combines the lower half with the upper half of the square of the upper half, by
+    /// `x` with the upper half of the square of its upper half folded into its lower half by
     /// exclusive-or. Folding twice gives `x` again.
     fn fold(&self, x: u64) -> u64 {
         let high = x >> self.low_bits;
-        // Half of a state of at most 64 bits has at most 32 bits, so the square fits.
+        // The upper half has at most 32 bits, so the square fits into 64 bits.
         x ^ (((high & SHORT) * (high & SHORT)) >> self.high_bits)
     }
 
-    /// Processes as many of the first `words` as fill whole vectors, and returns their number.
+    /// Processes the first of `words`, as many as fill whole vectors, and returns their number.
     #[cfg(target_arch = "x86_64")]
     fn by_vectors(&self, words: &mut [u64], factors: &[u64], fold_first: bool) -> usize {
         if is_x86_feature_detected!("avx512f") {

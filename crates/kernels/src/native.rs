@@ -1,5 +1,5 @@
-//! The kernels of the target's family of instruction sets, as the crate `assembly` writes them: a
-//! naked function for each, and the tables that name them.
+//! Includes the kernels of the target's architecture that the crate `assembly` writes: a naked
+//! function for each kernel, and the tables of these functions.
 
 use crate::abi::kernel_fn;
 use crate::chase::{ChaseCall, ChaseCode};
@@ -15,5 +15,5 @@ use core::mem::offset_of;
 
 include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
-// Chases of some architectures read the positions from the start of the call on.
+// The chase kernels of some architectures expect the positions at the start of the call.
 const _: () = assert!(offset_of!(ChaseCall, positions) == 0);

@@ -1,12 +1,12 @@
-//! Effect of every contract in plain Rust. The tests compare each kernel with it.
+//! The effect of every contract on memory, in plain Rust. Tests compare each kernel with it.
 
 use super::{AccessOrder, Contract};
 use assembly::Does;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Does one pass of `contract` to `words`, which are all streams one after another. Returns the sum
-/// of the loaded words if the contract adds them up, otherwise 0. The order of blocks does not
-/// matter for the result of a pass.
+/// Does one pass of `contract` over `words`, which hold all streams one after another. Returns the
+/// wrapping sum of the loaded words if the contract adds them up, otherwise 0. The result does not
+/// depend on the order of blocks.
 pub fn apply(contract: &Contract, words: &[AtomicU64], pattern: u64) -> u64 {
     let stream = words.len() / contract.streams() as usize;
     let mut sum = 0u64;
@@ -32,8 +32,8 @@ pub fn apply(contract: &Contract, words: &[AtomicU64], pattern: u64) -> u64 {
     sum
 }
 
-/// Indices of the 512-byte blocks that `iterations` iterations visit from iteration `first` on, in a
-/// stream of `blocks` blocks. Not for orders by an index table.
+/// Indices of the 512-byte blocks visited by iterations `first` to `first + iterations - 1`, in a
+/// stream of `blocks` blocks. Orders by an index table are not supported.
 pub fn visit(visits: AccessOrder, blocks: usize, first: usize, iterations: usize) -> Vec<usize> {
     let turn = |turn: usize| match visits {
         AccessOrder::Backward => blocks - 1 - turn % blocks,

@@ -1,19 +1,19 @@
-//! Row of a set for one contract.
+//! The table row of a register set for one contract.
 
 use super::stream_call::StreamCode;
 
-/// Row of a set for one contract: its code, or the reason why there is none.
+/// The table row of a register set for one contract: a kernel, or the reason why there is none.
 #[derive(Debug, Clone, Copy)]
 #[allow(dead_code, reason = "not every architecture has rows of every kind")]
 pub(super) enum Row {
     /// Machine code.
     Code(StreamCode),
-    /// Machine code that needs more than its set: the check of the additional feature, and its
-    /// name.
+    /// A function that checks for a feature in addition to those of the set, the name of the
+    /// feature, and the machine code.
     Needs(fn() -> bool, &'static str, StreamCode),
     /// Code of the C library, without a digest.
     ReferenceKernel(StreamCode),
-    /// The instruction set cannot do the operation; the reason.
+    /// Reason why the instruction set cannot do the operation.
     Unsupported(&'static str),
 }
 
@@ -27,7 +27,7 @@ impl Row {
     }
 }
 
-/// Reason why a kernel that needs `needs` cannot run here.
+/// Message that a kernel cannot run here, because the features `needs` are missing.
 pub(super) fn lacks(needs: &str) -> String {
     format!("this processor or system lacks {needs}")
 }

@@ -1,4 +1,4 @@
-//! All kernels of this architecture, and the choice of one of them.
+//! Lists the streaming kernels of this architecture and selects one of them.
 
 use super::native;
 use super::sets::{KernelRow, Set, SetId};
@@ -11,7 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 use units::ParseError;
 
-/// Every streaming kernel of this architecture, by contract and rising width.
+/// Every streaming kernel of this architecture, by contract and then by rising register width.
 pub fn all_rows() -> Vec<KernelRow> {
     let rows = |operation: Operation| {
         native::SETS.iter().map(move |set| KernelRow {
@@ -23,7 +23,7 @@ pub fn all_rows() -> Vec<KernelRow> {
     CONTRACTS.iter().flat_map(|c| rows(c.operation)).collect()
 }
 
-/// The sets of this architecture, by rising width.
+/// The register sets of this architecture, by rising width.
 pub fn sets() -> &'static [Set] {
     &native::SETS
 }
@@ -43,7 +43,7 @@ pub enum Width {
     Best,
 }
 
-/// Widths that vectors can have, in bits.
+/// Register widths that a user can request, in bits.
 const WIDTHS: [u32; 9] = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
 
 impl fmt::Display for Width {
@@ -80,8 +80,8 @@ impl FromStr for Width {
     }
 }
 
-/// The kernel for `operation` at `width`, or the reason why there is none here. `best` means the
-/// widest here, because only measuring shows the fastest.
+/// The kernel for `operation` at `width`. The error is the reason why none can run here.
+/// [`Width::Best`] gives the widest one, because only measuring shows the fastest.
 pub fn select(operation: Operation, width: Width) -> Result<StreamKernel, String> {
     let rows = || {
         all_rows()

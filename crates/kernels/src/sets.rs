@@ -1,4 +1,4 @@
-//! Sets: each is one kind of registers of one instruction set, with a row for every contract.
+//! Register sets. A set is one kind of registers of an instruction set, with a row per contract.
 
 use super::row::{Row, lacks};
 use assembly::{CONTRACTS, Operation};
@@ -6,7 +6,7 @@ use assembly::{CONTRACTS, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Defines the table of sets: the variants, and their names as they appear in the names of kernels.
+/// Defines [`SetId`] from a table: variant, name as part of the names of kernels, description.
 macro_rules! set_ids {
     ($($variant:ident, $name:literal, $help:literal;)*) => {
         /// Identifies a set.
@@ -48,13 +48,14 @@ set_ids! {
     reason = "not every architecture has vectors of unknown length"
 )]
 pub(super) enum Bits {
-    /// This many bits.
+    /// Registers of this many bits.
     Fixed(u32),
-    /// Function that returns the width on this processor, 0 without the set.
+    /// Vectors whose length the processor chooses. The function returns their bits; 0 without the
+    /// set.
     Chosen(fn() -> u32),
 }
 
-/// One kind of registers of one instruction set.
+/// One kind of registers of one instruction set, with its kernels.
 #[derive(Debug)]
 pub struct Set {
     /// Identifies the set.
@@ -63,14 +64,14 @@ pub struct Set {
     pub(super) bits: Bits,
     /// Features that the processor and the operating system must both support, in words.
     pub needs: &'static str,
-    /// True if both support them.
+    /// True if the processor and the operating system support the features of `needs`.
     pub(super) present: fn() -> bool,
     /// One row for every contract, in the order of [`CONTRACTS`].
     pub(super) rows: [Row; CONTRACTS.len()],
 }
 
 impl Set {
-    /// Checks that the instructions of the set can be executed here. Returns the reason if not.
+    /// `Ok` if the instructions of the set can be executed here. The error is the reason why not.
     pub fn available(&self) -> Result<(), String> {
         if (self.present)() {
             Ok(())
@@ -79,8 +80,8 @@ impl Set {
         }
     }
 
-    /// Register width in bits. `None` if the processor chooses the length of vectors and this one
-    /// has none.
+    /// Register width in bits. `None` if the processor chooses the length of vectors and this
+    /// processor has no such vectors.
     pub fn bits(&self) -> Option<u32> {
         match self.bits {
             Bits::Fixed(bits) => Some(bits),
@@ -88,8 +89,8 @@ impl Set {
         }
     }
 
-    /// Register width in words: `256`, or `any` if the processor chooses it. The processor's choice
-    /// is not part of the code.
+    /// Register width as text: `256`, or `any` if the processor chooses the width. The machine code
+    /// does not depend on this choice.
     pub fn width(&self) -> String {
         match self.bits {
             Bits::Fixed(bits) => bits.to_string(),
@@ -98,19 +99,19 @@ impl Set {
     }
 }
 
-/// One streaming kernel in a list. This processor may be unable to execute it.
+/// A streaming kernel in a list. This processor may be unable to execute it.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelRow {
-    /// Operation.
+    /// The operation of the kernel.
     pub operation: Operation,
-    /// Set of the registers.
+    /// The register set of the kernel.
     pub set: &'static Set,
     /// Code of the kernel, or the reason why there is none.
     pub(super) row: Row,
 }
 
 impl KernelRow {
-    /// Name: `read/avx512`.
+    /// Name in lists and reports: `read/avx512`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.operation, self.set.id.name())
     }
@@ -132,8 +133,7 @@ impl KernelRow {
         }
     }
 
-    /// Digest of the machine code. `None` for an unsupported row, and for code that is not this
-    /// program's.
+    /// Digest of the machine code. `None` for an unsupported row and for code of the C library.
     pub fn digest(&self) -> Option<String> {
         // SAFETY: a row's code is a kernel.
         unsafe { super::digest::digest_of(self.row.assembly()? as *const u8) }

@@ -19,14 +19,14 @@ pub struct StreamKernel {
 }
 
 impl KernelRow {
-    /// The kernel, or the reason why it cannot run here.
+    /// The kernel. The error is the reason why it cannot run here.
     pub fn kernel(&self) -> std::result::Result<StreamKernel, String> {
         StreamKernel::new(*self)
     }
 }
 
 impl StreamKernel {
-    /// The kernel of `row`, or the reason why it cannot run here.
+    /// The kernel of `row`. The error is the reason why it cannot run here.
     pub(super) fn new(row: KernelRow) -> std::result::Result<Self, String> {
         if let Row::Unsupported(reason) = row.row {
             return Err(reason.to_owned());
@@ -40,27 +40,27 @@ impl StreamKernel {
         }
     }
 
-    /// Name of the kernel: operation and set.
+    /// Name in lists and reports: `read/avx512`.
     pub fn name(&self) -> String {
         self.row.name()
     }
 
-    /// Digest of its machine code; `None` for code of the C library.
+    /// Digest of the machine code; `None` for code of the C library.
     pub fn digest(&self) -> Option<String> {
         self.row.digest()
     }
 
-    /// Contract of the kernel.
+    /// The contract that the kernel fulfils.
     pub fn contract(&self) -> &'static Contract {
         self.row.operation.contract()
     }
 
-    /// The set of its registers.
+    /// The register set of the kernel.
     pub fn set(&self) -> SetId {
         self.row.set.id
     }
 
-    /// Continues `walk` for `blocks` blocks. The walk wraps around at the end of the window.
+    /// Runs the kernel on the next `blocks` blocks of `walk`. The walk is cyclic.
     ///
     /// The body of this call is timed. Non-temporal kernels end with a store fence.
     ///
@@ -74,12 +74,12 @@ impl StreamKernel {
         let mut left = blocks;
         let mut sum = 0u64;
         loop {
-            // Only one iteration, except on 32-bit systems for counts that take minutes. Some codes
-            // count eighths of blocks.
+            // The limit is only reached on 32-bit systems, by counts that take minutes. It is
+            // divided by 8 because some kernels count eighths of blocks.
             walk.call.blocks = usize::try_from(left)
                 .unwrap_or(usize::MAX)
                 .min(usize::MAX / 8);
-            // A call with zero blocks writes nothing back.
+            // A call with zero blocks does not write the checksum.
             walk.call.checksum = 0;
             left -= walk.call.blocks as u64;
             // SAFETY: `StreamWalk::new` checked that all streams lie inside the window that the
@@ -97,24 +97,24 @@ impl StreamKernel {
     }
 }
 
-/// A cyclic walk over a piece of memory.
+/// The state of a cyclic walk of a streaming kernel over a range of memory.
 #[derive(Debug)]
 pub struct StreamWalk<'w> {
     call: StreamCall,
     contract: &'static Contract,
-    /// Table bytes of one block; 0 without an index table.
+    /// Bytes of the index table that one block uses; 0 without an index table.
     per_block: usize,
     window: std::marker::PhantomData<&'w Window>,
 }
 
 impl<'w> StreamWalk<'w> {
-    /// Walks over the byte range `part` of `window` with the access pattern of `contract`. The
-    /// range holds the streams one after another.
+    /// A walk of a kernel of `contract` over the byte range `part` of `window`. The range holds the
+    /// streams one after another.
     ///
     /// # Errors
-    /// The part is empty or leaves the window, or does not start at a multiple of 64 bytes. Its
-    /// length is no multiple of [`Contract::iteration`] times the streams. The contract
-    /// visits its blocks in the order of an index table.
+    /// `part` is empty, leaves the window, or does not start at a multiple of 64 bytes. Its length
+    /// is no multiple of [`Contract::iteration`] times the number of streams. The contract visits
+    /// blocks in the order of an index table.
     pub fn new(
         contract: &'static Contract,
         window: &'w Window,
@@ -129,11 +129,11 @@ impl<'w> StreamWalk<'w> {
         Self::of_streams(contract, window, part)
     }
 
-    /// A walk over `part` in the order of `table`.
+    /// Like [`StreamWalk::new`], for a contract that visits pieces in the order of an index table.
     ///
     /// # Errors
-    /// The errors of [`StreamWalk::new`], except the last. The contract does not use a table, or
-    /// the table is for other pieces or for streams of another length.
+    /// The errors of [`StreamWalk::new`], except the last. The contract does not use an index
+    /// table. The table is for other pieces or for streams of another length.
     pub fn by_table(
         contract: &'static Contract,
         window: &'w Window,
@@ -210,12 +210,12 @@ impl<'w> StreamWalk<'w> {
         })
     }
 
-    /// Number of iterations of the kernel's loop in one pass over the window.
+    /// Number of iterations of the kernel's loop in one pass over the streams.
     pub fn iterations_per_pass(&self) -> u64 {
         (self.call.window / self.step()) as u64
     }
 
-    /// Bytes of an iteration in the window, or in the index table if there is one.
+    /// Bytes by which one iteration advances in a stream, or in the index table if there is one.
     fn step(&self) -> usize {
         if self.per_block > 0 {
             self.per_block
@@ -224,12 +224,12 @@ impl<'w> StreamWalk<'w> {
         }
     }
 
-    /// Sum of the words that the last run loaded, for kernels that add them up; otherwise 0.
+    /// Wrapping sum of the words that the last run loaded; 0 for kernels that do not add them up.
     pub fn checksum(&self) -> u64 {
         self.call.checksum
     }
 
-    /// Sets the operand that is stored, combined or multiplied with.
+    /// Sets the operand: the 64-bit pattern that the kernel stores, combines with or multiplies by.
     pub fn set_pattern(&mut self, pattern: u64) {
         self.call.pattern = pattern;
     }
@@ -239,25 +239,25 @@ impl<'w> StreamWalk<'w> {
         self.call.distance = usize::try_from(distance).unwrap_or(usize::MAX / 2);
     }
 
-    /// Position of the walk, for [`StreamWalk::resume_at`].
+    /// Position of the walk in bytes, for [`StreamWalk::resume_at`].
     pub fn offset(&self) -> usize {
         self.call.offset
     }
 
-    /// Continues at `offset`, which is the position of an earlier walk of the same shape. An
-    /// invalid offset starts at 0.
+    /// Moves the walk to `offset`, the position of an earlier walk with the same contract and
+    /// length. An invalid offset moves it to the start.
     pub fn resume_at(&mut self, offset: usize) {
         let valid = offset < self.call.window && offset.is_multiple_of(self.step());
         self.call.offset = if valid { offset } else { 0 };
     }
 
-    /// Share of the current pass that is done, from 0 to 1.
+    /// Share of the current pass that is complete, from 0 to 1.
     pub fn share(&self) -> f64 {
         self.call.offset as f64 / self.call.window.max(1) as f64
     }
 
-    /// Continues at `share` of a pass, from 0 to 1, rounded down to an iteration. The share may
-    /// come from a walk of another shape on the same memory.
+    /// Moves the walk to `share` (0 to 1) of a pass, rounded down to a whole iteration. The share
+    /// may come from a walk with another contract on the same memory.
     pub fn start_at(&mut self, share: f64) {
         let iterations = self.iterations_per_pass() as usize;
         let next = (share.clamp(0.0, 1.0) * iterations as f64) as usize;
@@ -265,9 +265,9 @@ impl<'w> StreamWalk<'w> {
     }
 }
 
-/// Default operand of kernels. Every byte differs, and none is zero. As a double it is a normal
-/// number, so that kernels that calculate stay fast.
+/// Default operand of kernels. All bytes differ, and none is zero. Read as a double, the pattern is
+/// a normal number, so arithmetic runs at full speed.
 const PATTERN: u64 = 0x1234_5678_9abc_def1;
 
-/// 3.0, STREAM's scalar.
+/// Default operand of kernels on doubles: 3.0, the scalar of the benchmark STREAM.
 const DOUBLE_PATTERN: u64 = 3.0f64.to_bits();

@@ -1,39 +1,38 @@
-//! The call of a streaming kernel: arguments and results of its machine code.
+//! The argument of a streaming kernel's machine code.
 
 use super::abi::kernel_fn;
 
 /// Default prefetch distance in bytes, for kernels that prefetch.
 pub const PREFETCH_DISTANCE: u64 = 2048;
 
-/// Arguments and results of the assembly. The crate `assembly` names the fields: eight words of the
-/// machine's own width, then two of 64 bits.
+/// Arguments and results of streaming kernels: eight words with the width of a general register,
+/// then two of 64 bits. The assembly in the crate `assembly` names these fields.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StreamCall {
-    /// Address of the first stream. Streams that are loaded come first.
+    /// Address of the first stream. Streams that are loaded precede streams that are only stored.
     pub lead: usize,
     /// Distance in bytes from one stream to the next.
     pub delta: usize,
     /// Length of each stream in bytes, a multiple of an iteration. With an index table, the length
-    /// of the table in bytes. That is a multiple of 32 for lines and of 4 for chunks, which is what
-    /// one block uses.
+    /// of the table in bytes, a multiple of the entries of a block: 32 for `Lines`, 4 for `Chunks`.
     pub window: usize,
-    /// Distance in bytes from the start of the window to the next iteration. For `Backward`, from
-    /// the end of the window to the end of that iteration. With an index table, from the start of
-    /// the table.
+    /// Distance in bytes from the start of a stream to the next iteration. For `Backward`, the
+    /// distance from the end of a stream. With an index table, the distance from the start of the
+    /// table.
     pub offset: usize,
     /// Number of blocks to process.
     pub blocks: usize,
-    /// Address of the index table. An entry has 32 bits: the start of a piece in the stream, in
-    /// units of 8 bytes.
+    /// Address of the index table. An entry has 32 bits and is the offset of a piece in its stream,
+    /// in units of 8 bytes.
     pub table: usize,
     /// Prefetch distance in bytes.
     pub distance: usize,
-    /// Padding. It keeps the following words at the same offset on all 32-bit systems.
+    /// Padding that keeps the following words at the same offset on all 32-bit systems.
     pub spare: usize,
-    /// Operand that is stored, combined or multiplied with.
+    /// Operand: the 64-bit pattern that the kernel stores, combines with or multiplies by.
     pub pattern: u64,
-    /// Wrapping sum of the loaded words, for kernels that add them up.
+    /// Result: the wrapping sum of the loaded words. Unchanged by kernels without a sum.
     pub checksum: u64,
 }
 

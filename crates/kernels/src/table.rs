@@ -1,8 +1,8 @@
 //! Index tables: the order in which a walk visits the pieces of its streams.
 //!
-//! A table has memory of its own, with 32 bits per piece. Each pass reads it once, in addition to
-//! the streams: 4 B per 64 B or per 512 B moved. It names every piece exactly once. This is proven
-//! when it is built, so that a kernel that follows it stays inside its streams.
+//! A table has a 32-bit entry per piece, in memory of its own. Each pass reads the table once, in
+//! addition to the streams: 4 B for every 64 B or 512 B of a stream. The constructor proves that
+//! the table names every piece exactly once, so that a kernel stays inside its streams.
 
 use assembly::AccessOrder;
 use assembly::BLOCK_BYTES;
@@ -13,14 +13,14 @@ use units::error::{Error, Result};
 /// Bytes of a piece of [`AccessOrder::Lines`].
 pub const LINE_BYTES: u64 = 64;
 
-/// Unit of entries. It is the largest factor that x86 and Arm apply to an address without another
-/// instruction.
+/// Unit of entries in bytes: the largest factor by which an x86 or Arm address can scale an index
+/// register.
 const UNIT: u64 = 8;
 
-/// Longest stream of an index table: entries have 32 bits.
+/// Longest stream of an index table in bytes, given by the 32 bits of an entry.
 pub const LONGEST_ORDERED: u64 = UNIT << 32;
 
-/// An order of the pieces of streams with the same length.
+/// The order in which a kernel visits the pieces of streams with the same length.
 #[derive(Debug)]
 pub struct IndexTable {
     window: Window,
@@ -29,13 +29,13 @@ pub struct IndexTable {
 }
 
 impl IndexTable {
-    /// Size of the memory for a table of streams of `stream` bytes.
+    /// Bytes of memory for a table of streams of `stream` bytes.
     pub fn bytes_for(visits: AccessOrder, stream: u64) -> u64 {
         (stream / piece(visits) * 4).next_multiple_of(64)
     }
 
-    /// The table in `window` whose entry `i` is piece `order(i)`. `stream` is the length of each
-    /// stream.
+    /// Writes a table to `window` whose entry `i` is piece `order(i)`. `stream` is the length of
+    /// each stream in bytes.
     ///
     /// # Errors
     /// `visits` does not use a table. The stream is no multiple of a block or longer than
@@ -101,12 +101,12 @@ impl IndexTable {
         })
     }
 
-    /// Kind of pieces that the table names.
+    /// Order of visits for which the table is made: by lines or by chunks.
     pub fn visits(&self) -> AccessOrder {
         self.visits
     }
 
-    /// Length of each stream for which the table is made.
+    /// Length in bytes of each stream for which the table is made.
     pub fn stream_bytes(&self) -> u64 {
         self.stream
     }
@@ -122,7 +122,7 @@ impl IndexTable {
     }
 }
 
-/// Bytes of a piece.
+/// Bytes of a piece: a line or a block.
 fn piece(visits: AccessOrder) -> u64 {
     if visits == AccessOrder::Lines {
         LINE_BYTES

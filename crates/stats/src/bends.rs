@@ -1,6 +1,6 @@
-//! Knees of smooth curves, and the places where a curve reaches a value.
+//! The knee of a smooth curve, the spacing of its points, and the x where it reaches a value.
 
-/// Least depth of a knee below the straight line, with both axes scaled to 1.
+/// Least distance of a knee below the chord between the ends, with both axes scaled to [0, 1].
 const SHALLOWEST: f64 = 0.1;
 
 /// A point of a curve with both axes scaled to 0 to 1.
@@ -10,8 +10,8 @@ struct SquarePoint {
     y: f64,
 }
 
-/// The curve with both axes scaled to 0 to 1. `None` if an axis has no two different values, or a
-/// value is not finite.
+/// The curve with both axes scaled to 0 to 1. `None` if all x or all y are equal, or a value is not
+/// finite.
 fn in_square(x: &[f64], y: &[f64]) -> Option<Vec<SquarePoint>> {
     let span = |v: &[f64]| {
         let low = v.iter().copied().reduce(f64::min)?;
@@ -28,8 +28,8 @@ fn in_square(x: &[f64], y: &[f64]) -> Option<Vec<SquarePoint>> {
     (x.len() == y.len()).then(|| x.iter().zip(y).map(place).collect())
 }
 
-/// Distance of `point` from the straight line through `from` and `to`, or from `from` if both are
-/// the same.
+/// Distance of `point` from the straight line through `from` and `to`. If these are equal, the
+/// distance of `point` from `from`.
 fn distance(point: SquarePoint, from: SquarePoint, to: SquarePoint) -> f64 {
     let dx = to.x - from.x;
     let dy = to.y - from.y;
@@ -43,10 +43,10 @@ fn distance(point: SquarePoint, from: SquarePoint, to: SquarePoint) -> f64 {
     }
 }
 
-/// Index of the knee of a curve over rising `x` that rises ever more steeply. With both axes scaled
-/// to 1, it is the inner point furthest below the straight line from the first point to the last.
-/// `None` if `x` does not rise, for fewer than three points, for a value that is not finite, or if
-/// no point lies a tenth below the line.
+/// Index of the knee of a curve that rises ever more steeply over rising `x`. Both axes are scaled
+/// to 0 to 1. The knee is the inner point furthest below the straight line from the first point to
+/// the last. `None` if `x` does not rise, a value is not finite, or no inner point lies a tenth
+/// below the line.
 ///
 /// Source: Satopaa, Albrecht, Irwin and Raghavan, "Finding a Kneedle in a Haystack", ICDCS
 /// workshops 2011, without the smoothing: points here are medians with intervals.
@@ -68,10 +68,10 @@ pub fn knee_below_chord(x: &[f64], y: &[f64]) -> Option<usize> {
         .map(|(index, _)| index)
 }
 
-/// Weight of a new point between each two neighbours of a curve, in order. With both axes scaled to
-/// 1, it is their distance times the sum of that distance and how far each lies off the line
-/// through its own neighbours. Long or bent pieces have high weights, short or straight ones low.
-/// Empty if the curve cannot be scaled.
+/// For each piece between neighbouring points, how much the curve gains from a point there. With
+/// both axes scaled to 0 to 1, this weight is length × (length + bend + bend). A bend is the
+/// distance of an end of the piece from the line through its own neighbours. Empty if all x or all
+/// y are equal.
 pub fn unevenness(x: &[f64], y: &[f64]) -> Vec<f64> {
     let Some(curve) = in_square(x, y) else {
         return Vec::new();
@@ -84,14 +84,14 @@ pub fn unevenness(x: &[f64], y: &[f64]) -> Vec<f64> {
         let from = curve[at];
         let to = curve[at + 1];
         let length = (to.x - from.x).hypot(to.y - from.y);
-        // A bend in a very short piece is noise.
+        // The factor `length` keeps the weight of a bend in a very short piece low, as noise.
         length * (length + bend(at) + bend(at + 1))
     };
     (0..curve.len().saturating_sub(1)).map(piece).collect()
 }
 
-/// x where the curve first reaches the value `at`, by straight lines between its points. `None` if
-/// it does not.
+/// The first x at which the curve, interpolated linearly between its points, has the value `at`.
+/// `None` if no piece contains that value.
 pub fn first_passing(x: &[f64], y: &[f64], at: f64) -> Option<f64> {
     let pieces = x.windows(2).zip(y.windows(2));
     let passed = pieces.filter(|(x, _)| (x[0].min(x[1])..=x[0].max(x[1])).contains(&at));

@@ -1,44 +1,44 @@
-//! Capacity of a cache, from the latency over working sets of rising size.
+//! Capacities of caches, from a curve of latency over the size of the working set.
 
-/// End of a cache on a curve over sizes.
+/// The place on a curve of latency over size where working sets stop fitting into a cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheEnd {
-    /// Size that explains the curve best, in the unit of x.
+    /// Capacity of the cache that explains the curve best, in the unit of x.
     pub capacity: f64,
-    /// Smallest size that explains it about as well; at most the largest x below the capacity.
+    /// Smallest capacity that fits about as well, at most the largest x below `capacity`.
     pub low: f64,
-    /// Largest size that explains it about as well; at least the smallest x above the capacity.
+    /// Largest capacity that fits about as well, at least the smallest x above `capacity`.
     pub high: f64,
-    /// y of a working set inside the cache.
+    /// Latency of the cache itself, in the unit of y.
     pub before: f64,
-    /// y of a working set that lies in the next level.
+    /// Latency of the level behind the cache, in the unit of y.
     pub after: f64,
-    /// Index of its rise.
+    /// Index of the rise that belongs to this cache, in the argument of [`cache_ends`].
     pub rise: usize,
     /// Replacement policy that explains the curve best.
     policy: ReplacementModel,
 }
 
-/// Share of hits of a working set `ratio` times as large as the cache, by replacement policy.
+/// Model of a replacement policy: the hit rate as a function of the size of the working set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ReplacementModel {
     /// Least recently used with evenly filled sets: a cyclic walk larger than the cache has no
     /// hits.
     Recent,
-    /// Least recently used with unevenly filled sets: about half hits at the capacity, with this
-    /// steepness.
+    /// Least recently used with unevenly filled sets: a hit rate of one half at the capacity, which
+    /// falls with this exponent.
     Uneven(f64),
-    /// Least recently used in sets of this many ways that pages fill at random, as small pages from
-    /// anywhere do.
+    /// Least recently used in sets of this many ways. Pages are mapped to the sets at random, like
+    /// small pages with unrelated physical addresses.
     Scattered(u32),
-    /// A fixed part as large as the cache stays: policies that keep out lines that only pass
-    /// through.
+    /// A fixed part of the working set, as large as the cache, stays cached. Policies that do not
+    /// insert streamed lines behave like this.
     Part,
     /// Random replacement.
     Chance,
 }
 
-/// All policies that are tried.
+/// All policies that are fitted to a curve.
 const POLICIES: [ReplacementModel; 11] = [
     ReplacementModel::Recent,
     ReplacementModel::Uneven(64.0),
@@ -53,24 +53,24 @@ const POLICIES: [ReplacementModel; 11] = [
     ReplacementModel::Chance,
 ];
 
-/// Number of capacities per doubling, in the first search and in the one near the best.
+/// Number of capacities per doubling in the coarse search, and in the fine search after it.
 const COARSE: f64 = 16.0;
 const FINE: f64 = 128.0;
 
-/// A rise is explained with points up to this many times the x behind it, as far as they precede the
-/// next rise. A level often rises a little towards its end, which says nothing of the rise before.
+/// A fit uses points up to this many times the first x behind the rise, and none beyond the next
+/// rise. Later points are left out, because a level often rises a little towards its end.
 const REACH: f64 = 2.0;
 
-/// Iterations of reweighting from squares to absolute values.
+/// Iterations of the weighted least-squares fit that approximate least absolute deviations.
 const TURNS: usize = 4;
 
-/// A capacity explains a curve about as well as the best one if its mean relative deviation is at
-/// most this many times the best one's, plus the second constant.
+/// A capacity explains a curve about as well as the best one if its mean relative deviation is
+/// small enough. The limit is the best deviation times the first constant plus the second one.
 const ABOUT: f64 = 1.25;
 const ABOUT_MORE: f64 = 0.001;
 
 impl ReplacementModel {
-    /// Share of hits of a working set `ratio` times as large as the cache.
+    /// Hit rate, from 0 to 1, of a working set `ratio` times as large as the cache.
     fn hits(self, ratio: f64) -> f64 {
         match self {
             ReplacementModel::Uneven(steepness) => 1.0 / (1.0 + ratio.powf(steepness)),
@@ -83,8 +83,8 @@ impl ReplacementModel {
     }
 }
 
-/// Probability that a Poisson distribution with this `mean` gives fewer than `count`: so few other
-/// pages share the sets of a page that the sets hold all of them.
+/// Probability that a Poisson variable with this `mean` is below `count`. With `mean` other pages
+/// per set and `count` ways, this is the probability that a page stays cached.
 pub fn fewer_than(count: u32, mean: f64) -> f64 {
     let mut term = (-mean).exp();
     let mut sum = 0.0;
@@ -95,9 +95,9 @@ pub fn fewer_than(count: u32, mean: f64) -> f64 {
     sum
 }
 
-/// Share h of hits of a working set `ratio` > 1 times as large as the cache under random
-/// replacement. It is the root below 1 of h = exp(-(1 - h) ratio), because every miss evicts any
-/// line with the same probability.
+/// Hit rate h under random replacement, for a working set `ratio` > 1 times as large as the cache.
+/// h is the root below 1 of h = exp(-(1 - h) ratio), because every miss evicts any line with the
+/// same probability.
 fn by_chance(ratio: f64) -> f64 {
     let mut low = 0.0;
     let mut high = 1.0 / ratio;
@@ -112,7 +112,7 @@ fn by_chance(ratio: f64) -> f64 {
     low
 }
 
-/// A known cache that is nearer than the one in question.
+/// A cache nearer to the core than the one being fitted, with its parameters already known.
 #[derive(Debug, Clone, Copy)]
 struct KnownCache {
     policy: ReplacementModel,
@@ -120,7 +120,7 @@ struct KnownCache {
     load: f64,
 }
 
-/// Quality of one capacity and policy for a part of a curve.
+/// Fit of one capacity and one policy to a part of a curve, with its mean relative deviation.
 #[derive(Debug, Clone, Copy)]
 struct Fit {
     policy: ReplacementModel,
@@ -130,16 +130,16 @@ struct Fit {
     deviation: f64,
 }
 
-/// The ends of the caches whose `rises` appear in the curve `y` over rising `x`, in order. A rise
-/// is given by the last x before it and the first x behind it. Rises that no cache explains are
-/// left out. The result is empty if `x` does not rise, lengths differ, or a value is not finite and
-/// above 0.
+/// Finds the end of one cache for each of the `rises` of the curve `y` over rising `x`, in order. A
+/// rise is given by the last x before it and the first x behind it. Rises that no cache explains
+/// are left out. The result is empty if `x` does not rise, lengths differ, or a value is not finite
+/// and above 0.
 ///
-/// A working set whose share h hits a cache takes h times that cache's latency and 1 - h times the
-/// latency behind it. Just beyond the capacity, h depends on the replacement policy, which is
-/// unknown. Every policy is tried with every capacity, and the least absolute deviations relative
-/// to y win. So both a jump and a bend give the capacity. The two latencies are those of the levels
-/// alone, even if no point shows them unmixed.
+/// With hit rate h, the mean latency is h × the cache's latency + (1 - h) × the latency of the next
+/// level. Just beyond the capacity, h depends on the replacement policy, which is unknown. Every
+/// policy is tried with every capacity, and the least absolute deviations relative to y win. So
+/// both a jump and a bend give the capacity. The two latencies are those of the levels alone, even
+/// if every point of the curve mixes both.
 ///
 /// Sources: stack distances of a cyclic walk under LRU (Mattson et al., IBM Systems Journal 9,
 /// 1970); random replacement (the fixed point above, as for the Che approximation with random
@@ -182,7 +182,7 @@ pub fn cache_ends(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> Vec<CacheEnd> {
     ends
 }
 
-/// A part of a curve around one rise, and the caches before it.
+/// The part of a curve around one rise, and the caches found at the rises before it.
 struct Part<'a> {
     x: &'a [f64],
     y: &'a [f64],
@@ -190,7 +190,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// The end of the cache whose capacity lies around `from` to `to`.
+    /// The end of the cache whose capacity is about `from` to `to`. `None` if no policy fits.
     fn end(&self, from: f64, to: f64) -> Option<CacheEnd> {
         let low = from / std::f64::consts::SQRT_2;
         let high = to.max(from * std::f64::consts::SQRT_2);
@@ -205,7 +205,8 @@ impl Part<'_> {
             .iter()
             .map(|fit| fit.deviation)
             .min_by(f64::total_cmp)?;
-        // Between two points all capacities of a jump fit equally well; the middle one is taken.
+        // If the curve jumps, all capacities between two points fit equally. The middle one is
+        // taken.
         let mut tied: Vec<&Fit> = fits
             .iter()
             .filter(|fit| fit.deviation <= least + 1e-9)
@@ -257,7 +258,7 @@ impl Part<'_> {
         })
     }
 
-    /// Fits of every capacity from `low` to `high`, with `steps` per doubling, and every policy.
+    /// Fits every policy with every capacity from `low` to `high`, `steps` capacities per doubling.
     fn fits(&self, low: f64, high: f64, steps: f64) -> Vec<Fit> {
         let count = ((high / low).log2() * steps).ceil().clamp(0.0, 4096.0) as usize;
         let capacities = (0..=count).map(|i| low * 2f64.powf(i as f64 / steps));
@@ -270,8 +271,8 @@ impl Part<'_> {
             .collect()
     }
 
-    /// The two latencies that fit best with a capacity and a policy. `None` if the points do not
-    /// show both.
+    /// Fits the latencies of the cache and of the level behind it, for a given policy and capacity.
+    /// `None` if the points do not determine both latencies.
     fn fit(&self, policy: ReplacementModel, capacity: f64) -> Option<Fit> {
         // y = known + before * in_cache + after * behind
         let terms: Vec<(f64, f64, f64)> = self
@@ -302,8 +303,8 @@ impl Part<'_> {
         solved.filter(|fit| fit.before > 0.0 && fit.after > fit.before)
     }
 
-    /// Terms of the latency at `x`: the known time, the share of hits in the cache in question, and
-    /// the share behind it.
+    /// Terms of the latency at `x`: the time spent in nearer caches, and the shares of loads that
+    /// hit and miss the cache being fitted.
     fn terms(&self, policy: ReplacementModel, capacity: f64, x: f64) -> (f64, f64, f64) {
         let (known, held) = found_in(self.nearer, x);
         let hits = policy.hits(x / capacity).max(held);
@@ -311,8 +312,8 @@ impl Part<'_> {
     }
 }
 
-/// Part of the mean latency of a working set `x` that is spent in these caches, nearest first, and
-/// their share of hits.
+/// For a working set of `x`: the part of the mean latency spent in `caches`, nearest first, and the
+/// share of loads that hit them.
 fn found_in(caches: &[KnownCache], x: f64) -> (f64, f64) {
     let add = |(sum, held): (f64, f64), cache: &KnownCache| {
         let hits = cache.policy.hits(x / cache.capacity).max(held);
@@ -321,8 +322,8 @@ fn found_in(caches: &[KnownCache], x: f64) -> (f64, f64) {
     caches.iter().fold((0.0, 0.0), add)
 }
 
-/// Mean deviation, relative to y, of the curve `y` over `x` from the model with all `ends`, nearest
-/// first. `None` without points or ends.
+/// Mean absolute deviation, relative to y, of the curve from the latencies that the caches `ends`
+/// predict, nearest first. `None` without points or ends.
 pub fn deviation(x: &[f64], y: &[f64], ends: &[CacheEnd]) -> Option<f64> {
     let behind = ends.last()?.after;
     let caches: Vec<KnownCache> = ends.iter().map(CacheEnd::known).collect();
@@ -343,15 +344,15 @@ impl CacheEnd {
         }
     }
 
-    /// Share of loads of a working set `x` that hit this cache but not the one with the end
-    /// `nearer`.
+    /// Share of the loads of a working set of `x` that miss the cache `nearer` and hit this one.
     pub fn own_share(&self, nearer: &CacheEnd, x: f64) -> f64 {
         let held = |end: &CacheEnd| end.policy.hits(x / end.capacity);
         (held(self) - held(nearer)).max(0.0)
     }
 }
 
-/// The two factors with the least weighted squares. `None` if the terms do not distinguish them.
+/// Weighted least squares: the two factors for the terms `(known, a, b)` of `y`. `None` if the
+/// terms do not distinguish the factors.
 fn solve(terms: &[(f64, f64, f64)], y: &[f64], weights: &[f64]) -> Option<(f64, f64)> {
     let mut aa = 0.0;
     let mut ab = 0.0;

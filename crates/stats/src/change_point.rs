@@ -1,26 +1,27 @@
-//! The place at which several series changed their level together.
+//! The moment at which several time series changed their level together.
 
 use super::order::median;
 use std::ops::Range;
 
-/// Standard deviations up to which the distance of a value counts. A single wild value is no level.
+/// Deviations from the median are cut off at this many standard deviations. So a single outlier is
+/// not taken for a change of level.
 const FARTHEST: f64 = 8.0;
 
-/// Values of one quantity in time order, with their standard deviation around a constant level.
+/// Values of one quantity in time order, and the standard deviation expected at a constant level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Index of each moment with its value; the indices rise.
+    /// Pairs of a moment's index and the value at this moment, with rising indices.
     pub points: Vec<(usize, f64)>,
-    /// Standard deviation, above 0.
+    /// Standard deviation of the values around a constant level, above 0.
     pub scale: f64,
 }
 
 /// The first moment after the most likely change of level among the `moments` of all `series`
-/// together. At least `least` moments lie before it, and as many after it, or one if `is_open`.
-/// Every set of values has a most likely change: whether it is real is for the caller to say.
-/// `None` without a place for it, or if no value differs.
+/// together. At least `least` moments precede the change. At least `least` follow it, or one if
+/// `is_open`. Noise also has a most likely change, so the caller has to test it. `None` if there
+/// are too few moments or all values are equal.
 ///
-/// The place maximizes the sum of the squared cumulative sums of the series, each in its standard
+/// The change maximizes the sum over the series of the squared cumulative sums, in standard
 /// deviations. Sources: Page, "Continuous inspection schemes", Biometrika 41 (1954); Zhang,
 /// Siegmund, Ji and Li, "Detecting simultaneous changepoints in multiple sequences", Biometrika 97
 /// (2010).
@@ -40,7 +41,7 @@ pub fn likely_change(
     (gains[best] > 0.0).then_some(moments.start + best)
 }
 
-/// Adds to each place in `moments` what a change of level there explains of one series.
+/// Adds to `gains`, for each moment, the squares of `series` that a change of level explains.
 fn add_gains(series: &Series, moments: &Range<usize>, gains: &mut [f64]) {
     let points: Vec<(usize, f64)> = series
         .points

@@ -1,14 +1,14 @@
-//! Groups of values in time order, merged with their neighbours.
+//! Merges neighbouring groups of values in time order.
 
-/// Largest number of groups whose pairs are compared; it bounds the time.
+/// Limit of the number of groups. The time of a comparison of all pairs grows with its square.
 pub(super) const MAX_GROUPS: usize = 64;
 
-/// The groups; if there are more than [`MAX_GROUPS`], neighbours are merged.
+/// `groups`, with neighbours merged if there are more than [`MAX_GROUPS`].
 pub(super) fn merged(groups: &[Vec<f64>]) -> Vec<Vec<f64>> {
     merge(groups, groups.len().min(MAX_GROUPS))
 }
 
-/// `count` groups made of neighbours, as even as possible.
+/// Merges neighbours of `groups` into `count` groups of about the same number.
 pub(super) fn merge(groups: &[Vec<f64>], count: usize) -> Vec<Vec<f64>> {
     let bound = |block: usize| block * groups.len() / count.max(1);
     (0..count)

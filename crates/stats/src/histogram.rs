@@ -1,10 +1,12 @@
 //! Histogram with buckets that grow with the value.
 
-/// Logarithm of the buckets per doubling: with 2^7, a bucket is at most 1/128 of its values wide.
+/// log2 of the number of buckets per doubling. With 2^7 buckets, the width of a bucket is at most
+/// 1/128 of its values.
 const BITS: u32 = 7;
 const EACH: u64 = 1 << BITS;
 
-/// Counts of whole numbers: exact below 128, to 0.8% above. Least, most and mean are exact.
+/// Histogram of whole numbers. Values below 256 are exact, larger ones are rounded by at most 0.8%.
+/// The least, the greatest and the mean value are exact.
 ///
 /// Source: the layout of HdrHistogram (Tene, 2012): linear buckets inside each power of two.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -76,7 +78,7 @@ impl Histogram {
         (self.total > 0).then(|| self.sum as f64 / self.total as f64)
     }
 
-    /// Each non-empty bucket, as one of its values and the count, in rising order.
+    /// A pair for each non-empty bucket, in rising order: a value in the bucket, and the count.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let counted = self
             .counts
@@ -92,8 +94,8 @@ impl Histogram {
         })
     }
 
-    /// Smallest value that a share `q` (0 to 1) of all values do not exceed, as the middle of its
-    /// bucket. `None` without values, or if `q` is no share.
+    /// The `q` quantile, rounded to the middle of its bucket: the smallest value that a share `q`
+    /// of all values do not exceed. `None` without values, or if `q` is outside 0 to 1.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.total == 0 || !(0.0..=1.0).contains(&q) {
             return None;
@@ -112,7 +114,7 @@ impl Histogram {
     }
 }
 
-/// The bucket of a value.
+/// Index of the bucket that contains `value`.
 #[inline]
 fn place(value: u64) -> usize {
     if value < EACH {
@@ -122,7 +124,7 @@ fn place(value: u64) -> usize {
     ((u64::from(shift) << BITS) + (value >> shift)) as usize
 }
 
-/// The first and the last value of a bucket.
+/// The first and the last value of the bucket with index `place`.
 fn bounds(place: usize) -> (u64, u64) {
     let place = place as u64;
     if place < 2 * EACH {

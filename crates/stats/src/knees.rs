@@ -2,10 +2,10 @@
 
 use super::order::median;
 
-/// Fewest points of a level; a change also has to last for this many.
+/// Least number of points of a level.
 const SHORTEST_LEVEL: usize = 2;
 
-/// Number of points on each side of a change that are compared.
+/// Number of points on each side of a change whose medians are compared.
 const WINDOW: usize = 3;
 
 /// A step of a curve from one level to another.
@@ -13,9 +13,9 @@ const WINDOW: usize = 3;
 pub struct Knee {
     /// Index of the first point that has left the previous level.
     pub index: usize,
-    /// x of that point.
+    /// x of the point at `index`.
     pub x: f64,
-    /// Index of the first point on the next level; the same as `index` if no point lies between.
+    /// Index of the first point on the next level. It equals `index` if no point lies between.
     pub settled: usize,
     /// y of the previous level.
     pub before: f64,
@@ -31,19 +31,20 @@ impl Knee {
 }
 
 /// The steps of the curve `y` over increasing `x`, in order. A step is a change between levels
-/// within a few points. The levels differ by more than `threshold` (0.2 is a factor of 1.2 up or
-/// down) and stay different for at least two points. A transition over several points is one step,
-/// which begins where the curve leaves the previous level. Two transitions are separate if at least
-/// two points between them are flat against both. Neither a single outlier nor a slow drift is a
-/// step. Empty if `x` is not increasing, lengths differ, a `y` is not finite and above 0, or
-/// `threshold` is not finite and above 0.
+/// within a few points. The levels differ by a factor of more than 1 + `threshold`, up or down, and
+/// each lasts for at least two points. A rise or fall over several points is one step, which begins
+/// where the curve leaves the previous level. Two rises or falls are separate steps if at least two
+/// points between them are nearly flat. Neither a single outlier nor a slow drift is a step. Empty
+/// if `x` is not increasing, lengths differ, a `y` is not finite and above 0, or `threshold` is not
+/// finite and above 0.
 ///
 /// Source: binary segmentation (Scott and Knott, Biometrics 30, 1974) of log y, by absolute
 /// deviations from the segments' medians, so that outliers weigh little. Fryzlewicz (Annals of
-/// Statistics 42, 2014) discusses its limits: both neighbours of a change are used here, since on
-/// whole segments a dip would cancel out. A level's value is the median of the closest half of its
-/// segment, since the rest may belong to the transitions on both sides. That is the shorth (Andrews
-/// et al., Robust Estimates of Location, 1972), here of neighbours on the curve.
+/// Statistics 42, 2014) discusses its limits. Here only the points next to a change are compared,
+/// since a dip would cancel out on whole segments. The value of a level is the median of the half
+/// of its segment with the smallest range. The other half may belong to the transitions on both
+/// sides. This is the shorth (Andrews et al., Robust Estimates of Location, 1972), restricted to
+/// consecutive points.
 pub fn knees(x: &[f64], y: &[f64], threshold: f64) -> Vec<Knee> {
     let usable = x.len() == y.len()
         && x.iter().all(|v| v.is_finite())
@@ -84,15 +85,16 @@ pub fn knees(x: &[f64], y: &[f64], threshold: f64) -> Vec<Knee> {
         .collect()
 }
 
-/// A transition: the previous level ends at `begin`, the next one starts at `end`.
+/// A transition from one level to the next: indices of the first point of the transition (`begin`)
+/// and of the first point behind it (`end`).
 struct Step {
     begin: usize,
     end: usize,
 }
 
-/// Splits `logs`, which start at `offset`, and then both parts, recursively. The split is where the
-/// deviation from the medians of both parts is least, among places where the curve steps by `least`
-/// or more. Adds the places to `changes`, in order.
+/// Splits `logs` recursively and adds the indices of the splits, plus `offset`, to `changes` in
+/// order. Only steps of `least` or more are splits. The best one minimizes the absolute deviations
+/// from the medians of both parts.
 fn segment(logs: &[f64], offset: usize, least: f64, changes: &mut Vec<usize>) {
     let last = (logs.len() + 1).saturating_sub(SHORTEST_LEVEL);
     let steps: Vec<usize> = (SHORTEST_LEVEL..last)
@@ -101,8 +103,8 @@ fn segment(logs: &[f64], offset: usize, least: f64, changes: &mut Vec<usize>) {
     let Some(coarse) = best_split(logs, 0, &steps) else {
         return;
     };
-    // Over whole parts with further steps, a neighbour of the right place may look as good; nearby
-    // it does not.
+    // On a part with further steps, the split next to the right one can have the same cost. So the
+    // search is repeated with the points around the split only.
     let from = coarse.saturating_sub(WINDOW + 1);
     let to = logs.len().min(coarse + WINDOW + 1);
     let near: Vec<usize> = steps
@@ -117,8 +119,8 @@ fn segment(logs: &[f64], offset: usize, least: f64, changes: &mut Vec<usize>) {
     segment(&logs[at..], offset + at, least, changes);
 }
 
-/// The one of `places` that splits `logs`, which start at `offset`, with the least deviation from
-/// the medians of both parts.
+/// The split among `places` that minimizes the absolute deviations from the medians of both parts.
+/// `logs[0]` has the index `offset`. `None` without places.
 fn best_split(logs: &[f64], offset: usize, places: &[usize]) -> Option<usize> {
     let deviation = |part: &[f64]| {
         let level = median(part).unwrap_or_default();
@@ -132,9 +134,9 @@ fn best_split(logs: &[f64], offset: usize, places: &[usize]) -> Option<usize> {
         .map(|best| best.0)
 }
 
-/// Difference between the points from `at` on and those before, near `at`: the difference of the
-/// medians of three, or of the nearest values if there are only two. A single outlier does not
-/// change it.
+/// Height of the step at `at`: the median of the three points from `at` on minus that of the three
+/// points before. With only two points on a side, the value nearer to the other side counts. So a
+/// single outlier has no effect.
 fn step_at(logs: &[f64], at: usize) -> f64 {
     let left = &logs[at.saturating_sub(WINDOW)..at];
     let right = &logs[at..logs.len().min(at + WINDOW)];
@@ -147,7 +149,7 @@ fn step_at(logs: &[f64], at: usize) -> f64 {
     }
 }
 
-/// Median of three values; of two, the higher or the lower.
+/// The median of a window of three values. Of two values, the higher if `higher`, else the lower.
 fn typical(window: &[f64], higher: bool) -> f64 {
     match window {
         [a, b] if higher => a.max(*b),
@@ -156,7 +158,7 @@ fn typical(window: &[f64], higher: bool) -> f64 {
     }
 }
 
-/// Merges changes in the same direction into one step if there is only a slope between them.
+/// The steps of the curve. Changes in one direction without a flat part between them are one step.
 fn join_ramps(logs: &[f64], changes: &[usize], least: f64) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for (at, &change) in changes.iter().enumerate() {
@@ -179,8 +181,8 @@ fn join_ramps(logs: &[f64], changes: &[usize], least: f64) -> Vec<Step> {
 }
 
 /// True if the points between `step` and the next `change` continue in `direction` without a flat
-/// part. Per point they must change by a quarter of the slope on either side, and of the `least`
-/// step.
+/// part. Each change from point to point must exceed a quarter of the steepest slope on either side
+/// and a quarter of `least`.
 fn is_ramp(logs: &[f64], (step, change): (&Step, usize), direction: f64, least: f64) -> bool {
     let slope = |at: usize| (logs[at + 1] - logs[at]) * direction;
     let steepest = |range: std::ops::Range<usize>| range.map(slope).fold(0.0, f64::max);
@@ -192,8 +194,8 @@ fn is_ramp(logs: &[f64], (step, change): (&Step, usize), direction: f64, least: 
     })
 }
 
-/// Value of the level that most of `segment` lies on: the median of the half of its points,
-/// neighbours on the curve, that differ least.
+/// Value of the level of `segment`: the median of the run of consecutive points, half of all, with
+/// the smallest range. `None` without points.
 fn level(segment: &[f64]) -> Option<f64> {
     let range = |part: &&[f64]| {
         let (low, high) = part.iter().fold((f64::MAX, f64::MIN), |(low, high), &v| {
@@ -213,8 +215,8 @@ fn level(segment: &[f64]) -> Option<f64> {
         .and_then(median)
 }
 
-/// First of the points at the end of `segment` that have left its `level` by `margin` (negative for
-/// downwards).
+/// Index of the first of the last points of `segment` that all differ from `level` by `margin` or
+/// more. A negative `margin` means downwards.
 fn onset(segment: &[f64], level: f64, margin: f64) -> usize {
     let left = |v: &f64| (v - level) * margin.signum() >= margin.abs();
     segment
@@ -223,7 +225,8 @@ fn onset(segment: &[f64], level: f64, margin: f64) -> usize {
         .map_or(segment.len(), |last| last + 1)
 }
 
-/// First point of `segment` that is within `margin` of its `level` (negative for downwards).
+/// Index of the first point of `segment` that has come within `margin` of `level`. A negative
+/// `margin` means downwards.
 fn arrival(segment: &[f64], level: f64, margin: f64) -> usize {
     segment
         .iter()

@@ -8,15 +8,15 @@ use super::order::{
 use super::placement::differ;
 use super::trend::{neighbours_alike, slope, trend_by_chance};
 
-/// From this many independent values on, their range has 95% coverage for the median.
+/// Least number of independent values whose range has 95% coverage for the median.
 const ENOUGH: usize = 6;
 
 /// A trend with a smaller p-value is subtracted before the interval is computed.
 const TREND: f64 = 0.05;
 
-/// Neighbours are merged if their serial correlation exceeds that of independent values by this
-/// many standard deviations. The number is low, because merging independent rounds costs a little
-/// width, while missing dependent ones costs coverage.
+/// Neighbouring rounds are merged if their serial correlation exceeds that of independent values by
+/// this many standard deviations. The number is low, because merging independent rounds costs a
+/// little width, while missing dependent ones costs coverage.
 const MERGE: f64 = 0.5;
 
 /// Median of all samples, and its interval.
@@ -24,8 +24,7 @@ const MERGE: f64 = 0.5;
 pub struct Headline {
     /// Median of all samples.
     pub median: f64,
-    /// Interval of the median of all rounds that could have been taken; it always contains
-    /// `median`.
+    /// Confidence interval of the median over all possible rounds. It always contains `median`.
     pub interval: Interval,
 }
 
@@ -33,12 +32,12 @@ pub struct Headline {
 /// any unit.
 ///
 /// The interval is that of the sign test on the medians of the rounds, or of the allocations if
-/// there are six or more. It needs no assumption about the distribution, about differences between
-/// rounds, or about dependence within a round. A trend is subtracted first, and rounds that
+/// there are six or more. This test assumes nothing about the distribution, about differences
+/// between rounds, or about dependence within a round. A trend is subtracted first, and rounds that
 /// resemble their neighbours are merged. Two to five allocations that differ give the range of
-/// their medians. Two to five rounds give the range of theirs, but at least [`median_interval`] of
-/// all samples; `attained` is then 0.5, 0.75, 0.875 or 0.9375. A single round says nothing about
-/// others and is treated as independent samples. Empty rounds are left out. `None` without samples,
+/// their medians. Two to five rounds give the range of their medians, but at least
+/// [`median_interval`] of all samples. `attained` is then 0.5, 0.75, 0.875 or 0.9375. The samples
+/// of a single round are treated as independent. Empty rounds are left out. `None` without samples,
 /// or if one is not finite.
 ///
 /// Sources: Hettmansperger and Sheather 1986 (see [`interpolated_interval`]); Sen 1968 (slope, see
@@ -73,7 +72,7 @@ pub fn headline(allocations: &[Vec<Vec<f64>>]) -> Option<Headline> {
     Some(Headline { median, interval })
 }
 
-/// Range of the medians of `groups`, and its confidence.
+/// Interval from the least to the greatest median of `groups`, for two to five groups.
 fn of_few(groups: &[Vec<f64>]) -> Option<Interval> {
     let levels = sorted(&levels(groups)?)?;
     Some(Interval {
@@ -83,7 +82,7 @@ fn of_few(groups: &[Vec<f64>]) -> Option<Interval> {
     })
 }
 
-/// The smallest interval that contains both, with the lower confidence.
+/// The smallest interval that contains `a` and `b`, with the lower of their confidences.
 fn hull(a: Interval, b: Interval) -> Interval {
     Interval {
         low: a.low.min(b.low),
@@ -92,7 +91,7 @@ fn hull(a: Interval, b: Interval) -> Interval {
     }
 }
 
-/// Interval from six groups or more in time order.
+/// Interval of the median from six or more groups in time order.
 fn of_many(groups: &[Vec<f64>]) -> Option<Interval> {
     let groups = merged(groups);
     let straight = without_trend(&groups);
@@ -103,7 +102,7 @@ fn of_many(groups: &[Vec<f64>]) -> Option<Interval> {
         levels = self::levels(&merge(&groups, levels.len() / 2))?;
     }
     let interval = interpolated_interval(&levels)?;
-    // A slope fitted to the rounds removes some of their spread, so the interval is widened.
+    // A fitted slope also removes some of the rounds' spread, so the interval is widened.
     let margin = if trend {
         (interval.high / 2.0 - interval.low / 2.0) / (levels.len() - 2) as f64
     } else {
@@ -122,7 +121,7 @@ fn of_many(groups: &[Vec<f64>]) -> Option<Interval> {
     })
 }
 
-/// The groups after subtracting their trend around the middle of the time. `None` without a trend.
+/// The groups minus their trend, which is 0 at the middle of the time. `None` if there is no trend.
 fn without_trend(groups: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let before = levels(groups)?;
     if trend_by_chance(&before) >= TREND {
@@ -144,7 +143,7 @@ fn without_trend(groups: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
         .then_some(straight)
 }
 
-/// Median of each group. `None` if a group has none.
+/// Median of each group. `None` if a group is empty or a value is not finite.
 fn levels(groups: &[Vec<f64>]) -> Option<Vec<f64>> {
     groups.iter().map(|g| median(g)).collect()
 }

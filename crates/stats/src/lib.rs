@@ -1,7 +1,7 @@
 //! Pure mathematics: statistics of samples and their precision.
 //!
-//! Nothing here panics on any numbers. For an empty set, or one with a NaN or an infinity, the
-//! result is `None` or an empty list.
+//! No function panics, whatever the numbers are. If the samples are empty or contain a NaN or an
+//! infinity, the result is `None` or an empty list.
 #![forbid(unsafe_code)]
 
 mod bends;

@@ -1,17 +1,17 @@
-//! Two groups of values among samples.
+//! Detects samples that form two separate groups (a bimodal distribution).
 
 use super::order::{median, sorted};
 
-/// Groups whose medians differ by less than this factor are not reported.
+/// Two groups whose medians differ by less than this factor are not reported.
 const LEAST_RATIO: f64 = 1.1;
 
-/// A group of less than this share of the samples, or of fewer samples than this, is outliers.
+/// A group with a smaller share or a smaller number of the samples consists of outliers.
 const LEAST_SHARE: f64 = 0.1;
 const LEAST_COUNT: usize = 8;
 
-/// Least separation of the groups without a valley between them: `SEPARATION + BY_CHANCE / n` for n
-/// independent samples, and up to 1 more with a full valley. The halves of a uniform distribution
-/// have the largest separation of all distributions with a single peak, 12^(1/2), and no valley.
+/// Least separation of two groups of n independent samples: `SEPARATION + BY_CHANCE / n` plus the
+/// result of [`valley`], 0 for an empty valley. The halves of a uniform distribution have the
+/// largest separation of all distributions with a single peak, 12^(1/2), and no valley.
 const SEPARATION: f64 = 3.1;
 const BY_CHANCE: f64 = 80.0;
 
@@ -26,12 +26,12 @@ pub struct Modes {
     pub share_high: f64,
 }
 
-/// Two groups of values among samples in time order, in any unit. The samples are split where the
-/// sum of squares within both sides is least. The sides have to be further apart than those of any
-/// distribution with a single peak, with a valley between them. Each side needs 10% of the samples
-/// and at least eight, and one median is 1.1 times the other. Samples that resemble their
-/// neighbours count for less, so that six rounds at six levels are not two groups. `None` if a
-/// condition fails, if a value is not above 0, or if one is not finite.
+/// The two groups of a bimodal set of samples, in time order and any unit. The samples are split
+/// where the sum of squares within both groups is least. The groups have to be further apart than
+/// the halves of any distribution with a single peak, with a valley between them. Each group needs
+/// 10% of the samples and at least eight of them. The medians differ by a factor of at least 1.1.
+/// Samples that resemble their neighbours count for less, so that six rounds at six levels are not
+/// two groups. `None` if a condition fails, or if a value is not finite and above 0.
 ///
 /// Sources: Otsu, "A threshold selection method from gray-level histograms", IEEE Transactions on
 /// Systems, Man, and Cybernetics 9 (1979) (the split); Ashman, Bird and Zepf, "Detecting bimodality
@@ -61,13 +61,13 @@ struct Split {
     separation: f64,
 }
 
-/// The split of `ordered` with the least sum of squares within both groups. `None` if a group would
-/// be too small.
+/// The split of the sorted values `ordered` with the least sum of squares within both groups.
+/// `None` if every split leaves a group too small.
 fn best_split(ordered: &[f64]) -> Option<Split> {
     let n = ordered.len();
     let least = ((n as f64 * LEAST_SHARE).ceil() as usize).max(LEAST_COUNT);
-    // Values are taken around the middle and in units of the range, so that squares keep their
-    // precision.
+    // The median is subtracted from the values and the range is scaled to 1, so that squares keep
+    // their precision.
     let middle = median(ordered)?;
     let range = ordered.last()? - ordered.first()?;
     let scaled: Vec<f64> = ordered.iter().map(|s| (s - middle) / range).collect();
@@ -129,8 +129,8 @@ impl Side {
     }
 }
 
-/// Number of values of `ordered` halfway between `low` and `high`, divided by the number around the
-/// median of the smaller group.
+/// Number of values around the middle between the medians `low` and `high`, divided by the smaller
+/// of the numbers around each median.
 fn valley(ordered: &[f64], low: f64, high: f64) -> f64 {
     let near = |share: f64| {
         let middle = low + (high - low) * share;
@@ -141,8 +141,8 @@ fn valley(ordered: &[f64], low: f64, high: f64) -> f64 {
     near(0.5) / near(0.0).min(near(1.0))
 }
 
-/// Number of independent samples that carry about as much information as these. It is derived from
-/// the correlation of each with the next, beyond the correlation that independent samples can have.
+/// Effective number of independent samples. It is derived from the correlation of each sample with
+/// the next, as far as that exceeds the correlation that independent samples can have.
 ///
 /// Source: Bayley and Hammersley, "The effective number of independent observations in an
 /// autocorrelated time series", Supplement to the Journal of the Royal Statistical Society 8

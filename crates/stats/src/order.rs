@@ -1,17 +1,17 @@
 //! Order statistics: median, quantiles, spread, and the confidence interval of the median.
 
-/// Coverage that the confidence intervals aim at.
+/// Confidence that the intervals aim at.
 pub(super) const COVERAGE: f64 = 0.95;
 
-/// A confidence interval, and the confidence that it has.
+/// A confidence interval and its actual confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Lower end, in the unit of the samples.
     pub low: f64,
     /// Upper end, in the unit of the samples.
     pub high: f64,
-    /// Probability that an interval made in this way contains the true value. It is below 0.95 if
-    /// there are too few samples, and 0 for a single one.
+    /// Confidence: the probability that an interval made in this way contains the true value. It is
+    /// below 0.95 if there are too few samples, and 0 for a single sample.
     pub attained: f64,
 }
 
@@ -31,14 +31,14 @@ impl Interval {
     }
 }
 
-/// The median: the middle sample, or the mean of the middle two. `None` without samples, or if one
-/// is not finite.
+/// The median: the middle sample, or the mean of the middle two. `None` without samples, or if a
+/// sample is not finite.
 pub fn median(samples: &[f64]) -> Option<f64> {
     quantile(samples, 0.5)
 }
 
-/// The quantile at `q` of [0, 1], linear between neighbouring samples. `None` without samples, if
-/// one is not finite, or if `q` is outside [0, 1].
+/// The `q` quantile, interpolated linearly between neighbouring samples. `None` without samples, if
+/// a sample is not finite, or if `q` is outside [0, 1].
 ///
 /// Source: Hyndman and Fan, "Sample quantiles in statistical packages", The American Statistician
 /// 50 (1996), type 7 (the default of R and NumPy).
@@ -46,8 +46,8 @@ pub fn quantile(samples: &[f64], q: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(samples)?, q)
 }
 
-/// The median absolute deviation from the median, unscaled (times 1.4826 it estimates a normal
-/// distribution's standard deviation). `None` as for [`median`].
+/// The median absolute deviation from the median, unscaled. For a normal distribution, the standard
+/// deviation is 1.4826 times as large. `None` as for [`median`].
 ///
 /// Source: Hampel, "The influence curve and its role in robust estimation", JASA 69 (1974).
 pub fn mad(samples: &[f64]) -> Option<f64> {
@@ -63,7 +63,7 @@ pub fn mean(samples: &[f64]) -> Option<f64> {
     (!samples.is_empty() && mean.is_finite()).then_some(mean)
 }
 
-/// The standard deviation of a sample (divided by n - 1). `None` for fewer than two samples and as
+/// The sample standard deviation, with the divisor n - 1. `None` for fewer than two samples and as
 /// for [`mean`].
 pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     let mean = mean(samples)?;
@@ -85,10 +85,11 @@ pub fn coefficient_of_variation(samples: &[f64]) -> Option<f64> {
     share.is_finite().then_some(share)
 }
 
-/// The 95% confidence interval of the median by order statistics. It reaches from the k-th smallest
-/// to the k-th largest sample, with the largest k that leaves at most 2.5% on either side. It holds
-/// for every distribution of independent samples. Fewer than six samples have no such interval;
-/// they get their whole range, with its confidence in `attained`. `None` as for [`median`].
+/// The 95% confidence interval of the median by order statistics. The interval reaches from the
+/// k-th smallest to the k-th largest sample, with the largest k that leaves at most 2.5% on either
+/// side. Its confidence holds for every distribution of independent samples. Fewer than six samples
+/// have no 95% interval. Their result is their whole range, with the lower confidence in
+/// `attained`. `None` as for [`median`].
 ///
 /// Source: Conover, "Practical nonparametric statistics", section 3.2; without the interpolation of
 /// Hettmansperger and Sheather (Statistics & Probability Letters 4, 1986), which is narrower but
@@ -103,9 +104,9 @@ pub fn median_interval(samples: &[f64]) -> Option<Interval> {
     })
 }
 
-/// The interval of [`median_interval`] with its ends moved inwards to a coverage of 95%. Each end
-/// lies between two neighbouring order statistics, where that of a smooth distribution would be.
-/// `None` for fewer than six samples, which have no 95% interval, and if one is not finite.
+/// The interval of [`median_interval`] with its ends moved inwards, so that the confidence is 95%.
+/// Each end is interpolated between two neighbouring order statistics for a smooth distribution.
+/// `None` for fewer than six samples, which have no 95% interval, and if a sample is not finite.
 ///
 /// Source: Hettmansperger and Sheather, "Confidence intervals based on interpolated order
 /// statistics", Statistics & Probability Letters 4 (1986); Nyblom, "Note on interpolated order
@@ -119,7 +120,7 @@ pub(super) fn interpolated_interval(samples: &[f64]) -> Option<Interval> {
         return None;
     }
     let count = (rank + 1) as f64;
-    // Probability of `count` of n samples below the median, in logarithms as in `interval_rank`.
+    // Logarithm of the number of ways to choose `count` of n samples, which can overflow.
     let ways: f64 = (0..=rank)
         .map(|k| ((n - k) as f64 / (k + 1) as f64).ln())
         .sum();
@@ -138,11 +139,12 @@ pub(super) fn interpolated_interval(samples: &[f64]) -> Option<Interval> {
     })
 }
 
-/// The rank, from 0, of the interval's ends among `n` sorted samples, and the coverage. The number
-/// of samples below the true median is binomial with probability 1/2.
+/// Index of the interval's lower end among `n` sorted samples, and the confidence. The upper end
+/// has the mirrored index. The number of samples below the true median is binomial with probability
+/// 1/2.
 pub(super) fn interval_rank(n: usize) -> (usize, f64) {
     let tail_allowed = (1.0 - COVERAGE) / 2.0;
-    // Computed in logarithms, because 2^-n underflows from n = 1075 on.
+    // The probability is a logarithm, because 2^-n underflows from n = 1075 on.
     let mut log_probability = -(n as f64) * std::f64::consts::LN_2;
     let mut tail = log_probability.exp();
     let mut rank = 0;
@@ -157,7 +159,7 @@ pub(super) fn interval_rank(n: usize) -> (usize, f64) {
     }
 }
 
-/// A sorted copy. `None` without samples, or if one is not finite.
+/// A sorted copy of `samples`. `None` without samples, or if a sample is not finite.
 pub(super) fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
     if samples.is_empty() || !samples.iter().all(|s| s.is_finite()) {
         return None;
@@ -178,8 +180,8 @@ pub(super) fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     Some(between(low, high, position.fract()))
 }
 
-/// The value at `share` of the way from `low` to `high`. It is never outside, and exact if both are
-/// equal. The formula avoids `high - low`, which may overflow.
+/// Linear interpolation: the value at `share` (0 to 1) of the way from `low` to `high`, never
+/// outside them. The formula avoids `high - low`, which may overflow.
 fn between(low: f64, high: f64, share: f64) -> f64 {
     (low * (1.0 - share) + high * share).clamp(low, high)
 }

@@ -1,23 +1,24 @@
-//! Test whether allocations of the same memory differ.
+//! Tests whether measurements in different allocations of memory differ.
 
 use super::order::median;
 
-/// Probability that equal allocations are taken for different ones, for the finding and for the
-/// interval. The interval has the higher one, because allocations that do not differ are pooled.
+/// Significance levels: the probability that equal allocations are taken for different ones. The
+/// first is for the finding, the second for the confidence interval. The second one is higher,
+/// because the interval pools allocations that do not differ.
 const NOTED_BY_CHANCE: f64 = 0.005;
 const POOLED: f64 = 0.05;
 
 /// Allocations that differ by less than this factor are not reported.
 const LEAST_RATIO: f64 = 1.03;
 
-/// Fewest degrees of freedom of rounds within allocations.
+/// Least degrees of freedom of rounds within allocations, for a test.
 const LEAST_WITHIN: usize = 3;
 
-/// Highest median of an allocation relative to the lowest, for
-/// `allocations[allocation][round][sample]` in time order. The ratio must be above 1.03, and the
-/// allocations must differ by more than their rounds and a common trend explain. `None` otherwise,
-/// for fewer than two allocations of three rounds (or three of two), and for values that are not
-/// finite and above 0.
+/// Ratio of the highest to the lowest median of an allocation, for
+/// `allocations[allocation][round][sample]` in time order. `None` if the ratio is at most 1.03, or
+/// if the spread of rounds and a common trend explain the difference. `None` also for fewer than
+/// two allocations of three rounds (or three of two), and for values that are not finite and above
+/// 0.
 ///
 /// Source: Fisher's analysis of covariance on the medians of rounds, with time as the covariate
 /// (Scheffé, "The analysis of variance", chapter 6), at 0.5%.
@@ -39,13 +40,14 @@ pub fn placement(allocations: &[Vec<Vec<f64>>]) -> Option<f64> {
     (different && ratio.is_finite()).then_some(ratio)
 }
 
-/// True if rounds of different allocations cannot be pooled, for whatever reason.
+/// True if allocations differ too much to pool their rounds. A trend counts as a difference.
 pub(super) fn differ(allocations: &[Vec<Vec<f64>>]) -> bool {
     by_chance(allocations, false).is_some_and(|p| p < POOLED)
 }
 
-/// Probability that equal allocations differ as much by chance, with or without a common trend over
-/// time. `None` if there are too few rounds.
+/// p-value of the differences between allocations: the probability that equal allocations differ as
+/// much by chance. With `trend`, a common trend over time is fitted first. `None` for too few
+/// rounds.
 fn by_chance(allocations: &[Vec<Vec<f64>>], trend: bool) -> Option<f64> {
     let mut rounds = Vec::new();
     let mut groups = 0;
@@ -63,8 +65,8 @@ fn by_chance(allocations: &[Vec<Vec<f64>>], trend: bool) -> Option<f64> {
     if groups < 2 || within + usize::from(trend) < LEAST_WITHIN || within == 0 {
         return None;
     }
-    // Values are taken relative to the first and scaled by the number of rounds, so that squares
-    // neither overflow nor vanish.
+    // Levels are divided by the largest magnitude and times by the number of rounds, so that
+    // squares neither overflow nor vanish.
     let scale = rounds
         .iter()
         .map(|r| r.1.abs())
@@ -91,15 +93,15 @@ fn by_chance(allocations: &[Vec<Vec<f64>>], trend: bool) -> Option<f64> {
     ))
 }
 
-/// The median of a round.
+/// A round: its allocation, its time from 0 to 1, and its scaled median.
 struct Point {
     group: usize,
     time: f64,
     level: f64,
 }
 
-/// Sum of squares that remains after each class has its own mean and, with `trend`, all have a
-/// common slope over time.
+/// Residual sum of squares after fitting a mean for each class and, with `trend`, one slope over
+/// time for all classes. `None` if the sum is not finite.
 fn left_over(points: &[Point], class: impl Fn(&Point) -> usize, trend: bool) -> Option<f64> {
     let mut levels = 0.0;
     let mut times = 0.0;
@@ -123,14 +125,14 @@ fn left_over(points: &[Point], class: impl Fn(&Point) -> usize, trend: bool) -> 
     Some((levels - fitted).max(0.0)).filter(|left| left.is_finite())
 }
 
-/// Probability that the ratio of two mean squares with `between` and `within` degrees of freedom is
-/// at least as large.
+/// p-value of the F test: the probability that two equal variances give a ratio of mean squares at
+/// least as large. `between` and `within` are the degrees of freedom.
 fn f_by_chance(mean_between: f64, mean_within: f64, between: usize, within: usize) -> f64 {
     let a = within as f64 / 2.0;
     let b = between as f64 / 2.0;
     let noise = within as f64 * mean_within;
     let signal = between as f64 * mean_between;
-    // Rounding leaves squares of about 1e-16 for equal values.
+    // Equal values give sums of squares below this limit, by rounding errors of about 1e-16.
     if signal <= 1e-28 {
         return 1.0;
     }
@@ -138,7 +140,8 @@ fn f_by_chance(mean_between: f64, mean_within: f64, between: usize, within: usiz
 }
 
 /// The regularised incomplete beta function at `x` of [0, 1], where `a` and `b` are halves of whole
-/// numbers. It integrates t^(a-1) (1-t)^(b-1) with t = sin^2, which is smooth.
+/// numbers. The integral of t^(a-1) (1-t)^(b-1) is computed with the substitution t = sin^2, which
+/// makes the integrand smooth.
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     const STEPS: usize = 200;
     let weight =

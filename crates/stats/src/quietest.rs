@@ -1,27 +1,26 @@
 //! The value on which the quietest moments of many rounds agree.
 //!
-//! Neighbours, interrupts and shared cores only make work slower. So the best values of many rounds
-//! have a tail towards slow values and a sharp end at the value without disturbance, if some rounds
-//! had an undisturbed moment. The end of a distribution without such moments is not sharp.
+//! Other virtual machines, interrupts and shared cores only make work slower. If some rounds had an
+//! undisturbed moment, their best values pile up at the undisturbed value: the distribution has a
+//! sharp end there. Without such moments its end is not sharp.
 
-/// Largest relative distance of values that agree.
+/// Two values agree if their relative difference is at most this.
 const AGREE: f64 = 0.01;
 
-/// Fewest values that have to agree: as many as an interval needs.
+/// Least number of values that have to agree: as many as a 95% confidence interval needs.
 const FEWEST: usize = 6;
 
-/// Largest number of better values, relative to those that agree. A sharp end has hardly any values
-/// beyond it, a gradual one about as many.
+/// Largest number of values better than the agreeing ones, as a share of the agreeing ones. Beyond
+/// a sharp end there are hardly any values. Beyond a gradual end there are about as many.
 const BEYOND: f64 = 0.25;
 
-/// Finds the best value on which enough of `values` agree within 1%: the median of those that do.
-/// `None` if they are too few, if one is not positive and finite, or if the best values do not
-/// agree.
+/// The best value on which six or more of `values` agree within 1%: the median of these. `None` if
+/// fewer agree, if too many values are better, or if a value is not positive and finite.
 pub fn quietest(values: &[f64], higher_is_better: bool) -> Option<f64> {
     if !values.iter().all(|value| value.is_finite() && *value > 0.0) {
         return None;
     }
-    // The cost of a value: less is better.
+    // The cost of a value: a lower cost is better.
     let cost = |value: f64| if higher_is_better { 1.0 / value } else { value };
     let mut costs: Vec<f64> = values.iter().map(|&value| cost(value)).collect();
     costs.sort_by(f64::total_cmp);
@@ -37,7 +36,7 @@ pub fn quietest(values: &[f64], higher_is_better: bool) -> Option<f64> {
     is_sharp.then(|| cost(agree[agree.len() / 2]))
 }
 
-/// True if `value` agrees with the quietest value `quietest`.
+/// True if `value` differs by at most 1% from `quietest`, a result of the function [`quietest`].
 pub fn agrees(value: f64, quietest: f64) -> bool {
     (value / quietest - 1.0).abs() <= AGREE
 }

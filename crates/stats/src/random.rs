@@ -1,15 +1,16 @@
-//! Random numbers that depend on the seed only, on every machine.
+//! Random numbers that only depend on the seed and are the same on every machine.
 //!
-//! They live in the lowest crate that needs them, whose tests draw samples; `engine` re-exports
-//! them.
+//! This module is in the lowest crate that needs random numbers: the tests of `stats` draw samples.
+//! `engine` re-exports it.
 
 /// Increment of SplitMix64's state: 2^64 divided by the golden ratio, made odd.
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The generator SplitMix64: 64 bits of state, 64 bits per step; any seed is good.
+/// The generator SplitMix64, with 64 bits of state and 64 bits per step. Every seed is equally
+/// good. It is not for secrets.
 ///
 /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
-/// with the finaliser (Stafford's variant 13) of its Java implementation. Not for secrets.
+/// with the finaliser (Stafford's variant 13) of its Java implementation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitMix64 {
     state: u64,
@@ -27,10 +28,10 @@ impl SplitMix64 {
         mix(self.state)
     }
 
-    /// A number of [0, n), each with the same probability; 0 if `n` is 0.
+    /// A uniformly distributed whole number in [0, n); 0 if `n` is 0.
     ///
     /// Source: Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): the
-    /// high half of a product. The few low halves that would favour some results are rejected.
+    /// high half of a product. A few low halves, which would favour some results, are rejected.
     pub fn below(&mut self, n: u64) -> u64 {
         let mut product = u128::from(self.next_u64()) * u128::from(n);
         if (product as u64) < n {
@@ -42,13 +43,13 @@ impl SplitMix64 {
         (product >> 64) as u64
     }
 
-    /// A number of [0, 1), a multiple of 2^-53.
+    /// A uniformly distributed number in [0, 1), a multiple of 2^-53.
     pub fn fraction(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Puts `items` in a random order, every order with the same probability (Fisher and Yates, as
-    /// in Knuth, TAOCP volume 2, algorithm P).
+    /// Shuffles `items`. Every order has the same probability (Fisher and Yates, as in Knuth, TAOCP
+    /// volume 2, algorithm P).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u64 + 1) as usize);
@@ -56,11 +57,11 @@ impl SplitMix64 {
     }
 }
 
-/// A seed for use number `index` of `seed` for the purpose `domain`. Different purposes and indices
-/// get unrelated seeds, and a new purpose does not change the others.
+/// A seed derived from `seed` for the purpose `domain` and the number `index` within it. Different
+/// purposes and indices get unrelated seeds. A new purpose does not change the seeds of others.
 ///
-/// The domain is hashed by FNV-1a (Fowler, Noll and Vo), and the three are combined by SplitMix64's
-/// finaliser.
+/// `domain` is hashed by FNV-1a (Fowler, Noll and Vo). SplitMix64's finaliser combines the hash,
+/// `seed` and `index`.
 pub fn derive(seed: u64, domain: &str, index: u64) -> u64 {
     let hash = |h: u64, byte: u8| (h ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
     let domain = domain.bytes().fold(0xCBF2_9CE4_8422_2325, hash);

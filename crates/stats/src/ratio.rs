@@ -1,24 +1,24 @@
-//! Ratio of two sets of values, with its interval.
+//! The ratio of two sets of values, with a confidence interval.
 
 use super::order::{Interval, mean, median, sorted};
 use super::tails::student_tail;
 
-/// Up to this many values in each set, ranks are counted exactly. Beyond, the normal approximation
-/// is as good.
+/// If each set has at most this many values, the distribution of rank sums is counted exactly. For
+/// more values, the normal approximation is as good.
 const EXACT: usize = 20;
 
-/// At most about this many values of a set are compared with those of the other, which bounds the
-/// time. A larger set is thinned out evenly, which only widens the interval.
+/// A larger set is thinned out evenly to at most this many values, which bounds the time and only
+/// widens the interval.
 const MOST: usize = 400;
 
-/// Ratio of values like `after` to values like `before`, which are independent, positive and in one
-/// unit. The interval contains the true ratio with at least the given `confidence` if both sets
-/// have the same distribution up to a factor. So for equal sets, 1 lies outside in at most 1 -
-/// `confidence` of comparisons.
+/// Confidence interval of the ratio of `after` to `before`. Both hold independent, positive values
+/// in one unit. The interval contains the true ratio with at least the given `confidence` if both
+/// have the same distribution up to a factor. So if nothing changed, 1 lies outside in at most 1 -
+/// `confidence` of all comparisons.
 ///
-/// The interval inverts the rank-sum test of Wilcoxon, Mann and Whitney on logarithms, where a
-/// factor is a shift. `None` for values that are not finite and above 0, for ratios that overflow,
-/// and if there are too few values: 0.98 needs five and five, or four and six.
+/// `None` if a value is not finite and above 0, if a ratio overflows, or if there are too few
+/// values. A confidence of 0.98 needs five and five values, or four and six. The interval inverts
+/// the rank-sum test of Wilcoxon, Mann and Whitney on logarithms, where a factor is a shift.
 ///
 /// Source: Hollander and Wolfe, "Nonparametric statistical methods", section 4.3 (Moses' interval).
 pub fn ratio_interval(before: &[f64], after: &[f64], confidence: f64) -> Option<Interval> {
@@ -42,16 +42,16 @@ pub fn ratio_interval(before: &[f64], after: &[f64], confidence: f64) -> Option<
     })
 }
 
-/// Standard error of a median in units of that of a mean, for a normal distribution.
+/// Standard error of the median divided by that of the mean, for a normal distribution.
 const MEDIAN_ERROR: f64 = 1.2533;
 
-/// The same ratio for sets too small for [`ratio_interval`], from at least four values together and
-/// one in each set. The interval is that of Student around the ratio of the medians, so it assumes
-/// that logarithms are normal with one standard deviation. `None` for fewer values, or others than
-/// finite ones above 0.
+/// Like [`ratio_interval`], for sets that are too small for it: at least one value in each set and
+/// four together. The interval is Student's around the ratio of the medians. It assumes that the
+/// logarithms of both sets are normal with equal standard deviations. `None` for fewer values, or
+/// if a value is not finite and above 0.
 ///
-/// Source: Hollander and Wolfe, "Nonparametric statistical methods", section 4.2, for the classical
-/// interval; the factor of the medians keeps it on the safe side.
+/// Source: Hollander and Wolfe, "Nonparametric statistical methods", section 4.2, for the interval
+/// of means. The factor `MEDIAN_ERROR` widens it for medians.
 pub fn few_ratio_interval(before: &[f64], after: &[f64], confidence: f64) -> Option<Interval> {
     let logarithms = |values: &[f64]| -> Option<Vec<f64>> {
         let positive = values.iter().all(|v| v.is_finite() && *v > 0.0);
@@ -77,8 +77,8 @@ pub fn few_ratio_interval(before: &[f64], after: &[f64], confidence: f64) -> Opt
     })
 }
 
-/// Number of the `n` x `m` ratios that lie outside the interval on each side, and the confidence of
-/// the interval.
+/// Number of the `n` x `m` ratios outside the interval on each side, and the confidence of the
+/// interval. `None` if there are too few values for `confidence`.
 fn rank(n: usize, m: usize, confidence: f64) -> Option<(usize, f64)> {
     let tail_allowed = (1.0 - confidence) / 2.0;
     if n.max(m) > EXACT {
@@ -99,18 +99,19 @@ fn rank(n: usize, m: usize, confidence: f64) -> Option<(usize, f64)> {
     inside
 }
 
-/// The same number from the normal approximation, rounded to the safe side by a whole step.
+/// The number of [`rank`] from the normal approximation. It is one less than rounding would give,
+/// which only widens the interval.
 fn normal_rank(n: usize, m: usize, tail: f64) -> Option<usize> {
     let n = n as f64;
     let m = m as f64;
     let deviation = (n * m * (n + m + 1.0) / 12.0).sqrt();
     let rank = (n * m / 2.0 - normal_quantile(tail) * deviation - 1.0).floor();
-    // With two values against many, not even the outermost pair is rare enough.
+    // With two values against many, the rank is negative: even the largest ratio is too probable.
     (rank >= 0.0).then_some(rank as usize)
 }
 
 /// Quantile of the normal distribution: the number of standard deviations above the mean that is
-/// exceeded with probability `tail` below a half. The error is less than 0.0005.
+/// exceeded with probability `tail`, which must be below a half. The error is less than 0.0005.
 ///
 /// Source: Abramowitz and Stegun, "Handbook of mathematical functions", formula 26.2.23.
 fn normal_quantile(tail: f64) -> f64 {
@@ -120,8 +121,8 @@ fn normal_quantile(tail: f64) -> f64 {
     t - above / below
 }
 
-/// Number of orders of `n` and `m` values in which the statistic of Mann and Whitney is 0, 1, 2 and
-/// so on.
+/// Distribution of the statistic of Mann and Whitney: element u is the number of orders of `n` and
+/// `m` values in which it is u.
 ///
 /// Source: Mann and Whitney, "On a test of whether one of two random variables is stochastically
 /// larger than the other", Annals of Mathematical Statistics 18 (1947): the recursion that removes
@@ -147,7 +148,7 @@ fn rank_sum_ways(n: usize, m: usize) -> Vec<f64> {
     row.pop().unwrap_or_default()
 }
 
-/// At most about [`MOST`] of `values`, evenly spaced.
+/// Every k-th of `values`, with the least k that leaves at most [`MOST`] values.
 fn thin(values: &[f64]) -> Vec<f64> {
     values
         .iter()

@@ -1,36 +1,36 @@
-//! The stop rule: whether there are enough samples.
+//! The stop rule: decides whether a point has enough samples.
 
 use super::levels::{Headline, headline};
 use super::order::COVERAGE;
 
-/// Samples are taken until the interval of the median is narrow enough, but at least a minimum and
-/// at most a maximum.
+/// Rule that ends sampling when the confidence interval of the median is narrow enough. It requires
+/// a minimum of samples and allows a maximum.
 ///
 /// Source: Hoefler and Belli, "Scientific benchmarking of parallel computing systems", SC'15, rule
 /// on the number of measurements: stop by the width of a non-parametric confidence interval of the
 /// median, with a cap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StopRule {
-    /// Target for half the width of the interval, relative to the median: 0.01 is plus or minus 1%.
+    /// Largest half width of the interval, relative to the median: 0.01 is plus or minus 1%.
     pub relative_width: f64,
-    /// Fewer samples than this are never enough, unless it is above the maximum.
+    /// Fewer samples than this are never enough, unless they reach `maximum`.
     pub minimum: usize,
     /// This many samples are always enough.
     pub maximum: usize,
 }
 
 impl StopRule {
-    /// True if the samples so far, by allocation and round, are enough by the interval of
-    /// [`headline`]. So rounds that differ lead to more rounds. Samples without a 95% interval are
-    /// only enough at the maximum: two to five rounds, two to five allocations that differ, fewer
-    /// than six samples of one round, and samples that are not finite.
+    /// True if `allocations[allocation][round][sample]` has enough samples for the interval of
+    /// [`headline`]. Rounds that differ widen this interval and so lead to more rounds. Without a
+    /// 95% interval, only the maximum ends sampling. There is none for two to five rounds, two to
+    /// five allocations that differ, and fewer than six samples of one round.
     pub fn enough(&self, allocations: &[Vec<Vec<f64>>]) -> bool {
         let count: usize = allocations.iter().flatten().map(Vec::len).sum();
         count >= self.maximum
             || (count >= self.minimum && self.precise(allocations).unwrap_or(false))
     }
 
-    /// True if the interval is inside the target. `None` without an interval.
+    /// True if the interval has 95% confidence and is narrow enough. `None` without an interval.
     fn precise(&self, allocations: &[Vec<Vec<f64>>]) -> Option<bool> {
         let Headline { median, interval } = headline(allocations)?;
         let narrow = interval.high / 2.0 - interval.low / 2.0 <= self.relative_width * median.abs();

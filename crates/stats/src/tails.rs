@@ -1,7 +1,7 @@
-//! Quantiles far out in the tails of the normal distribution and of Student's.
+//! Tail quantiles of the normal distribution and of Student's t distribution.
 
-/// Number of standard deviations that a normal value exceeds with probability `p`: 1.645 for 0.05.
-/// `None` unless `p` is in (0, 1).
+/// The value that a standard normal variable exceeds with probability `p`: 1.645 for 0.05. `None`
+/// unless `p` is in (0, 1).
 ///
 /// Source: Acklam, "An algorithm for computing the inverse normal cumulative distribution
 /// function" (2003); its relative error is below 1.2e-9.
@@ -40,7 +40,7 @@ pub fn normal_tail(p: f64) -> Option<f64> {
         return None;
     }
     let polynomial = |terms: &[f64], x: f64| terms.iter().fold(0.0, |sum, term| sum * x + term);
-    // The last term of a denominator is 1.
+    // The constant term of each denominator is 1 and not in the tables.
     let below = |terms: &[f64], x: f64| polynomial(terms, x) * x + 1.0;
     let outer = |p: f64| {
         let q = (-2.0 * p.ln()).sqrt();
@@ -56,8 +56,8 @@ pub fn normal_tail(p: f64) -> Option<f64> {
     })
 }
 
-/// Value that one of Student's distribution with `freedom` degrees exceeds with probability `p`, at
-/// most one half. `None` for other `p`, and for fewer than 2 degrees.
+/// The value that a Student's t variable with `freedom` degrees of freedom exceeds with probability
+/// `p`. `None` unless `p` is in (0, 0.5] and `freedom` is at least 2 and finite.
 ///
 /// Source: Hill, "Algorithm 396: Student's t-quantiles", Communications of the ACM 13 (1970).
 pub fn student_tail(p: f64, freedom: f64) -> Option<f64> {

@@ -3,26 +3,26 @@
 use super::groups::merged;
 use super::order::median;
 
-/// Probability that a trend by chance is taken for a real one.
+/// Significance level: the probability that values without a trend are reported to have one.
 const DRIFT_BY_CHANCE: f64 = 0.01;
 
-/// Up to this many values the distribution of Kendall's statistic is counted exactly; beyond, the
-/// normal one is close enough.
+/// Up to this many values, the distribution of Kendall's statistic is counted exactly. For more
+/// values, the normal approximation is close enough.
 const COUNTED: usize = 12;
 
-/// A trend.
+/// A trend of a measured quantity over the rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
-    /// Change from the first round to the last, relative to the middle: 0.05 is 5% up.
+    /// Change from the first round to the last, relative to the median: 0.05 is 5% up.
     pub total: f64,
-    /// Probability that rounds without a trend show one at least as clear.
+    /// p-value: the probability that rounds without a trend show one at least as clear.
     pub p: f64,
 }
 
 /// The trend over the rounds of all allocations in time order, for
-/// `allocations[allocation][round][sample]` in any unit. `None` if rounds without a trend would
-/// show one as clear in more than 1 of 100 cases, which is always so below six rounds. `None` also
-/// if the middle is 0, without samples, or if one is not finite.
+/// `allocations[allocation][round][sample]` in any unit. `None` if the p-value is 0.01 or more,
+/// which is always so below six rounds. `None` also without samples, if a sample is not finite, or
+/// if the median is 0.
 ///
 /// Source: Mann, "Nonparametric tests against trend", Econometrica 13 (1945), two-sided; the change
 /// is the slope of Sen, "Estimates of the regression coefficient based on Kendall's tau", JASA 63
@@ -42,8 +42,8 @@ pub fn drift(allocations: &[Vec<Vec<f64>>]) -> Option<Drift> {
     (p < DRIFT_BY_CHANCE && total.is_finite()).then_some(Drift { total, p })
 }
 
-/// Change of `levels` from one to the next: the median of the slopes of all pairs (Theil and Sen).
-/// `None` for fewer than two levels, or if a difference overflows.
+/// Slope of `levels` per step: the median of the slopes of all pairs (Theil and Sen). `None` for
+/// fewer than two levels, or if a difference overflows.
 pub(super) fn slope(levels: &[f64]) -> Option<f64> {
     let pairs = levels.iter().enumerate().flat_map(|(j, b)| {
         let earlier = levels.iter().take(j).enumerate();
@@ -53,7 +53,7 @@ pub(super) fn slope(levels: &[f64]) -> Option<f64> {
 }
 
 /// Probability that values without a trend rise or fall as consistently as `levels` do (Mann and
-/// Kendall, two-sided). Ties count as neither, so the result is on the safe side.
+/// Kendall, two-sided). A tie is neither a rise nor a fall, so the result is rather too high.
 pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
     let n = levels.len();
     let mut rises = 0usize;
@@ -63,8 +63,8 @@ pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
         falls += levels.iter().take(j).filter(|a| *a > b).count();
     }
     if n <= COUNTED {
-        // Orders without ties that have as few pairs against the trend; a tie counts as half a pair
-        // against it.
+        // Number of pairs against the trend, where a tie counts as half a pair. The p-value is
+        // twice the share of the orders without ties that have at most this number.
         let against = (n * n.saturating_sub(1) / 2 - rises.abs_diff(falls)) / 2;
         let share: f64 = inversions(n).iter().take(against + 1).sum();
         return (2.0 * share).min(1.0);
@@ -74,11 +74,11 @@ pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
     two_sided((rises.abs_diff(falls) as f64 - 1.0).max(0.0) / deviation)
 }
 
-/// Shares of the orders of `n` values that have 0, 1, 2... falling pairs.
+/// Element k is the share of all orders of `n` values that have k falling pairs.
 fn inversions(n: usize) -> Vec<f64> {
     let mut shares = vec![1.0];
     for count in 2..=n {
-        // The new largest value has 0 to count - 1 of the others behind it, with equal probability.
+        // Inserting the largest value adds 0 to `count` - 1 falling pairs, all equally probable.
         let mut next = vec![0.0; shares.len() + count - 1];
         for (pairs, share) in shares.iter().enumerate() {
             for slot in next.iter_mut().skip(pairs).take(count) {
@@ -90,7 +90,7 @@ fn inversions(n: usize) -> Vec<f64> {
     shares
 }
 
-/// Probability that a standard normal value is further than `z` >= 0 from 0, to 2 in 10^7.
+/// Probability that a standard normal value is further than `z` >= 0 from 0, to within 2e-7.
 ///
 /// Source: Abramowitz and Stegun, "Handbook of mathematical functions", 7.1.26.
 fn two_sided(z: f64) -> f64 {
@@ -106,14 +106,14 @@ fn two_sided(z: f64) -> f64 {
     TERMS.iter().fold(0.0, |sum, term| sum * t + term) * t * (-x * x).exp()
 }
 
-/// True if the rank correlation of each of `levels` with the next exceeds that of independent ones
-/// by `deviations` standard deviations.
+/// True if the rank correlation between successive `levels` exceeds that of independent values by
+/// `deviations` standard deviations.
 ///
 /// Source: Wald and Wolfowitz, "An exact test for randomness in the non-parametric case based on
 /// serial correlation", Annals of Mathematical Statistics 14 (1943): mean -1/n, variance about 1/n.
 pub(super) fn neighbours_alike(levels: &[f64], deviations: f64) -> bool {
     let n = levels.len() as f64;
-    // Twice the rank relative to the middle; ties share the middle of their ranks.
+    // Twice the difference between a rank and the middle rank. Ties share their mean rank.
     let rank = |x: &f64| {
         let below = levels.iter().filter(|y| *y < x).count() as f64;
         below - levels.iter().filter(|y| *y > x).count() as f64

@@ -1,11 +1,11 @@
-//! Trend of values within rounds, if most rounds share it.
+//! The trend of values within a round, if most rounds agree on its direction.
 
 use super::median;
 
-/// Change from the first to the last of every `period` consecutive values in a round, relative to
-/// the first. It is the median over rounds of each round's median. `None` if it may be chance (sign
-/// test over rounds, two-sided, p < 0.01: eight rounds in one direction, or 15 of 17), if rounds
-/// are shorter than a period, or if a value is not above zero.
+/// Relative change from the first to the last of every `period` consecutive values in a round: the
+/// median over rounds of the medians within rounds. `None` if the change may be chance. The
+/// two-sided sign test over rounds requires p < 0.01: eight of eight rounds in one direction, or 15
+/// of 17. `None` also if rounds are shorter than a period, or if a value is not above zero.
 ///
 /// Source: the sign test (Conover, *Practical Nonparametric Statistics*, 3rd edition, 3.4).
 pub fn within(allocations: &[Vec<Vec<f64>>], period: usize) -> Option<f64> {
@@ -35,10 +35,10 @@ pub fn within(allocations: &[Vec<Vec<f64>>], period: usize) -> Option<f64> {
         .flatten()
 }
 
-/// Largest p-value of a trend.
+/// Significance level of the sign test: only a smaller p-value is a trend.
 const CHANCE: f64 = 0.01;
 
-/// Probability that at most `count` of `all` fair coins show heads.
+/// Probability that at most `count` of `all` fair coins show heads: the p-value of the sign test.
 fn at_most(count: usize, all: usize) -> f64 {
     let mut one = 0.5f64.powi(i32::try_from(all).unwrap_or(i32::MAX));
     let mut sum = one;

@@ -32,13 +32,13 @@ impl Bytes {
         Bytes(n << 30)
     }
 
-    /// The largest multiple of `step` that is not above this amount. `step` must not be zero.
+    /// The largest multiple of `step` that is at most this amount. `step` must not be zero.
     pub fn round_down(self, step: u64) -> Self {
         Bytes(self.0 / step * step)
     }
 
-    /// The smallest multiple of `step` that is not below this amount, or the largest multiple at
-    /// all.
+    /// The smallest multiple of `step` that is not below this amount. If that overflows, the
+    /// largest multiple that fits into 64 bits. `step` must not be zero.
     pub fn round_up(self, step: u64) -> Self {
         Bytes(
             self.0
@@ -72,7 +72,7 @@ impl Bytes {
 
 impl std::ops::Add for Bytes {
     type Output = Bytes;
-    /// Saturates. To every caller, a sum that overflows is more memory than exists.
+    /// The sum, at most `u64::MAX`: callers only need to know that this is more memory than exists.
     fn add(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_add(other.0))
     }
@@ -109,7 +109,7 @@ impl fmt::Display for Bytes {
 impl FromStr for Bytes {
     type Err = ParseError;
 
-    /// Reads `4096`, `32KiB`, `32K` (both 2^10), `2GB` (10^9), `1.5MiB`, in upper or lower case.
+    /// Reads `4096`, `1.5MiB`, `32KiB`, `32K` (also 2^10), `2GB` (10^9), in upper or lower case.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
             ParseError::new(

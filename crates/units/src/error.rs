@@ -1,11 +1,11 @@
-//! The error of the whole program: one line that says what to do about it.
+//! The error type of the whole program: a message of one line that says what to do about it.
 
 #![forbid(unsafe_code)]
 
 use crate::ParseError;
 use std::fmt;
 
-/// Who has to act. The kind decides the exit code.
+/// Kind of an error: whether the user or the machine has to change. It decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The request cannot be executed as typed, and nothing was measured.
@@ -26,7 +26,7 @@ pub struct Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An error of the request.
+    /// An error of kind [`Kind::Usage`].
     pub fn usage(message: impl Into<String>) -> Self {
         Self {
             kind: Kind::Usage,
@@ -34,7 +34,7 @@ impl Error {
         }
     }
 
-    /// An error of the machine or the system.
+    /// An error of kind [`Kind::Failure`].
     pub fn failure(message: impl Into<String>) -> Self {
         Self {
             kind: Kind::Failure,
@@ -42,7 +42,7 @@ impl Error {
         }
     }
 
-    /// An input or output error while doing `what`.
+    /// A [`Kind::Failure`] for the I/O error `error`. `what` names the operation that failed.
     pub fn io(what: impl fmt::Display, error: &std::io::Error) -> Self {
         Self {
             kind: Kind::Failure,
@@ -50,7 +50,7 @@ impl Error {
         }
     }
 
-    /// Who has to act.
+    /// The kind of this error.
     pub fn kind(&self) -> Kind {
         self.kind
     }

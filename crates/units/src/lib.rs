@@ -1,7 +1,7 @@
-//! Quantities with their units, written and read.
+//! Quantities with their units: types, parsing and display.
 //!
-//! Crates exchange these types, not bare floats. Base units only: bytes, nanoseconds, bytes per
-//! second, hertz.
+//! Crates exchange these types, not bare floats. All values are in base units: bytes, nanoseconds,
+//! bytes per second, hertz.
 
 #![forbid(unsafe_code)]
 

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Most entries of a list. More entries are taken for a typing error.
+/// Limit of the entries of a list. A longer list is taken for a typing error.
 const LONGEST_LIST: usize = 100_000;
 
-/// Reads a comma-separated list. Each entry is read with `one`.
+/// Reads a comma-separated list. `one` reads each entry.
 pub fn parse_list<T>(
     text: &str,
     one: impl Fn(&str) -> Result<T, ParseError>,
@@ -40,7 +40,8 @@ impl FromStr for SizeList {
     }
 }
 
-/// Adds the members of `first..last[:step]` to `sizes`. The last member is always `last`.
+/// Adds the sizes from `first` to `last` to `sizes`; `rest` is `last[:step]`. The final size is
+/// always `last`, even if no step ends there.
 fn expand_range(
     entry: &str,
     first: &str,
@@ -98,8 +99,8 @@ pub enum ThreadCount {
 }
 
 impl ThreadCount {
-    /// The number of threads on a machine with `cpus` allowed CPUs; `None` if it is found by
-    /// measuring.
+    /// The number of threads on a machine with `cpus` allowed CPUs. `None` for `Best`, which is
+    /// only known after measuring.
     pub fn resolve(self, cpus: usize) -> Option<usize> {
         match self {
             ThreadCount::Exactly(n) => Some(n),
@@ -156,7 +157,8 @@ pub struct CpuList(pub Vec<u32>);
 impl FromStr for CpuList {
     type Err = ParseError;
 
-    /// Keeps the given order and drops duplicates. Also reads the kernel's `0-15:2/4` groups.
+    /// Reads numbers and ranges in the given order, without duplicates. Also reads the kernel's
+    /// groups: `0-15:2/4` is the first 2 of every 4 CPUs.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
             ParseError::new(text, "a list of CPUs or nodes is numbers and ranges: 0-3,8")
@@ -164,7 +166,7 @@ impl FromStr for CpuList {
         };
         let number = |t: &str| t.trim().parse::<u32>().ok().filter(|&n| n < MAX_CPUS);
         let mut cpus: Vec<u32> = Vec::new();
-        // Counts CPUs of all ranges together, because a short text can repeat the same million.
+        // CPUs of all ranges together, because a short text can repeat a range of a million.
         let mut named = 0;
         for entry in text.trim().split(',') {
             let (range, group) = entry.split_once(':').unwrap_or((entry, "1/1"));
@@ -189,7 +191,7 @@ impl FromStr for CpuList {
 }
 
 impl fmt::Display for CpuList {
-    /// Writes the kernel's notation: runs of consecutive numbers as ranges.
+    /// Writes the kernel's notation, in which consecutive numbers are a range: `0-3,8`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut start = 0;
         for i in 0..self.0.len() {

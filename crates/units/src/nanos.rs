@@ -28,7 +28,7 @@ impl Nanos {
         Nanos(ms * 1e6)
     }
 
-    /// The length in seconds.
+    /// This length of time in seconds.
     pub fn secs(self) -> f64 {
         self.0 / 1e9
     }
@@ -127,8 +127,8 @@ impl FromStr for Nanos {
     }
 }
 
-/// Reads a time that is usually short. A number above 0 without a unit is an error, because its
-/// unit is ambiguous.
+/// Reads a time for options whose values are usually below a second. A number above 0 without a
+/// unit is an error, because seconds are rarely meant.
 pub fn short_time(text: &str) -> Result<Nanos, ParseError> {
     let time: Nanos = text.parse()?;
     let bare = split_number(text).is_some_and(|(number, unit)| unit.is_empty() && number > 0.0);

@@ -1,9 +1,9 @@
-//! Numbers and counts in the form for people.
+//! Numbers and counts as text for people.
 
 use std::fmt;
 
-/// `value` with at most three significant digits and no exponent. More digits mean nothing on a
-/// shared machine.
+/// `value` with at most three significant digits and no exponent. Measurements on a shared machine
+/// are not more precise.
 pub fn significant(value: f64) -> String {
     match value.abs() {
         a if !a.is_finite() => "-".to_owned(),
@@ -25,14 +25,15 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A count with its noun, which takes an `s` unless the count is 1: `1 point`, `2 points`.
+/// `count` and `noun` as text, with an `s` unless the count is 1: `1 point`, `2 points`.
 pub fn counted(count: impl fmt::Display, noun: &str) -> String {
     let count = count.to_string();
     let plural = if count == "1" { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
 
-/// Splits `1.5 GiB` into its number and the rest; `None` if it does not start with a finite number.
+/// Splits a text such as `1.5 GiB` into its number and the trimmed rest. `None` if the text does
+/// not start with a finite number.
 pub(super) fn split_number(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text

@@ -1,9 +1,9 @@
-//! Errors about invalid texts, and readers that return them.
+//! The error for text that cannot be parsed, and parsers that return this error.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// An invalid text of a quantity: the given text and the allowed ones.
+/// An error about text that is no valid value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     /// The given text.
@@ -17,7 +17,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    /// Error about `given`. `allowed` describes valid values.
+    /// An error about the text `given`. `allowed` describes valid values.
     pub fn new(given: &str, allowed: impl Into<String>) -> Self {
         Self {
             given: given.to_owned(),
@@ -43,8 +43,8 @@ impl ParseError {
         }
     }
 
-    /// Error about `given`, which is none of the `known` names of a `kind`. Suggests the nearest
-    /// name.
+    /// An error about `given`, which is none of the `known` names of a `kind`. The example is the
+    /// known name most similar to `given`, or else the first one.
     pub fn unknown_name(given: &str, known: &[&str], kind: &str) -> Self {
         let nearest = nearest_name(given, known);
         let hint = nearest
@@ -55,7 +55,7 @@ impl ParseError {
     }
 }
 
-/// Reader for options: a whole number from `least` to `most`.
+/// A parser of an option's value: a whole number from `least` to `most`.
 pub fn whole_number<T: TryFrom<u64>>(
     least: u64,
     most: u64,
@@ -74,7 +74,7 @@ pub fn whole_number<T: TryFrom<u64>>(
     }
 }
 
-/// Reader for options with unusual values. Its errors suggest `example`.
+/// A parser of an option's value whose errors suggest `example` instead of the type's own example.
 pub fn read_like<T: FromStr<Err = ParseError>>(
     example: &'static str,
 ) -> impl Fn(&str) -> Result<T, ParseError> + Clone + Send + Sync + 'static {
@@ -86,7 +86,7 @@ pub fn read_like<T: FromStr<Err = ParseError>>(
 
 /// The known name that is most similar to `given`; `None` if no name is similar.
 pub fn nearest_name<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
-    // Measure and threshold are those that clap uses for options.
+    // The similarity measure and the threshold are those of clap for misspelt options.
     let likeness = |name: &&str| strsim::jaro(&given.to_ascii_lowercase(), name);
     let best = known
         .iter()

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Range of plausible rates of a memory. Other rates are taken for typing errors.
+/// Range of plausible memory bandwidths in bytes per second. Others count as typing errors.
 const RATES: std::ops::RangeInclusive<f64> = 1e6..=100e12;
 
 /// Data moved per second, in bytes.
@@ -20,7 +20,7 @@ const RATES: std::ops::RangeInclusive<f64> = 1e6..=100e12;
 pub struct BytesPerSecond(pub f64);
 
 impl BytesPerSecond {
-    /// The rate in decimal gigabytes (10^9 bytes) per second, the unit of tables.
+    /// The rate in decimal gigabytes (10^9 bytes) per second, the unit in printed tables.
     pub fn gigabytes(self) -> f64 {
         self.0 / 1e9
     }
@@ -30,7 +30,7 @@ impl FromStr for BytesPerSecond {
     type Err = ParseError;
 
     /// Reads a size with or without `/s`: `204.8GB/s` or `25GB`. A number without a unit is in
-    /// GB/s, the unit of tables.
+    /// GB/s, the unit in printed tables.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
             ParseError::new(
@@ -65,7 +65,7 @@ impl fmt::Display for BytesPerSecond {
 pub struct Hertz(pub f64);
 
 impl Hertz {
-    /// Number of periods in `time`.
+    /// Number of cycles of this frequency in `time`.
     pub fn cycles_in(self, time: Nanos) -> f64 {
         self.0 * time.secs()
     }

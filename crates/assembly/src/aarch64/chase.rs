@@ -1,16 +1,16 @@
-//! Pointer chases.
+//! Pointer chases: 1 to 32 walkers, with and without payload.
 
 use super::pieces::counted_loop;
 use crate::text::{each, repeat};
 
-/// Walkers with a register of their own.
+/// Number of walkers whose positions are in registers.
 const IN_REGISTERS: usize = 24;
 
-/// A chase of `walkers`, with or without the words behind the pointers. Each hop of a walker needs
-/// the previous one.
+/// The chase of `walkers` walkers. Each hop of a walker needs the result of its previous hop. With
+/// `payload`, the word after each pointer is also loaded, and added up in `x2`.
 ///
-/// The positions of walkers without a register stay in the call. The store buffer forwards them,
-/// which costs about 5 cycles more per hop. That is far below a miss.
+/// The positions of further walkers are in the call structure. The store buffer forwards them,
+/// which adds about 5 cycles to a hop. This is far below the time of a cache miss.
 pub(super) fn chase(walkers: usize, payload: bool) -> String {
     let registers = || (4..=17).chain(19..=28).take(walkers);
     let hop = |r: u32| {
@@ -25,7 +25,7 @@ pub(super) fn chase(walkers: usize, payload: bool) -> String {
     let hops = format!("{}\n{in_call}", each(registers(), hop));
     let hops = repeat(if walkers == 1 { 64 } else { 8 }, &hops);
     let hops = counted_loop(2, "x1", &hops);
-    // The positions come first in the call.
+    // The positions are at the start of the call structure.
     let load = each(registers(), |register| format!("ldr x{register}, [x3], 8"));
     let store = load.replace("ldr", "str");
     format!(

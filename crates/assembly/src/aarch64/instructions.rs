@@ -1,8 +1,9 @@
-//! Instructions, each timed alone.
+//! Kernels that time single instructions.
 //!
-//! In a text, `%` goes four times through the digits 0 to 7: eight registers, or eight words of the
-//! scratch memory at `x2`. No instruction of a throughput kernel reads its destinations, except an
-//! increment of memory. For latency, each needs the previous result.
+//! A kernel repeats the text of an instruction 32 times, with `%` replaced by the digits 0 to 7 in
+//! turn. The digits number eight registers or eight words of the scratch memory at `x2`. In
+//! throughput kernels no instruction reads a result, except increments of memory. In latency
+//! kernels each instruction needs the previous result.
 
 use super::features::{LSE, SVE};
 use super::pieces::{counted_loop, extended};
@@ -10,12 +11,13 @@ use crate::architecture::{Feature, InstructionRow};
 use crate::instruction::Instruction;
 use crate::text::each;
 
-/// Repetitions in an iteration of the loop.
+/// Repetitions of the instruction in an iteration of the loop.
 const REPETITIONS: usize = 32;
 
-/// The row of `instruction`, or of several that are timed together. `back` is timed as well, but
-/// not shown. `around` comes before the loop, first in every iteration, and after the loop. A count
-/// and a branch per iteration are timed too. The extension of `needs` has the name of its check.
+/// The table row for `instruction`, which may be several instructions that are timed together.
+/// `back` is timed too, but not shown in lists. The texts of `around` are executed before the loop,
+/// at the start of every iteration, and after the loop. The count and branch of each iteration are
+/// also timed. The check of `needs` has the assembler's name of the extension.
 fn row(needs: Option<Feature>, around: [&str; 3], instruction: &str, back: &str) -> InstructionRow {
     let [start, restore, end] = around;
     let digits = ["0", "1", "2", "3", "4", "5", "6", "7"].into_iter().cycle();
@@ -33,38 +35,41 @@ fn row(needs: Option<Feature>, around: [&str; 3], instruction: &str, back: &str)
     }
 }
 
-/// `instruction` alone.
+/// The table row for `instruction`, which needs only the baseline.
 fn alone(instruction: &str) -> InstructionRow {
     row(None, [""; 3], instruction, "")
 }
 
-/// Throughput of one instruction and latency of another.
+/// The table rows for throughput and latency, with the texts `throughput` and `latency`.
 fn both(throughput: &str, latency: &str) -> [InstructionRow; 2] {
     [alone(throughput), alone(latency)]
 }
 
-/// Like [`both`]; `start` comes before the loop for latency.
+/// Like [`both`], with `start` executed before the loop of the latency kernel.
 fn chained(throughput: &str, start: &str, latency: &str) -> [InstructionRow; 2] {
     [alone(throughput), row(None, [start, "", ""], latency, "")]
 }
 
-/// Copies of a register that never changes, and moves to and fro between two registers, because
-/// some cores do nothing for a copy of a register to itself.
+/// The rows of a move. Throughput copies a register that never changes. Latency moves a value
+/// `there` and `back` between two registers, because some cores eliminate a copy to the same
+/// register.
 fn moves(copy: &str, there: &str, back: &str) -> [InstructionRow; 2] {
     [alone(copy), row(None, [""; 3], there, back)]
 }
 
-/// `instruction` of SVE, and `back`.
+/// The table row for an instruction of SVE. `back` is timed too, but not shown.
 fn sve(instruction: &str, back: &str) -> InstructionRow {
     row(Some(SVE), [""; 3], instruction, back)
 }
 
-/// Inserts into element 1: of eight vectors, and of one. An insertion keeps the other elements.
+/// The rows of an insertion into element 1: of eight vectors in turn for throughput, of one vector
+/// for latency. Each insertion depends on the previous one into the same vector, because it keeps
+/// the other elements.
 fn insert(element: &str, from: &str) -> [InstructionRow; 2] {
     ["v2%", "v0"].map(|vector| alone(&format!("ins {vector}.{element}[1], {from}")))
 }
 
-/// Extracts element 1. The first one would be a plain move.
+/// The rows of an extraction of element 1. An extraction of element 0 would be a plain move.
 fn extract(to: &str, element: &str) -> [InstructionRow; 2] {
     [alone(&format!("umov {to}, v0.{element}[1]")), ONE_WAY]
 }
@@ -78,39 +83,40 @@ const NO_STRING_LOAD: InstructionRow = none("there is no string load");
 const NOT_THIS_WIDE: InstructionRow =
     none("vectors have 128 bits, or with SVE the processor's own length");
 
-/// No row, for `reason`.
+/// A row without a kernel, for the reason `reason`.
 const fn none(reason: &'static str) -> InstructionRow {
     InstructionRow::Unsupported(reason)
 }
 
-/// Throughput and latency of every instruction.
+/// The throughput and latency rows of every instruction.
 pub(super) fn rows() -> Vec<[InstructionRow; 2]> {
     Instruction::ALL.into_iter().map(rows_of).collect()
 }
 
-/// Throughput and latency of `instruction`.
+/// The throughput and latency rows of `instruction`.
 fn rows_of(instruction: Instruction) -> [InstructionRow; 2] {
     use Instruction::*;
     match instruction {
         Move => moves("mov x1%, x3", "mov x3, x4", "mov x4, x3"),
         Add => chained("add x1%, x3, x4", "mov x4, 3", "add x3, x3, x4"),
-        // Eight counters would be eight chains, so all add to the same register.
+        // All additions read one register. Increments of eight registers would be eight chains.
         Increment => both("add x1%, x3, 1", "add x3, x3, 1"),
         Multiply => chained("mul x1%, x3, x4", "mov x3, 3\nmov x4, 5", "mul x3, x3, x4"),
-        // For latency, the word at x2 is its own address.
+        // In the latency kernel, the word at x2 contains its own address.
         Load => chained("ldr x1%, [x2, 8 * %]", "str x2, [x2]", "ldr x2, [x2]"),
         Store => both("str x3, [x2, 8 * %]", "str x3, [x2]\nldr x3, [x2]"),
         IncrementMemory => both(
             "ldr x1%, [x2, 8 * %]\nadd x1%, x1%, 1\nstr x1%, [x2, 8 * %]",
             "ldr x3, [x2]\nadd x3, x3, 1\nstr x3, [x2]",
         ),
-        // The stack pointer stays a multiple of 16, which the processor demands of every access
-        // through it. Each iteration restores it. 512 B below the caller's stack are used.
+        // The stack pointer stays a multiple of 16, because the processor requires that for
+        // accesses through it. Each iteration restores the stack pointer. The pushes use 512 B
+        // below the caller's stack.
         Push => {
             let around = ["sub sp, sp, 512", "add sp, sp, 512", "add sp, sp, 512"];
             [row(None, around, "str x3, [sp, -16]!", ""), THROUGH_STACK]
         }
-        // The popped words have not been written.
+        // The popped words have never been written.
         Pop => {
             let around = ["", "sub sp, sp, 512", ""];
             [row(None, around, "ldr x1%, [sp], 16", ""), THROUGH_STACK]
@@ -119,7 +125,7 @@ fn rows_of(instruction: Instruction) -> [InstructionRow; 2] {
             ["x1%", "x3"].map(|to| alone(&format!("str x3, [sp, -16]!\nldr {to}, [sp], 16")))
         }
         LoadString8 | LoadString16 | LoadString32 | LoadString64 => [NO_STRING_LOAD; 2],
-        // Moves between kinds of registers clear the rest of their destination.
+        // A move to a vector register clears the rest of the register.
         ToVector32 => [alone("fmov s2%, w3"), ONE_WAY],
         ToVector64 => [alone("fmov d2%, x3"), ONE_WAY],
         FromVector32 => [alone("fmov w1%, s0"), ONE_WAY],
@@ -145,12 +151,12 @@ fn rows_of(instruction: Instruction) -> [InstructionRow; 2] {
         }
         VectorAdd128 => both("add v2%.2d, v0.2d, v1.2d", "add v0.2d, v0.2d, v1.2d"),
         VectorAddAny => ["z2%", "z0"].map(|to| sve(&format!("add {to}.d, z0.d, z1.d"), "")),
-        // A fence has nothing to order except the previous fence.
+        // There is no memory access between fences, so a fence only orders the previous one.
         FenceLoad => [alone("dmb ishld"), NO_RESULT],
         FenceStore => [alone("dmb ishst"), NO_RESULT],
         FenceFull => [alone("dmb ish"), NO_RESULT],
-        // Adds 0 to a word of the stack. With acquire and release, it orders earlier and later
-        // accesses.
+        // An atomic addition of 0 to a word of the stack. Its acquire and release semantics order
+        // earlier and later accesses.
         FenceLocked => {
             let around = ["sub sp, sp, 16", "", "add sp, sp, 16"];
             let add = row(Some(LSE), around, "ldaddal xzr, x3, [sp]", "");

@@ -1,13 +1,13 @@
-//! Locks and hand-offs.
+//! Operations on shared words, and hand-offs of a line between two threads.
 //!
-//! Atomic operations acquire and release, like those of x86 and like the standard library's
-//! defaults.
+//! Atomic operations have acquire and release semantics, like those of x86.
 
 use super::features::{BASELINE, LSE};
 use super::pieces::extended;
 use crate::architecture::{HandOffs, Locks};
 
-/// The implementations: load and store exclusive, and single instructions since Armv8.1.
+/// The two implementations: loops of load-exclusive and store-exclusive, and the atomic
+/// instructions of Armv8.1 (LSE).
 pub(super) fn locks() -> Vec<Locks> {
     let fence = "ldr x11, [x2]\nadd x11, x11, 1\nstr x11, [x2]\ndmb ish";
     let add = "ldaxr x11, [x2]\nadd x11, x11, 1\nstlxr w12, x11, [x2]\ncbnz w12, 7f";
@@ -36,35 +36,37 @@ pub(super) fn locks() -> Vec<Locks> {
     vec![exclusive, single]
 }
 
-/// Does `attempt` until it succeeds.
+/// A lock kernel whose operation is `attempt`, repeated until it succeeds.
 fn simple(attempt: &str) -> String {
     kernel("", attempt, "", "", "")
 }
 
-/// Loads the word to x12 and adds 1 to it in x13. `attempt` swaps them. If it fails, it has already
-/// loaded the new value to x11.
+/// The compare-and-swap kernel. It loads the word to x12 and puts the word plus 1 into x13.
+/// `attempt` replaces x12 by x13 in memory. A failed attempt leaves the current value in x11.
 fn compare_and_swap(prepare: &str, attempt: &str) -> String {
     let first = format!("ldr x12, [x2]\nadd x13, x12, 1\n{prepare}");
     kernel(&first, attempt, "mov x12, x11\nadd x13, x12, 1", "", "")
 }
 
-/// Takes the lock by `attempt`, an exchange with x12 = 1. Polls the lock while it is taken.
-/// Releases it by a store with release.
+/// The spin-lock kernel. `attempt` takes the lock by exchanging it with x12 = 1. While the lock is
+/// taken, it is polled. A store-release frees it.
 fn spin_lock(attempt: &str) -> String {
     let guarded = "ldr x11, [x2, 8]\nadd x11, x11, 1\nstr x11, [x2, 8]";
     let poll = "ldr x11, [x2]\ncbnz x11, 7b";
     kernel("mov x12, 1", attempt, poll, guarded, "stlr xzr, [x2]")
 }
 
-/// A lock kernel. An operation is `first`, then `attempt` until it succeeds, then `then`. `give`
-/// comes after the additions inside. `attempt` jumps to `7f` if it fails, and `again` comes before
-/// further ones. The timing covers the operation, all additions, and a compare and branch for each.
+/// A lock kernel. An operation executes `first`, `attempt` until it succeeds, `then`, the additions
+/// inside, and `give`. `attempt` jumps to `7f` if it fails, and `again` precedes every further
+/// attempt. The timing covers the operation, all additions, and a compare and branch for each
+/// addition.
 ///
-/// The loops of additions come first in the line on which the loop starts. Further tries start on a
-/// line of their own. So no short loop straddles two lines. The first operation enters at 2.
+/// No short loop straddles two lines of the instruction cache. For this, the loops of additions are
+/// at the start of the kernel's loop, and further attempts start on a new line. The kernel enters
+/// its loop at label 2.
 ///
-/// A failed try is counted and followed by `isb`, which waits for tens of cycles, like `pause` on
-/// x86. `yield` does nothing on processors without hardware threads.
+/// A failed attempt is counted and followed by `isb`, which waits for tens of cycles, like `pause`
+/// on x86. `yield` would do nothing on processors without hardware threads.
 fn kernel(first: &str, attempt: &str, again: &str, then: &str, give: &str) -> String {
     let retry = attempt.replace("7f", "7b");
     let retry = format!(".p2align 6, 0xcc\n7:\nadd x9, x9, 1\nisb\n{again}\n{retry}\nb 8b");
@@ -80,8 +82,8 @@ fn kernel(first: &str, attempt: &str, again: &str, then: &str, give: &str) -> St
     )
 }
 
-/// The hand-offs. Each jumps to 3 if the value is not there yet. A store depends on the branch
-/// before it, and therefore cannot pass the load.
+/// The hand-off kernels. A hand-off jumps to label 3 if the awaited value has not arrived. The
+/// store of the answer depends on this branch, and therefore cannot pass the load.
 pub(super) fn hand_offs() -> HandOffs {
     let load = "ldr x11, [x2]\ncmp x11, x6\nb.ne 3b";
     let swap = "ldaxr x11, [x2]\ncmp x11, x6\nb.ne 3b\nstlxr w12, x8, [x2]\ncbnz w12, 3b";
@@ -93,7 +95,8 @@ pub(super) fn hand_offs() -> HandOffs {
     }
 }
 
-/// Waits for `x6` in the word at `x2`, then answers with `x8`, by `answer`.
+/// The hand-off kernel that tries `answer` until it succeeds. `answer` replaces the value `x6` by
+/// `x8` in the word at `x2`, or jumps to label 3.
 fn hand_off(answer: &str) -> String {
     format!(
         "ldp x2, x6, [x0, <word>]\nldp x3, x7, [x0, <iterations>]\nb 2f\n.p2align 6, 0xcc\n\

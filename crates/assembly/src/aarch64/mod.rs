@@ -1,6 +1,7 @@
 //! AArch64: general registers, Advanced SIMD, SVE.
 //!
-//! All kernels follow AAPCS64: `x0` is the argument. Registers by use:
+//! All kernels follow the calling convention AAPCS64, so `x0` is the address of the call structure.
+//! This table has the uses of registers by kind of kernel:
 //!
 //! | register | streams | chases | locks | hand-offs | instructions |
 //! |---|---|---|---|---|---|
@@ -26,16 +27,17 @@
 //! | v31 | operand | unused | unused | unused | free |
 //! | p0 | elements to process (SVE) | unused | unused | unused | unused |
 //!
-//! Free registers of streams are taken by need: data from x14 on, sums from x8, the operand from
-//! x12, further streams from x6, addresses to prefetch from x9, the distance from x12. SVE counts
-//! streams from x12 on, and has the distance in x17. A taken register is replaced by a free one.
+//! Streaming kernels allocate free registers as needed: data from x14 on, sums from x8, the operand
+//! from x12, further streams from x6. Addresses to prefetch are allocated from x9 on, the prefetch
+//! distance from x12. With SVE, streams are allocated from x12 on, and the distance is in x17. If a
+//! register is taken, the next free one is used.
 //!
-//! Kernels clobber the flags and every register they use, except those marked as saved. The
-//! calibrating loops use x0 to x4. x18 belongs to the platform. Only the low halves of v8 to v15
-//! would have to be kept, so SVE also avoids z8 to z15.
+//! Kernels clobber the flags and all registers that they use, except the registers marked as saved.
+//! The calibration loops use x0 to x4. x18 belongs to the platform. The low halves of v8 to v15
+//! belong to the caller, so SVE kernels do not use z8 to z15.
 //!
-//! Every loop starts on a line of the instruction cache. The code jumps over the gap before it,
-//! which is filled with fixed bytes. So the digest does not depend on an assembler's padding.
+//! Every loop starts on a line of the instruction cache. The code jumps over the gap before the
+//! loop. Fixed bytes fill the gap, so that the digest does not depend on the assembler's padding.
 
 mod chase;
 mod features;
@@ -52,10 +54,10 @@ use crate::architecture::{Architecture, MAX_WALKERS, Reading};
 use crate::text::{each, lines, repeat};
 use pieces::counted_loop;
 
-/// Everything that AArch64 can run.
+/// All kernels and tables for AArch64.
 pub(crate) fn architecture() -> Architecture {
     let chase = |payload| (1..=MAX_WALKERS).map(move |walkers| chase::chase(walkers, payload));
-    // Four registers in turn, for cores that do not rename.
+    // The results go to four registers in turn, for cores without register renaming.
     let independent = each(1..=4, |to| format!("add x{to}, x0, x0"));
     let vector_bytes = ".arch_extension sve\ncntb x0\nret\n.arch_extension nosve";
     let zero_block = "mrs x0, dczid_el0\nret";
@@ -80,7 +82,7 @@ pub(crate) fn architecture() -> Architecture {
     }
 }
 
-/// `start`, then x0 iterations of `body`. It touches registers only.
+/// A calibration kernel: `start`, then x0 iterations of `body`, which must only use registers.
 fn calibration(start: &str, body: &str) -> String {
     lines([start, "b 2f", &counted_loop(2, "x0", body), "ret"])
 }

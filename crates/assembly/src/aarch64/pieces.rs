@@ -1,17 +1,18 @@
-//! Pieces of text that several kinds of kernels share.
+//! Assembly text that several kinds of kernels share.
 
-/// A loop at `label` that ends when `counter` is 0.
+/// A loop of `body` at `label`, aligned to a line. It decrements `counter` and ends at 0.
 pub(super) fn counted_loop(label: u32, counter: &str, body: &str) -> String {
     let end = format!("subs {counter}, {counter}, 1\nb.ne {label}b");
     format!(".p2align 6, 0xcc\n{label}:\n{body}\n{end}")
 }
 
-/// `text` with instructions of an extension. Other texts cannot use these by mistake.
+/// `text` with the instructions of an extension enabled. They are disabled again after `text`, so
+/// that no other text uses them by mistake.
 pub(super) fn extended(extension: &str, text: &str) -> String {
     format!(".arch_extension {extension}\n{text}\n.arch_extension no{extension}")
 }
 
-/// `template` with `numbers` in place of its `%`, in turn and from the start again.
+/// `template` with each `%` replaced by the next of `numbers`, which repeat cyclically.
 pub(super) fn fill(template: &str, numbers: &[u32]) -> String {
     let mut numbers = numbers.iter().cycle();
     let mut text = String::new();

@@ -1,52 +1,53 @@
-//! Descriptions of the sets: registers and instructions.
+//! Descriptions of the register sets: registers and instructions.
 
-/// Description of a set. In an instruction, `%` is the number of a register.
+/// Description of a register set. In the text of an instruction, `%` stands for the number of a
+/// register.
 #[derive(Debug)]
 pub(super) struct Registers {
-    /// Bytes of a register; `None` if the processor chooses.
+    /// Bytes of a register; `None` if the processor chooses the length.
     pub bytes: Option<u64>,
-    /// Registers of words.
+    /// Registers and instructions for 64-bit words.
     pub words: Data,
-    /// Registers of doubles.
+    /// Registers and instructions for doubles.
     pub doubles: Data,
-    /// Fills a register with the low byte of the pattern.
+    /// Instructions that fill a register with copies of the low byte of the pattern.
     pub byte: &'static str,
-    /// Clears a register.
+    /// Instruction that clears a register.
     pub zero: &'static str,
     pub xor: &'static str,
     pub add_words: &'static str,
-    /// Stores the sum of a register's words as checksum.
+    /// Instructions that add up the words of a register and store the sum as the checksum.
     pub total: &'static str,
     pub multiply: &'static str,
-    /// Addition of doubles.
+    /// Instruction that adds doubles.
     pub add: &'static str,
-    /// Orders the non-temporal stores of a kernel before later stores.
+    /// Instruction that orders the non-temporal stores of a kernel before later stores.
     pub fence: &'static str,
-    /// Prefetch of the line at `@`. `#` stands for the hint.
+    /// Prefetch instruction. `@` stands for the address, `#` for the hint.
     pub prefetch: &'static str,
-    /// Reason why there are no string instructions; `None` if there are.
+    /// Reason why the set has no string instructions; `None` if it has them.
     pub no_strings: Option<&'static str>,
-    /// Reason why no instruction zeroes lines.
+    /// Reason why the set has no instruction that zeroes lines; `None` if it has one.
     pub no_zeroing: Option<&'static str>,
-    /// Reason why the C library's functions are not listed.
+    /// Reason why the C library's functions are not listed with this set; `None` if they are.
     pub no_library: Option<&'static str>,
 }
 
-/// Instructions that fill and empty registers of one kind. `@` is the address. Each `%` of an
-/// access stands for the next register, whose words come next in memory.
+/// Loads and stores of one kind of registers. `@` stands for the address. Each `%` stands for the
+/// next register, whose words are next in memory.
 #[derive(Debug)]
 pub(super) struct Data {
-    /// True for general registers, which kernels also need for addresses.
+    /// True for general registers. Kernels also need these for addresses.
     pub general: bool,
     pub load: &'static str,
     pub load_nt: &'static str,
     pub store: &'static str,
     pub store_nt: &'static str,
-    /// Fills a register with the pattern.
+    /// Instructions that fill a register with the pattern.
     pub pattern: &'static str,
 }
 
-/// General registers. Doubles are in the scalar floating-point registers.
+/// The set of general registers. Its doubles are in the scalar floating-point registers.
 pub(super) const SCALAR: Registers = Registers {
     bytes: Some(8),
     words: Data {
@@ -80,7 +81,7 @@ pub(super) const SCALAR: Registers = Registers {
     no_library: None,
 };
 
-/// One word of each line. Wider loads would load more.
+/// The set for operations on one word of each line. All other loads of the sets are wider.
 pub(super) const ONE_WORD: Registers = Registers {
     words: Data {
         load: "ldr x%, @",
@@ -98,7 +99,7 @@ const QUADS: Data = Data {
     pattern: "ldr x12, [x0, <pattern>]\ndup v%.2d, x12",
 };
 
-/// 128-bit registers of Advanced SIMD.
+/// The set of 128-bit registers of Advanced SIMD.
 pub(super) const NEON: Registers = Registers {
     bytes: Some(16),
     words: QUADS,
@@ -125,7 +126,7 @@ const VECTORS: Data = Data {
     pattern: "ldr x14, [x0, <pattern>]\nmov z%.d, x14",
 };
 
-/// SVE registers, 16 to 256 B.
+/// The set of SVE registers, which have 16 to 256 B.
 pub(super) const SVE: Registers = Registers {
     bytes: None,
     words: VECTORS,

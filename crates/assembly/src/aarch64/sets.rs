@@ -1,11 +1,11 @@
-//! The sets of registers by rising width.
+//! The register sets of AArch64 by rising width.
 
 use super::features::{BASELINE, SIMD, SVE_FOR_BLOCKS};
 use super::registers::{NEON, Registers, SCALAR, SVE};
 use super::streams::row;
 use crate::architecture::{Bits, Feature, Set};
 
-/// The sets by rising width.
+/// The register sets by rising width.
 pub(super) fn sets() -> Vec<Set> {
     let set = |id, bits, needs: Feature, registers: &'static Registers| Set {
         id,

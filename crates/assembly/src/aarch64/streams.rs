@@ -1,8 +1,8 @@
-//! Streaming kernels: the accesses of an iteration, from a set and a contract.
+//! Streaming kernels. The accesses of an iteration follow from a register set and a contract.
 //!
-//! Loads whose values are not used all go to the same registers. Each load renames them, so none
-//! waits for another. Copies and calculations use several registers per group, so that loads run
-//! ahead of the stores.
+//! Loads whose values are not used all have the same destination registers. Register renaming keeps
+//! the loads independent. Copies and calculations use several registers per group, so that loads
+//! run ahead of the stores.
 
 use super::pieces::{extended, fill};
 use super::registers::{ONE_WORD, Registers};
@@ -13,14 +13,14 @@ use crate::contract::{BLOCK_BYTES, CodeOrigin, Contract, Does, Policy};
 use crate::text::{each, lines};
 use std::ops::Range;
 
-/// Register of a piece's place in the first stream.
+/// Number of the register that holds the position of a piece in the first stream.
 const POSITION: u32 = 4;
-/// Register of the length of SVE vectors in bytes.
+/// Number of the register that holds the length of SVE vectors in bytes.
 const LENGTH: u32 = 10;
-/// Bytes of the shortest SVE vectors.
+/// Length of the shortest SVE vectors in bytes.
 const SHORTEST: u64 = 16;
 
-/// The row of a set for `contract`.
+/// The table row of a register set for `contract`.
 pub(super) fn row(set: &Registers, contract: &Contract) -> Row {
     let row = match (contract.origin, contract.policy) {
         (CodeOrigin::CLibrary, _) => set.no_library.map_or(Ok(Row::CLibrary), Err),
@@ -32,29 +32,29 @@ pub(super) fn row(set: &Registers, contract: &Contract) -> Row {
     row.unwrap_or_else(Row::Unsupported)
 }
 
-/// A kernel that is being written. Registers are numbers.
+/// A kernel that is being generated. Registers are given by their numbers.
 struct Kernel<'a> {
     set: &'a Registers,
     contract: &'a Contract,
     order: Order,
     load: &'static str,
     store: &'static str,
-    /// Registers of a stream that are accessed together.
+    /// Number of registers of a stream that are accessed together.
     group: usize,
-    /// Data. A second stream's come after the first one's.
+    /// Data registers: those of the first stream, then those of the second.
     words: Vec<u32>,
     sums: Vec<u32>,
     operand: Vec<u32>,
-    /// Prefetch distance, if there is one.
+    /// Register of the prefetch distance; empty if the kernel does not prefetch.
     distance: Vec<u32>,
-    /// Registers that the accesses of each stream are counted from.
+    /// Base register of each stream, to which the offsets of accesses are added.
     bases: Vec<u32>,
-    /// Address to be prefetched in each stream.
+    /// Register of the address to prefetch in each stream.
     ahead: Vec<u32>,
 }
 
 impl<'a> Kernel<'a> {
-    /// The kernel of a set for `contract`; the reason if there is none.
+    /// The kernel of a register set for `contract`. The error is the reason why there is none.
     fn new(set: &'a Registers, contract: &'a Contract) -> Result<Self, &'static str> {
         let does = contract.does;
         let (set, data) = match does {
@@ -93,7 +93,7 @@ impl<'a> Kernel<'a> {
         let prefetched = usize::from(contract.prefetches) * contract.loads.max(1) as usize;
         let distance = order.take(prefetched.min(1), if vectors { 17 } else { 12 })?;
         let streams = contract.streams() as usize;
-        // Accesses to single registers do not reach far below a base.
+        // Loads and stores of single registers only allow small negative offsets.
         let single = registers(load).min(registers(store)) == 1;
         let bases = if vectors {
             order.taken.push(LENGTH);
@@ -128,7 +128,7 @@ impl<'a> Kernel<'a> {
         let (elements, longer) = if self.order.piece == BLOCK_BYTES {
             ("ptrue p0.d".to_owned(), 0)
         } else {
-            // A vector that is longer than a piece only has the elements of the piece.
+            // If a vector is longer than a piece, the predicate selects the elements of the piece.
             let count = self.order.piece / 8;
             let elements = format!("mov x14, {count}\nwhilelo p0.d, xzr, x14");
             (elements, vectors.ilog2())
@@ -139,7 +139,8 @@ impl<'a> Kernel<'a> {
         extended("sve", &self.kernel(&start, &pieces))
     }
 
-    /// The kernel that does `pieces`, after `start`.
+    /// The text of the kernel. `start` sets up registers, and `pieces` are variants of the loop's
+    /// body.
     fn kernel(&self, start: &str, pieces: &[String]) -> String {
         let operand = match self.contract.does {
             Does::Store | Does::Update => self.set.words.pattern,
@@ -165,7 +166,7 @@ impl<'a> Kernel<'a> {
         self.order.kernel(&start, pieces, &end)
     }
 
-    /// A piece with registers of `bytes`. Each line is prefetched before its first access.
+    /// The accesses to a piece with registers of `bytes` bytes. Lines are prefetched before use.
     fn fixed(&self, bytes: u64) -> String {
         let piece = self.order.piece;
         let size = self.group as u64 * bytes;
@@ -187,11 +188,12 @@ impl<'a> Kernel<'a> {
         lines([&self.find_ahead(), &self.find_bases(), &stretches])
     }
 
-    /// A piece with up to `count` SVE vectors. A block has one loop, which is unrolled for the
-    /// shortest vectors. Longer ones leave its body early, by branches that always go the same way.
+    /// The accesses to a piece of up to `count` SVE vectors. The body for a block is unrolled for
+    /// the shortest vectors. Processors with longer vectors leave it early, by predictable
+    /// branches.
     ///
-    /// Instructions reach eight vectors down and seven up from a base. A block uses both sides, and
-    /// shorter pieces only one.
+    /// The offset of an instruction is -8 to 7 vectors. Blocks use negative and positive offsets,
+    /// shorter pieces only positive ones.
     fn vectors(&self, count: u64) -> String {
         let block = self.order.piece == BLOCK_BYTES;
         let (below, reach) = if block { (8, 16) } else { (0, 8) };
@@ -222,7 +224,7 @@ impl<'a> Kernel<'a> {
         lines([&start, &groups, if block { "4:" } else { "" }])
     }
 
-    /// Offsets of `range` every `step` bytes, in the order of visits.
+    /// The offsets in `range`, `step` bytes apart, in the order of visits.
     fn visited(&self, range: Range<u64>, step: u64) -> Vec<u64> {
         let mut offsets: Vec<u64> = range.step_by(step as usize).collect();
         if self.order.down {
@@ -231,8 +233,8 @@ impl<'a> Kernel<'a> {
         offsets
     }
 
-    /// Sets the bases of all streams. If the order descends, single registers and short pieces of
-    /// SVE are counted from the start of a piece.
+    /// Instructions that set the base registers of all streams. If the order descends, single
+    /// registers and short pieces of SVE use the start of a piece as base.
     fn find_bases(&self) -> String {
         let base = self.bases[0];
         let piece = self.order.piece;
@@ -247,8 +249,8 @@ impl<'a> Kernel<'a> {
         lines([&first, &next_streams(before, &self.bases[1..])])
     }
 
-    /// Sets the addresses to be prefetched. The distance is negative if the order descends. It then
-    /// includes the piece, because the offsets of lines are positive.
+    /// Instructions that set the addresses to prefetch. If the order descends, the distance is
+    /// negative and includes the length of a piece, because the offsets of lines are positive.
     fn find_ahead(&self) -> String {
         each(&self.distance, |distance| {
             let first = self.ahead[0];
@@ -257,8 +259,9 @@ impl<'a> Kernel<'a> {
         })
     }
 
-    /// Prefetches lines of all loaded streams, or of the stored one if none is loaded. The
-    /// distance counts from the piece in every order, also by an index table.
+    /// Instructions that prefetch the lines of `range` in all loaded streams, or in the stored
+    /// stream if none is loaded. In every order, also by an index table, the distance is relative
+    /// to the current piece.
     fn prefetches(&self, range: Range<u64>) -> String {
         let (loads, stores) = (self.contract.loads, self.contract.stores);
         let stored = loads == 0 || self.contract.does == Does::Update;
@@ -275,8 +278,8 @@ impl<'a> Kernel<'a> {
         })
     }
 
-    /// The accesses to one group of registers. `first` counts registers from the piece's start, and
-    /// `address` gets a stream and a register of the group.
+    /// The accesses of one group of registers. `first` is the index of its first register in the
+    /// piece. `address` returns the operand for a stream and a register of the group.
     fn accesses(&self, first: usize, address: impl Fn(usize, usize) -> String) -> String {
         let transfer = |access: &str, data: &[u32], stream| {
             let size = registers(access);
@@ -314,7 +317,7 @@ impl<'a> Kernel<'a> {
             Does::Move => String::new(),
             Does::Scale => combine(set.multiply, words(0), operand),
             Does::Add => combine(set.add, words(0), words(1)),
-            // Two instructions, so two roundings.
+            // A multiplication and an addition, so that the result is rounded twice.
             Does::Triad => lines([
                 &combine(set.multiply, words(1), operand),
                 &combine(set.add, words(0), words(1)),
@@ -324,7 +327,8 @@ impl<'a> Kernel<'a> {
     }
 }
 
-/// `registers`, each one distance between streams above the one before.
+/// Instructions that set `registers` to the addresses of successive streams, from the register
+/// `before` on. x5 is the distance between streams.
 fn next_streams(mut before: u32, registers: &[u32]) -> String {
     each(registers, |&register| {
         let add = format!("add x{register}, x{before}, x5");
@@ -333,7 +337,7 @@ fn next_streams(mut before: u32, registers: &[u32]) -> String {
     })
 }
 
-/// Number of registers of an access.
+/// Number of registers in the text of an access.
 fn registers(access: &str) -> usize {
     access.matches('%').count()
 }

@@ -6,33 +6,33 @@ use crate::text::{each, lines};
 
 /// Bytes of a cache line.
 pub(super) const LINE: u64 = 64;
-/// Loads the fields of the call. Skips to label 3 for 0 blocks.
+/// Loads the fields of the call structure. For 0 blocks, jumps to label 3, the end of the kernel.
 pub(super) const FIELDS: &str = "ldr x3, [x0, <blocks>]\ncbz x3, 3f\n\
      ldp x1, x5, [x0, <lead>]\nldp x2, x4, [x0, <window>]";
-/// Labels of the loops of a kernel.
+/// Labels of the loops in a kernel, one loop for each length of SVE vectors.
 const LABELS: [u32; 5] = [2, 5, 6, 7, 8];
 
-/// The order in which a kernel visits the pieces of a window. `x4` is the start of a piece in the
-/// first stream, or its end if the order descends.
+/// The order in which a kernel visits the pieces of a window. `x4` is the start of the current
+/// piece in the first stream, or its end if the order descends.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Sets up the registers of the order.
+    /// Instructions before the loop that set up the registers of the order.
     enter: String,
-    /// Finds each piece of an iteration.
+    /// For each piece of an iteration, the instructions that set `x4` to the piece.
     places: Vec<String>,
-    /// Advances to the next iteration, from the end of the window (or table) to the first one.
+    /// Instructions that advance to the next iteration. They wrap at the end of window or table.
     step: String,
-    /// Stores the offset of the next iteration.
+    /// Instructions after the loop that store the offset of the next iteration.
     leave: &'static str,
     /// Bytes of a piece.
     pub piece: u64,
-    /// True if addresses descend.
+    /// True if the order goes from high to low addresses.
     pub down: bool,
-    /// General registers in use, besides x0 to x5.
+    /// General registers in use, in addition to x0 to x5.
     pub taken: Vec<u32>,
 }
 
-/// Makes `x3` count iterations of `bytes` instead of blocks.
+/// Instructions that convert the count in `x3` from blocks to iterations of `bytes` bytes.
 pub(super) fn count_iterations(bytes: u64) -> String {
     match (BLOCK_BYTES / bytes).ilog2() {
         0 => String::new(),
@@ -41,13 +41,13 @@ pub(super) fn count_iterations(bytes: u64) -> String {
 }
 
 impl Order {
-    /// The order of `visits` with `bytes` of each stream in an iteration; the reason if there is
-    /// none.
+    /// The order `visits`, with `bytes` bytes of each stream per iteration. The error is the reason
+    /// why there is none.
     ///
-    /// A step has no branch. The branch at the end of a nested loop would be mispredicted once per
-    /// pass, which costs several percent of an L1-sized pass. A step of a block takes three cycles.
-    /// That is below the five cycles for its loads with two 128-bit pairs per cycle. A step of a
-    /// shorter iteration takes two: it compares with the last position while it adds.
+    /// A step to the next iteration has no branch. The branch at the end of a nested loop would be
+    /// mispredicted once per pass, which costs several percent of an L1-sized pass. A step between
+    /// blocks takes three cycles. The loads of a block take at least five cycles, with two 128-bit
+    /// pairs per cycle. A step of a shorter iteration takes two cycles.
     pub(super) fn new(visits: AccessOrder, bytes: u64) -> Result<Self, &'static str> {
         let ascending = Self {
             enter: "add x2, x2, x1\nadd x4, x4, x1".into(),
@@ -98,8 +98,8 @@ impl Order {
         Ok(order)
     }
 
-    /// Takes `count` general registers: `first` and later ones, then the others, then callee-saved
-    /// ones.
+    /// Allocates `count` free general registers: from x`first` to x17, then from x6 on, then
+    /// callee-saved ones. The error is the reason if there are too few.
     pub(super) fn take(&mut self, count: usize, first: u32) -> Result<Vec<u32>, &'static str> {
         let mut any = (first..=17).chain(6..=17).chain(19..=28);
         let mut next = || {
@@ -110,11 +110,11 @@ impl Order {
         (0..count).map(|_| next()).collect()
     }
 
-    /// A kernel that does one of `pieces` to every piece: the first one for SVE vectors of 16 B,
-    /// the next for 32 B, and so on. The last one is for all others.
+    /// A kernel that does one of `pieces` to every piece of the walk. The first is for SVE vectors
+    /// of 16 B, the next for 32 B, and so on. The last one is for all other lengths.
     ///
-    /// Entry and exit cost about as much as a mispredicted branch, once per call. Memory is only
-    /// accessed between the loads of the call's fields and the stores to them.
+    /// Entry and exit cost about as much as a mispredicted branch, once per call. All accesses to
+    /// streams lie between the loads of the call's fields and the stores of the results.
     pub(super) fn kernel(&self, start: &str, pieces: &[String], end: &str) -> String {
         let last = LABELS[pieces.len() - 1];
         let choose = each((4..).zip(&LABELS[..pieces.len() - 1]), |(bit, label)| {
@@ -136,8 +136,8 @@ impl Order {
     }
 }
 
-/// Finds line `line` of the `all` lines of an iteration. Up to four entries of the table are loaded
-/// together.
+/// Instructions that set `x4` to line `line` of the `all` lines of an iteration. Up to four entries
+/// of the table are loaded together.
 fn place_of_line(line: u64, all: u64) -> String {
     let register = 8 + line % 4;
     let pair = |at| format!("ldp w{}, w{}, [x7, {}]", 8 + at % 4, 9 + at % 4, 4 * at);

@@ -1,4 +1,5 @@
-//! Instructions that store whole lines or more: strings (FEAT_MOPS, Armv8.8) and `dc zva`.
+//! Kernels with instructions that store whole lines or more: memory copy and set (FEAT_MOPS,
+//! Armv8.8), here called string instructions, and `dc zva`.
 
 use super::features::{MOPS, ZEROING};
 use super::pieces::extended;
@@ -8,7 +9,7 @@ use crate::architecture::Row;
 use crate::contract::{AccessOrder, Contract, Does};
 use crate::text::repeat;
 
-/// The row of a set for a contract of whole lines; the reason if there is none.
+/// The table row of a register set for a contract on whole lines. The error says why there is none.
 pub(super) fn row(set: &Registers, contract: &Contract) -> Result<Row, &'static str> {
     let (lacks, code) = match contract.does {
         _ if contract.prefetches => (None, Err("stores of whole lines need no prefetch")),
@@ -24,17 +25,17 @@ pub(super) fn row(set: &Registers, contract: &Contract) -> Result<Row, &'static 
 const NOT_WHOLE: Result<Row, &str> = Err("no instruction does this to whole lines");
 const PATTERN: &str = "ldr x12, [x0, <pattern>]";
 
-/// Stores the low byte of the pattern to a run.
+/// Stores the low byte of the pattern to a contiguous range.
 const SET: &str = "mov x9, x4\nmov x10, x6\n\
      setp [x9]!, x10!, x12\nsetm [x9]!, x10!, x12\nsete [x9]!, x10!, x12";
 
-/// Copies a run, forward only, as memcpy may.
+/// Copies a contiguous range in ascending order. The ranges may not overlap, like those of memcpy.
 const COPY: &str = "add x9, x4, x5\nmov x11, x4\nmov x10, x6\n\
      cpyfp [x9]!, [x11]!, x10!\ncpyfm [x9]!, [x11]!, x10!\ncpyfe [x9]!, [x11]!, x10!";
 
-/// String instructions for each run of iterations up to the end of the window. A program would not
-/// cut a run into pieces. `run` gets its start in the first stream in `x4`, and its bytes in `x6`.
-/// The code around it takes a few cycles.
+/// A kernel of string instructions. Each executes `run` on a contiguous range of iterations, up to
+/// the end of the window. Ordinary programs also do not split a range. `x4` is the start of the
+/// range in the first stream, and `x6` its length in bytes. The rest takes a few cycles.
 fn strings(contract: &Contract, start: &str, run: &str) -> Result<Row, &'static str> {
     match contract.visits {
         AccessOrder::Forward => {}
@@ -53,8 +54,8 @@ fn strings(contract: &Contract, start: &str, run: &str) -> Result<Row, &'static 
     Ok(Row::Needs(MOPS, extended("mops", &text)))
 }
 
-/// `dc zva` of blocks of 64, 32 or 16 B, as long as the processor says. Longer blocks leave a piece
-/// early, by branches that always go the same way.
+/// A kernel of `dc zva`, for processors that zero 64, 32 or 16 B at once. With longer blocks, the
+/// code leaves a piece early, by branches that always go the same way.
 fn zeros(contract: &Contract) -> Result<Row, &'static str> {
     let order = Order::new(contract.visits, contract.iteration)?;
     let (ascend, descend) = (

@@ -6,11 +6,11 @@ use crate::text::{each, lines, repeat};
 /// Registers of the walkers in order.
 const REGISTERS: [&str; 9] = ["r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12"];
 
-/// The chase of `walkers` walkers; with `payload`, the word 8 bytes behind each pointer is loaded
-/// too and added up in `r2`. Each hop of a walker needs the one before.
+/// The chase of `walkers` walkers. Each hop of a walker needs the result of its previous hop. With
+/// `payload`, the word 8 bytes after each pointer is also loaded, and added up in `r2`.
 ///
-/// The positions of the tenth and later walkers stay in the call. The store buffer forwards these
-/// positions. This costs a few cycles more per hop, which is far below a miss.
+/// The positions of the tenth and later walkers are in the call structure. The store buffer
+/// forwards them, which adds a few cycles to a hop. This is far below the time of a cache miss.
 pub(super) fn chase(walkers: usize, payload: bool) -> String {
     let held = &REGISTERS[..walkers.min(REGISTERS.len())];
     let hop = |at: &str| {

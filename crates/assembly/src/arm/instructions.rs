@@ -1,8 +1,8 @@
-//! Single instructions.
+//! Kernels that time single instructions.
 //!
-//! Throughput kernels use eight registers in turn, or one that nothing waits for. Latency kernels
-//! are one chain. Copies alternate between two registers, because some cores do nothing for a copy
-//! of a register to itself.
+//! Throughput kernels write eight registers in turn, or one register that no instruction reads.
+//! Latency kernels are one dependent chain. Their copies alternate between two registers, because
+//! some cores eliminate a copy of a register to itself.
 
 use super::sets::NEON;
 use super::walk::TO_LOOP;
@@ -11,7 +11,7 @@ use crate::architecture::InstructionRow::{self, Unsupported};
 use crate::instruction::Instruction;
 use crate::text::{each, lines, repeat};
 
-/// Reason why a move in one direction has no latency.
+/// Reason why a move in one direction has no latency kernel.
 const ONE_WAY: &str =
     "a chain of them needs a way back to the other registers: see to-vector-and-back";
 const THROUGH_STACK: &str = "one waits for another only through the stack pointer: see push-pop";
@@ -23,11 +23,11 @@ const NO_LOAD_FENCE: &str = "Armv7 has no fence for loads only: see fence-full";
 const NO_LOCKED_FENCE: &str =
     "atomic operations of Armv7 order nothing by themselves: see fence-full";
 
-/// General registers, and words of the scratch memory.
+/// Numbers of the general registers that `%` stands for, and of words of the scratch memory.
 const GENERAL: [u32; 8] = [4, 5, 6, 7, 8, 9, 10, 11];
-/// The upper half of the 128-bit registers.
+/// Numbers of the upper half of the 128-bit registers, which `%` stands for.
 const VECTORS: [u32; 8] = [8, 9, 10, 11, 12, 13, 14, 15];
-/// Doubles that every floating-point unit has and a callee may change.
+/// Numbers of the double registers that every floating-point unit has and a callee may change.
 const DOUBLES: [u32; 8] = [1, 2, 3, 4, 5, 6, 7, 1];
 
 /// Writes the rows of one instruction.
@@ -38,20 +38,20 @@ struct Writer {
     needs: Option<Feature>,
 }
 
-/// Parts of a kernel around its timed instructions.
+/// Instructions of a kernel around the timed ones.
 #[derive(Clone, Copy, Default)]
 struct Around {
-    /// Before the loop.
+    /// Executed before the loop.
     start: &'static str,
-    /// At the start of each iteration.
+    /// Executed at the start of each iteration.
     turn: &'static str,
-    /// After the loop.
+    /// Executed after the loop.
     end: &'static str,
 }
 
 impl Writer {
-    /// A kernel whose iterations do `text` 32 times, four times with each of `numbers` for `%`.
-    /// Each is `count` instructions.
+    /// A kernel whose iterations execute `text` 32 times: four times with each of `numbers` in
+    /// place of `%`. `count` is the number of instructions in `text`.
     fn row(self, around: Around, numbers: [u32; 8], text: &str, count: u32) -> InstructionRow {
         let all = each(numbers, |n| text.replace('%', &n.to_string()));
         let text = lines([
@@ -73,17 +73,18 @@ impl Writer {
         }
     }
 
-    /// With each general register, or word of the scratch memory, for `%`.
+    /// A kernel of `text`, with `%` replaced by the number of each general register, or of each
+    /// word of the scratch memory.
     fn general(self, text: &str) -> InstructionRow {
         self.row(Around::default(), GENERAL, text, 1)
     }
 
-    /// With the number of each double for `%`.
+    /// A kernel of `text`, with `%` replaced by the number of each double register.
     fn doubles(self, text: &str) -> InstructionRow {
         self.row(Around::default(), DOUBLES, text, 1)
     }
 
-    /// A chain that starts with `start`.
+    /// A latency kernel: a dependent chain of `text`. `start` is executed before the loop.
     fn chain(self, start: &'static str, text: &str) -> InstructionRow {
         self.row(
             Around {
@@ -97,12 +98,12 @@ impl Writer {
     }
 }
 
-/// The rows of every instruction.
+/// The throughput and latency rows of every instruction.
 pub(super) fn rows() -> Vec<[InstructionRow; 2]> {
     Instruction::ALL.into_iter().map(pair).collect()
 }
 
-/// Throughput and latency of `instruction`.
+/// The throughput and latency rows of `instruction`.
 fn pair(instruction: Instruction) -> [InstructionRow; 2] {
     let none = |reason| [Unsupported(reason), Unsupported(reason)];
     let w = |shown| Writer { shown, needs: None };
@@ -120,7 +121,7 @@ fn pair(instruction: Instruction) -> [InstructionRow; 2] {
             w("add r4, r3, r12").general("add r%, r3, r12"),
             w("add r3, r3, r12").chain("mov r12, #3", "add r3, r3, r12"),
         ],
-        // All add to the same register. Eight counters would be eight chains.
+        // All additions read one register. Increments of eight registers would be eight chains.
         Instruction::Increment => [
             w("add r4, r3, #1").general("add r%, r3, #1"),
             w("add r3, r3, #1").general("add r3, r3, #1"),
@@ -190,7 +191,7 @@ fn pair(instruction: Instruction) -> [InstructionRow; 2] {
         | Instruction::FromVector64
         | Instruction::Insert64
         | Instruction::Extract64 => none(NARROW),
-        // An insert keeps the other elements, so each needs the result before.
+        // An insertion keeps the other elements, so it depends on the previous insertion.
         Instruction::Insert8 => [
             neon("vmov.8 d1[1], r3").doubles("vmov.8 d%[1], r3"),
             neon("vmov.8 d0[1], r3").general("vmov.8 d0[1], r3"),
@@ -234,7 +235,7 @@ fn pair(instruction: Instruction) -> [InstructionRow; 2] {
         | Instruction::VectorAdd512
         | Instruction::VectorAddAny => none(NOT_THIS_WIDE),
         Instruction::FenceLoad => none(NO_LOAD_FENCE),
-        // A fence has nothing to order except the fence before it.
+        // There is no memory access between fences, so a fence only orders the previous one.
         Instruction::FenceStore => [w("dmb ishst").general("dmb ishst"), Unsupported(NO_RESULT)],
         Instruction::FenceFull => [w("dmb ish").general("dmb ish"), Unsupported(NO_RESULT)],
         Instruction::FenceLocked => none(NO_LOCKED_FENCE),

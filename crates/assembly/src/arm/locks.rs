@@ -1,19 +1,19 @@
 //! Operations on shared words, and hand-offs of a line between two threads.
 //!
-//! Atomic operations acquire and release, with `dmb ish` before and after them. Compilers do the
-//! same for the standard library's defaults.
+//! Atomic operations have acquire and release semantics, by a `dmb ish` before and after them.
+//! Compilers generate the same code.
 
 use super::sets::ARMV7;
 use super::walk::TO_LOOP;
 use crate::architecture::{HandOffs, Locks};
 use crate::text::lines;
 
-/// The only implementation. Exclusive loads and stores are tried until the store succeeds.
+/// The only implementation: loops of load-exclusive and store-exclusive until the store succeeds.
 pub(super) fn locks() -> Locks {
     const ADD: &str = "ldrex r11, [r2]\nadd r11, r11, #1\nstrex r12, r11, [r2]\ncmp r12, #0\n";
     const EXCHANGE: &str = "ldrex r11, [r2]\nstrex r12, r3, [r2]\ncmp r12, #0\n";
     let around = |tries: &str| format!("dmb ish\n{tries}bne 7f\n8: dmb ish");
-    // A failed comparison has already loaded the new value.
+    // A failed comparison has already loaded the current value.
     let swap = |to: &str| {
         format!("ldrex r11, [r2]\ncmp r11, r12\nbne {to}\nstrex r7, r8, [r2]\ncmp r7, #0\nbne {to}")
     };
@@ -33,8 +33,8 @@ pub(super) fn locks() -> Locks {
             "",
             &format!("mov r12, r11\nadd r8, r12, #1\n{}", swap("7b")),
         ),
-        // Polls the lock while it is taken. A fence after taking the lock and one before its
-        // release keep the guarded accesses in between.
+        // While the lock is taken, it is polled. A fence after taking the lock and a fence before
+        // its release keep the guarded accesses between them.
         spin_lock: lock(
             &lines([
                 "mov r12, #1",
@@ -52,16 +52,17 @@ pub(super) fn locks() -> Locks {
     }
 }
 
-/// The kernel that takes by `take` and ends the operation by `give`. Timed are the operation, the
-/// additions inside and between, and one compare and branch for each.
+/// A lock kernel. An operation executes `take`, the additions inside, and `give`. The timing covers
+/// the operation, all additions, and a compare and branch for each addition.
 ///
-/// If the first try can fail, `take` jumps to 7, and `again` is a further try, which jumps to 7 if
-/// it fails. It continues at 8, right after the first try. A failed try is followed by `isb`, which
-/// waits for tens of cycles, like `pause` on x86. `yield` does nothing on processors without
-/// hardware threads.
+/// If `take` can fail, it then jumps to label 7. There `again` makes further attempts, and
+/// continues at label 8, right after the first attempt, when one succeeds. A failed attempt is
+/// followed by `isb`, which waits for tens of cycles, like `pause` on x86. `yield` would do nothing
+/// on processors without hardware threads.
 ///
-/// The loops of additions come first in the line on which the loop starts, and `again` starts on a
-/// line of its own. So no short loop straddles two lines. The first operation enters at 2.
+/// No short loop straddles two lines of the instruction cache. The loops of additions are at the
+/// start of the kernel's loop, and `again` starts on a new line. The kernel enters its loop at
+/// label 2.
 fn lock(take: &str, give: &str, again: &str) -> String {
     let again = match again {
         "" => String::new(),
@@ -82,8 +83,8 @@ fn lock(take: &str, give: &str, again: &str) -> String {
     ])
 }
 
-/// The three ways to take and answer a value. The store depends on the branch before it, and
-/// therefore cannot pass the load. No fence is needed, because only the word is handed over.
+/// The hand-off kernels. The store of the answer depends on the branch before it, and therefore
+/// cannot pass the load. No fence is needed, because only one word is handed over.
 pub(super) fn hand_offs() -> HandOffs {
     const WAIT: &str = "ldr r11, [r2]\ncmp r11, r6\nbne 3b\n";
     HandOffs {
@@ -97,7 +98,8 @@ pub(super) fn hand_offs() -> HandOffs {
     }
 }
 
-/// The hand-off that `take` tries once. It jumps to 3 if the value is not there yet.
+/// The hand-off kernel that repeats `take`, which answers the awaited value. `take` jumps to label
+/// 3 if the value has not arrived.
 fn hand_off(take: &str) -> String {
     lines([
         "push {r3-r11, lr}",

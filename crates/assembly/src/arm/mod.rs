@@ -1,6 +1,6 @@
 //! Armv7 (A32): general registers, Advanced SIMD (NEON).
 //!
-//! Registers by use; `r0` is the call at entry:
+//! At entry, `r0` is the address of the call structure. Registers by use:
 //!
 //! | register | streams | chases | locks | hand-offs | instructions |
 //! |---|---|---|---|---|---|
@@ -16,12 +16,12 @@
 //! | r14 | distance between streams, or to prefetch | payload | unused | unused | unused |
 //! | d0 to d7, q8 to q11 | data, sums | unused | unused | unused | free |
 //!
-//! r4 to r11 and lr are restored. Accesses advance the position themselves: each move takes one
-//! cycle, so the moves stay ahead of the loads.
+//! r4 to r11 and lr are restored at the end. Loads and stores advance the position by writeback. An
+//! update of the position takes one cycle, so positions stay ahead of the loads.
 //!
-//! Every loop starts on a line of the instruction cache. The code jumps over the gap before it,
-//! which is filled with fixed bytes. So the digest does not depend on an assembler's padding. The
-//! instructions are those of A32. There are no kernels for targets that compile to Thumb.
+//! Every loop starts on a line of the instruction cache. The code jumps over the gap before the
+//! loop. Fixed bytes fill the gap, so that the digest does not depend on the assembler's padding.
+//! The instructions are those of A32. There are no kernels for targets that compile to Thumb.
 
 mod chase;
 mod instructions;
@@ -33,7 +33,7 @@ mod walk;
 use crate::architecture::{Architecture, MAX_WALKERS};
 use crate::text::{lines, repeat};
 
-/// Everything that runs on Armv7.
+/// All kernels and tables for Armv7.
 pub(crate) fn architecture() -> Architecture {
     let chases = |payload: bool| {
         (1..=MAX_WALKERS)
@@ -51,14 +51,14 @@ pub(crate) fn architecture() -> Architecture {
         hand_offs: locks::hand_offs(),
         instructions: instructions::rows(),
         dependent_adds: counted("mov r1, #0\nmov r2, #3", &repeat(128, "add r1, r1, r2")),
-        // They go to two registers in turn, for cores that do not rename.
+        // The results go to two registers in turn, for cores without register renaming.
         independent: counted("", &repeat(64, "add r1, r0, r0\nadd r2, r0, r0")),
         additions: counted("mov r1, #0", "add r1, r1, r0"),
         readings: Vec::new(),
     }
 }
 
-/// A loop around `body` whose argument in `r0` is the number of iterations.
+/// A calibration kernel: `start`, then `body` in a loop of `r0` iterations, the argument.
 fn counted(start: &str, body: &str) -> String {
     lines([start, walk::TO_LOOP, body, "subs r0, r0, #1\nbne 2b\nbx lr"])
 }

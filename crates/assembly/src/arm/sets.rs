@@ -1,15 +1,15 @@
-//! The sets of Armv7 by rising width.
+//! The register sets of Armv7 by rising width.
 
 use super::streams::{Set as Registers, kernel};
 use crate::architecture::{Bits, Feature, Row, Set};
 use crate::contract::{CodeOrigin, Contract, Does, Policy};
 
-/// The baseline.
+/// The baseline of streaming kernels.
 const VFP: Feature = Feature {
     name: "Armv7 with VFPv3",
     check: "baseline",
 };
-/// The baseline of atomic operations.
+/// The baseline of operations on shared words.
 pub(super) const ARMV7: Feature = Feature {
     name: "Armv7",
     check: "baseline",
@@ -27,8 +27,8 @@ const NO_ZEROING: &str = "Armv7 has no instruction that zeroes a cache line";
 const CHOSEN_BY_THE_LIBRARY: &str =
     "the C library chooses its registers itself: see the scalar set";
 
-/// All sets. Loads of one word per line are those of general registers in both, because wider loads
-/// would load more.
+/// The register sets. Both use general registers to load one word per line, because vector loads
+/// are wider.
 pub(super) fn sets() -> Vec<Set> {
     vec![
         Set {

@@ -1,10 +1,10 @@
-//! Streaming kernels: several registers in each instruction.
+//! Streaming kernels, with instructions that access several registers at once.
 
 use super::walk::{Body, walk};
 use crate::contract::{AccessOrder, Contract, Does};
 use crate::text::{each, lines};
 
-/// Registers of a kernel.
+/// Kind of data registers of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Set {
     /// General registers; doubles in the scalar floating-point registers.
@@ -17,31 +17,31 @@ const NO_DISTANCE: &str = "no general register is left for addresses to prefetch
 const NO_THIRD: &str = "no general register is left for a third stream by an index table";
 const NO_DESCENDING: &str = "NEON of Armv7 has no descending load that keeps its address";
 
-/// Positions in the streams. The accesses advance them.
+/// Registers of the positions in the streams, which loads and stores advance by writeback.
 const BASES: [&str; 4] = ["r0", "r12", "r11", "r10"];
 
-/// Registers that a kernel prefetches with.
+/// Registers that a kernel needs for prefetching.
 struct Prefetch {
-    /// The distance.
+    /// Register of the prefetch distance.
     distance: &'static str,
-    /// Addresses, one for each loaded stream.
+    /// Registers of the addresses to prefetch, one for each loaded stream.
     addresses: &'static [&'static str],
 }
 
-/// Accesses that are repeated through a piece.
+/// Accesses that are repeated until a piece is complete.
 struct Group {
-    /// Bytes of each stream.
+    /// Bytes of each stream in one repetition.
     bytes: u64,
     text: String,
 }
 
-/// A kernel that is being written.
+/// A kernel that is being generated.
 struct Kernel<'c> {
     set: Set,
     contract: &'c Contract,
 }
 
-/// The kernel of `contract`; the reason if there is none.
+/// The kernel of `contract`. The error is the reason why there is none.
 pub(super) fn kernel(set: Set, contract: &Contract) -> Result<String, &'static str> {
     let kernel = Kernel { set, contract };
     let prefetch = kernel.prefetch()?;
@@ -97,15 +97,16 @@ impl Kernel<'_> {
         self.contract.visits == AccessOrder::Backward
     }
 
-    /// True if only r4 to r7 are data: the other registers hold the table, streams or sums, or are
-    /// for prefetching.
+    /// True if only r4 to r7 are free for data. The other registers then hold the index table,
+    /// streams or sums, or serve prefetching.
     fn few(&self) -> bool {
         let busy = self.contract.by_table() || self.contract.streams() > 3;
         busy || (self.contract.prefetches
             && !matches!(self.contract.does, Does::Load | Does::Touch))
     }
 
-    /// Registers to prefetch with that the operation leaves free; `None` if nothing is prefetched.
+    /// Registers for prefetching that the operation does not use; `None` if the kernel does not
+    /// prefetch.
     fn prefetch(&self) -> Result<Option<Prefetch>, &'static str> {
         if !self.contract.prefetches || self.contract.loads == 0 {
             return Ok(None);
@@ -126,7 +127,7 @@ impl Kernel<'_> {
         }))
     }
 
-    /// Sets up the operand of the operation.
+    /// Instructions before the loop that set up the operand.
     fn start(&self) -> &'static str {
         match self.contract.does {
             Does::Store | Does::StoreByte | Does::StoreZero if self.neon() => {
@@ -150,7 +151,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Adds up the sums and stores the checksum.
+    /// Instructions after the loop that add up the partial sums and store the checksum.
     fn end(&self) -> &'static str {
         match self.contract.does {
             Does::Sum if self.neon() => {
@@ -166,7 +167,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Loads or stores of a list of registers in stream `stream`, which advance its position.
+    /// Loads or stores the registers of `list` at the position in stream `stream`, and advances the
+    /// position.
     fn access(&self, load: bool, list: &str, stream: usize) -> String {
         let base = BASES[stream];
         let direction = if load { "ld" } else { "st" };
@@ -188,7 +190,7 @@ impl Kernel<'_> {
         self.access(false, list, stream)
     }
 
-    /// The accesses of the operation; the reason if the set cannot do it.
+    /// The accesses of the operation. The error is the reason why the set cannot do the operation.
     fn group(&self) -> Result<Group, &'static str> {
         let bytes = if self.few() { 16 } else { 32 };
         let general = if self.few() { "{r4-r7}" } else { "{r4-r11}" };
@@ -205,7 +207,7 @@ impl Kernel<'_> {
             Does::Store | Does::StoreByte | Does::StoreZero => group(bytes, self.store(list, 0)),
             Does::Sum => self.sum(),
             Does::Update => self.update(bytes, list),
-            // With two lists, loads run ahead of the stores.
+            // Two lists of registers let loads run ahead of the stores.
             Does::Move if self.neon() => {
                 let lists = ["{d0-d3}", "{d4-d7}"];
                 let loads = each(lists, |list| self.load(list, 0));
@@ -232,7 +234,7 @@ impl Kernel<'_> {
                     &self.store("{d0-d3}", 2),
                 ]),
             ),
-            // Two instructions, two roundings.
+            // A multiplication and an addition, so that the result is rounded twice.
             Does::Triad => group(
                 16,
                 lines([
@@ -246,7 +248,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Loads that are added up in four registers of 128 bits, or in two pairs of 64 bits.
+    /// Loads that add up words, in four registers of 128 bits or in two pairs of 32-bit registers.
     fn sum(&self) -> Result<Group, &'static str> {
         if self.neon() {
             let text = lines([
@@ -263,7 +265,7 @@ impl Kernel<'_> {
         Ok(Group { bytes: 16, text })
     }
 
-    /// Loads, exclusive or, and stores to the same place. Only the stores advance.
+    /// Loads, exclusive or, and stores to the same addresses. Only the stores advance the position.
     fn update(&self, bytes: u64, list: &str) -> Result<Group, &'static str> {
         if self.neon() && self.down() {
             return Err(NO_DESCENDING);

@@ -3,37 +3,37 @@
 use crate::contract::{AccessOrder, BLOCK_BYTES, Contract};
 use crate::text::{each, lines};
 
-/// Jump to a loop that starts on a line of the instruction cache, at label 2.
+/// Jumps to label 2, where a loop starts on a line of the instruction cache.
 pub(super) const TO_LOOP: &str = "b 2f\n.p2align 6, 0xcc\n2:";
 
 /// Parts of a kernel that depend on its operation.
 #[derive(Debug, Default)]
 pub(super) struct Body {
-    /// Before the loop, with the call in `r10`.
+    /// Executed before the loop. `r10` is the address of the call structure.
     pub start: String,
-    /// The accesses of a piece that starts at `r0`, or ends there in descending orders. They move
+    /// The accesses of a piece that starts at `r0`, or ends at `r0` in descending orders. They move
     /// `r0` past the piece.
     pub piece: String,
-    /// After the loop, with the call in `r3`.
+    /// Executed after the loop. `r3` is the address of the call structure.
     pub end: String,
 }
 
 /// Parts of a loop that depend on the order of visits.
 struct Order {
-    /// Turns `r0` = offset and `r2` = length into the state of the iterations.
+    /// Converts the offset in `r0` and the length in `r2` to the position and the end of the walk.
     enter: &'static str,
     /// The pieces of an iteration.
     pieces: String,
-    /// Advances in the table, and wraps at the end. There is no branch: the branch at the end of a
-    /// nested loop would be mispredicted once per pass, which costs several percent of a pass over
-    /// L1.
+    /// Advances in the table, and wraps around at the end. There is no branch, because the branch
+    /// at the end of a nested loop would be mispredicted once per pass. This costs several percent
+    /// of an L1-sized pass.
     step: &'static str,
-    /// Leaves the offset of the next iteration in `offset`.
+    /// Computes the offset of the next iteration in the register `offset`.
     leave: &'static str,
     offset: &'static str,
 }
 
-/// `r8` is the position in the table, `r9` its start.
+/// Sets `r8` to the position in the index table and `r9` to the start of the table.
 const ENTER_TABLE: &str = "ldr r9, [r10, #<table>]\nadd r2, r2, r9\nadd r8, r0, r9";
 
 fn order(visits: AccessOrder, piece: &str) -> Order {
@@ -75,8 +75,8 @@ fn order(visits: AccessOrder, piece: &str) -> Order {
     }
 }
 
-/// The streaming kernel of `body`. There is no fence in the loop. Entry and exit cost about as much
-/// as one mispredicted branch, once per call.
+/// The streaming kernel of `body`. Entry and exit cost about as much as one mispredicted branch,
+/// once per call. There is no fence in the loop.
 pub(super) fn walk(contract: &Contract, body: &Body) -> String {
     let order = order(contract.visits, &body.piece);
     let count = match BLOCK_BYTES / contract.iteration {

@@ -9,15 +9,15 @@ const REGISTERS: [&str; 23] = [
     "s5", "s6", "s7", "s8", "s9", "s10", "s11",
 ];
 
-/// Registers of the caller that are restored: those of the walkers from here on.
+/// Index in `REGISTERS` of the first register that has to be restored for the caller.
 const FIRST_SAVED: usize = 10;
 
-/// The chase of `walkers` walkers; with `payload`, the word behind each pointer is loaded too and
-/// added up in `t4`. Each hop of a walker needs the one before.
+/// The chase of `walkers` walkers. Each hop of a walker needs the result of its previous hop. With
+/// `payload`, the word after each pointer is also loaded, and added up in `t4`.
 ///
-/// `t3` counts iterations. The positions of the 24th and later walkers stay in the call. The store
-/// buffer forwards these positions. This costs a few cycles more per hop, which is far below a
-/// miss.
+/// `t3` counts iterations. The positions of the 24th and later walkers are in the call structure.
+/// The store buffer forwards them, which adds a few cycles to a hop. This is far below the time of
+/// a cache miss.
 pub(super) fn chase(walkers: usize, payload: bool) -> String {
     let held = &REGISTERS[..walkers.min(REGISTERS.len())];
     let saved = &REGISTERS[FIRST_SAVED..];
@@ -52,7 +52,7 @@ pub(super) fn chase(walkers: usize, payload: bool) -> String {
         }),
         TO_LOOP,
         &repeat(if walkers == 1 { 64 } else { 8 }, &hops),
-        // A conditional branch reaches 4 KiB back; the loops of many walkers are longer.
+        // A conditional branch reaches back 4 KiB, but loops with many walkers are longer.
         "addi t3, t3, -1\nbeqz t3, 3f\nj 2b\n3:",
         &each(held.iter().enumerate(), |(walker, at)| {
             format!("sd {at}, {}", position(walker))

@@ -1,7 +1,7 @@
-//! Single instructions.
+//! Kernels that time single instructions.
 //!
 //! Throughput kernels use eight registers in turn, so that no instruction waits for another.
-//! Latency kernels are one chain.
+//! Latency kernels are one dependent chain.
 
 use super::sets::RVV;
 use super::walk::TO_LOOP;
@@ -21,12 +21,13 @@ const ANY_LENGTH: &str =
 struct Writer {
     /// The instruction as lists show it.
     shown: &'static str,
-    /// Bits of the elements of vectors; `None` without vectors.
+    /// Bits of a vector element; `None` for instructions without vectors.
     elements: Option<u32>,
 }
 
 impl Writer {
-    /// A row of `per_iteration` instructions in each iteration, between `start` and `end`.
+    /// A row whose kernel executes `start`, iterations of `body`, and `end`. `body` has
+    /// `per_iteration` timed instructions.
     fn row(&self, start: &str, body: &str, end: &str, per_iteration: u32) -> InstructionRow {
         let vectors = self
             .elements
@@ -55,7 +56,7 @@ impl Writer {
         }
     }
 
-    /// `%` is each of eight general registers in turn.
+    /// A row that executes `text` 64 times, with `%` replaced by eight general registers in turn.
     fn on_general(&self, text: &str) -> InstructionRow {
         let registers = ["a2", "a3", "a4", "a5", "a6", "a7", "t1", "t2"];
         self.row(
@@ -66,13 +67,15 @@ impl Writer {
         )
     }
 
-    /// `%` is the number of each of eight vector registers in turn.
+    /// A row whose iterations execute `text` 64 times, with `%` replaced by the numbers of eight
+    /// vector registers in turn.
     fn on_vectors(&self, text: &str) -> InstructionRow {
         let all = each(8..16, |i| text.replace('%', &i.to_string()));
         self.row("", &repeat(8, &all), "", 64)
     }
 
-    /// `%` is the offset of each of 32 lines of the scratch memory in turn.
+    /// A row whose iterations execute `text` 32 times, with `%` replaced by the offset of each of
+    /// 32 lines of the scratch memory.
     fn on_lines(&self, text: &str) -> InstructionRow {
         let all = each((0..2048).step_by(64), |at| {
             text.replace('%', &at.to_string())
@@ -80,18 +83,18 @@ impl Writer {
         self.row("", &all, "", 32)
     }
 
-    /// One chain of 64 instructions after `start`.
+    /// A latency row: a chain of 64 times `text` per iteration, with `start` before the loop.
     fn chain(&self, start: &str, text: &str) -> InstructionRow {
         self.row(start, &repeat(64, text), "", 64)
     }
 }
 
-/// The rows of every instruction.
+/// The throughput and latency rows of every instruction.
 pub(super) fn rows() -> Vec<[InstructionRow; 2]> {
     Instruction::ALL.into_iter().map(pair).collect()
 }
 
-/// Throughput and latency of `instruction`.
+/// The throughput and latency rows of `instruction`.
 fn pair(instruction: Instruction) -> [InstructionRow; 2] {
     let none = |reason| [Unsupported(reason), Unsupported(reason)];
     let w = |shown| Writer {

@@ -5,18 +5,18 @@ use super::walk::{FILL_LINE, TO_LOOP};
 use crate::architecture::{HandOffs, Locks};
 use crate::text::lines;
 
-/// `pause` (Zihintpause): a hint in the encoding of a fence, so it can be executed everywhere.
+/// `pause` (Zihintpause). It is encoded as a fence, so every processor can execute it.
 const PAUSE: &str = ".4byte 0x0100000f";
 
-/// The only implementation. The A extension has both AMOs and LR/SC.
+/// The only implementation: the A extension, which has atomic instructions (AMO) as well as LR/SC.
 pub(super) fn locks() -> Locks {
     Locks {
         name: "amo",
         needs: RV64GC,
         atomic_add: lock("li t1, 1\namoadd.d.aqrl t2, t1, (a1)", "", ""),
         exchange: lock("amoswap.d.aqrl t2, a2, (a1)", "", ""),
-        // If the store fails although the word has not changed, it is tried again and not counted.
-        // No other thread caused that failure.
+        // If the store fails although the word has not changed, the attempt is repeated but not
+        // counted, because no other thread caused the failure.
         compare_and_swap: lock(
             "ld t1, 0(a1)\naddi t2, t1, 1\n\
              20:\nlr.d.aqrl t3, (a1)\nbne t3, t1, 7f\nsc.d.rl t4, t2, (a1)\nbnez t4, 20b\n8:",
@@ -24,8 +24,8 @@ pub(super) fn locks() -> Locks {
             "mv t1, t3\naddi t2, t1, 1\n\
              21:\nlr.d.aqrl t3, (a1)\nbne t3, t1, 7b\nsc.d.rl t4, t2, (a1)\nbnez t4, 21b",
         ),
-        // Takes the lock by an exchange with 1. Polls it with `pause` while it is taken. Releases
-        // it by a store after a release fence.
+        // An exchange with 1 takes the lock. While it is taken, it is polled with `pause`. A store
+        // after a release fence frees it.
         spin_lock: lock(
             "li t1, 1\namoswap.d.aq t2, t1, (a1)\nbnez t2, 7f\n\
              8:\nld t2, 8(a1)\naddi t2, t2, 1\nsd t2, 8(a1)",
@@ -40,14 +40,15 @@ pub(super) fn locks() -> Locks {
     }
 }
 
-/// The kernel that takes by `take` and ends the operation by `give`. Timed are the operation, the
-/// additions inside and between, and one branch for each.
+/// A lock kernel. An operation executes `take`, the additions inside, and `give`. The timing covers
+/// the operation, all additions, and a branch for each addition.
 ///
-/// If the first try can fail, `take` jumps to 7, and `again` is a further try, which jumps to 7 if
-/// it fails. It continues at 8, right after the first try.
+/// If `take` can fail, it then jumps to label 7. There `again` makes further attempts, and
+/// continues at label 8, right after the first attempt, when one succeeds.
 ///
-/// The loops of additions come first in the line on which the loop starts, and `again` starts on a
-/// line of its own. So no short loop straddles two lines. The first operation enters at 2.
+/// No short loop straddles two lines of the instruction cache. The loops of additions are at the
+/// start of the kernel's loop, and `again` starts on a new line. The kernel enters its loop at
+/// label 2.
 fn lock(take: &str, give: &str, again: &str) -> String {
     let again = match again {
         "" => String::new(),
@@ -67,8 +68,7 @@ fn lock(take: &str, give: &str, again: &str) -> String {
     ])
 }
 
-/// The three ways to take and answer a value. No fence is needed, because only one word is handed
-/// over.
+/// The hand-off kernels. No fence is needed, because only one word is handed over.
 pub(super) fn hand_offs() -> HandOffs {
     HandOffs {
         store_load: hand_off("ld t1, 0(a1)\nbne t1, a2, 3b\nsd a4, 0(a1)"),
@@ -79,7 +79,8 @@ pub(super) fn hand_offs() -> HandOffs {
     }
 }
 
-/// The hand-off that `take` tries once. It jumps to 3 if the value is not there yet.
+/// The hand-off kernel that repeats `take`, which answers the awaited value. `take` jumps to label
+/// 3 if the value has not arrived.
 fn hand_off(take: &str) -> String {
     lines([
         "ld a1, <word>(a0)\nld a2, <expected>(a0)\nld a3, <iterations>(a0)",

@@ -1,6 +1,6 @@
 //! 64-bit RISC-V: general registers, and the vector extension (RVV 1.0).
 //!
-//! Registers by use; `a0` is the call everywhere:
+//! `a0` is the address of the call structure in all kernels. This table has the uses of the others:
 //!
 //! | register | streams | chases | locks | hand-offs | instructions |
 //! |---|---|---|---|---|---|
@@ -20,11 +20,11 @@
 //! | fa0 to fa4, ft1 to ft4 | scalar, data | unused | unused | unused | unused |
 //! | v0 to v31 | data | unused | unused | unused | free |
 //!
-//! Every instruction takes four bytes (`norvc`) and no branch is rewritten (`norelax`), whatever
-//! the target's defaults are. So neither the offset of an instruction nor the digest depends on
-//! them. The extensions of RV64G are named explicitly, because the assembler forgets those of the
-//! target during link-time optimization. Every loop starts on a line of the instruction cache. The
-//! code jumps over the gap before it, which is filled with fixed bytes.
+//! Compressed instructions are off (`norvc`), and the linker rewrites no branch (`norelax`). So
+//! neither the offset of an instruction nor the digest depends on the target's defaults. The
+//! extensions of RV64G are enabled explicitly, because the assembler loses those of the target
+//! during link-time optimization. Every loop starts on a line of the instruction cache. The code
+//! jumps over the gap before the loop, which is filled with fixed bytes.
 
 mod chase;
 mod instructions;
@@ -37,7 +37,7 @@ mod walk;
 use crate::architecture::{Architecture, MAX_WALKERS, Reading};
 use crate::text::{lines, repeat};
 
-/// Everything that runs on 64-bit RISC-V.
+/// All kernels and tables for 64-bit RISC-V.
 pub(crate) fn architecture() -> Architecture {
     let chases = |payload: bool| {
         (1..=MAX_WALKERS)
@@ -55,7 +55,7 @@ pub(crate) fn architecture() -> Architecture {
         hand_offs: locks::hand_offs(),
         instructions: instructions::rows(),
         dependent_adds: counted("li a1, 0\nli a2, 3", &repeat(128, "add a1, a1, a2")),
-        // They go to four registers in turn, for cores that do not rename.
+        // The results go to four registers in turn, for cores without register renaming.
         independent: counted(
             "",
             &repeat(
@@ -71,7 +71,7 @@ pub(crate) fn architecture() -> Architecture {
     }
 }
 
-/// A loop around `body` whose argument in `a0` is the number of iterations.
+/// A calibration kernel: `start`, then `body` in a loop of `a0` iterations, the argument.
 fn counted(start: &str, body: &str) -> String {
     lines([
         start,

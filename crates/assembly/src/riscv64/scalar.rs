@@ -1,20 +1,20 @@
-//! Streaming kernels of general registers, and of the floating-point registers for doubles.
+//! Streaming kernels that use general registers for words and floating-point registers for doubles.
 //!
-//! Loads whose values are not used all go to one register. Copies and sums use four registers per
-//! group. So loads run ahead of their uses even on cores that execute in order.
+//! Loads whose values are not used all have the same destination register. Copies and sums use four
+//! registers per group, so that loads run ahead of their uses even on in-order cores.
 
 use super::walk::{Body, order, walk};
 use crate::contract::{AccessOrder, BLOCK_BYTES, Contract, Does};
 use crate::text::{each, lines};
 
-/// Reason why some kernels cannot prefetch.
+/// Reason why kernels without a free register cannot prefetch.
 pub(super) const NO_DISTANCE: &str = "no general register is left for addresses to prefetch";
 
-/// Registers of the bases of a piece: one for each stream.
+/// A piece of the streams, with a register for its base address in each stream.
 struct Piece {
     bases: &'static [&'static str],
     bytes: u64,
-    /// True if addresses descend from the bases.
+    /// True if accesses descend from the bases, which are then the ends of the piece.
     down: bool,
 }
 
@@ -30,15 +30,15 @@ impl Piece {
     }
 }
 
-/// Registers that a kernel prefetches with.
+/// Registers that a kernel needs for prefetching.
 pub(super) struct Prefetch {
-    /// The distance.
+    /// Register of the prefetch distance.
     pub distance: &'static str,
-    /// Addresses, one for each loaded stream.
+    /// Registers of the addresses to prefetch, one for each loaded stream.
     pub addresses: &'static [&'static str],
 }
 
-/// `cbo.zero` on lines of 64 bytes.
+/// A kernel that zeroes lines of 64 bytes by `cbo.zero`.
 pub(super) fn zeroed_lines(contract: &Contract) -> String {
     let body = Body {
         accesses: each(0..contract.iteration / 64, |_| {
@@ -49,7 +49,7 @@ pub(super) fn zeroed_lines(contract: &Contract) -> String {
     walk(&order(contract.visits, contract.iteration), &body)
 }
 
-/// The kernel of `contract`; the reason if there is none.
+/// The kernel of `contract`. The error is the reason why there is none.
 pub(super) fn kernel(contract: &Contract) -> Result<String, &'static str> {
     let prefetch = prefetch(contract)?;
     let body = Body {
@@ -64,14 +64,15 @@ pub(super) fn kernel(contract: &Contract) -> Result<String, &'static str> {
     Ok(walk(&order(contract.visits, contract.iteration), &body))
 }
 
-/// Loads the prefetch distance.
+/// Instruction that loads the prefetch distance; empty if the kernel does not prefetch.
 pub(super) fn get_distance(prefetch: Option<&Prefetch>) -> String {
     prefetch.map_or(String::new(), |p| {
         format!("ld {}, <distance>(a0)", p.distance)
     })
 }
 
-/// Registers to prefetch with that the operation leaves free; `None` if nothing is prefetched.
+/// Registers for prefetching that the operation does not use; `None` if the kernel does not
+/// prefetch.
 fn prefetch(contract: &Contract) -> Result<Option<Prefetch>, &'static str> {
     if !contract.prefetches || contract.loads == 0 {
         return Ok(None);
@@ -95,7 +96,7 @@ fn prefetch(contract: &Contract) -> Result<Option<Prefetch>, &'static str> {
     }))
 }
 
-/// Sets up the operand of an operation.
+/// Instructions before the loop that set up the operand or clear the sums.
 fn start(does: Does) -> &'static str {
     match does {
         Does::Store => "ld a4, <pattern>(a0)",
@@ -107,7 +108,7 @@ fn start(does: Does) -> &'static str {
     }
 }
 
-/// The pieces of an iteration: one, or eight lines in the order of an index table.
+/// The accesses of an iteration, on one piece or on eight lines in the order of an index table.
 fn pieces(contract: &Contract, prefetch: Option<&Prefetch>) -> String {
     let down = contract.visits == AccessOrder::Backward;
     if contract.visits == AccessOrder::Lines {
@@ -137,14 +138,14 @@ fn pieces(contract: &Contract, prefetch: Option<&Prefetch>) -> String {
     ])
 }
 
-/// Computes the bases of the streams after the first.
+/// Instructions that compute the base addresses of the streams after the first one.
 pub(super) fn further_streams(contract: &Contract, bases: &[&str]) -> String {
     each(1..contract.streams() as usize, |i| {
         format!("add {}, {}, t4", bases[i], bases[i - 1])
     })
 }
 
-/// Computes the addresses to prefetch.
+/// Instructions that compute the addresses to prefetch.
 pub(super) fn prefetch_addresses(prefetch: Option<&Prefetch>, bases: &[&str]) -> String {
     prefetch.map_or(String::new(), |p| {
         each(p.addresses.iter().zip(bases), |(address, base)| {
@@ -153,8 +154,8 @@ pub(super) fn prefetch_addresses(prefetch: Option<&Prefetch>, bases: &[&str]) ->
     })
 }
 
-/// Prefetches the line `at` bytes into a piece. `prefetch.r` of Zicbop is an ORI to x0, which
-/// processors without Zicbop execute without effect.
+/// Instructions that prefetch the line at offset `at` of a piece. `prefetch.r` of Zicbop is encoded
+/// as an ORI to x0, which has no effect on processors without Zicbop.
 pub(super) fn hints(prefetch: Option<&Prefetch>, at: u64) -> String {
     prefetch.map_or(String::new(), |p| {
         each(p.addresses, |address| {
@@ -163,7 +164,7 @@ pub(super) fn hints(prefetch: Option<&Prefetch>, at: u64) -> String {
     })
 }
 
-/// The accesses of a piece, in groups; each line is prefetched before its first access.
+/// The accesses of a piece, in groups. Each line is prefetched before its first access.
 fn groups(contract: &Contract, piece: &Piece, prefetch: Option<&Prefetch>) -> String {
     let group = match contract.does {
         Does::Load | Does::Store | Does::StoreByte | Does::StoreZero => 8,
@@ -180,7 +181,7 @@ fn groups(contract: &Contract, piece: &Piece, prefetch: Option<&Prefetch>) -> St
     })
 }
 
-/// The accesses of the group `at` bytes into a piece.
+/// The accesses of the group at offset `at` of a piece.
 fn group_at(contract: &Contract, piece: &Piece, at: u64) -> String {
     const DATA: [&str; 4] = ["a4", "a5", "a6", "a7"];
     const FIRST: [&str; 4] = ["fa1", "fa2", "fa3", "fa4"];
@@ -190,7 +191,7 @@ fn group_at(contract: &Contract, piece: &Piece, at: u64) -> String {
             format!("{instruction} {register}, {}", piece.word(stream, at))
         })
     };
-    // Each register combined with another or with one operand.
+    // Instructions that combine each of `registers` with the register of `with` at the same index.
     let combine = |instruction: &str, registers: [&str; 4], with: [&str; 4]| {
         each(registers.iter().zip(with), |(r, with)| {
             format!("{instruction} {r}, {r}, {with}")

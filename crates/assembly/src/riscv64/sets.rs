@@ -1,10 +1,10 @@
-//! The sets of RISC-V by rising width.
+//! The register sets of RISC-V by rising width.
 
 use super::{scalar, vectors};
 use crate::architecture::{Bits, Feature, Row, Set};
 use crate::contract::{CodeOrigin, Contract, Does, Policy};
 
-/// The baseline.
+/// The baseline of all kernels.
 pub(super) const RV64GC: Feature = Feature {
     name: "RV64GC",
     check: "baseline",
@@ -14,7 +14,7 @@ pub(super) const RVV: Feature = Feature {
     name: "RVV 1.0",
     check: "vectors",
 };
-/// `cbo.zero` on blocks as long as its row expects.
+/// `cbo.zero` with blocks of 64 B, the length that the kernels expect.
 const ZICBOZ: Feature = Feature {
     name: "Zicboz with blocks of 64 B",
     check: "zeroes_lines",
@@ -25,7 +25,7 @@ const NO_NON_TEMPORAL: &str = "RISC-V has hints for non-temporal accesses only (
 const NO_STRINGS: &str = "RISC-V has no string instructions";
 const NO_REGISTERS: &str = "no vector register takes part: see the set scalar";
 
-/// All sets.
+/// The register sets.
 pub(super) fn sets() -> Vec<Set> {
     vec![
         Set {
@@ -43,7 +43,7 @@ pub(super) fn sets() -> Vec<Set> {
     ]
 }
 
-/// The row for `contract` in general registers, or in vectors.
+/// The table row for `contract`, of the general registers if `general`, else of the vectors.
 fn row(contract: &Contract, general: bool) -> Row {
     match (contract.origin, contract.policy) {
         (CodeOrigin::CLibrary, _) if general => Row::CLibrary,

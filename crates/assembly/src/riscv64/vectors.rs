@@ -1,5 +1,5 @@
-//! Streaming kernels of the vector extension. The code is the same for every vector length from
-//! 128 bits on.
+//! Streaming kernels of the vector extension. Their code works with every vector length of 128 bits
+//! or more.
 //!
 //! The vector length is set once, before the loop. All lengths are powers of two, so a block is a
 //! multiple of a group of registers.
@@ -11,20 +11,21 @@ use super::walk::{Body, Order, order, walk};
 use crate::contract::{AccessOrder, BLOCK_BYTES, Contract, Does};
 use crate::text::{each, lines};
 
-/// Bases of the streams.
+/// Registers of the base addresses of the streams.
 const BASES: [&str; 4] = ["t6", "a1", "a2", "a5"];
 
-/// Vectors of an iteration.
+/// How an iteration is divided into vector registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// One group of eight registers, at most 512 B. `a7` is its length in bytes. By chunks, `a6` is
-    /// the offset in the chunk.
+    /// One group of eight registers, at most 512 B. `a7` is the length of the group in bytes. For
+    /// chunks, `a6` is the offset in the chunk.
     Group,
-    /// Four single registers, descending. `a7` is the length of one in bytes, `a6` of all four.
+    /// Four single registers in descending order. `a7` is the length of one in bytes, `a6` that of
+    /// four.
     Singles,
-    /// The lines of a block, each in a group of four registers.
+    /// The eight lines of a block, with a group of four registers for each line.
     Lines,
-    /// Pieces of this many bytes, in groups of eight registers, or of four for one line.
+    /// A piece of this many bytes, in groups of eight registers, or four for one line.
     Pieces(u64),
 }
 
@@ -39,7 +40,7 @@ fn layout(contract: &Contract) -> Layout {
     }
 }
 
-/// The order of visits, in iterations of the layout.
+/// The order of visits for a contract, with iterations as given by `layout`.
 fn order_of_vectors(contract: &Contract, layout: Layout) -> Order {
     let plain = order(contract.visits, contract.iteration);
     let set = |enter: &str, order: Order| Order {
@@ -58,7 +59,7 @@ fn order_of_vectors(contract: &Contract, layout: Layout) -> Order {
             advance: "sltu a3, t1, t2\nadd t1, t1, a6".into(),
             ..plain
         },
-        // When the offset in the chunk is 0 again, the next entry of the table follows.
+        // The table advances to the next entry when the offset in the chunk returns to 0.
         (Layout::Group, AccessOrder::Chunks) => Order {
             enter: lines([GROUP, "li a6, 0", &plain.enter]),
             place: "add t6, t5, t1\nlwu t6, 0(t6)\nslli t6, t6, 3\nadd t6, t6, t3\nadd t6, t6, a6",
@@ -130,15 +131,15 @@ fn start(contract: &Contract) -> String {
     }
 }
 
-/// An instruction of an operation. `@` is the base of its stream.
+/// An instruction of an operation. `@` stands for the base register of its stream.
 struct Step {
-    /// Stream that it accesses; `None` if it accesses no memory.
+    /// Stream that the instruction accesses; `None` if it accesses no memory.
     stream: Option<usize>,
     text: String,
 }
 
-/// The operation on one group of registers. `first` is the register of the first stream, and
-/// `stride` the distance to the registers of the next one.
+/// The instructions of the operation on one group of registers. `first` is the number of the first
+/// stream's register. The register of each further stream is `stride` higher.
 fn steps(contract: &Contract, first: u64, stride: u64) -> Vec<Step> {
     let access = |instruction: &str, register: u64, stream: usize| Step {
         stream: Some(stream),
@@ -189,7 +190,7 @@ fn steps(contract: &Contract, first: u64, stride: u64) -> Vec<Step> {
     }
 }
 
-/// The steps with a base register for each stream.
+/// The text of `steps`, with the base register of each stream in place of `@`.
 fn on_bases(steps: &[Step]) -> String {
     each(steps, |step| {
         step.text.replace('@', BASES[step.stream.unwrap_or(0)])
@@ -202,7 +203,7 @@ fn accesses(contract: &Contract, layout: Layout, prefetch: Option<&Prefetch>) ->
     let bases = further_streams(contract, &BASES);
     let step_all =
         |instruction: &str| each(&BASES[..streams], |base| instruction.replace('@', base));
-    // Registers of one line: of both loaded streams, if there are two.
+    // First register of a line. The registers of both streams follow if two are loaded.
     let line_registers = |line: u64| (line * 4 * u64::from(contract.loads.max(1))) % 32;
     match layout {
         Layout::Group => lines([&bases, &on_bases(&steps(contract, 0, 8))]),
@@ -254,8 +255,8 @@ fn accesses(contract: &Contract, layout: Layout, prefetch: Option<&Prefetch>) ->
     }
 }
 
-/// Eight lines in the order of the index table. `a1` is the line in the first stream, and moves on
-/// to the next stream.
+/// The accesses of eight lines in the order of the index table. `a1` is the address of the line in
+/// the first stream, and is then advanced to the next stream.
 fn lines_by_table(contract: &Contract) -> String {
     each(0..8u64, |line| {
         let mut stream = 0;

@@ -3,36 +3,38 @@
 use crate::contract::{AccessOrder, BLOCK_BYTES};
 use crate::text::lines;
 
-/// Fills the gap up to the next line of the instruction cache. The gap is never executed.
+/// Directive that fills the gap before the next line of the instruction cache, which is never
+/// executed.
 pub(super) const FILL_LINE: &str = ".p2align 6, 0xff";
 
-/// Jump to a loop that starts on a line of the instruction cache, at label 2.
+/// Jumps to label 2, where a loop starts on a line of the instruction cache.
 pub(super) const TO_LOOP: &str = "j 2f\n.p2align 6, 0xff\n2:";
 
 /// Parts of a loop that depend on the order of visits.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Sets `t2` to the last offset of the window, and whatever the iterations need.
+    /// Instructions before the loop. They set `t2` to the offset of the last iteration, and other
+    /// registers of the order.
     pub enter: String,
-    /// Computes the place of the iteration in `t6`: the start of the piece in the first stream, or
-    /// its end in descending orders. By lines: the position of eight entries in the table.
+    /// Instructions that set `t6` to the start of the piece in the first stream, or to its end in
+    /// descending orders. For lines, they set `t6` to the address of eight entries of the table.
     pub place: &'static str,
-    /// Advances the offset in `t1`. `a3` becomes 0 if the offset has to wrap, else 1.
+    /// Instructions that advance the offset in `t1`, and set `a3` to 0 if it has to wrap, else 1.
     pub advance: String,
 }
 
 /// Parts of a kernel that depend on its operation.
 #[derive(Debug, Default)]
 pub(super) struct Body {
-    /// Before the loop.
+    /// Executed before the loop.
     pub start: String,
     /// The accesses of an iteration.
     pub accesses: String,
-    /// After the loop.
+    /// Executed after the loop.
     pub end: String,
 }
 
-/// The order of `visits` with iterations of `iteration` bytes of each stream.
+/// The order `visits`, with `iteration` bytes of each stream per iteration.
 pub(super) fn order(visits: AccessOrder, iteration: u64) -> Order {
     let advance = |bytes: u64| format!("sltu a3, t1, t2\naddi t1, t1, {bytes}");
     let count = match BLOCK_BYTES / iteration {
@@ -65,10 +67,10 @@ pub(super) fn order(visits: AccessOrder, iteration: u64) -> Order {
 
 /// The streaming kernel of `body`.
 ///
-/// The wrap at the end of the window is a comparison and a mask. The branch at the end of a nested
-/// loop would be mispredicted once per pass. The dependency from one offset to the next is three
-/// cycles. There is no fence in the loop. Entry and exit cost about as much as one mispredicted
-/// branch, once per call.
+/// The offset wraps around at the end of the window by a comparison and a mask. The branch at the
+/// end of a nested loop would be mispredicted once per pass. The dependency chain from one offset
+/// to the next takes three cycles. Entry and exit cost about as much as one mispredicted branch,
+/// once per call. There is no fence in the loop.
 pub(super) fn walk(order: &Order, body: &Body) -> String {
     lines([
         "ld t0, <blocks>(a0)\nbeqz t0, 3f\nld t3, <lead>(a0)\nld t4, <delta>(a0)",

@@ -1,10 +1,10 @@
-//! Loops that the clock and the issue rate of a core are measured with.
+//! Loops by which the clock and the issue rate of a core are measured.
 
 use super::mode::{Mode, TO_LOOP, register};
 use crate::text::lines;
 
-/// A loop around `body` whose argument is the number of iterations, in `$n`. `$a` starts at 0 if
-/// the body uses it.
+/// A calibration kernel with a loop of `body`. Its argument, in `$n`, is the number of iterations.
+/// If `body` uses `$a`, its initial value is 0.
 pub(super) fn counted(mode: Mode, start: &str, body: &str) -> String {
     let names = [
         register(

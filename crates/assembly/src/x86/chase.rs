@@ -3,14 +3,14 @@
 use super::mode::{Mode, TO_LOOP, register};
 use crate::text::{each, lines, repeat};
 
-/// The chase of `walkers` walkers; with `payload`, the word behind each pointer is loaded too and
-/// added up. Each hop of a walker needs the one before.
+/// The chase of `walkers` walkers. Each hop of a walker needs the result of its previous hop. With
+/// `payload`, the word after each pointer is also loaded, and added up in `$sum`.
 ///
-/// Walkers are in registers as far as these go. The last register of `HELD` is used in turn by all
-/// walkers beyond. They keep their positions in the call, from which the store buffer forwards
-/// them. This costs about 4 cycles more per hop, which is far below a miss.
+/// The positions of the first walkers are in registers. All further walkers share one register and
+/// have their positions in the call structure. The store buffer forwards them, which adds about 4
+/// cycles to a hop. This is far below the time of a cache miss.
 ///
-/// `$sum` adds up the payload. Iterations are counted in r15, on x86 in the call.
+/// Iterations are counted in r15 on x86-64, and in the call structure on x86.
 pub(super) fn chase(mode: Mode, walkers: usize, payload: bool) -> String {
     let registers: &[&str] = mode.choose(
         &[

@@ -1,18 +1,18 @@
-//! Single instructions.
+//! Kernels that time single instructions.
 //!
-//! Throughput kernels use all registers in turn, so that no instruction waits for another. Eight
-//! chains of one cycle each are enough for six additions per cycle. The five registers of 32-bit
-//! x86 are enough for five. Latency kernels are one chain. An instruction that is timed together
-//! with the way back counts as one instruction with it.
+//! Throughput kernels use all registers in turn, so that instructions do not wait for each other.
+//! With one cycle per addition, eight chains suffice for six additions per cycle. The five
+//! registers of 32-bit x86 suffice for five. Latency kernels are one dependent chain. A pair of
+//! moves there and back counts as one instruction.
 
 use super::mode::{AVX, AVX2, AVX512, Mode, Register, SSE41, TO_LOOP, register};
 use crate::architecture::{Feature, InstructionRow};
 use crate::instruction::Instruction;
 use crate::text::{each, lines, repeat};
 
-/// Registers of timed instructions. `$iterations` counts down, `$scratch` is the scratch memory, `$d`
-/// the operand of additions. `$size` and `$bytes` are those of a word. `$r` is a general register as
-/// lists name it.
+/// Registers of instruction kernels. `$iterations` counts down, `$scratch` is the address of the
+/// scratch memory, `$d` the operand of additions. `$size` is the assembler's name of a word's size,
+/// and `$bytes` its bytes. `$r` is a general register in the names of lists.
 const REGISTERS: [Register; 9] = [
     register("$iterations", "rdi", "edi"),
     register("$scratch", "rsi", "esi"),
@@ -25,7 +25,8 @@ const REGISTERS: [Register; 9] = [
     register("$r", "r64", "r32"),
 ];
 
-/// General registers that take turns. rbx is restored, on x86 all of them.
+/// General registers that throughput kernels use in turn. The kernel restores rbx on x86-64, and
+/// all callee-saved registers on x86.
 fn general(mode: Mode) -> &'static [&'static str] {
     mode.choose(
         &["rax", "rcx", "rsi", "r8", "r9", "r10", "r11", "rbx"],
@@ -33,7 +34,7 @@ fn general(mode: Mode) -> &'static [&'static str] {
     )
 }
 
-/// Their low halves.
+/// The low 32 bits of the registers of [`general`].
 fn general_32(mode: Mode) -> &'static [&'static str] {
     mode.choose(
         &["eax", "ecx", "esi", "r8d", "r9d", "r10d", "r11d", "ebx"],
@@ -57,12 +58,13 @@ struct Writer {
     /// The instruction as lists show it.
     shown: &'static str,
     needs: Option<Feature>,
-    /// Executed after the loop.
+    /// Instructions after the loop.
     end: &'static str,
 }
 
 impl Writer {
-    /// A row of `per_iteration` instructions in each iteration.
+    /// A row whose kernel executes `start` and iterations of `body`. `body` has `per_iteration`
+    /// timed instructions.
     fn row(&self, start: &str, body: &str, per_iteration: u32) -> InstructionRow {
         let (enter, leave) = self.mode.choose(
             (
@@ -92,31 +94,32 @@ impl Writer {
         }
     }
 
-    /// `%` is each of `registers` in turn.
+    /// A row whose iterations execute `text` with `%` replaced by `registers` in turn.
     fn in_turn(&self, registers: &[&str], text: &str) -> InstructionRow {
         let times = self.mode.choose(64, 60) / registers.len();
         let once = each(registers, |register| text.replace('%', register));
         self.row("", &repeat(times, &once), (times * registers.len()) as u32)
     }
 
-    /// `%` is each general register in turn.
+    /// A row whose iterations execute `text` with `%` replaced by the general registers in turn.
     fn on_general(&self, text: &str) -> InstructionRow {
         self.in_turn(general(self.mode), text)
     }
 
-    /// `%` is the low half of each general register in turn.
+    /// Like [`Writer::on_general`], with the low 32 bits of the registers.
     fn on_general_32(&self, text: &str) -> InstructionRow {
         self.in_turn(general_32(self.mode), text)
     }
 
-    /// `%` is the number of each vector register in turn.
+    /// A row that executes `text` with `%` replaced by the numbers of vector registers in turn.
     fn on_vectors(&self, text: &str) -> InstructionRow {
         let registers = self.mode.choose(16, 8);
         let once = each(0..registers, |i| text.replace('%', &i.to_string()));
         self.row("", &repeat(64 / registers, &once), 64)
     }
 
-    /// `%` is the offset of each of 64 words of the scratch memory in turn.
+    /// A row whose iterations execute `text` with `%` replaced by the offset of each of 64 words of
+    /// the scratch memory.
     fn on_memory(&self, text: &str) -> InstructionRow {
         self.row(
             "",
@@ -125,12 +128,12 @@ impl Writer {
         )
     }
 
-    /// One chain of 64 instructions.
+    /// A latency row: a dependent chain of 64 times `text` per iteration.
     fn chain(&self, text: &str) -> InstructionRow {
         self.row("", &repeat(64, text), 64)
     }
 
-    /// String loads. Each iteration starts at the start of the scratch memory.
+    /// The rows of string loads. Each iteration begins at the start of the scratch memory.
     fn string_loads(&self) -> [InstructionRow; 2] {
         let body = format!("mov $scratch, $d\n{}", repeat(64, self.shown));
         [
@@ -139,13 +142,13 @@ impl Writer {
         ]
     }
 
-    /// Inserts into and extracts from vectors.
+    /// The rows of an insertion: into registers in turn for throughput, register 0 for latency.
     fn inserts(&self, text: &str) -> [InstructionRow; 2] {
         [self.on_vectors(text), self.chain(&text.replace('%', "0"))]
     }
 }
 
-/// The rows of every instruction.
+/// The throughput and latency rows of every instruction.
 pub(super) fn rows(mode: Mode) -> Vec<[InstructionRow; 2]> {
     Instruction::ALL
         .into_iter()
@@ -153,7 +156,7 @@ pub(super) fn rows(mode: Mode) -> Vec<[InstructionRow; 2]> {
         .collect()
 }
 
-/// Throughput and latency of `instruction`.
+/// The throughput and latency rows of `instruction`.
 fn pair(mode: Mode, instruction: Instruction) -> [InstructionRow; 2] {
     use InstructionRow::Unsupported;
     let w = |shown| Writer {

@@ -4,19 +4,19 @@ use super::mode::{Mode, Register, SSE2, TO_LOOP, baseline, register};
 use crate::architecture::{HandOffs, Locks};
 use crate::text::lines;
 
-/// Parts of an operation on a shared word.
+/// Instructions of an operation on a shared word.
 struct Operation {
-    /// Does the operation. If the first try can fail, it jumps to 7 in `again`.
+    /// The operation. If it can fail, it then jumps to label 7 in `again`.
     take: &'static str,
-    /// Ends the operation, after the additions inside.
+    /// The end of the operation, after the additions inside.
     give: &'static str,
-    /// Further tries. They end with a jump back to 8, right after the first try.
+    /// Further attempts. They end with a jump to label 8, right after the first attempt.
     again: &'static str,
-    /// True if `again` starts on a line of its own also on x86. On x86-64 it always does.
+    /// True if `again` starts on a new line of the instruction cache on x86, as always on x86-64.
     own_line: bool,
 }
 
-/// Operations without further tries.
+/// An operation that cannot fail.
 const fn single(take: &'static str) -> Operation {
     Operation {
         take,
@@ -26,7 +26,7 @@ const fn single(take: &'static str) -> Operation {
     }
 }
 
-/// Load, addition, `lock cmpxchg`. A failure has already loaded the new value.
+/// Load, addition of 1, and `lock cmpxchg`, which loads the current value if it fails.
 const COMPARE_AND_SWAP: Operation = Operation {
     take: "mov $a, [$word]\nlea $t, [$a + 1]\nlock cmpxchg [$word], $t\njnz 7f\n8:",
     give: "",
@@ -34,8 +34,8 @@ const COMPARE_AND_SWAP: Operation = Operation {
     own_line: false,
 };
 
-/// Takes the lock by an exchange with 1. Polls the lock with `pause` while it is taken. Releases it
-/// by an ordinary store, which no earlier access passes on x86.
+/// An exchange with 1 takes the lock. While it is taken, it is polled with `pause`. An ordinary
+/// store frees it, because on x86 earlier accesses cannot be delayed past a store.
 const SPIN_LOCK: Operation = Operation {
     take: "mov eax, 1\nxchg [$word], $a\ntest $a, $a\njnz 7f\n8: inc $size ptr [$word + $bytes]",
     give: "mov $size ptr [$word], 0",
@@ -44,7 +44,7 @@ const SPIN_LOCK: Operation = Operation {
     own_line: true,
 };
 
-/// The only implementation. An exchange with memory is always atomic.
+/// The only implementation: `lock` prefixes. An exchange with memory is always atomic.
 pub(super) fn locks(mode: Mode) -> Locks {
     Locks {
         name: "lock",
@@ -57,12 +57,12 @@ pub(super) fn locks(mode: Mode) -> Locks {
     }
 }
 
-/// The kernel of `operation`. Timed are the operation, the additions inside and between, and one
-/// compare and branch for each.
+/// The lock kernel of `operation`. The timing covers the operation, the additions inside and
+/// between, and a compare and branch for each addition.
 ///
-/// The loops of additions come first in the line on which the loop starts. `again` starts on a line
-/// of its own, or on x86 follows the loop if all of it fits on one line. So no short loop straddles
-/// two lines. The first operation enters at 2.
+/// No short loop straddles two lines of the instruction cache. For this, the loops of additions are
+/// at the start of the kernel's loop, and `again` starts on a new line. On x86, `again` follows the
+/// loop directly if both fit into one line. The kernel enters its loop at label 2.
 fn lock(mode: Mode, operation: &Operation) -> String {
     let Operation {
         take,
@@ -113,7 +113,7 @@ fn lock(mode: Mode, operation: &Operation) -> String {
     mode.name_registers(&text, &LOCK_REGISTERS)
 }
 
-/// Registers of locks. `$size` and `$bytes` are those of a word.
+/// Registers of lock kernels. `$size` is the assembler's name of a word's size, `$bytes` its bytes.
 const LOCK_REGISTERS: [Register; 9] = [
     register("$word", "rdx", "edx"),
     register("$left", "rcx", "ecx"),
@@ -126,7 +126,7 @@ const LOCK_REGISTERS: [Register; 9] = [
     register("$t", "r11", "ebp"),
 ];
 
-/// The three ways to take and answer a value.
+/// The hand-off kernels.
 pub(super) fn hand_offs(mode: Mode) -> HandOffs {
     HandOffs {
         store_load: hand_off(mode, "cmp [$word], $expected\njne 3b\nmov [$word], $answer"),
@@ -141,7 +141,8 @@ pub(super) fn hand_offs(mode: Mode) -> HandOffs {
     }
 }
 
-/// The hand-off that `take` tries once. It jumps to 3 if the value is not there yet.
+/// The hand-off kernel that repeats `take`, which answers the awaited value. `take` jumps to label
+/// 3 if the value has not arrived.
 fn hand_off(mode: Mode, take: &str) -> String {
     let text = lines([
         "mov $word, [$call + <word>]\nmov $expected, [$call + <expected>]",

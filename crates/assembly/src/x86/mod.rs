@@ -1,6 +1,6 @@
 //! x86-64 and 32-bit x86: general registers, SSE2, AVX, AVX2, AVX-512F.
 //!
-//! Both modes share every text. `$name` in a text stands for a general register:
+//! x86-64 and x86 share the text of every kernel. `$name` in a text stands for a general register:
 //!
 //! | name | x86-64 | x86 | holds, in streams |
 //! |---|---|---|---|
@@ -20,8 +20,8 @@
 //! on x86-64, ebx, esi, edi and ebp on x86. x86-64 uses the System V convention on every system,
 //! Windows included, so that the code is the same everywhere.
 //!
-//! Every loop starts on a line of the instruction cache. The code jumps over the gap before it,
-//! which is filled with fixed bytes. The assembler's own padding would depend on the target
+//! Every loop starts on a line of the instruction cache. The code jumps over the gap before the
+//! loop, which is filled with fixed bytes. The assembler's own padding would depend on the target
 //! processor, and so would the digest.
 
 mod calibration;
@@ -40,7 +40,7 @@ use crate::architecture::{Architecture, MAX_WALKERS};
 use crate::text::repeat;
 use calibration::counted;
 
-/// Everything that runs in `mode`.
+/// All kernels and tables for `mode`.
 pub(crate) fn architecture(mode: Mode) -> Architecture {
     let chases = |payload: bool| {
         (1..=MAX_WALKERS)
@@ -58,8 +58,8 @@ pub(crate) fn architecture(mode: Mode) -> Architecture {
         hand_offs: locks::hand_offs(mode),
         instructions: instructions::rows(mode),
         dependent_adds: counted(mode, "mov ecx, 3", &repeat(128, "add $a, $c")),
-        // A test only writes flags. So no results have to be kept apart, and no core can resolve
-        // it at rename.
+        // The instruction `test` only writes flags. So the instructions are independent, and no
+        // core eliminates them at register renaming.
         independent: counted(mode, "", &repeat(128, "test $n, $n")),
         additions: counted(mode, "", "add $a, $n"),
         readings: Vec::new(),

@@ -1,9 +1,9 @@
-//! The two modes, the names of their registers, and the features that code needs.
+//! The two modes of x86, the names of their registers, and the features that kernels need.
 
 use crate::architecture::Feature;
 use crate::text::lines;
 
-/// The two modes of the processors.
+/// The two modes of x86 processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// x86-64.
@@ -21,7 +21,7 @@ impl Mode {
         }
     }
 
-    /// One text for each mode.
+    /// `bits64` in 64-bit mode, `bits32` in 32-bit mode.
     pub(super) fn choose<T>(self, bits64: T, bits32: T) -> T {
         match self {
             Mode::Bits64 => bits64,
@@ -29,15 +29,16 @@ impl Mode {
         }
     }
 
-    /// `text` with the registers of this mode in place of their names.
+    /// `text` with the names of `names` replaced by the registers of this mode.
     pub(super) fn name_registers(self, text: &str, names: &[Register]) -> String {
         names.iter().fold(text.to_owned(), |text, register| {
             text.replace(register.name, self.choose(register.bits64, register.bits32))
         })
     }
 
-    /// A kernel that x86 enters with its argument on the stack: `body` between saved registers.
-    /// `argument` gets the argument. Nothing is added on x86-64, where arguments are in rdi.
+    /// A kernel made of `body`. On x86, it saves registers, loads its argument from the stack to
+    /// the register `argument`, and restores the registers. On x86-64 the argument is in rdi, so
+    /// only `ret` is added.
     pub(super) fn framed(self, argument: &str, body: &str) -> String {
         match self {
             Mode::Bits64 => format!("{body}\nret"),
@@ -51,10 +52,10 @@ impl Mode {
     }
 }
 
-/// Jump to a loop that starts on a line of the instruction cache, at label 2.
+/// Jumps to label 2, where a loop starts on a line of the instruction cache.
 pub(super) const TO_LOOP: &str = "jmp 2f\n.p2align 6, 0xcc\n2:";
 
-/// A general register by the name that texts use.
+/// A general register: its name in texts, and the register in each mode.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Register {
     pub name: &'static str,
@@ -62,7 +63,7 @@ pub(super) struct Register {
     pub bits32: &'static str,
 }
 
-/// Shorthand for rows of register maps.
+/// A [`Register`], for tables.
 pub(super) const fn register(
     name: &'static str,
     bits64: &'static str,

@@ -1,11 +1,11 @@
-//! The sets of x86 by rising width: each describes its registers and instructions.
+//! The register sets of x86 by rising width, with their registers and instructions.
 
 use super::mode::{AVX, AVX2, AVX512, Mode, SSE2, SSE41, baseline};
 use super::streams::Combine::{Into, Replaces};
 use super::streams::{Doubles, Kind, NonTemporalLoad, Registers, Sum, Vectors, row};
 use crate::architecture::{Bits, Feature, Set};
 
-/// All sets of `mode`.
+/// The register sets of `mode`.
 pub(super) fn sets(mode: Mode) -> Vec<Set> {
     let set = |id, bits, needs: Feature, registers: Registers| Set {
         id,
@@ -22,7 +22,7 @@ pub(super) fn sets(mode: Mode) -> Vec<Set> {
     ]
 }
 
-/// General registers; doubles in the low halves of the vector registers.
+/// The set of general registers. Its doubles are in the low halves of vector registers.
 fn scalar(mode: Mode) -> Registers {
     Registers {
         width: mode.word(),
@@ -44,7 +44,7 @@ fn scalar(mode: Mode) -> Registers {
     }
 }
 
-/// 128 bits.
+/// The set of SSE2, with registers of 128 bits.
 fn sse2(mode: Mode) -> Registers {
     const FILL: &str = "movq xmm0, qword ptr [$call + <pattern>]\npunpcklqdq xmm0, xmm0";
     Registers {
@@ -87,7 +87,7 @@ fn sse2(mode: Mode) -> Registers {
     }
 }
 
-/// Doubles in registers of 256 bits, which need AVX only.
+/// Doubles in registers of 256 bits. Their instructions need AVX only.
 fn doubles_256() -> Doubles {
     Doubles {
         width: 32,
@@ -101,7 +101,7 @@ fn doubles_256() -> Doubles {
     }
 }
 
-/// 256 bits, floating-point instructions only.
+/// The set of AVX, with registers of 256 bits and floating-point instructions only.
 fn avx(_: Mode) -> Registers {
     Registers {
         width: 32,
@@ -155,7 +155,7 @@ fn avx2(mode: Mode) -> Registers {
     }
 }
 
-/// 512 bits, so that a register is a line.
+/// The set of AVX-512, with registers of 512 bits, the length of a cache line.
 fn avx512(mode: Mode) -> Registers {
     Registers {
         width: 64,

@@ -1,4 +1,4 @@
-//! Streaming kernels: the accesses of an iteration, from a set and a contract.
+//! Streaming kernels. The accesses of an iteration follow from a register set and a contract.
 
 use super::mode::{CLZERO, Mode, SSE2};
 use super::strings;
@@ -16,7 +16,7 @@ pub(super) struct Registers {
     pub kind: Kind,
     /// Instructions on doubles.
     pub doubles: Doubles,
-    /// Executed at the end of a kernel: avoids the penalty for mixing with SSE code.
+    /// Instruction at the end of a kernel that avoids the penalty for mixing AVX and SSE code.
     pub leave: &'static str,
 }
 
@@ -35,72 +35,71 @@ pub(super) enum Kind {
 pub(super) struct Vectors {
     /// Name of a register without its number.
     pub register: &'static str,
-    /// Ordinary load and ordinary store.
+    /// Instruction for ordinary loads and stores.
     pub load: &'static str,
-    /// Non-temporal store.
+    /// Instruction for non-temporal stores.
     pub store_nt: &'static str,
-    /// Non-temporal load and the feature that it needs besides the set; or why there is none. Such
-    /// loads are only non-temporal if memory is not cached. On write-back memory they are ordinary
-    /// loads (Intel SDM vol. 1, 12.10.3).
+    /// Non-temporal load, or the reason why there is none. On write-back memory, non-temporal loads
+    /// are ordinary loads (Intel SDM vol. 1, 12.10.3).
     pub load_nt: Result<NonTemporalLoad, &'static str>,
-    /// Fills register 0 with the pattern.
+    /// Instructions that fill register 0 with the pattern.
     pub fill: &'static str,
     /// Exclusive or.
     pub xor: Combine,
-    /// Additions of 64-bit integers, or why there are none.
+    /// Additions of 64-bit integers, or the reason why there are none.
     pub sum: Result<Sum, &'static str>,
-    /// Why loads of one word per line are left out; `None` if they are not.
+    /// Reason why the set has no kernels that load one word per line; `None` if it has.
     pub no_touch: Option<&'static str>,
 }
 
-/// Non-temporal load.
+/// Instruction for non-temporal loads, and the feature that it needs in addition to the set's.
 #[derive(Debug)]
 pub(super) struct NonTemporalLoad {
     pub instruction: &'static str,
     pub needs: Option<Feature>,
 }
 
-/// Adds up loaded words in registers 0 to 3.
+/// Instructions that add up loaded words in registers 0 to 3.
 #[derive(Debug)]
 pub(super) struct Sum {
-    /// Clears register `%`.
+    /// Instruction that clears register `%`.
     pub clear: &'static str,
-    /// Adds memory to a register.
+    /// Instruction that adds memory to a register.
     pub add: Combine,
-    /// Adds up the four registers and stores the checksum.
+    /// Instructions that add up the four registers and store the checksum.
     pub total: &'static str,
 }
 
-/// An instruction with a register and memory.
+/// An instruction that combines a register with memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Combine {
-    /// Two operands: the first one is replaced.
+    /// Two operands: the register is also the result.
     Replaces(&'static str),
     /// Three operands: result, register, memory.
     Into(&'static str),
 }
 
-/// Instructions on doubles. Scalar times memory and register plus memory are all that STREAM needs:
-/// the results are rounded after each.
+/// Instructions on doubles. STREAM's kernels only multiply a scalar by memory and add memory to a
+/// register. Each operation rounds its result.
 #[derive(Debug)]
 pub(super) struct Doubles {
-    /// Bytes of a register's doubles.
+    /// Bytes of all doubles in a register.
     pub width: u64,
     /// Name of a register without its number.
     pub register: &'static str,
-    /// Written before memory operands.
+    /// Size of a memory operand, as text before the operand.
     pub size: &'static str,
     pub load: &'static str,
     pub store_nt: Result<&'static str, &'static str>,
     pub multiply: Combine,
     pub add: Combine,
-    /// Fills register 0 with the scalar.
+    /// Instructions that fill register 0 with the scalar.
     pub fill: &'static str,
 }
 
 impl Combine {
-    /// Register `into` = register `with` combined with memory. Without three operands, memory is
-    /// loaded first by `load`, unless the register is its own operand.
+    /// Instructions for register `into` = register `with` combined with `memory`. With two
+    /// operands, `load` first loads memory to `into`, unless `into` is `with`.
     fn text(self, load: &str, into: &str, with: &str, memory: &str) -> String {
         match self {
             Combine::Into(instruction) => format!("{instruction} {into}, {with}, {memory}"),
@@ -117,7 +116,7 @@ impl Combine {
 /// Reason why only the scalar set has string instructions.
 const STRINGS: &str =
     "string instructions use no vector registers; see write-rep/scalar and copy-rep/scalar";
-/// Reason why other operations do not handle whole lines.
+/// Reason why operations other than stores, zeroing and copies have no kernel for whole lines.
 const NO_WHOLE_LINES: &str = "x86 stores, zeroes and copies whole lines only";
 /// Reason why only the scalar set zeroes cache lines.
 const ZERO: &str =
@@ -126,15 +125,15 @@ const ZERO: &str =
 const C_LIBRARY: &str = "the C library chooses its own registers; it is listed with the scalar set";
 /// Reason why general registers have no non-temporal loads.
 const NO_LOADS: &str = "x86 has no non-temporal loads to general registers";
-/// Reason why some kernels of 32-bit x86 cannot prefetch.
+/// Reason why kernels of 32-bit x86 without a free register cannot prefetch.
 const NO_DISTANCE: &str = "32-bit x86 has no register left for the prefetch distance";
 
-/// Reason why other operations have no kernel by lines.
+/// Reason why operations other than loads, stores and copies have no kernel by lines.
 const NO_LINES: &str = "by lines there are registers for loads, stores and copies only";
 /// Reason why only ascending kernels prefetch.
 const NO_HINTS: &str = "the prefetch distance is that of ascending addresses";
 
-/// The row of a set for `contract`.
+/// The table row of a register set for `contract`.
 pub(super) fn row(mode: Mode, set: &Registers, contract: &Contract) -> Row {
     let general = matches!(set.kind, Kind::General);
     if contract.origin == CodeOrigin::CLibrary {
@@ -180,8 +179,8 @@ pub(super) fn row(mode: Mode, set: &Registers, contract: &Contract) -> Row {
     }
 }
 
-/// `clzero` zeroes the line that `rax` points to, like a non-temporal store (AMD APM vol. 3). After
-/// the last line `rax` is back at the block's start.
+/// A kernel of `clzero`, which zeroes the line that `rax` points to, like a non-temporal store (AMD
+/// APM vol. 3). After the last line of a block, `rax` points to the start of the block again.
 fn zeroed_lines(mode: Mode, contract: &Contract) -> String {
     let lines = each([64, 128, 192, 256, 320, 384, 448, 0], |next| {
         format!("clzero\nlea $position, [$second + {next}]")
@@ -194,7 +193,7 @@ fn zeroed_lines(mode: Mode, contract: &Contract) -> String {
     walk(mode, contract.visits, contract.iteration, &body)
 }
 
-/// A kernel that is being written.
+/// A kernel that is being generated.
 struct Kernel<'a> {
     mode: Mode,
     set: &'a Registers,
@@ -212,7 +211,7 @@ impl Kernel<'_> {
         ))
     }
 
-    /// The kernel's parts; the reason if the set cannot do it.
+    /// The parts of the kernel. The error is the reason why the set cannot fulfil the contract.
     fn body(&self) -> Result<Body, &'static str> {
         let simple = matches!(self.contract.does, Does::Load | Does::Store | Does::Move);
         if self.contract.visits == AccessOrder::Lines && !(simple && self.contract.streams() < 3) {
@@ -247,17 +246,17 @@ impl Kernel<'_> {
         Ok(body)
     }
 
-    /// True if addresses descend.
+    /// True if the contract visits addresses in descending order.
     fn down(&self) -> bool {
         self.contract.visits == AccessOrder::Backward
     }
 
-    /// The pieces of an iteration with their addresses. Each piece does `accesses`.
+    /// The text of an iteration: `accesses` on each of its pieces.
     fn pieces(&self, accesses: &Accesses) -> String {
         match self.contract.visits {
             AccessOrder::Lines => self.lines(accesses),
             AccessOrder::Forward | AccessOrder::Backward | AccessOrder::Chunks => {
-                // The third and fourth stream of loads need no register of their own.
+                // Only loads have a third and a fourth stream, whose addresses need no registers.
                 let streams = if self.contract.loads > 2 {
                     [
                         "$position",
@@ -283,10 +282,10 @@ impl Kernel<'_> {
         }
     }
 
-    /// Eight lines in the order of an index table. An entry counts in units of 8 B, so that an
-    /// address can use it directly. On x86-64, kernels that only load read two entries with one
-    /// load, because loads limit them. Kernels without loads put the address of each line into
-    /// a register first. With `$start` in the address of every store, Zen 5 stores a fifth less.
+    /// The accesses of eight lines in the order of an index table. An entry is in units of 8 B, so
+    /// that it can be the scaled index of an address. On x86-64, kernels that only load are limited
+    /// by loads, so they get two entries with one load. Kernels without loads put the address of
+    /// each line into a register first. Zen 5 stores a fifth less with `$start` in every address.
     fn lines(&self, accesses: &Accesses) -> String {
         let line = |entry: &str| {
             let (address, first) = if self.contract.loads == 0 {
@@ -323,8 +322,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// The groups of accesses of a piece, each line prefetched before its first access if the
-    /// contract says so.
+    /// The accesses of a piece, in groups. If the contract prefetches, each line is prefetched
+    /// before its first access.
     fn groups(&self, accesses: &Accesses, piece: &Piece) -> String {
         let prefetched = if self.contract.prefetches { 64 } else { 0 };
         let stride = accesses.bytes.max(prefetched);
@@ -347,13 +346,13 @@ impl Kernel<'_> {
     }
 }
 
-/// Loads the prefetch distance.
+/// Instruction that loads the prefetch distance.
 const GET_DISTANCE: &str = "mov $distance, [$call + <distance>]";
 
 /// Text for the bytes from an offset in a piece on.
 type Text<'a> = Box<dyn Fn(&Piece, u64) -> String + 'a>;
 
-/// Accesses that are repeated through a piece.
+/// Accesses that are repeated until a piece is complete.
 pub(super) struct Accesses<'a> {
     /// Bytes of each stream in one repetition.
     bytes: u64,
@@ -391,7 +390,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Registers for words that are moved or changed. With several, loads run ahead of the stores.
+    /// Registers for words that are moved or changed. Several let loads run ahead of the stores.
     fn data(&self) -> &'static [&'static str] {
         let by_lines = self.contract.visits == AccessOrder::Lines;
         match (self.mode, self.contract.does) {
@@ -408,7 +407,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// True if a row of x86 may use ebx for data: there is no index table and no second stream.
+    /// True if a kernel of 32-bit x86 may use ebx for data: without index table and second stream.
     fn frees_ebx(&self) -> bool {
         !self.contract.by_table() && self.contract.streams() == 1
     }
@@ -423,7 +422,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Sets up the operand of the operation.
+    /// Instructions before the loop that set up the operand.
     fn start(&self) -> String {
         match (self.contract.does, &self.set.kind) {
             (Does::Store | Does::Update, Kind::General) => {
@@ -444,8 +443,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Loads every `stride` bytes. All go to one register: each load renames it, so none waits for
-    /// another.
+    /// Loads at every `stride` bytes. All loads have the same destination register. Register
+    /// renaming keeps them independent.
     fn loads(&self, stride: u64) -> Result<Accesses<'_>, &'static str> {
         let (load, register) = match &self.set.kind {
             Kind::General if self.contract.policy == Policy::NonTemporal => return Err(NO_LOADS),
@@ -474,14 +473,14 @@ impl Kernel<'_> {
         }))
     }
 
-    /// Registers of the sums of general registers.
+    /// General registers for the partial sums.
     fn sums(&self) -> &'static [&'static str] {
         self.mode
             .choose(&["r8d", "r9d", "r10d", "r11d"], &["ebx", "edi"])
     }
 
-    /// Loads that are added up, in four registers so that no addition waits for the one before, or
-    /// in a pair of 32-bit registers.
+    /// Loads that add up words in four registers, so that additions do not wait for each other. On
+    /// 32-bit x86, the sum is in a pair of registers.
     fn sum(&self) -> Result<Accesses<'_>, &'static str> {
         let width = self.set.width;
         match &self.set.kind {
@@ -508,7 +507,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Adds up the sums and stores the checksum.
+    /// Instructions after the loop that add up the partial sums and store the checksum.
     fn total(&self) -> Result<&'static str, &'static str> {
         match &self.set.kind {
             Kind::General => Ok(self.mode.choose(
@@ -519,7 +518,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Name of the contract's store.
+    /// Name of the instruction for the contract's stores.
     fn store(&self) -> &'static str {
         match (&self.set.kind, self.contract.policy) {
             (Kind::General, Policy::NonTemporal) => "movnti",
@@ -538,7 +537,7 @@ impl Kernel<'_> {
                 Ok(Accesses::new(bytes, move |piece, at| {
                     let order: Vec<_> = (0..).zip(words).collect();
                     let word = |&(i, register): &(u64, &&str)| {
-                        // The words of the pattern keep their places in descending order.
+                        // In descending order too, each word of the pattern has its own address.
                         let place = if piece.down {
                             words.len() as u64 - 1 - i
                         } else {
@@ -564,7 +563,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Bytes that are moved at once: loads to all registers of a group come before its stores.
+    /// Bytes of each stream in a group of accesses. The loads of a group precede its stores.
     fn group(&self) -> u64 {
         match &self.set.kind {
             Kind::General => self.set.width * self.data().len() as u64,
@@ -575,8 +574,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Number of vector registers of `width` bytes in a group: `most`, or fewer if a piece is
-    /// shorter.
+    /// Number of vector registers of `width` bytes in a group: `most`, or fewer for shorter pieces.
     fn registers(&self, width: u64, most: u64) -> u64 {
         let piece = match self.contract.visits {
             AccessOrder::Lines => 64,
@@ -605,7 +603,7 @@ impl Kernel<'_> {
         }))
     }
 
-    /// Name of the ordinary load.
+    /// Name of the instruction for ordinary loads.
     fn load(&self) -> &'static str {
         match &self.set.kind {
             Kind::General => "mov",
@@ -613,7 +611,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Data register `i`.
+    /// Name of data register `i`.
     fn register(&self, i: u64) -> String {
         match &self.set.kind {
             Kind::General => self.data()[i as usize].to_owned(),
@@ -621,13 +619,14 @@ impl Kernel<'_> {
         }
     }
 
-    /// Loads, exclusive or, and stores to the same place.
+    /// Loads, exclusive or with the pattern, and stores to the same addresses.
     fn update(&self) -> Accesses<'_> {
         let (store, width) = (self.store(), self.set.width);
         match &self.set.kind {
             Kind::General => {
                 let (data, pattern) = (self.data(), self.pattern());
-                // A group is whole patterns, each word combined with its half.
+                // A group covers whole patterns: each word is combined with its part of the
+                // pattern.
                 let words = data.len().max(pattern.len());
                 Accesses::new(width * words as u64, move |piece, at| {
                     each((0..words).step_by(data.len()), |first| {
@@ -664,8 +663,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// STREAM's kernels on doubles. The first register is the scalar. Four more are for data, so
-    /// that loads run ahead of the stores.
+    /// The accesses of STREAM's kernels on doubles. Register 0 is the scalar. Four further
+    /// registers are for data, so that loads run ahead of the stores.
     fn doubles(&self) -> Result<Accesses<'_>, &'static str> {
         let Doubles {
             width,

@@ -1,17 +1,18 @@
-//! String instructions: `rep stosb` and `rep movsb`, one for each run of blocks up to the end of
-//! the window.
+//! Kernels of string instructions: `rep stosb` and `rep movsb`. One instruction covers all blocks
+//! up to the end of the window.
 //!
-//! A program would not cut a run into pieces, and the start of the instruction costs tens of
-//! cycles. The code around it takes a few.
+//! Ordinary programs also do not split a range, because the start of the instruction costs tens of
+//! cycles. The code around the instruction takes a few cycles.
 
 use super::mode::{Mode, TO_LOOP, register};
 use crate::contract::{Contract, Does};
 use crate::text::lines;
 
-/// The kernel of `contract`. The convention guarantees a clear direction flag.
+/// The kernel of `contract`. The calling convention guarantees that the direction flag is clear.
 ///
 /// `$to` is the position in the first stream, `$first` its start, `$last` its end. `$left` is the
-/// number of blocks left, and `$call` the call. A run is `$length` bytes.
+/// number of blocks left, and `$call` the address of the call structure. `$length` is the number of
+/// bytes of one instruction.
 pub(super) fn strings(mode: Mode, contract: &Contract) -> String {
     let (start, run) = match contract.does {
         Does::Move => (

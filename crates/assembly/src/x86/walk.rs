@@ -1,22 +1,22 @@
-//! The loops of streaming kernels: one order of visits each.
+//! The loops of streaming kernels, one for each order of visits.
 
 use super::mode::{Mode, Register, TO_LOOP, register};
 use crate::contract::{AccessOrder, BLOCK_BYTES};
 use crate::text::lines;
 
-/// Part of a stream that one piece of the text works on.
+/// A contiguous part of each stream, on which a kernel's accesses work.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
-    /// Addresses of the piece in each stream, without brackets.
+    /// Address of the piece in each stream: an assembly expression without brackets.
     pub streams: [String; 4],
     /// Length in bytes.
     pub bytes: u64,
-    /// True if addresses descend from the piece's end.
+    /// True if the addresses in `streams` are ends of the piece, from which accesses descend.
     pub down: bool,
 }
 
 impl Piece {
-    /// Operand for `width` bytes, `offset` bytes into the piece, in stream `stream`.
+    /// The memory operand for `width` bytes at `offset` in the piece, in stream `stream`.
     pub fn memory(&self, stream: usize, offset: u64, width: u64) -> String {
         let base = &self.streams[stream];
         if self.down {
@@ -30,30 +30,31 @@ impl Piece {
 /// Parts of a kernel that depend on its operation.
 #[derive(Debug, Default)]
 pub(super) struct Body {
-    /// Before the loop.
+    /// Executed before the loop.
     pub start: String,
     /// The accesses of one iteration.
     pub accesses: String,
-    /// After the loop, with the call in `$call`.
+    /// Executed after the loop. `$call` is the address of the call structure.
     pub end: String,
 }
 
-/// Parts of a loop that depend on its order.
+/// Instructions of a loop that depend on the order of visits.
 struct Order {
-    /// Turns `$position` = offset and `$end` = length into the state of the iterations.
+    /// Converts the offset in `$position` and the length in `$end` to the position and the end of
+    /// the walk.
     enter: String,
-    /// Finds the block of an iteration.
+    /// Computes the address of the iteration's block, for orders by an index table.
     find: &'static str,
-    /// Advances by an iteration and wraps at the end. The wrap is a comparison and a conditional
-    /// move: the branch at the end of a nested loop would be mispredicted once per pass, which
-    /// costs 8% of a pass over L1. The dependency from one position to the next is three cycles at
-    /// most. That is below the four that the widest core needs for the loads of a block.
+    /// Advances by an iteration, and wraps around at the end by a comparison and a conditional
+    /// move. The branch at the end of a nested loop would be mispredicted once per pass, which
+    /// costs 8% of an L1-sized pass. The dependency chain from one position to the next takes at
+    /// most three cycles. The widest core needs four cycles for the loads of a block.
     step: String,
-    /// Leaves the offset of the next iteration in a register.
+    /// Computes the offset of the next iteration in the register `offset`.
     leave: &'static str,
-    /// That register.
+    /// Register in which `leave` puts the offset.
     offset: &'static str,
-    /// Restores what `enter` saved, after the offset is stored.
+    /// Restores the registers that `enter` saved, after the offset has been stored.
     restore: &'static str,
 }
 
@@ -68,8 +69,8 @@ fn order(mode: Mode, visits: AccessOrder, iteration: u64) -> Order {
             offset: "$position",
             restore: "",
         },
-        // `$end` is the position of the last iteration, so that a position only waits two cycles
-        // for the one before.
+        // `$end` is the position of the last iteration, so that the dependency chain from one
+        // position to the next takes only two cycles.
         AccessOrder::Forward => Order {
             enter: format!(
                 "imul $blocks, $blocks, {}\nlea $end, [$end + $start - {iteration}]\n\
@@ -85,7 +86,7 @@ fn order(mode: Mode, visits: AccessOrder, iteration: u64) -> Order {
             offset: "$position",
             restore: "",
         },
-        // `$position` is the end of the block, `$end` that of the window.
+        // `$position` is the end of the block, and `$end` is the end of the window.
         AccessOrder::Backward => Order {
             enter: "add $end, $start\nneg $position\nadd $position, $end".into(),
             find: "",
@@ -94,8 +95,8 @@ fn order(mode: Mode, visits: AccessOrder, iteration: u64) -> Order {
             offset: mode.choose("$end", "$position"),
             restore: "",
         },
-        // The next entry does not wait for the block. On x86 the start and the end of the table are
-        // on the stack, because rows need the registers.
+        // Advancing to the next entry does not wait for the accesses of the block. On x86 the start
+        // and the end of the table are on the stack, because kernels need the registers.
         AccessOrder::Chunks => Order {
             enter: mode.choose(
                 "push rbx\npush rbp\nmov rbp, [$call + <table>]\nlea rbx, [rbp + $position]\n\
@@ -141,8 +142,8 @@ fn order(mode: Mode, visits: AccessOrder, iteration: u64) -> Order {
     }
 }
 
-/// The streaming kernel of `body`. There is no fence in the loop. Entry and exit cost about as much
-/// as one mispredicted branch, once per call.
+/// The streaming kernel of `body`. Entry and exit cost about as much as one mispredicted branch,
+/// once per call. There is no fence in the loop.
 pub(super) fn walk(mode: Mode, visits: AccessOrder, iteration: u64, body: &Body) -> String {
     let order = order(mode, visits, iteration);
     let text = lines([
@@ -167,7 +168,7 @@ pub(super) fn walk(mode: Mode, visits: AccessOrder, iteration: u64, body: &Body)
     mode.name_registers(&mode.framed("ebp", &text), &stream_registers(by_table))
 }
 
-/// The registers of streams, see the head of the architecture.
+/// The registers of streaming kernels. The documentation of the module `x86` has their uses.
 fn stream_registers(by_table: bool) -> [Register; 10] {
     [
         register("$call", "rdi", "ebp"),

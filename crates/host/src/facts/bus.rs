@@ -10,10 +10,10 @@ use units::{BytesPerSecond, counted};
 
 const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
 
-/// Channels and their rate. Unknown if the firmware leaves any doubt: a bound that is too low would
-/// reject valid measurements.
+/// The memory channels and their transfer rate. Unknown if the firmware's tables are ambiguous,
+/// because a limit that is too low would reject valid measurements.
 ///
-/// `reported` are the tables from a call, for a system without the file.
+/// `reported` has the firmware's tables from a call, on systems without a file of them.
 pub fn bus(files: &SystemFiles, reported: Option<&Told<Vec<u8>>>) -> Fact<MemoryBus> {
     let of_table = |table: &[u8]| match smbios::memory_devices(table) {
         Some(devices) => sum(&devices),
@@ -49,7 +49,7 @@ pub fn bus(files: &SystemFiles, reported: Option<&Told<Vec<u8>>>) -> Fact<Memory
     })
 }
 
-/// One channel: width and rate of its widest and fastest module.
+/// A memory channel: the largest width and rate of its modules, and their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Channel {
     bits: u16,
@@ -57,7 +57,7 @@ struct Channel {
     devices: u32,
 }
 
-/// Sum of all channels with memory; the reason if it is unknown.
+/// Number, width and rate of all channels with memory. The error says why they are unknown.
 fn sum(devices: &[MemoryDevice]) -> Result<Fact<MemoryBus>, String> {
     const MAX_PER_CHANNEL: u32 = 3;
     let memory: Vec<&MemoryDevice> = devices
@@ -139,19 +139,20 @@ fn fact(channels: &[Channel]) -> Fact<MemoryBus> {
     Fact::known(bus, format!("{TABLE}: {}", kinds.join(", ")))
 }
 
-/// Name of the channel of a device, from names in the firmware; `None` if they do not name it.
+/// Name of the channel that a memory device is on, derived from the names in the firmware. `None`
+/// if these do not contain the channel.
 ///
-/// Three ways of naming are known:
+/// Three forms of names are known:
 /// - the word channel with a letter or number: `P0 CHANNEL A`, `Controller0-ChannelA-DIMM0`,
 ///   `P0_Node0_Channel0_Dimm0`
 /// - a letter and a slot number after the word DIMM: `DIMM_A1`, `P1-DIMMA1`
 /// - `CPU0_C0D0`
 ///
-/// A bare `A1` does not count: some vendors mean the socket by the letter.
+/// A name such as `A1` alone is not enough, because the letter is the socket for some vendors.
 fn channel(device: &MemoryDevice) -> Option<String> {
     let bank = device.bank.to_ascii_uppercase();
     let locator = device.locator.to_ascii_uppercase();
-    // The other name may contain the socket.
+    // If one name contains the channel, the other one may contain the socket.
     let before_dimm = |text: &str| {
         text.find("DIMM")
             .map_or_else(String::new, |at| text[..at].to_owned())
@@ -168,7 +169,7 @@ fn channel(device: &MemoryDevice) -> Option<String> {
     named.map(|(key, socket)| format!("{} {socket} {key}", device.array))
 }
 
-/// Channel by the word: `P0 CHANNEL A` from `P0 CHANNEL A DIMM 1`.
+/// The channel after the word CHANNEL: `P0 CHANNEL A` from `P0 CHANNEL A DIMM 1`.
 fn by_word(text: &str) -> Option<String> {
     const WORD: &str = "CHANNEL";
     let end = text.find(WORD)? + WORD.len();
@@ -186,16 +187,16 @@ fn by_word(text: &str) -> Option<String> {
     Some(format!("{} {name}", &text[..end]))
 }
 
-/// Channel by a letter: `P1-A` from `P1-DIMMA2`.
+/// The channel as a letter after the word DIMM: `P1-A` from `P1-DIMMA2`.
 fn by_letter(text: &str) -> Option<String> {
     let (before, rest) = text.rsplit_once("DIMM")?;
     let mut rest = rest.trim_start_matches([' ', '_', '-']).chars();
     let letter = rest.next().filter(char::is_ascii_uppercase)?;
-    // No channel has more slots: a higher number counts something else.
+    // A higher number is no slot, because no channel has more slots.
     matches!(rest.as_str(), "0" | "1" | "2" | "3").then(|| format!("{before}{letter}"))
 }
 
-/// Channel by initials: `CPU0_C1` from `CPU0_C1D0`.
+/// The channel as a number after the initial C: `CPU0_C1` from `CPU0_C1D0`.
 fn by_initials(text: &str) -> Option<String> {
     let (key, slot) = text.rsplit_once('D')?;
     let before = key.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -208,7 +209,7 @@ fn by_initials(text: &str) -> Option<String> {
     (free && number).then(|| key.to_owned())
 }
 
-/// A name from the firmware, without control characters and at most 40 characters long.
+/// The first 40 characters of a name from the firmware, with `?` in place of control characters.
 fn printable(name: &str) -> String {
     name.chars()
         .map(|c| if c.is_control() { '?' } else { c })

@@ -4,7 +4,7 @@
 use super::files::SystemFiles;
 use units::Bytes;
 
-/// Version of control groups; a machine may have both.
+/// Version of control groups. A machine may use both versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// One hierarchy for each controller.
@@ -13,19 +13,19 @@ pub enum Version {
     V2,
 }
 
-/// Folders of this process's group and its visible ancestors.
+/// Folders of this process's control group and of its visible ancestors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hierarchy {
-    /// Version, which determines the names of files.
+    /// Version of the control groups, which determines the names of files.
     pub version: Version,
-    /// Folders from the group up to the top of the mount.
+    /// Folders from this process's group up to the root of the mount.
     pub folders: Vec<String>,
 }
 
-/// Memory that a limit leaves.
+/// Memory that the limit of a control group leaves to this process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CgroupRoom {
-    /// Bytes that may still be used.
+    /// Bytes that may still be allocated.
     pub left: Bytes,
     /// The limit and the file that sets it, in words.
     pub source: String,
@@ -34,7 +34,7 @@ pub struct CgroupRoom {
 /// Usual mount point of control groups.
 const USUAL: &str = "/sys/fs/cgroup";
 
-/// Hierarchies that `controller` may be in, v1 first; empty without control groups.
+/// Hierarchies in which `controller` may be, those of v1 first. Empty without control groups.
 pub fn hierarchies(files: &SystemFiles, controller: &str) -> Vec<Hierarchy> {
     let membership = files.read("/proc/self/cgroup").unwrap_or_default();
     let mounts = mounts(files);
@@ -69,7 +69,7 @@ pub fn hierarchies(files: &SystemFiles, controller: &str) -> Vec<Hierarchy> {
 /// A mount of control groups.
 struct Mount {
     version: Version,
-    /// Group that is mounted; `/` for all groups.
+    /// Group that is the root of the mount; `/` if all groups are mounted.
     root: String,
     /// Mount point.
     folder: String,
@@ -129,7 +129,8 @@ pub(crate) fn unescape(text: &str) -> String {
     plain
 }
 
-/// The part of `path` below the mounted group; empty if it lies outside, as in a container.
+/// The part of the group `path` below the mounted group `root`. Empty if `path` is not below
+/// `root`, as in a container.
 fn below<'a>(root: &str, path: &'a str) -> &'a str {
     let rest = path
         .strip_prefix(root.trim_end_matches('/'))
@@ -139,7 +140,7 @@ fn below<'a>(root: &str, path: &'a str) -> &'a str {
     if inside { rest.trim_matches('/') } else { "" }
 }
 
-/// Folders from the group up to the mount: `mount/a/b`, `mount/a`, `mount`.
+/// Folders from a group up to the root of its mount: `mount/a/b`, `mount/a`, `mount`.
 fn ancestry(mount: &str, rest: &str) -> Vec<String> {
     let mut folders = vec![mount.trim_end_matches('/').to_owned()];
     for part in rest.split('/').filter(|part| !part.is_empty()) {
@@ -150,7 +151,7 @@ fn ancestry(mount: &str, rest: &str) -> Vec<String> {
     folders
 }
 
-/// Memory that the tightest limit of this process's groups leaves; `None` without a limit.
+/// Memory that the tightest limit of this process's groups leaves; `None` if no group has a limit.
 pub fn memory_left(files: &SystemFiles) -> Option<CgroupRoom> {
     let all = hierarchies(files, "memory");
     let groups = all.iter().flat_map(|hierarchy| {
@@ -164,9 +165,9 @@ pub fn memory_left(files: &SystemFiles) -> Option<CgroupRoom> {
         .min_by_key(|found| found.left)
 }
 
-/// Memory that the limit of one group leaves; `None` without a limit.
+/// Memory that the limit of the group `folder` leaves; `None` if the group has no limit.
 fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option<CgroupRoom> {
-    // v1 expresses "no limit" as a value near 2^63.
+    // In v1, a value near 2^63 means that there is no limit.
     let number = |name: &str| {
         files
             .read_as::<u64>(&format!("{folder}/{name}"))
@@ -183,7 +184,8 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
             .filter(|&bytes| bytes < 1 << 60)
     };
     let (limits, used, cache) = match version {
-        // The kernel slows a group down above `memory.high`, which would disturb samples.
+        // `memory.high` counts as a limit, because the kernel slows down a group above it, which
+        // would disturb samples.
         Version::V2 => (
             [
                 ("memory.max", number("memory.max")),
@@ -195,7 +197,7 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
         Version::V1 => (
             [
                 ("memory.limit_in_bytes", number("memory.limit_in_bytes")),
-                // This limit includes ancestors that a container does not see.
+                // This limit includes those of ancestors that a container does not see.
                 ("memory.stat", counted("hierarchical_memory_limit")),
             ],
             number("memory.usage_in_bytes"),
@@ -206,7 +208,7 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
         .into_iter()
         .filter_map(|(name, limit)| Some((name, limit?)))
         .min_by_key(|l| l.1)?;
-    // Inactive page cache is reclaimed before the limit takes effect.
+    // Inactive page cache does not count as used, because the kernel reclaims it first.
     let held = used.unwrap_or(0).saturating_sub(cache.unwrap_or(0));
     let held_text = used.map_or_else(
         || "use unknown".to_owned(),
@@ -218,8 +220,8 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
     })
 }
 
-/// CPU time per time that the tightest quota of this process's groups allows, in CPUs, with its
-/// source.
+/// Number of CPUs that the tightest CPU quota of this process's groups allows (CPU time per elapsed
+/// time), with its source. `None` without a quota.
 pub fn cpu_quota(files: &SystemFiles) -> Option<(f64, String)> {
     let all = hierarchies(files, "cpu");
     let groups = all.iter().flat_map(|hierarchy| {
@@ -251,17 +253,17 @@ pub fn cpu_quota(files: &SystemFiles) -> Option<(f64, String)> {
     quotas.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// A group whose quota of CPU time may keep threads from running.
+/// A control group whose CPU quota may keep threads from running.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Throttle {
     version: Version,
-    /// Path of its `cpu.stat`.
+    /// Path of the group's `cpu.stat`.
     path: String,
 }
 
 impl Throttle {
-    /// This process's group and its ancestors, as far as they count throttled time. The v2 root and
-    /// groups without the controller do not count it.
+    /// This process's group and its ancestors, as far as they count throttled time. The root group
+    /// of v2 and groups without the CPU controller do not count it.
     pub fn all(files: &SystemFiles) -> Vec<Throttle> {
         let groups = hierarchies(files, "cpu").into_iter().flat_map(|hierarchy| {
             let throttle = move |folder| Throttle {
@@ -275,9 +277,9 @@ impl Throttle {
             .collect()
     }
 
-    /// Time for which the quotas of all `groups` kept threads from running until now, all CPUs
-    /// together, in ns. The maximum would not do: one group that was throttled for long would hide
-    /// the others. `None` if no group counts, or a file disappeared.
+    /// Total time in ns for which the quotas of all `groups` have kept threads from running, over
+    /// all CPUs. `None` if no group counts this time, or if a file has disappeared. The times are
+    /// added, because in a maximum one long-throttled group would hide the others.
     pub fn sum(groups: &[Throttle], files: &SystemFiles) -> Option<f64> {
         let times = groups.iter().map(|group| group.nanoseconds(files));
         times

@@ -1,20 +1,20 @@
-//! Finds the core designs of a processor by what the processor or the system says about it.
+//! Identifies the core designs of a processor by the data of the processor or the operating system.
 //!
 //! x86: vendor, family and model (Linux, arch/x86/include/asm/intel-family.h and
 //! arch/x86/kernel/cpu/amd.c). Arm: implementer and part (arch/arm64/include/asm/cputype.h).
 //! RISC-V: vendor and architecture (LLVM, RISCVProcessors.td), or the name in the device tree.
 //!
-//! A design has a name of its own if its figures differ: cores of servers may have another L2
-//! cache.
+//! Variants of a design with different documented figures have names of their own. For example,
+//! server cores may have another L2 cache.
 
 use super::files::field;
 use crate::processor::Signature;
 use std::ops::RangeInclusive;
 
-/// Names of the core designs of a processor. If there are two, the first is the faster one on x86.
+/// Names of the core designs of a processor. If an x86 processor has two, the first one is faster.
 type Designs = &'static [&'static str];
 
-/// Models of an x86 family with the same designs.
+/// Models of an x86 family that have the same core designs.
 struct ModelsRow {
     vendor: &'static str,
     family: u32,
@@ -26,7 +26,7 @@ const INTEL: &str = "GenuineIntel";
 const AMD: &str = "AuthenticAMD";
 const HYGON: &str = "HygonGenuine";
 
-/// Makes a row of the table.
+/// A row of the table of x86 processors.
 const fn row(
     vendor: &'static str,
     family: u32,
@@ -43,7 +43,7 @@ const fn row(
 
 #[rustfmt::skip]
 const MODELS: &[ModelsRow] = &[
-    // Intel, large cores.
+    // Intel processors with large cores.
     row(INTEL, 6, &[0x1a..=0x1a, 0x1e..=0x1f, 0x2e..=0x2e], &["Nehalem"]),
     row(INTEL, 6, &[0x25..=0x25, 0x2c..=0x2c, 0x2f..=0x2f], &["Westmere"]),
     row(INTEL, 6, &[0x2a..=0x2a, 0x2d..=0x2d], &["Sandy Bridge"]),
@@ -52,7 +52,7 @@ const MODELS: &[ModelsRow] = &[
     row(INTEL, 6, &[0x3d..=0x3d, 0x47..=0x47, 0x4f..=0x4f, 0x56..=0x56], &["Broadwell"]),
     row(INTEL, 6, &[0x4e..=0x4e, 0x5e..=0x5e, 0x8e..=0x8e], &["Skylake"]),
     row(INTEL, 6, &[0x9e..=0x9e, 0xa5..=0xa6], &["Skylake"]),
-    // One model number for Skylake-SP, Cascade Lake and Cooper Lake, which have equal figures.
+    // Skylake-SP, Cascade Lake and Cooper Lake have the same model number and equal figures.
     row(INTEL, 6, &[0x55..=0x55], &["Skylake-SP"]),
     row(INTEL, 6, &[0x66..=0x66], &["Palm Cove"]),
     row(INTEL, 6, &[0x7d..=0x7e], &["Sunny Cove"]),
@@ -62,7 +62,7 @@ const MODELS: &[ModelsRow] = &[
     row(INTEL, 6, &[0x8f..=0x8f], &["Golden Cove (server)"]),
     row(INTEL, 6, &[0xcf..=0xcf], &["Raptor Cove (server)"]),
     row(INTEL, 6, &[0xad..=0xae], &["Redwood Cove (server)"]),
-    // Intel, two kinds of core.
+    // Intel processors with two kinds of core.
     row(INTEL, 6, &[0x97..=0x97, 0x9a..=0x9a], &["Golden Cove (client)", "Gracemont"]),
     row(INTEL, 6, &[0xb7..=0xb7, 0xba..=0xba], &["Raptor Cove (client)", "Gracemont"]),
     row(INTEL, 6, &[0xbf..=0xbf], &["Raptor Cove (client)", "Gracemont"]),
@@ -71,7 +71,7 @@ const MODELS: &[ModelsRow] = &[
     row(INTEL, 6, &[0xbd..=0xbd, 0xc5..=0xc6], &["Lion Cove", "Skymont"]),
     row(INTEL, 6, &[0xcc..=0xcc], &["Cougar Cove", "Darkmont"]),
     row(INTEL, 6, &[0x8a..=0x8a], &["Sunny Cove (Lakefield)", "Tremont"]),
-    // Intel, small cores.
+    // Intel processors with small cores.
     row(INTEL, 6, &[0x37..=0x37, 0x4a..=0x4a, 0x4d..=0x4d], &["Silvermont"]),
     row(INTEL, 6, &[0x4c..=0x4c, 0x5a..=0x5a, 0x75..=0x75], &["Airmont"]),
     row(INTEL, 6, &[0x5c..=0x5c, 0x5f..=0x5f], &["Goldmont"]),
@@ -81,16 +81,16 @@ const MODELS: &[ModelsRow] = &[
     row(INTEL, 6, &[0xaf..=0xaf, 0xb6..=0xb6], &["Crestmont"]),
     row(INTEL, 6, &[0xdd..=0xdd], &["Darkmont"]),
     row(INTEL, 6, &[0x57..=0x57, 0x85..=0x85], &["Knights Landing"]),
-    // AMD.
+    // AMD processors.
     row(AMD, 0x17, &[0x00..=0x2f, 0x50..=0x5f], &["Zen 1"]),
     row(AMD, 0x17, &[0x30..=0x4f, 0x60..=0x7f, 0x90..=0x91, 0xa0..=0xaf], &["Zen 2"]),
     row(AMD, 0x19, &[0x00..=0x0f, 0x20..=0x5f], &["Zen 3"]),
     row(AMD, 0x19, &[0x10..=0x1f, 0x60..=0x9f], &["Zen 4"]),
     row(AMD, 0x19, &[0xa0..=0xaf], &["Zen 4c"]),
-    // EPYC 9005 and Ryzen 9000: full 512-bit paths.
+    // EPYC 9005 and Ryzen 9000 have full 512-bit data paths.
     row(AMD, 0x1a, &[0x00..=0x0f, 0x40..=0x4f], &["Zen 5"]),
     row(AMD, 0x1a, &[0x10..=0x1f], &["Zen 5c"]),
-    // Strix Point, Krackan Point, Strix Halo: some of these have a vector unit of half the width.
+    // Strix Point, Krackan Point and Strix Halo. Some of these have vector units of half the width.
     row(AMD, 0x1a, &[0x20..=0x2f, 0x60..=0x7f, 0xd0..=0xd7], &["Zen 5 (mobile)"]),
     row(HYGON, 0x18, &[0x00..=0x03], &["Zen 1"]),
 ];
@@ -100,7 +100,7 @@ const FUJITSU: u32 = 0x46;
 const APPLE: u32 = 0x61;
 const AMPERE: u32 = 0xc0;
 
-/// Implementer and part of the main identification register of Arm cores, and the design.
+/// Core designs of Arm, by implementer and part in the main identification register (MIDR).
 const PARTS: &[(u32, u32, &str)] = &[
     (ARM, 0xd03, "Cortex-A53"),
     (ARM, 0xd04, "Cortex-A35"),
@@ -144,7 +144,7 @@ const PARTS: &[(u32, u32, &str)] = &[
     (AMPERE, 0xac4, "AmpereOne"),
 ];
 
-/// Brands of Apple's processors, without `Pro`, `Max` and `Ultra`, and their designs.
+/// Core designs of Apple's processors, by model name without `Pro`, `Max` and `Ultra`.
 const BRANDS: &[(&str, Designs)] = &[
     ("Apple M1", &["Firestorm", "Icestorm"]),
     ("Apple M2", &["Avalanche", "Blizzard"]),
@@ -152,11 +152,11 @@ const BRANDS: &[(&str, Designs)] = &[
     ("Apple M4", &["M4 performance core", "M4 efficiency core"]),
 ];
 
-/// Identification of a RISC-V core.
+/// A RISC-V core design and the data that identify it.
 struct RiscvRow {
     /// Names in the device tree.
     names: &'static [&'static str],
-    /// Vendor and architecture registers. `None` if several designs have the same.
+    /// Values of the vendor and architecture registers. `None` if other designs have the same.
     registers: Option<(u64, u64)>,
     design: &'static str,
 }
@@ -172,7 +172,7 @@ const RISCV: &[RiscvRow] = &[
         registers: Some((0x489, 0x8000_0000_0000_0008)),
         design: "SiFive P550",
     },
-    // The registers of C906 and C910 are equal.
+    // C906 and C910 have the same values of these registers.
     RiscvRow {
         names: &["thead,c910", "thead,c920"],
         registers: None,
@@ -185,7 +185,7 @@ const RISCV: &[RiscvRow] = &[
     },
 ];
 
-/// Facts that identify the cores of a processor.
+/// Data that identify the cores of a processor.
 pub struct Known<'a> {
     /// Architecture of this program, as `std::env::consts::ARCH` names it.
     pub architecture: &'a str,
@@ -195,12 +195,13 @@ pub struct Known<'a> {
     pub signature: Option<Signature>,
     /// Model name.
     pub brand: Option<&'a str>,
-    /// Text of `/proc/cpuinfo`. An emulated program may read that of the host, whose keys differ.
+    /// Text of `/proc/cpuinfo`. For an emulated program this may be the host's file, with other
+    /// keys.
     pub cpuinfo: &'a str,
 }
 
-/// Names of the core designs of a processor, with the source; the reason if one of its designs is
-/// unknown.
+/// Names of the core designs of a processor, and the source. The error is the reason why one of the
+/// designs is unknown.
 pub fn find(known: &Known<'_>) -> Result<(Vec<&'static str>, &'static str), String> {
     let apple = known.brand.and_then(by_brand);
     match (known.signature, known.architecture) {
@@ -226,7 +227,7 @@ pub fn find(known: &Known<'_>) -> Result<(Vec<&'static str>, &'static str), Stri
     }
 }
 
-/// Designs of an x86 processor.
+/// Core designs of an x86 processor; `None` if the table lacks it.
 fn by_model(vendor: &str, signature: Signature) -> Option<Vec<&'static str>> {
     let fits = |row: &&ModelsRow| {
         row.vendor == vendor
@@ -239,7 +240,7 @@ fn by_model(vendor: &str, signature: Signature) -> Option<Vec<&'static str>> {
     MODELS.iter().find(fits).map(|row| row.designs.to_vec())
 }
 
-/// Designs of an Apple processor.
+/// Core designs of an Apple processor; `None` if the table lacks it.
 fn by_brand(brand: &str) -> Option<Vec<&'static str>> {
     let fits = |(name, _): &&(&str, Designs)| {
         let rest = brand.strip_prefix(name);
@@ -251,12 +252,13 @@ fn by_brand(brand: &str) -> Option<Vec<&'static str>> {
         .map(|(_, designs)| designs.to_vec())
 }
 
-/// A number as `/proc/cpuinfo` prints it: `0x41`.
+/// Parses a number in the form of `/proc/cpuinfo`: `0x41`.
 fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// Distinct values of two keys in the paragraphs of `cpuinfo` that have both, one paragraph a CPU.
+/// Distinct pairs of the values of two keys in `cpuinfo`, from the CPUs that have both. Each
+/// paragraph of the text is a CPU.
 fn pairs(cpuinfo: &str, first: &str, second: &str) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     for cpu in cpuinfo.split("\n\n") {
@@ -270,14 +272,14 @@ fn pairs(cpuinfo: &str, first: &str, second: &str) -> Vec<(u64, u64)> {
     found
 }
 
-/// Adds a name unless the list has it.
+/// Adds `name` to `designs` unless it is already there.
 fn add(designs: &mut Vec<&'static str>, name: &'static str) {
     if !designs.contains(&name) {
         designs.push(name);
     }
 }
 
-/// Designs of an Arm processor, in the order of its CPUs.
+/// Core designs of an Arm processor, in the order of its CPUs. The error names the unknown core.
 fn by_part(cpuinfo: &str) -> Result<Vec<&'static str>, String> {
     let mut designs = Vec::new();
     for (implementer, part) in pairs(cpuinfo, "CPU implementer", "CPU part") {
@@ -296,7 +298,7 @@ fn by_part(cpuinfo: &str) -> Result<Vec<&'static str>, String> {
     Ok(designs)
 }
 
-/// Designs of a RISC-V processor, in the order of its CPUs.
+/// Core designs of a RISC-V processor, in the order of its CPUs. The error names the unknown core.
 fn by_riscv(cpuinfo: &str) -> Result<Vec<&'static str>, String> {
     let mut designs = Vec::new();
     for cpu in cpuinfo.split("\n\n").filter(|cpu| !cpu.trim().is_empty()) {

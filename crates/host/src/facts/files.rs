@@ -1,4 +1,4 @@
-//! Files in which the system describes itself.
+//! Reads the files in which Linux describes the machine.
 
 use crate::os;
 use std::collections::BTreeSet;
@@ -7,41 +7,41 @@ use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 use units::CpuList;
 
-/// Longest file that is read, in bytes; longer ones are cut. No file of interest is as long.
+/// Largest number of bytes read from a file. No file that is read here is as long.
 const LONGEST: u64 = 16 << 20;
 
-/// `/proc`, `/sys` and a few files that identify containers: the real ones, or a recorded tree.
+/// `/proc`, `/sys` and a few files that identify containers, of this machine or recorded.
 #[derive(Debug, Clone)]
 pub struct SystemFiles {
     root: PathBuf,
 }
 
 impl SystemFiles {
-    /// Files of this machine. A system that reports by calls only has none: a file at such a path
-    /// is another program's.
+    /// The files of this machine. Systems other than Linux have none: a file at such a path is then
+    /// another program's and is ignored.
     pub fn real() -> Self {
         Self::under("/")
     }
 
-    /// A recorded tree: `root/proc`, `root/sys`.
+    /// A recorded copy, with the folders `root/proc` and `root/sys`.
     pub fn under(root: impl Into<PathBuf>) -> Self {
         SystemFiles { root: root.into() }
     }
 
-    /// True if the files describe this machine, so that system calls describe it too.
+    /// True if these are the files of this machine, so that system calls describe the same machine.
     pub fn is_real(&self) -> bool {
         self.root == Path::new("/")
     }
 
-    /// Text of `path` (as on the described machine) without surrounding space. `None` if it is
-    /// missing, unreadable or empty. Invalid UTF-8 is replaced.
+    /// Text of the file `path` without surrounding space. `path` is the path on the described
+    /// machine. `None` if the file is missing, unreadable or empty. Invalid UTF-8 is replaced.
     pub fn read(&self, path: &str) -> Option<String> {
         let bytes = self.read_bytes(path).ok()?;
         let text = String::from_utf8_lossy(&bytes).trim().to_owned();
         (!text.is_empty()).then_some(text)
     }
 
-    /// All bytes of `path`, or the error.
+    /// All bytes of the file `path`, at most 16 MiB.
     pub fn read_bytes(&self, path: &str) -> std::io::Result<Vec<u8>> {
         if self.is_nothing() {
             return Err(std::io::ErrorKind::NotFound.into());
@@ -53,12 +53,12 @@ impl SystemFiles {
         Ok(bytes)
     }
 
-    /// Text of `path`, parsed; `None` if that fails.
+    /// The parsed text of the file `path`; `None` if reading or parsing fails.
     pub fn read_as<T: FromStr>(&self, path: &str) -> Option<T> {
         self.read(path)?.parse().ok()
     }
 
-    /// A list of CPUs in a file, in rising order; `None` if it is missing, empty or invalid.
+    /// The CPU numbers in the file `path`, rising. `None` if it is missing, empty or invalid.
     pub fn cpus(&self, path: &str) -> Option<BTreeSet<u32>> {
         Some(self.read_as::<CpuList>(path)?.0.into_iter().collect())
     }
@@ -73,7 +73,7 @@ impl SystemFiles {
             .map(|target| target.to_string_lossy().into_owned())
     }
 
-    /// Names of the entries of a folder in rising order; empty if it is missing.
+    /// Names of the entries of `folder` in rising order. Empty if the folder is missing.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.locate(folder));
         let Some(entries) = entries.ok().filter(|_| !self.is_nothing()) else {
@@ -86,17 +86,18 @@ impl SystemFiles {
         names
     }
 
-    /// Whether `path` exists.
+    /// True if `path` exists.
     pub fn exists(&self, path: &str) -> bool {
         !self.is_nothing() && self.locate(path).exists()
     }
 
-    /// True if there are no such files on this system.
+    /// True if this system has none of these files.
     fn is_nothing(&self) -> bool {
         self.is_real() && !os::HAS_SYSTEM_FILES
     }
 
-    /// Path below the root, even for a `path` with `..`: paths come from files too.
+    /// The path of `path` below the root. Components `..` are dropped, as some paths come from
+    /// files.
     fn locate(&self, path: &str) -> PathBuf {
         let inside = Path::new(path)
             .components()
@@ -105,7 +106,7 @@ impl SystemFiles {
     }
 }
 
-/// Value after `key` and a colon in a text of `key: value` lines.
+/// The value of `key` in a text of `key: value` lines; `None` if the key is missing.
 pub fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines()
         .filter_map(|line| line.split_once(':'))
@@ -113,7 +114,7 @@ pub fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
         .map(|(_, v)| v.trim())
 }
 
-/// Number of bytes in a value such as `16384 kB`.
+/// Number of bytes for a text such as `16384 kB`; `None` for any other unit.
 pub fn kilobytes(value: &str) -> Option<u64> {
     let mut words = value.split_whitespace();
     let number: u64 = words.next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Memory: total size, and the part that a session may use.
+//! Memory size, and the part of the memory that a session may use.
 
 use super::files::{SystemFiles, field, kilobytes};
 use super::processor::or_reported;
@@ -15,7 +15,7 @@ const LIMITS: &str = "/proc/self/limits";
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// Least reserve, for page tables, thread stacks, the report and other programs.
+/// Least memory that is left for page tables, thread stacks, the report and other programs.
 const LEAST_RESERVE: Bytes = Bytes::mib(96);
 
 /// All facts about memory.
@@ -76,7 +76,8 @@ pub fn memory(files: &SystemFiles, reported: &Reported) -> MemoryFacts {
     }
 }
 
-/// Source of an answer of `call` on a system that may have the file `path` as well.
+/// Source of a fact that the system call `call` reported. On Linux it names the file `path` that
+/// did not.
 pub(super) fn called(call: &str, path: &str) -> String {
     if os::HAS_SYSTEM_FILES {
         format!("{call}, since {path} does not report")
@@ -87,8 +88,7 @@ pub(super) fn called(call: &str, path: &str) -> String {
 
 const OVERCOMMIT: &str = "/proc/sys/vm/overcommit_memory";
 
-/// The system's policy for requests of more memory than it has
-/// (Documentation/mm/overcommit-accounting.rst).
+/// The system's policy on overcommitting memory (Documentation/mm/overcommit-accounting.rst).
 fn overcommit(files: &SystemFiles) -> Fact<String> {
     let name = match files.read(OVERCOMMIT).as_deref() {
         Some("0") => "heuristic",
@@ -100,7 +100,7 @@ fn overcommit(files: &SystemFiles) -> Fact<String> {
     Fact::known(name.to_owned(), OVERCOMMIT)
 }
 
-/// The soft limit on locked memory.
+/// The soft limit of this process on locked memory.
 fn lock_limit(files: &SystemFiles) -> Fact<Bytes> {
     match soft_limit(files, "Max locked memory", "RLIMIT_MEMLOCK") {
         (Some(limit), source) => Fact::known(Bytes(limit), source),
@@ -108,8 +108,8 @@ fn lock_limit(files: &SystemFiles) -> Fact<Bytes> {
     }
 }
 
-/// A soft limit of this process in bytes, with its source; `None` if unlimited. Sources are the row
-/// `title` of the table in /proc, else the system call for `name`.
+/// A soft limit of this process in bytes (`None` if unlimited), with its source. It is read from
+/// the row `title` of the table in /proc, else by the system call for `name`.
 fn soft_limit(files: &SystemFiles, title: &str, name: &str) -> (Option<u64>, &'static str) {
     let table = files.read(LIMITS).unwrap_or_default();
     match table
@@ -128,7 +128,7 @@ fn soft_limit(files: &SystemFiles, title: &str, name: &str) -> (Option<u64>, &'s
     }
 }
 
-/// Memory that is available without evicting other programs.
+/// Memory that can be allocated without swapping out other programs.
 fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<Bytes> {
     let value = |key: &str| field(meminfo, key).and_then(kilobytes);
     let (bytes, source) = match (value("MemAvailable"), value("MemFree"), os::free_memory()) {
@@ -151,7 +151,7 @@ fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<B
         }
     };
     let bytes = total.map_or(bytes, |total| bytes.min(total.0));
-    // With strict accounting a mapping counts at once, even untouched.
+    // Under strict overcommit accounting, a mapping counts at once, even if it is never touched.
     let strict = files.read(OVERCOMMIT).as_deref() == Some("2");
     let commit = value("CommitLimit")
         .zip(value("Committed_AS"))
@@ -181,16 +181,16 @@ fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<B
     }
 }
 
-/// Nodes that a cpuset leaves to this process, including nodes that do not exist; `None` if the
-/// system does not report them.
+/// NUMA nodes on which the cpuset lets this process allocate memory. The set may contain nodes that
+/// do not exist. `None` if the system does not report it.
 pub(super) fn allowed_nodes(files: &SystemFiles) -> Option<BTreeSet<u32>> {
     let status = files.read("/proc/self/status")?;
     let allowed: CpuList = field(&status, "Mems_allowed_list")?.parse().ok()?;
     Some(allowed.0.into_iter().collect())
 }
 
-/// Reclaimable memory on the nodes that a cpuset leaves to this process, with these nodes; `None`
-/// if it may use all nodes.
+/// Free and reclaimable memory on the NUMA nodes that the cpuset allows, and these nodes. `None` if
+/// the cpuset allows all nodes.
 fn on_allowed_nodes(files: &SystemFiles) -> Option<(u64, CpuList)> {
     let all = node_ids(files);
     let allowed = allowed_nodes(files)?;
@@ -204,7 +204,7 @@ fn on_allowed_nodes(files: &SystemFiles) -> Option<(u64, CpuList)> {
     ))
 }
 
-/// Nodes that exist.
+/// Numbers of the existing NUMA nodes.
 fn node_ids(files: &SystemFiles) -> BTreeSet<u32> {
     files
         .names(NODES)
@@ -213,9 +213,9 @@ fn node_ids(files: &SystemFiles) -> BTreeSet<u32> {
         .collect()
 }
 
-/// Memory on `nodes` that is free or can be reclaimed at once, all together. In a virtual machine
-/// with a balloon, /proc/meminfo may count memory that the host would first have to return. `None`
-/// unless every node reports its memory.
+/// Total memory on `nodes` that is free or can be reclaimed at once, in bytes. `None` unless every
+/// node reports its memory. In a virtual machine with a balloon, /proc/meminfo may count memory
+/// that the host would first have to return.
 pub(super) fn reclaimable_on(files: &SystemFiles, nodes: &BTreeSet<u32>) -> Option<u64> {
     let mut sum = None;
     for id in nodes {
@@ -228,7 +228,7 @@ pub(super) fn reclaimable_on(files: &SystemFiles, nodes: &BTreeSet<u32>) -> Opti
     sum
 }
 
-/// Memory that the tighter of RLIMIT_AS and RLIMIT_DATA leaves.
+/// Memory that the tighter of the limits RLIMIT_AS and RLIMIT_DATA leaves.
 fn rlimit(files: &SystemFiles) -> Fact<Bytes> {
     let status = files.read("/proc/self/status").unwrap_or_default();
     let mut told = Vec::new();
@@ -254,7 +254,8 @@ fn rlimit(files: &SystemFiles) -> Fact<Bytes> {
     tightest.unwrap_or_else(|| Fact::unknown("no limit is set (RLIMIT_AS, RLIMIT_DATA)"))
 }
 
-/// The least known bound, less a reserve: a tenth, or 96 MiB if that is more, but at most half.
+/// The least of the known `bounds` minus a reserve. The reserve is a tenth of the bound or 96 MiB,
+/// whichever is more, but at most half of the bound.
 fn usable(bounds: &[(&str, &Fact<Bytes>)]) -> Fact<Bytes> {
     let known = bounds
         .iter()

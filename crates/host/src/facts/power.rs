@@ -1,4 +1,4 @@
-//! Electric power and heat, as Linux and Android report them in files.
+//! Power source and power-saving mode, as Linux and Android report them in files.
 
 use super::files::SystemFiles;
 use crate::reported::Conditions;
@@ -7,10 +7,10 @@ use report::Fact;
 /// Power supplies (Documentation/ABI/testing/sysfs-class-power).
 const SUPPLIES: &str = "/sys/class/power_supply";
 
-/// Preference between speed and power (Documentation/ABI/testing/sysfs-platform_profile).
+/// The platform profile: speed or low power (Documentation/ABI/testing/sysfs-platform_profile).
 const PROFILE: &str = "/sys/firmware/acpi/platform_profile";
 
-/// Conditions of the machine that affect speed.
+/// Conditions of the machine that affect its speed.
 pub fn conditions(files: &SystemFiles) -> Conditions {
     Conditions {
         power_source: power_source(files),
@@ -30,14 +30,14 @@ pub fn conditions(files: &SystemFiles) -> Conditions {
     }
 }
 
-/// `mains` if a supply other than a battery is online or no battery discharges; `battery` if one
-/// discharges.
+/// `mains` if a supply other than a battery is online, else `battery` if a battery discharges, else
+/// `mains` if a battery is charging, full or idle. Unknown if no supply reports any of these.
 fn power_source(files: &SystemFiles) -> Fact<String> {
     let mut discharging = None;
     let mut idle = None;
     for name in files.names(SUPPLIES) {
         let folder = format!("{SUPPLIES}/{name}");
-        // Batteries of mice and keyboards have the scope of a device.
+        // Batteries of mice and keyboards, which have the scope `Device`, do not count.
         if files.read(&format!("{folder}/scope")).as_deref() == Some("Device") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Facts about the processor: from CPUID if it exists, else from `/proc/cpuinfo`.
+//! Facts about the processor, from CPUID on x86, else from `/proc/cpuinfo`.
 
 use super::core_designs::{self, Known};
 use super::files::{SystemFiles, field};
@@ -10,7 +10,7 @@ use units::Hertz;
 
 const CPUINFO: &str = "/proc/cpuinfo";
 
-/// All facts about the processor itself.
+/// All facts about the processor.
 pub fn discover(files: &SystemFiles, reported: &Reported) -> CpuFacts {
     let cpuinfo = files.read(CPUINFO).unwrap_or_default();
     let vendor = own_or(
@@ -18,8 +18,8 @@ pub fn discover(files: &SystemFiles, reported: &Reported) -> CpuFacts {
         &cpuinfo,
         &["vendor_id", "CPU implementer", "mvendorid"],
     );
-    // Not from /proc/cpuinfo: the file has the signature on x86 only, and describes the host's
-    // processor to an emulated program.
+    // /proc/cpuinfo is no source of the signature. It only has one on x86, and an emulated program
+    // sees that of the host's processor.
     let signature = processor::signature();
     let features = match processor::features() {
         Some(features) => Fact::known(
@@ -85,7 +85,7 @@ pub fn discover(files: &SystemFiles, reported: &Reported) -> CpuFacts {
     }
 }
 
-/// Revision of the microcode: of the first CPU, which the system keeps equal to the others.
+/// Revision of the microcode on the first CPU. The system keeps all CPUs at the same revision.
 fn microcode(files: &SystemFiles, cpuinfo: &str) -> Fact<String> {
     const VERSION: &str = "/sys/devices/system/cpu/cpu0/microcode/version";
     if let Some(version) = files.read(VERSION) {
@@ -97,7 +97,7 @@ fn microcode(files: &SystemFiles, cpuinfo: &str) -> Fact<String> {
     }
 }
 
-/// `found`, or the answer of the system's calls if that is unknown.
+/// `found`, or `reported` if `found` is unknown.
 pub(super) fn or_reported<T: Clone>(found: Fact<T>, reported: Option<&Told<T>>) -> Fact<T> {
     match reported {
         Some((value, source)) if found.value.is_none() => {
@@ -107,7 +107,7 @@ pub(super) fn or_reported<T: Clone>(found: Fact<T>, reported: Option<&Told<T>>) 
     }
 }
 
-/// Answer of the processor itself, else the value of the first of `keys` in /proc/cpuinfo.
+/// `own`, the processor's answer, else the value of the first of `keys` in /proc/cpuinfo.
 fn own_or(own: Option<String>, cpuinfo: &str, keys: &[&str]) -> Fact<String> {
     if let Some(text) = own {
         return Fact::known(text, "CPUID");
@@ -121,7 +121,7 @@ fn own_or(own: Option<String>, cpuinfo: &str, keys: &[&str]) -> Fact<String> {
     }
 }
 
-/// Figures of `designs` that apply here: none for a core without AVX-512 if programs may use it.
+/// Figures of `designs` that apply here. With `avx512`, there are none for cores without AVX-512.
 fn applying(designs: &[CoreDesign], avx512: bool) -> Vec<DocumentedFigure> {
     let without_avx512 = [
         DocumentedQuantity::LoadBytesPerCycleWithoutAvx512,
@@ -135,7 +135,7 @@ fn applying(designs: &[CoreDesign], avx512: bool) -> Vec<DocumentedFigure> {
         .collect()
 }
 
-/// Nominal rate of the raw counter.
+/// Nominal frequency of the raw counter.
 fn counter(files: &SystemFiles) -> Fact<Hertz> {
     const TSC: &str = "/sys/devices/system/cpu/cpu0/tsc_freq_khz";
     if let Some((rate, source)) = processor::counter_rate() {

@@ -1,11 +1,11 @@
-//! Reasons for unknown facts on systems without the files that Linux describes itself in.
+//! Reasons for unknown facts on systems without `/proc` and `/sys`.
 
 use report::{Fact, HostFacts};
 
-/// Reason for a fact that would be in a file elsewhere.
+/// Reason why a fact is unknown that Linux would report in a file.
 const NO_CALL: &str = "no call that memgauge makes on this system reports it";
 
-/// Replaces reasons that name missing files of Linux, which say nothing on a system that has none.
+/// Replaces the reasons that name missing files of Linux. On other systems these explain nothing.
 pub fn without_files(facts: &mut HostFacts) {
     let cpu = &mut facts.cpu;
     for fact in [
@@ -70,7 +70,7 @@ pub fn without_files(facts: &mut HostFacts) {
     plain(&mut environment.mitigations);
 }
 
-/// Replaces the reason of an unknown fact if it names such files.
+/// Replaces the reason of `fact` if the fact is unknown and its reason names a file of Linux.
 fn plain<T>(fact: &mut Fact<T>) {
     let of_linux = ["/proc", "/sys", "/run", "control group", "RLIMIT"];
     let named = of_linux.iter().any(|word| fact.source.contains(word));

@@ -1,17 +1,17 @@
-//! Memory devices in the tables of the firmware. Source: DMTF DSP0134 (System Management BIOS
-//! reference specification), 6.1 structures and 7.18 Memory Device (type 17). Offsets are from the
-//! start of a structure.
+//! Decodes the memory devices in the firmware's tables. Source: DMTF DSP0134 (System Management
+//! BIOS reference specification), 6.1 structures and 7.18 Memory Device (type 17). All offsets are
+//! relative to the start of a structure.
 
 /// A slot for memory, populated or empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryDevice {
-    /// Handle of the array of the slot.
+    /// Handle of the memory array to which the slot belongs.
     pub array: u16,
-    /// Data bits per transfer, without bits for error correction.
+    /// Data bits per transfer, without error-correction bits.
     pub data_bits: Option<u16>,
     /// True if the slot has a module; `None` if the table does not say.
     pub populated: Option<bool>,
-    /// True for plain memory; false for flash or persistent memory.
+    /// True for ordinary memory; false for flash or persistent memory.
     pub volatile: bool,
     /// Name of the slot.
     pub locator: String,
@@ -21,11 +21,11 @@ pub struct MemoryDevice {
     pub mega_transfers: Option<u32>,
 }
 
-/// Shortest structure that includes the type of memory (SMBIOS 2.1), in bytes.
+/// Length in bytes of the shortest structure that has the type of memory (SMBIOS 2.1).
 const LEAST_DEVICE: usize = 0x15;
 
-/// Memory devices of `table`, in its order. `None` if the table is cut short inside a structure,
-/// since devices may be missing.
+/// The memory devices of `table`, in the table's order. `None` if the table ends inside a
+/// structure, since devices may then be missing.
 pub fn memory_devices(table: &[u8]) -> Option<Vec<MemoryDevice>> {
     const MEMORY_DEVICE: u8 = 17;
     const END: u8 = 127;
@@ -51,7 +51,7 @@ pub fn memory_devices(table: &[u8]) -> Option<Vec<MemoryDevice>> {
     rest.is_empty().then_some(devices)
 }
 
-/// Decodes one device; `body` is at least [`LEAST_DEVICE`] long.
+/// Decodes a memory device. `body` must have at least [`LEAST_DEVICE`] bytes.
 fn memory_device(body: &[u8], strings: &[u8]) -> MemoryDevice {
     const FLASH: u8 = 0x09;
     const LOGICAL_NON_VOLATILE: u8 = 0x1F;

@@ -1,4 +1,4 @@
-//! The system around the processor: pages, kernel, virtualization, settings that affect results.
+//! Facts about the system: page sizes, kernel, virtualization, and settings that affect results.
 
 use super::files::{SystemFiles, field};
 use super::limits::called;
@@ -15,7 +15,7 @@ const CPUS: &str = "/sys/devices/system/cpu";
 const THP: &str = "/sys/kernel/mm/transparent_hugepage";
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 
-/// Page sizes.
+/// Page sizes, and the settings for huge pages.
 pub fn pages(files: &SystemFiles, reported: &Reported) -> PageFacts {
     if let Some(pages) = &reported.pages {
         return PageFacts {
@@ -63,7 +63,7 @@ pub fn pages(files: &SystemFiles, reported: &Reported) -> PageFacts {
     }
 }
 
-/// Pools of explicit huge pages, smallest pages first.
+/// Pools of reserved huge pages, those with the smallest pages first.
 fn huge_pools(files: &SystemFiles) -> Fact<Vec<HugePool>> {
     let pool = |name: &String| {
         let kilobytes: u64 = name
@@ -89,7 +89,7 @@ fn huge_pools(files: &SystemFiles) -> Fact<Vec<HugePool>> {
     }
 }
 
-/// Kernel, host name, virtualization, container, CPU quota.
+/// Kernel, host name, virtualization, container and CPU quota.
 pub fn system(files: &SystemFiles, reported: &Reported) -> SystemFacts {
     let named = |path: &str, call: fn() -> Option<String>| match (files.read(path), call()) {
         (Some(text), _) => Fact::known(text, path),
@@ -120,7 +120,7 @@ pub fn system(files: &SystemFiles, reported: &Reported) -> SystemFacts {
     }
 }
 
-/// Names of the machine and of its firmware, from SMBIOS.
+/// Folder of the names of the machine and its firmware, which come from SMBIOS.
 const DMI: &str = "/sys/class/dmi/id";
 
 /// Vendor, version and date of the firmware.
@@ -135,7 +135,7 @@ fn firmware(files: &SystemFiles) -> Fact<String> {
     }
 }
 
-/// Hypervisor from CPUID, with the firmware's name for the machine.
+/// Hypervisor from CPUID, with the machine's name in the firmware.
 fn virtualization(files: &SystemFiles, reported: &Reported) -> Fact<String> {
     let words: Vec<String> = ["sys_vendor", "product_name"]
         .iter()
@@ -166,7 +166,7 @@ fn virtualization(files: &SystemFiles, reported: &Reported) -> Fact<String> {
     }
 }
 
-/// Name of an emulator of the processor, or `none`.
+/// Name of the program that emulates the processor, or `none`.
 fn emulation(files: &SystemFiles) -> Fact<String> {
     const OWN: &str = "/proc/self/exe";
     const THREAD: &str = "/proc/thread-self/exe";
@@ -174,8 +174,8 @@ fn emulation(files: &SystemFiles) -> Fact<String> {
     if os::translated() {
         return Fact::known("Rosetta 2".to_owned(), "sysctl.proc_translated");
     }
-    // An emulator intercepts /proc/self/exe, which programs read, and passes /proc/thread-self/exe
-    // on to the kernel.
+    // Emulators intercept accesses to /proc/self/exe but not to /proc/thread-self/exe. So under
+    // emulation the two links differ.
     let executables = (files.link(OWN), files.link(THREAD));
     if let (Some(told), Some(executed)) = &executables
         && told != executed
@@ -208,9 +208,9 @@ fn emulation(files: &SystemFiles) -> Fact<String> {
     }
 }
 
-/// Kind of container, identified by files and names of control groups.
+/// Kind of container, identified by certain files and by the names of control groups.
 fn container(files: &SystemFiles) -> Fact<String> {
-    // Words in names of control groups, the more specific ones first.
+    // Words in names of control groups and the kinds that they mean, the more specific words first.
     const WORDS: [(&str, &str); 7] = [
         ("kubepods", "kubernetes"),
         ("libpod", "podman"),
@@ -274,7 +274,7 @@ pub fn environment(files: &SystemFiles, topology: &Topology, reported: &Reported
     }
 }
 
-/// Governors of the online CPUs, each kind once.
+/// Frequency governors of the online CPUs, each once.
 fn governor(files: &SystemFiles, topology: &Topology) -> Fact<String> {
     let read = |cpu: u32| files.read(&format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor"));
     let kinds: BTreeSet<String> = topology
@@ -306,7 +306,8 @@ fn turbo(files: &SystemFiles) -> Fact<bool> {
     }
 }
 
-/// True if any core runs more than one thread, from the kernel's switch, else from the topology.
+/// True if any core has more than one hardware thread. The source is the kernel's file
+/// `smt/active`, else the topology.
 fn smt(files: &SystemFiles, topology: &Topology) -> Fact<bool> {
     let active = format!("{CPUS}/smt/active");
     let control = files.read(&format!("{CPUS}/smt/control"));
@@ -323,7 +324,7 @@ fn smt(files: &SystemFiles, topology: &Topology) -> Fact<bool> {
     }
 }
 
-/// Weaknesses of the processor, each with the state of its mitigation.
+/// Vulnerabilities of the processor, each with the state of its mitigation.
 fn mitigations(files: &SystemFiles) -> Fact<Vec<String>> {
     let folder = format!("{CPUS}/vulnerabilities");
     let names = files.names(&folder);

@@ -1,4 +1,4 @@
-//! CPUs, caches and NUMA nodes.
+//! The topology of the machine: CPUs, caches and NUMA nodes.
 
 mod kinds;
 mod reported;
@@ -16,11 +16,13 @@ const NODES: &str = "/sys/devices/system/node";
 const CPUINFO: &str = "/proc/cpuinfo";
 const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
 
-/// Limit of caches per CPU, more than any processor has; ends the loop over odd files.
+/// Largest number of caches per CPU that are read. No processor has as many, so the limit only
+/// matters for invalid files.
 const MAX_CACHES: usize = 16;
 
-/// CPUs with their positions, caches with their sharers, and nodes. `memory` is the machine's
-/// total, for a single node. `reported` is what the calls of a system without files report.
+/// Finds the topology: CPUs with cores and packages, caches with the CPUs that share them, and NUMA
+/// nodes. `memory` is the machine's total, for the case of a single node. `reported` is the
+/// topology from calls, on systems without files.
 pub fn discover(
     files: &SystemFiles,
     memory: Option<Bytes>,
@@ -64,11 +66,11 @@ pub fn discover(
     }
 }
 
-/// Online CPUs, at least one, and their source.
+/// The online CPUs, at least one, and the source.
 fn online(files: &SystemFiles) -> (BTreeSet<u32>, String) {
     let path = format!("{CPUS}/online");
     if let Some(cpus) = files.cpus(&path) {
-        // An online CPU has a folder, unless all folders are masked.
+        // Every online CPU has a folder, unless a container masks all folders.
         let folders: BTreeSet<u32> = files
             .names(CPUS)
             .iter()
@@ -99,8 +101,7 @@ fn online(files: &SystemFiles) -> (BTreeSet<u32>, String) {
     }
 }
 
-/// CPUs that this process may use, with their source; `None` means all. A recorded tree describes
-/// its own machine.
+/// CPUs that this process may use (`None` means all), with the source.
 fn allowed(files: &SystemFiles) -> (Option<BTreeSet<u32>>, String) {
     let (cpus, source) = allowed_by_any_group(files);
     match cpuset(files) {
@@ -109,7 +110,7 @@ fn allowed(files: &SystemFiles) -> (Option<BTreeSet<u32>>, String) {
     }
 }
 
-/// Name of the cpuset of this process if it is not the root's (cgroup v1). Android moves apps
+/// Name of this process's cpuset (cgroup v1); `None` for the root cpuset. Android moves apps
 /// between cpusets (`/top-app`, `/background`) as their windows come and go.
 fn cpuset(files: &SystemFiles) -> Option<String> {
     let groups = files.read("/proc/self/cgroup")?;
@@ -143,14 +144,14 @@ fn allowed_by_any_group(files: &SystemFiles) -> (Option<BTreeSet<u32>>, &'static
     .unwrap_or(unknown)
 }
 
-/// Position of a CPU.
+/// Position of a CPU in the machine: its core, its package, and the CPUs on the same core.
 struct CpuPosition {
     core: Option<u32>,
     package: Option<u32>,
     siblings: Vec<u32>,
 }
 
-/// Position of each CPU that has one, from /sys, else from /proc/cpuinfo; with the source.
+/// The known positions of CPUs, from /sys, else from /proc/cpuinfo, and the source.
 fn places(files: &SystemFiles, online: &BTreeSet<u32>) -> (BTreeMap<u32, CpuPosition>, String) {
     let mut places = BTreeMap::new();
     for &cpu in online {
@@ -206,7 +207,7 @@ fn places(files: &SystemFiles, online: &BTreeSet<u32>) -> (BTreeMap<u32, CpuPosi
     }
 }
 
-/// Core and package of each CPU in /proc/cpuinfo.
+/// Core and package of each CPU according to /proc/cpuinfo.
 fn cpuinfo_blocks(files: &SystemFiles) -> BTreeMap<u32, (Option<u32>, Option<u32>)> {
     let text = files.read(CPUINFO).unwrap_or_default();
     let number = |block: &str, key: &str| field(block, key).and_then(|value| value.parse().ok());
@@ -220,7 +221,7 @@ fn cpuinfo_blocks(files: &SystemFiles) -> BTreeMap<u32, (Option<u32>, Option<u32
         .collect()
 }
 
-/// All caches of the online CPUs, and their source.
+/// All caches of the online CPUs, and the source.
 fn caches(files: &SystemFiles, online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     let mut found: BTreeMap<(u32, CacheKind, Vec<u32>), Cache> = BTreeMap::new();
     let mut unreadable = 0;
@@ -270,7 +271,7 @@ fn caches(files: &SystemFiles, online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     (found.into_values().collect(), source)
 }
 
-/// One cache in /sys; `None` if its size is missing or zero.
+/// Reads the cache in `folder` of /sys. `None` if its size is missing or zero.
 fn sysfs_cache(
     files: &SystemFiles,
     folder: &str,
@@ -300,12 +301,12 @@ fn cache_kind(text: &str) -> Option<CacheKind> {
     }
 }
 
-/// Caches as CPUID describes those of one core, repeated for every group of CPUs that would share
-/// one.
+/// All caches and the source, derived from CPUID. CPUID describes the caches of one core. Each of
+/// these is repeated for every group of CPUs that share such a cache.
 fn own_caches(online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     let mut caches = Vec::new();
     for own in processor::caches() {
-        // CPUID reserves a power of two of CPU numbers for the sharers of a cache.
+        // In CPUID, the CPUs that share a cache take up a power of two of CPU numbers.
         let room = own.sharers.checked_next_power_of_two().unwrap_or(u32::MAX);
         let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for &cpu in online {
@@ -336,7 +337,7 @@ fn own_caches(online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     (caches, source)
 }
 
-/// NUMA nodes and their source; a single node if the system has none.
+/// The NUMA nodes and the source. If the system has no nodes, the result is a single one.
 fn nodes(
     files: &SystemFiles,
     online: &BTreeSet<u32>,
@@ -352,7 +353,7 @@ fn nodes(
     let mut nodes = Vec::new();
     let mut left = online.clone();
     for &id in &ids {
-        // A CPU belongs to one node: the first that lists it.
+        // If several nodes list a CPU, it belongs to the first one.
         let named = files
             .cpus(&format!("{NODES}/node{id}/cpulist"))
             .unwrap_or_default();

@@ -24,11 +24,11 @@ pub enum PageMode {
 /// Prefix of the page size of a pool.
 const POOL: &str = "huge-";
 
-/// Page sizes of pools, in bytes: smaller pages are no huge pages, larger ones do not exist.
+/// Possible page sizes of pools, in bytes. Smaller pages are not huge, larger ones do not exist.
 const POOL_PAGES: std::ops::RangeInclusive<u64> = 1 << 14..=1 << 40;
 
 impl PageMode {
-    /// Modes that name no size, smallest pages first.
+    /// All modes without a page size, those with the smallest pages first.
     pub const ALL: [PageMode; 4] = [
         PageMode::Base,
         PageMode::Transparent,
@@ -57,7 +57,7 @@ impl fmt::Display for PageMode {
 impl FromStr for PageMode {
     type Err = ParseError;
 
-    /// Parses the displayed form, in upper or lower case.
+    /// Parses the text that `Display` writes, in upper or lower case.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let name = text.trim().to_ascii_lowercase();
         let of_pool = || {

@@ -1,24 +1,24 @@
-//! Placement of memory on a machine with several NUMA nodes.
+//! Placement of memory on NUMA nodes.
 
 use std::fmt;
 use units::CpuList;
 
-/// Nodes that the system takes pages from.
+/// NUMA nodes from which the system takes the pages of a mapping.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// The node of the thread that touches the pages first.
+    /// The node of the thread that first touches a page.
     Local,
     /// This node only.
     Node(u32),
     /// Each of these nodes in turn.
     Interleaved(Vec<u32>),
-    /// Each of these nodes in turn, with as many pages in a row as the administrator's weight of
-    /// the node.
+    /// Each of these nodes in turn. The administrator's weight of a node is the number of
+    /// successive pages on it.
     Weighted(Vec<u32>),
 }
 
 impl Place {
-    /// Nodes that the place names; empty for `Local`.
+    /// The nodes of this place; empty for `Local`.
     pub fn nodes(&self) -> &[u32] {
         match self {
             Place::Local => &[],

@@ -1,4 +1,4 @@
-//! Page evidence: the pages of a window according to the system.
+//! Page evidence: reads the sizes and nodes of a window's pages back from the system.
 
 use super::PageMode;
 use crate::facts::{SystemFiles, field, kilobytes};
@@ -7,22 +7,22 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use units::Bytes;
 
-/// Page evidence of a window.
+/// Page evidence of a window. `None` in a field means that the system does not report it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PageReading {
-    /// Share (0 to 1) of the resident memory that lies in pages of the requested size.
+    /// Share (0 to 1) of the resident memory that is in pages of the requested size.
     pub granted_share: Option<f64>,
-    /// Size of the pages that most of the resident memory lies in.
+    /// Size of the pages in which most of the resident memory is.
     pub granted_bytes: Option<Bytes>,
-    /// Share (0 to 1) of the window that is resident, without the shared page of zeros.
+    /// Share (0 to 1) of the window that is resident. The shared page of zeros does not count.
     pub resident_share: Option<f64>,
-    /// True if no part of the window lies on the system's shared page of zeros.
+    /// True if no part of the window is mapped to the system's shared page of zeros.
     pub non_zero: Option<bool>,
-    /// Nodes of the sampled pages, in rising order.
+    /// NUMA nodes of the sampled pages, in rising order.
     pub nodes: Option<Vec<u32>>,
-    /// Number of sampled pages by node.
+    /// Number of sampled pages on each NUMA node.
     pub pages_by_node: Option<BTreeMap<u32, u64>>,
-    /// Readings that are missing, with the reason, and readings that cover more than the window.
+    /// In words: which evidence is missing and why, and which evidence covers more than the window.
     pub unchecked: Vec<String>,
 }
 
@@ -30,15 +30,16 @@ pub struct PageReading {
 pub(super) struct ReadingRequest {
     /// Addresses of the window.
     pub window: Range<usize>,
-    /// Addresses of the whole mapping. Its guards give it an smaps entry of its own.
+    /// Addresses of the whole mapping. The guards separate its entry in smaps from other memory.
     pub mapping: Range<usize>,
     /// Requested kind of pages.
     pub mode: PageMode,
-    /// Size of a huge page; 0 if none was named.
+    /// Size of a huge page; 0 if no huge pages were requested.
     pub huge: u64,
 }
 
-/// Share of the window that is resident, and share of the resident part in huge pages.
+/// The resident share of the window, the share of the resident part in huge pages, and whether the
+/// window avoids the shared page of zeros.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ResidentShare {
     resident: Option<f64>,
@@ -46,7 +47,7 @@ struct ResidentShare {
     non_zero: Option<bool>,
 }
 
-/// Reads from the best available source: page tables, else smaps and mincore.
+/// Reads the page evidence from the best available source: page tables, else smaps and mincore.
 pub(super) fn read(requested: &ReadingRequest, node_samples: usize) -> PageReading {
     let mut unchecked = Vec::new();
     let share = from_page_tables(requested, &mut unchecked).unwrap_or_else(|| ResidentShare {
@@ -57,7 +58,7 @@ pub(super) fn read(requested: &ReadingRequest, node_samples: usize) -> PageReadi
     let base = os::page_size() as u64;
     let granted_bytes = match share.huge {
         Some(huge) if huge > 0.5 && requested.mode != PageMode::Base => Some(Bytes(requested.huge)),
-        // Huge pages without a request: the request has no size of them.
+        // The system granted huge pages without a request, so their size is unknown.
         Some(huge) if huge > 0.5 => None,
         Some(_) => Some(Bytes(base)),
         None => None,
@@ -82,13 +83,13 @@ pub(super) fn read(requested: &ReadingRequest, node_samples: usize) -> PageReadi
     }
 }
 
-/// Addresses from the first to the last page that the window touches.
+/// The addresses of all pages that the window touches.
 fn pages_of(window: &Range<usize>) -> Range<usize> {
     let page = os::page_size();
     window.start / page * page..window.end.next_multiple_of(page)
 }
 
-/// Resident and huge share by PAGEMAP_SCAN, exact for the pages of the window; `None` if the kernel
+/// The shares by PAGEMAP_SCAN, which covers exactly the pages of the window. `None` if the kernel
 /// lacks it.
 fn from_page_tables(
     requested: &ReadingRequest,
@@ -114,7 +115,7 @@ fn from_page_tables(
     })
 }
 
-/// Resident share by mincore.
+/// Share of the window that is resident, by mincore.
 pub(super) fn resident_share(
     requested: &ReadingRequest,
     unchecked: &mut Vec<String>,
@@ -131,7 +132,7 @@ pub(super) fn resident_share(
     }
 }
 
-/// Share of huge pages by smaps, which counts the whole mapping.
+/// Share of the resident memory that is in huge pages, by smaps, which covers the whole mapping.
 pub(super) fn huge_share_of_smaps(
     requested: &ReadingRequest,
     files: &SystemFiles,
@@ -148,7 +149,7 @@ pub(super) fn huge_share_of_smaps(
     let mut huge = 0u64;
     for entry in entries(&smaps).filter(|entry| overlaps(entry, &requested.mapping)) {
         let bytes = |key: &str| field(entry, key).and_then(kilobytes).unwrap_or(0);
-        // Rss leaves out pages of a pool (Documentation/filesystems/proc.rst).
+        // Rss does not include the pages of pools (Documentation/filesystems/proc.rst).
         let pool = bytes("Private_Hugetlb").saturating_add(bytes("Shared_Hugetlb"));
         resident = resident.saturating_add(bytes("Rss")).saturating_add(pool);
         huge = huge
@@ -168,7 +169,7 @@ pub(super) fn huge_share_of_smaps(
     Some((huge as f64 / resident as f64).min(1.0))
 }
 
-/// Entries of smaps: a line `start-end access ...` with the `Key: value` lines that follow.
+/// The entries of smaps. An entry is a line `start-end access ...` and its `Key: value` lines.
 fn entries(smaps: &str) -> impl Iterator<Item = &str> {
     let heads = smaps.split_inclusive('\n').scan(0, |at, line| {
         let start = *at;
@@ -183,7 +184,7 @@ fn entries(smaps: &str) -> impl Iterator<Item = &str> {
     (1..starts.len()).map(move |i| &smaps[starts[i - 1]..starts[i]])
 }
 
-/// Address range at the start of a line of maps or smaps.
+/// Address range at the start of a line of maps or smaps; `None` if the line has none.
 fn addresses(text: &str) -> Option<Range<usize>> {
     let (start, end) = text.split_whitespace().next()?.split_once('-')?;
     Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
@@ -196,8 +197,8 @@ fn overlaps(entry: &str, range: &Range<usize>) -> bool {
 /// Number of pages in one call of move_pages.
 const PAGES_AT_A_TIME: usize = 1 << 16;
 
-/// Pages by node: sampled pages of the window by move_pages, else pages of the whole mapping by
-/// numa_maps.
+/// Number of pages on each node. Counts `samples` pages of the window by move_pages, else all pages
+/// of the mapping by numa_maps.
 fn nodes(
     requested: &ReadingRequest,
     samples: usize,
@@ -209,7 +210,7 @@ fn nodes(
     let pages = pages_of(&requested.window);
     let page = os::page_size();
     let count = (pages.len() / page).min(samples);
-    // In 128 bits: the product of an index and a length may exceed 64 bits.
+    // The product has 128 bits, because an index times a length may exceed 64 bits.
     let address = |i: usize| {
         pages.start + (i as u128 * (pages.len() / page) as u128 / count as u128) as usize * page
     };
@@ -240,7 +241,7 @@ fn nodes(
     found
 }
 
-/// Number of pages by node among the pages at `count` addresses, and number of pages on no node.
+/// Number of pages on each node for the pages at `count` addresses, and number of pages on no node.
 fn count_by_node(
     count: usize,
     address: impl Fn(usize) -> usize,
@@ -261,8 +262,8 @@ fn count_by_node(
     Ok((found, absent))
 }
 
-/// Pages by node in the lines of numa_maps that start inside `range`: `7f... default anon=3 N0=2
-/// N1=1`.
+/// Number of pages on each node in the lines of numa_maps whose address is in `range`. A line is
+/// `7f... default anon=3 N0=2 N1=1`.
 fn nodes_of_map(maps: &str, range: &Range<usize>) -> Option<BTreeMap<u32, u64>> {
     let inside = |line: &&str| {
         let start = line

@@ -1,4 +1,4 @@
-//! System activity around a round, as `/proc` and `/sys` count it.
+//! System activity around a round, from `/proc` and `/sys`.
 //!
 //! Sources: proc_stat(5); Documentation/accounting/psi.rst; Documentation/scheduler/sched-bwc.rst
 //! (`throttled_time`, ns) and admin-guide/cgroup-v2.rst (`throttled_usec`); the sysfs interface of
@@ -19,20 +19,20 @@ const CPUS: &str = "/sys/devices/system/cpu";
 const HWMON: &str = "/sys/class/hwmon";
 const ZONES: &str = "/sys/class/thermal";
 
-/// Limits for reading `/proc/interrupts`. The file has a column for each CPU; on larger machines it
-/// has megabytes and takes milliseconds to read.
+/// Largest number of columns (CPUs) and bytes of `/proc/interrupts` for which it is read. On larger
+/// machines the file has megabytes and takes milliseconds to read.
 const MAX_COLUMNS: usize = 256;
 const LONGEST_INTERRUPTS: usize = 256 << 10;
 
-/// Limit of CPUs whose throttles are read per core. With more CPUs only counts of packages are
-/// read, since each count is a file.
+/// Largest number of CPUs for which the thermal throttles of each core are read. With more CPUs,
+/// only the counts of packages are read, since each count is a file.
 const MAX_CORE_COUNTS: usize = 64;
 
-/// Limit of sensors that are read: each read may interrupt a CPU.
+/// Largest number of temperature sensors that are read, because each read may interrupt a CPU.
 const MAX_SENSORS: usize = 16;
 
-/// Reads system activity during a session. Checks once which files exist, so that missing ones cost
-/// nothing later.
+/// Reads system activity during a session. The constructor finds out which files exist, so that
+/// missing files cost nothing later.
 #[derive(Debug)]
 pub struct Watch {
     files: SystemFiles,
@@ -41,13 +41,13 @@ pub struct Watch {
     cpu_pressure: bool,
     memory_pressure: bool,
     throttles: Vec<Throttle>,
-    /// Package of each CPU that counts thermal throttles.
+    /// Package of each CPU for which the system counts thermal throttles.
     packages: BTreeMap<u32, u32>,
     sensors: Vec<String>,
 }
 
 impl Watch {
-    /// Makes a watch over `files`. Takes milliseconds on a machine with many CPUs.
+    /// A watch that reads `files`. Finding them takes milliseconds on a machine with many CPUs.
     pub fn new(files: SystemFiles) -> Self {
         let pressure = |path: &str| pressure(&files, path).is_some();
         Self {
@@ -62,13 +62,13 @@ impl Watch {
         }
     }
 
-    /// Counts and times since a fixed time in the past: only the difference of two readings has a
-    /// meaning. Counts of single CPUs are sums over `cpus`. `None` means unknown, even if for one
-    /// of `cpus` only.
+    /// Reads all counts and times. They are relative to a fixed time in the past, so only the
+    /// difference of two results has a meaning. Counts per CPU are added up over `cpus`. A value is
+    /// `None` if it is unknown, even for only one of `cpus`.
     ///
-    /// CPU time of others comes in steps of a jiffy (10 ms) per CPU, while the process's own time
-    /// is exact. A difference can therefore be below zero. `/proc/stat` counts the whole machine,
-    /// even in a container.
+    /// The CPU time of other processes has a resolution of a jiffy (10 ms) per CPU, while this
+    /// process's own time is exact. A difference can therefore be negative. `/proc/stat` counts the
+    /// whole machine, even in a container.
     pub fn read(&self, cpus: &[u32]) -> SystemActivity {
         let files = &self.files;
         let stat = self.stat.then(|| files.read(STAT)).flatten();
@@ -103,7 +103,8 @@ impl Watch {
         }
     }
 
-    /// Throttles of every core, and of every package once: all CPUs of a package repeat its count.
+    /// Number of thermal throttles of the cores of `cpus` and of their packages. Each package
+    /// counts once, because all of its CPUs show the same count.
     fn thermal_throttles(&self, cpus: &[u32]) -> Option<u64> {
         if self.packages.is_empty() {
             return None;
@@ -126,7 +127,7 @@ impl Watch {
         Some(sum)
     }
 
-    /// Highest temperature of the sensors, without values that a processor cannot have.
+    /// Highest temperature of the sensors in degrees Celsius. Impossible values are left out.
     fn highest_celsius(&self) -> Option<f64> {
         let shown = |path: &String| {
             self.files
@@ -138,12 +139,12 @@ impl Watch {
     }
 }
 
-/// Time in ns of a count in `/proc/stat`; `None` if the length of a jiffy is unknown.
+/// Converts jiffies, the unit of `/proc/stat`, to ns. `None` if the length of a jiffy is unknown.
 fn nanoseconds(jiffies: u64) -> Option<f64> {
     Some(jiffies as f64 * 1e9 / os::jiffies_per_second()?)
 }
 
-/// Time that the hypervisor gave to other guests while `cpus` had work (steal).
+/// Steal time of `cpus` in jiffies: the hypervisor ran other guests while `cpus` had work.
 fn stolen_jiffies(stat: &str, cpus: &[u32]) -> Option<u64> {
     const STEAL: usize = 7; // after the name: user nice system idle iowait irq softirq steal guest guest_nice
     let wanted: BTreeSet<u32> = cpus.iter().copied().collect();
@@ -163,7 +164,7 @@ fn stolen_jiffies(stat: &str, cpus: &[u32]) -> Option<u64> {
     (found.len() == wanted.len()).then_some(sum)
 }
 
-/// Busy time of all CPUs: user (which includes guests), nice, system, irq and softirq.
+/// Busy time of all CPUs in jiffies: user (which includes guests), nice, system, irq and softirq.
 fn busy_jiffies(stat: &str) -> Option<u64> {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let mut words = line.split_whitespace().map(|word| word.parse::<u64>().ok());
@@ -175,7 +176,7 @@ fn busy_jiffies(stat: &str) -> Option<u64> {
     Some(sum)
 }
 
-/// Time in which some task waited, in ns; the file has microseconds.
+/// Time in ns for which some task waited for the resource, from a pressure file.
 fn pressure(files: &SystemFiles, path: &str) -> Option<f64> {
     let text = files.read(path)?;
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
@@ -185,7 +186,7 @@ fn pressure(files: &SystemFiles, path: &str) -> Option<f64> {
     Some(total.parse::<u64>().ok()? as f64 * 1e3)
 }
 
-/// True if the interrupts are few enough to be read in short time.
+/// True if `/proc/interrupts` is small enough to be read in a short time.
 fn interrupts_are_few(files: &SystemFiles) -> bool {
     let online = files
         .read_as::<CpuList>(&format!("{CPUS}/online"))
@@ -207,9 +208,9 @@ fn interrupts_are_few(files: &SystemFiles) -> bool {
         .is_some_and(|text| text.len() <= LONGEST_INTERRUPTS)
 }
 
-/// Interrupts of all kinds on `cpus`. The first line names the columns, one for each online CPU.
+/// Number of interrupts of all kinds on `cpus`. The first line of `text` has the online CPUs.
 fn interrupts(text: &str, cpus: &[u32]) -> Option<u64> {
-    // Lines with counts of the whole machine.
+    // Lines whose count is for the whole machine.
     const WHOLE: [&str; 3] = ["ERR", "MIS", "Err"];
     let mut lines = text.lines();
     let names = lines
@@ -237,7 +238,7 @@ fn interrupts(text: &str, cpus: &[u32]) -> Option<u64> {
     Some(sum)
 }
 
-/// CPUs that count thermal throttles, with the package of each.
+/// The CPUs for which the system counts thermal throttles, and the package of each.
 fn packages(files: &SystemFiles) -> BTreeMap<u32, u32> {
     let package = |name: &String| {
         let cpu: u32 = name.strip_prefix("cpu")?.parse().ok()?;
@@ -253,7 +254,7 @@ fn packages(files: &SystemFiles) -> BTreeMap<u32, u32> {
     files.names(CPUS).iter().filter_map(package).collect()
 }
 
-/// Files with the processor's temperature: its own sensors, else the firmware's thermal zones.
+/// Files with the temperature of the processor, from its own sensors, else from thermal zones.
 fn sensors(files: &SystemFiles) -> Vec<String> {
     const DRIVERS: [&str; 4] = ["coretemp", "k10temp", "zenpower", "cpu_thermal"];
     let is = |path: String, fits: &dyn Fn(&str) -> bool| {
@@ -279,15 +280,15 @@ fn sensors(files: &SystemFiles) -> Vec<String> {
     found
 }
 
-/// True if a thermal zone of this type is the processor's: Intel's package, or Arm cores by the names
-/// that vendors of Android devices use (`cpu-1-0-usr`, `mtktscpu`; clusters `BIG`, `MID`, `LITTLE`).
+/// True if a thermal zone of this type belongs to the processor. Known are Intel's package and
+/// Android's names for Arm cores: `cpu-1-0-usr`, `mtktscpu`, `BIG`, `MID`, `LITTLE`.
 fn is_processor(kind: &str) -> bool {
     let kind = kind.to_ascii_lowercase();
     kind == "x86_pkg_temp" || kind.contains("cpu") || ["big", "mid", "little"].contains(&&*kind)
 }
 
-/// Temperature files of one chip. If the chip has one of the whole package, only that file: the
-/// package shows the highest of all cores. Reading every core would interrupt it.
+/// Temperature files of a sensor chip. If a file has the temperature of the whole package, which is
+/// the highest of all cores, only this file is returned. Reading a core's file interrupts it.
 fn inputs(files: &SystemFiles, folder: &str) -> Vec<String> {
     const WHOLE: [&str; 3] = ["Package id", "Tdie", "Tctl"];
     let names = files.names(folder);

@@ -1,15 +1,15 @@
-//! Types that the file calls of all systems share.
+//! Types of the functions on files, common to all systems.
 
 /// Options for opening a file.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpenHow {
-    /// Open for reading and writing, not for reading only.
+    /// Opens for reading and writing instead of reading only.
     pub write: bool,
-    /// Make the file; fail if the name is taken.
+    /// Creates the file. Opening fails if the name exists.
     pub create_new: bool,
-    /// Follow a symbolic link at the end of the path.
+    /// Follows a symbolic link at the end of the path.
     pub follow_links: bool,
-    /// Claim a block device for this process alone (Linux: open(2), O_EXCL without O_CREAT).
+    /// Claims a block device for this process alone (Linux: open(2), O_EXCL without O_CREAT).
     pub claim: bool,
 }
 
@@ -33,7 +33,7 @@ pub enum FileKind {
     Other,
 }
 
-/// Number of a device in the system.
+/// The number by which the system identifies a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeviceNumber {
     /// Number of the driver.
@@ -59,8 +59,8 @@ pub struct FileNumbers {
     pub allocated: Option<u64>,
 }
 
-/// Alignment that direct I/O needs, in bytes; zeros if the file system uses its cache for direct
-/// I/O.
+/// Alignment that direct I/O needs, in bytes. Both fields are 0 if direct I/O on this file system
+/// uses the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code)] // told by Linux only
 pub struct DirectAlignment {

@@ -1,4 +1,5 @@
-//! Meaning of what the calls of FreeBSD return. Pure, so that it is tested on every system.
+//! Interprets the results of FreeBSD's calls. This module makes no calls, so it is tested
+//! everywhere.
 //!
 //! Source: smp(4) for the form of kern.sched.topology_spec; sys/kern/sched_ule.c for its flags;
 //! sys/vm/vm_phys.c for vm.phys_locality.
@@ -9,11 +10,11 @@ use report::Fact;
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// Most nodes that are believed.
+/// Largest number of NUMA nodes. A larger answer of the kernel is cut to this number.
 const MOST_NODES: u64 = 64;
 
-/// CPUs and nodes; `None` if the kernel does not report its groups of CPUs in a valid form.
-/// `usable` are the CPUs that this process may use.
+/// The CPUs and NUMA nodes. `usable` are the CPUs that this process may use. `None` if the kernel's
+/// description of its CPU groups is missing or invalid.
 pub fn topology(kernel: &dyn Sysctl, usable: Option<Vec<u32>>) -> Option<ReportedTopology> {
     const GROUPS: &str = "kern.sched.topology_spec";
     let text = kernel.text(GROUPS)?;
@@ -36,7 +37,7 @@ pub fn topology(kernel: &dyn Sysctl, usable: Option<Vec<u32>>) -> Option<Reporte
         nodes_source: "sysctl dev.cpu.*.%domain, vm.phys_locality".to_owned(),
         ..ReportedTopology::default()
     };
-    // CPUs outside of groups of threads are cores of their own.
+    // A CPU that is in no group of hardware threads is a core by itself.
     let mut threads: BTreeMap<u32, &Group> = BTreeMap::new();
     for group in groups.iter().filter(|group| group.one_core) {
         threads.extend(group.cpus.iter().map(|&cpu| (cpu, group)));
@@ -53,10 +54,10 @@ pub fn topology(kernel: &dyn Sysctl, usable: Option<Vec<u32>>) -> Option<Reporte
     Some(found)
 }
 
-/// A group of CPUs that are near each other.
+/// A group of CPUs that share a cache or a core.
 struct Group {
     cpus: Vec<u32>,
-    /// True if the CPUs are threads of one core.
+    /// True if the CPUs are hardware threads of one core.
     one_core: bool,
 }
 
@@ -79,7 +80,7 @@ fn group(node: roxmltree::Node<'_, '_>) -> Option<Group> {
     })
 }
 
-/// Nodes with the CPUs that the kernel puts there; empty if it does not say so for each CPU.
+/// The NUMA nodes with their CPUs. Empty unless the kernel reports the node of every CPU.
 fn nodes(kernel: &dyn Sysctl, online: &[u32]) -> Vec<ReportedNode> {
     let count = kernel
         .number("vm.ndomains")
@@ -110,8 +111,8 @@ fn nodes(kernel: &dyn Sysctl, online: &[u32]) -> Vec<ReportedNode> {
         .collect()
 }
 
-/// Distances from each of `count` nodes: lines `0: 10 21`. Empty if a line is missing or has an
-/// unknown distance (-1).
+/// Parses the distances from each of `count` nodes, given as lines such as `0: 10 21`. Empty if a
+/// line is missing or has an unknown distance (-1).
 fn distances(text: &str, count: usize) -> Vec<Vec<u32>> {
     let row = |line: &str| {
         let (node, numbers) = line.split_once(':')?;
@@ -127,8 +128,8 @@ fn distances(text: &str, count: usize) -> Vec<Vec<u32>> {
     }
 }
 
-/// Superpages, which the kernel makes of aligned memory by itself. `sizes` are the sizes of pages
-/// in rising order (getpagesizes(3)).
+/// Facts about superpages, to which the kernel promotes aligned memory by itself. `sizes` are the
+/// page sizes in rising order (getpagesizes(3)).
 pub fn pages(kernel: &dyn Sysctl, sizes: &[u64]) -> ReportedPages {
     const SWITCHES: [&str; 2] = ["vm.pmap.pg_ps_enabled", "vm.pmap.superpages_enabled"];
     let switch = SWITCHES
@@ -148,13 +149,13 @@ pub fn pages(kernel: &dyn Sysctl, sizes: &[u64]) -> ReportedPages {
     }
 }
 
-/// Hypervisor (kern.vm_guest).
+/// Name of the hypervisor (kern.vm_guest).
 pub fn hypervisor(kernel: &dyn Sysctl) -> Option<String> {
     kernel.text("kern.vm_guest")
 }
 
-/// Busy time in ns from the counts of kern.cp_time (user, nice, system, interrupt, idle), at `rate`
-/// counts per second.
+/// Busy time in ns, computed from the counts of kern.cp_time: user, nice, system, interrupt, idle.
+/// `rate` is the number of counts per second. `None` for any other number of counts.
 pub fn busy_ns(counts: &[u64], rate: u64) -> Option<f64> {
     let [user, nice, system, interrupt, _idle] = counts else {
         return None;

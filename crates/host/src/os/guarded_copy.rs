@@ -1,9 +1,9 @@
-//! Copying from and to mapped files. A page that the system cannot provide (the file was truncated,
-//! the device failed) raises SIGBUS, which ends a process without a handler.
+//! Copies from and to mapped files. An access to a page that the system cannot provide raises
+//! SIGBUS, which ends a process without a handler. Causes are a truncated file and a failed device.
 //!
-//! On Linux the copy is a routine of its own. If it faults, the signal handler makes it return an
-//! error, as kernels do for addresses of programs. Any other SIGBUS ends the process as before. On
-//! other systems only a check of the file size protects the copy.
+//! On Linux the copy is an assembly routine. If an access of the routine faults, the signal handler
+//! makes the routine return an error. Any other SIGBUS ends the process as before. On other
+//! systems, only a check of the file size protects the copy.
 
 use std::io;
 
@@ -53,15 +53,15 @@ mod guarded {
     }
 
     unsafe extern "C" {
-        /// Addresses in the routine: the first instruction that may fault, the one after the last
-        /// that may, and the one that continues after a fault.
+        /// Addresses in the routine: the first instruction that may fault, the end of these
+        /// instructions, and the instruction at which execution continues after a fault.
         static memgauge_copy_first: u8;
         static memgauge_copy_behind: u8;
         static memgauge_copy_failed: u8;
     }
 
-    /// Arguments: to, from, bytes. Returns 0, or 1 after a fault. Changes caller-saved registers
-    /// only and uses no stack, so it can be left at any instruction.
+    /// Copies `bytes` bytes. Returns 0, or 1 after a fault. The routine can be left at any
+    /// instruction, because it uses no stack and changes caller-saved registers only.
     #[cfg(target_arch = "x86_64")]
     #[unsafe(naked)]
     unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
@@ -80,7 +80,7 @@ mod guarded {
         )
     }
 
-    /// Like the routine for x86-64: 64 bytes at a time, the rest one by one.
+    /// Like the routine for x86-64. It copies 64 bytes at a time, and the rest byte by byte.
     #[cfg(target_arch = "aarch64")]
     #[unsafe(naked)]
     unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
@@ -116,8 +116,8 @@ mod guarded {
         )
     }
 
-    /// Like the routine for x86-64: words if both ranges begin at a multiple of 8, the rest byte by
-    /// byte.
+    /// Like the routine for x86-64. It copies words if both ranges begin at a multiple of 8, and
+    /// the rest byte by byte.
     #[cfg(target_arch = "riscv64")]
     #[unsafe(naked)]
     unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
@@ -161,7 +161,7 @@ mod guarded {
         )
     }
 
-    /// Installs the handler. May be called repeatedly.
+    /// Installs the signal handler. It may be called repeatedly.
     pub fn prepare() -> io::Result<()> {
         let mut action = MaybeUninit::<libc::sigaction>::zeroed();
         // SAFETY: zeros are an action without flags and with an empty mask; the kernel copies it.
@@ -206,21 +206,21 @@ mod guarded {
     /// Pointer to the address at which the interrupted code continues.
     ///
     /// # Safety
-    /// `context` is the one passed to a handler by the kernel.
+    /// `context` is the pointer that the kernel passed to a signal handler.
     #[cfg(target_arch = "x86_64")]
     unsafe fn program_counter(context: *mut libc::ucontext_t) -> *mut libc::greg_t {
         // SAFETY: the caller's promise.
         unsafe { &raw mut (*context).uc_mcontext.gregs[libc::REG_RIP as usize] }
     }
 
-    /// Like the function for x86-64.
+    /// Like the function for x86-64, for AArch64.
     #[cfg(target_arch = "aarch64")]
     unsafe fn program_counter(context: *mut libc::ucontext_t) -> *mut libc::c_ulonglong {
         // SAFETY: the caller's promise.
         unsafe { &raw mut (*context).uc_mcontext.pc }
     }
 
-    /// Like the function for x86-64: the first register is the program counter.
+    /// Like the function for x86-64, for RISC-V, where the first register is the program counter.
     #[cfg(target_arch = "riscv64")]
     unsafe fn program_counter(context: *mut libc::ucontext_t) -> *mut libc::c_ulong {
         // SAFETY: the caller's promise.
@@ -243,13 +243,13 @@ mod unguarded {
     use super::io;
     use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-    /// Nothing to prepare.
+    /// Does nothing, because no handler is needed here.
     pub fn prepare() -> io::Result<()> {
         Ok(())
     }
 
-    /// Copies `bytes` bytes. Other processes may change the file at the same time, so both sides
-    /// are accessed through atomics.
+    /// Copies `bytes` bytes by atomic loads and stores, because other processes may change the file
+    /// at the same time.
     ///
     /// # Safety
     /// Both ranges are mapped, `to` for writing, and do not overlap.

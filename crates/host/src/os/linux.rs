@@ -1,4 +1,5 @@
-//! Linux: processes, processors, clocks. Memory and files have modules of their own.
+//! Linux: facts and control of processors, threads, signals and rights. Memory and files are in
+//! modules of their own.
 
 #[cfg(feature = "storage")]
 mod aio;
@@ -31,7 +32,7 @@ pub use files::*;
 ))]
 pub use uring::*;
 
-// Android lets no program use io_uring, and the crate has no bindings for 32-bit machines.
+// Android does not allow io_uring, and the crate `io-uring` has no bindings for 32-bit machines.
 #[cfg(all(
     feature = "storage",
     not(all(
@@ -52,7 +53,7 @@ pub use super::posix_process::*;
 use std::io;
 use std::mem::MaybeUninit;
 
-/// Number of CPUs that the affinity calls below support.
+/// Number of CPUs that the affinity masks below have room for.
 const CPU_BITS: usize = 1 << 17;
 
 /// Physical memory of the machine, in bytes.
@@ -65,14 +66,14 @@ pub fn physical_memory() -> Option<u64> {
         .checked_mul(page_size() as u64)
 }
 
-/// Free memory, in bytes; page cache does not count as free.
+/// Free memory in bytes. Page cache does not count as free.
 pub fn free_memory() -> Option<u64> {
     // SAFETY: sysconf takes a number and returns a number.
     let pages = unsafe { libc::sysconf(libc::_SC_AVPHYS_PAGES) };
     u64::try_from(pages).ok()?.checked_mul(page_size() as u64)
 }
 
-/// True: `/proc` and `/sys` describe the machine.
+/// True if `/proc` and `/sys` describe the machine, as on Linux.
 pub const HAS_SYSTEM_FILES: bool = true;
 
 /// Name of the call that returns the size of physical memory.
@@ -93,7 +94,7 @@ pub fn allowed_cpus() -> Option<Vec<u32>> {
         return None;
     }
     let mut cpus = Vec::new();
-    // Most words of the mask are zero and are passed over as a whole.
+    // Most words of the mask are zero and are skipped.
     for (nth, &word) in mask.iter().enumerate().filter(|&(_, &word)| word != 0) {
         let set = (0..64).filter(|bit| word >> bit & 1 == 1);
         cpus.extend(set.map(|bit| nth as u32 * 64 + bit));
@@ -101,7 +102,7 @@ pub fn allowed_cpus() -> Option<Vec<u32>> {
     Some(cpus)
 }
 
-/// True: Linux can pin threads.
+/// True if threads can be pinned to CPUs, as on Linux.
 pub const CAN_PIN: bool = true;
 
 /// Pins the calling thread to `cpu`.
@@ -128,8 +129,8 @@ pub fn jiffies_per_second() -> Option<f64> {
     (ticks > 0).then_some(ticks as f64)
 }
 
-/// Signals that request a program to stop, without those that its starter set to be ignored
-/// (`nohup`).
+/// Signals that request the program to stop. Signals that are ignored since its start (`nohup`) are
+/// left out.
 pub fn stop_signals() -> Vec<i32> {
     let ignored = |signal: &i32| {
         let mut action = MaybeUninit::<libc::sigaction>::uninit();
@@ -146,7 +147,7 @@ pub fn stop_signals() -> Vec<i32> {
         .collect()
 }
 
-/// Makes all threads share one heap. Otherwise the C library reserves 64 MiB or more of address
+/// Makes all threads share one heap. By default, the C library reserves 64 MiB or more of address
 /// space for each thread.
 pub fn share_one_heap() {
     // SAFETY: mallopt changes a setting of the allocator under the allocator's own lock; 1 is a
@@ -167,15 +168,15 @@ pub fn hardware_capabilities() -> [u64; 2] {
     })
 }
 
-/// Bytes that `cbo.zero` sets to zero, from riscv_hwprobe (Linux 6.4 and later; the keys are in
-/// Documentation/arch/riscv/hwprobe.rst).
+/// Number of bytes that `cbo.zero` sets to zero; `None` if programs may not use it. The source is
+/// riscv_hwprobe (Linux 6.4 and later, Documentation/arch/riscv/hwprobe.rst).
 #[cfg(target_arch = "riscv64")]
 pub fn zeroed_block() -> Option<u64> {
     const HWPROBE: libc::c_long = 258;
     const EXTENSIONS: i64 = 4;
     const ZICBOZ: u64 = 1 << 6;
     const BLOCK_SIZE: i64 = 6;
-    // Pairs of key and value; a key that the kernel does not know comes back as -1.
+    // Pairs of key and value. The kernel replaces a key that it does not know by -1.
     let mut pairs =
         [(EXTENSIONS, 0u64), (BLOCK_SIZE, 0u64)].map(|(key, value)| [key as u64, value]);
     // SAFETY: the kernel writes to the pairs only; no CPU set means all CPUs; no flags.
@@ -194,13 +195,13 @@ pub fn zeroed_block() -> Option<u64> {
     (told && extensions & ZICBOZ != 0).then_some(block)
 }
 
-/// `None`: only RISC-V has `cbo.zero`.
+/// Always `None`, because only RISC-V has `cbo.zero`.
 #[cfg(not(target_arch = "riscv64"))]
 pub fn zeroed_block() -> Option<u64> {
     None
 }
 
-/// False: Linux does not report a translation of the program.
+/// Always false: Linux does not report that a program is translated from another instruction set.
 pub fn translated() -> bool {
     false
 }
@@ -209,7 +210,7 @@ pub fn translated() -> bool {
 /// file has capabilities.
 ///
 /// The kernel's flag for this (AT_SECURE, getauxval(3)) is not sufficient. Security modules also
-/// set it if a program only changes its domain, as services and containers do.
+/// set this flag if a program only changes its security domain, as services and containers do.
 pub fn elevated() -> bool {
     // SAFETY: looks a number up in a table that the C library keeps.
     let secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
@@ -226,8 +227,7 @@ pub fn elevated() -> bool {
             || (user.1 != 0 && permitted_capabilities() != 0))
 }
 
-/// Capabilities that this process may use, as a mask; 0 if the kernel does not report them
-/// (capget(2)).
+/// Mask of this process's permitted capabilities (capget(2)); 0 if the kernel does not report them.
 fn permitted_capabilities() -> u64 {
     const VERSION_3: u32 = 0x2008_0522;
     let mut header = [VERSION_3, 0];
@@ -243,7 +243,7 @@ fn permitted_capabilities() -> u64 {
     }
 }
 
-/// Converts the -1 of a system call into its error.
+/// Converts the result of a system call: `Ok` for 0, else the error of the call.
 fn check(result: libc::c_int) -> io::Result<()> {
     if result == 0 {
         Ok(())

@@ -1,34 +1,34 @@
-//! Meaning of what the calls of macOS return. Pure, so that it is tested on every system.
+//! Interprets the results of macOS's calls. This module makes no calls, so it is tested everywhere.
 //!
-//! Source: Apple, "Determining system capabilities" (sysctlbyname): names, and that those without
-//! a performance level describe the slowest kind of core.
+//! Source of the names: Apple, "Determining system capabilities" (sysctlbyname). Names without a
+//! performance level describe the slowest kind of core.
 
 use super::sysctl::Sysctl;
 use crate::reported::{ReportedCore, ReportedTopology};
 use report::{Cache, CacheKind, Fact};
 use units::{Bytes, CpuList};
 
-/// Most performance levels and CPUs of a level that are believed.
+/// Largest numbers of performance levels, and of CPUs in a level. Larger answers are cut.
 const MOST_LEVELS: u64 = 8;
 const MOST_CPUS: u64 = 1024;
 
-/// Kind of cores that macOS runs background work on.
+/// Kind of the cores on which macOS runs background work.
 pub const EFFICIENCY: &str = "efficiency";
 
-/// One kind of core.
+/// A performance level of macOS: one kind of core.
 struct Level {
-    /// Number and name, if there are several levels.
+    /// Name of the kind of core; `None` if there is only one level.
     kind: Option<String>,
-    /// Prefix of its answers.
+    /// Prefix of the sysctl names for this level.
     prefix: String,
     cpus: Vec<u32>,
     cores: u64,
 }
 
-/// CPUs and caches; `None` if the kernel reports no CPUs.
+/// The CPUs and caches. `None` if the kernel reports no CPUs.
 ///
-/// macOS numbers no CPUs for programs. Numbers here count through the performance levels, fastest
-/// first. Each cluster gets numbers in a row.
+/// macOS has no CPU numbers for programs. The numbers used here go through the performance levels,
+/// the fastest first. The CPUs of a cluster have successive numbers.
 pub fn topology(kernel: &dyn Sysctl) -> Option<ReportedTopology> {
     let levels = levels(kernel);
     let online: Vec<u32> = levels.iter().flat_map(|level| level.cpus.clone()).collect();
@@ -96,7 +96,7 @@ fn levels(kernel: &dyn Sysctl) -> Vec<Level> {
     }
 }
 
-/// CPUs of each package: equal parts in a row.
+/// CPUs of each package. Successive CPUs are divided evenly among the packages.
 fn packages(kernel: &dyn Sysctl, online: &[u32]) -> Vec<Vec<u32>> {
     let count = kernel
         .number("hw.packages")
@@ -109,8 +109,8 @@ fn packages(kernel: &dyn Sysctl, online: &[u32]) -> Vec<Vec<u32>> {
 /// Caches of the cores of one level. `threads` is the number of CPUs of a core.
 fn caches(kernel: &dyn Sysctl, level: &Level, threads: u64, line: Option<u64>) -> Vec<Cache> {
     let ask = |name: &str| kernel.number(&format!("{}.{name}", level.prefix));
-    // CPUs that share the memory, a cache of level 1, 2 and 3. On Apple's processors the answer is
-    // about one kind of core only.
+    // Numbers of CPUs that share the memory and the caches of level 1, 2 and 3. On Apple's
+    // processors they describe only one kind of core.
     let config = kernel.numbers("hw.cacheconfig");
     let sharers = |nth: usize| config.get(nth).copied().filter(|_| level.kind.is_none());
     let all = level.cpus.len() as u64;
@@ -140,7 +140,7 @@ fn caches(kernel: &dyn Sysctl, level: &Level, threads: u64, line: Option<u64>) -
     found
 }
 
-/// Scarcity of memory (kern.memorystatus_vm_pressure_level; values of sys/event.h).
+/// Memory pressure in words (kern.memorystatus_vm_pressure_level, values of sys/event.h).
 pub fn memory_pressure(kernel: &dyn Sysctl) -> Fact<String> {
     const NAME: &str = "kern.memorystatus_vm_pressure_level";
     let word = match kernel.number(NAME) {
@@ -155,8 +155,8 @@ pub fn memory_pressure(kernel: &dyn Sysctl) -> Fact<String> {
     Fact::known(word.to_owned(), NAME)
 }
 
-/// Thermal state from NSProcessInfo (`state`, NSProcessInfoThermalState), else from the level of
-/// Intel's processors, of which only 0 has a known meaning.
+/// Thermal state in words. The source is `state` (NSProcessInfoThermalState), else the thermal
+/// level of Intel's processors, of which only the value 0 has a known meaning.
 pub fn thermal_state(kernel: &dyn Sysctl, state: Option<i64>) -> Fact<String> {
     const LEVEL: &str = "machdep.xcpm.cpu_thermal_level";
     let word = match state {
@@ -175,8 +175,8 @@ pub fn thermal_state(kernel: &dyn Sysctl, state: Option<i64>) -> Fact<String> {
     Fact::known(word.to_owned(), "NSProcessInfo thermalState")
 }
 
-/// Power source from the time that the battery lasts, in s (IOPSGetTimeRemainingEstimate): -2 on
-/// mains, -1 if it is being estimated. `None` if the call does not exist.
+/// Power source, from the result `seconds` of IOPSGetTimeRemainingEstimate (`None` if the call does
+/// not exist). This is the battery's remaining time, -2 on mains, or -1 if not yet known.
 pub fn power_source(seconds: Option<f64>) -> Fact<String> {
     const CALL: &str = "IOPSGetTimeRemainingEstimate";
     match seconds {
@@ -186,7 +186,7 @@ pub fn power_source(seconds: Option<f64>) -> Fact<String> {
     }
 }
 
-/// Low-power mode from NSProcessInfo (macOS 12 and later).
+/// Low-power mode, from NSProcessInfo (macOS 12 and later).
 pub fn power_saving(on: Option<bool>) -> Fact<bool> {
     match on {
         Some(on) => Fact::known(on, "NSProcessInfo lowPowerModeEnabled"),
@@ -194,7 +194,7 @@ pub fn power_saving(on: Option<bool>) -> Fact<bool> {
     }
 }
 
-/// True if threads for cores of `kind` are asked to run as background work.
+/// True if threads for cores of `kind` have to request to run as background work.
 pub fn is_background(kind: Option<&str>) -> bool {
     kind == Some(EFFICIENCY)
 }

@@ -1,8 +1,8 @@
-//! System calls: one set of safe functions for each kind of system. No other module depends on the
-//! kind of system.
+//! System calls, as one set of safe functions with an implementation for each operating system. No
+//! other module depends on the operating system.
 //!
-//! A function that a system lacks returns `None` or an error of kind `Unsupported`, never an
-//! invented value.
+//! If a system lacks a function, its implementation returns `None` or an error of kind
+//! `Unsupported`, never an invented value.
 
 // Only `storage` uses the calls on files and devices.
 #![cfg_attr(not(feature = "storage"), allow(dead_code, unused_imports))]
@@ -22,8 +22,8 @@ mod windows;
 #[cfg(windows)]
 pub use windows::*;
 
-// Compiled everywhere, so that it stays correct. Systems with a module of their own reuse functions
-// that they lack.
+// This module is compiled on every system, so that it stays correct. Systems with a module of their
+// own use its functions for what they lack.
 #[cfg_attr(
     any(
         target_os = "linux",
@@ -56,7 +56,7 @@ pub use {plain_files::*, portable::*};
 
 pub mod files;
 
-// Meaning of answers, compiled in tests everywhere, so that it stays correct.
+// Modules that interpret the results of calls. Tests compile them on every system.
 #[cfg(any(target_os = "freebsd", test))]
 #[cfg_attr(not(target_os = "freebsd"), allow(dead_code))]
 mod freebsd_answers;
@@ -102,7 +102,7 @@ mod guarded_copy;
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 mod unix_files;
 
-// Also compiled in tests on Linux, so that it stays correct.
+// Tests on Linux also compile this module, so that it stays correct.
 #[cfg_attr(
     any(
         target_os = "linux",
@@ -118,14 +118,14 @@ mod plain_files;
 #[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code))]
 mod plain_engines;
 
-/// Bytes of a range of memory, by kind of page.
+/// Numbers of bytes in a range of memory, by kind of page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageCounts {
-    /// Present pages with memory of their own.
+    /// Bytes in resident pages with memory of their own.
     pub present: u64,
     /// Part of `present` that is mapped in huge pages.
     pub huge: u64,
-    /// Pages that are present only as the shared page of zeros.
+    /// Bytes that are mapped to the shared page of zeros.
     pub zero: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Storage engines of Linux, as stubs for other systems.
+//! Stubs for the storage engines that only Linux has.
 
 use crate::storage::{EngineSettings, IoEngine, Target};
 use units::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Files on systems without POSIX calls: functions of the standard library, else "unsupported".
+//! Files on systems without POSIX calls. Missing functions are `Unsupported`.
 
 use super::files::{DeviceNumber, DirectAlignment, FileKind, FileNumbers, OpenHow};
 use std::fs::{File, Metadata, OpenOptions};
@@ -8,14 +8,14 @@ use std::path::Path;
 /// "Invalid argument": ERROR_INVALID_PARAMETER on Windows.
 pub const EINVAL: i32 = if cfg!(windows) { 87 } else { 22 };
 
-/// "Bad file descriptor": on Windows ERROR_ACCESS_DENIED, its error for writing to a file that was
-/// opened for reading.
+/// "Bad file descriptor", the error for writing to a file that was opened for reading:
+/// ERROR_ACCESS_DENIED on Windows.
 pub const EBADF: i32 = if cfg!(windows) { 5 } else { 9 };
 
 /// "Input/output error": ERROR_IO_DEVICE on Windows.
 pub const EIO: i32 = if cfg!(windows) { 1117 } else { 5 };
 
-/// Opens `path`. A symbolic link is detected before opening, since open has no flag for that here.
+/// Opens `path`. A symbolic link is detected before opening, since no flag of `open` rejects links.
 pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
     if how.claim {
         return Err(io::ErrorKind::Unsupported.into());
@@ -33,7 +33,7 @@ pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
         .open(path)
 }
 
-/// A new file that vanishes when it is closed, even by the end of the process
+/// Creates a file that is deleted when it is closed, even by the end of the process
 /// (FILE_FLAG_DELETE_ON_CLOSE).
 #[cfg(windows)]
 pub fn create_vanishing(path: &Path) -> io::Result<File> {
@@ -47,18 +47,18 @@ pub fn create_vanishing(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Not implemented on this system.
+/// Not implemented on this system: returns an error of kind `Unsupported`.
 #[cfg(not(windows))]
 pub fn create_vanishing(_path: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not implemented on this system.
+/// Not implemented on this system: returns an error of kind `Unsupported`.
 pub fn create_unnamed(_path: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not implemented on this system.
+/// Not implemented on this system: returns an error of kind `Unsupported`.
 pub fn give_name(_file: &File, _path: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
@@ -99,7 +99,7 @@ pub fn write_at(_file: &File, _buffer: &[u8], _offset: u64) -> io::Result<usize>
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Kind of a file; its numbers are unknown.
+/// Kind of a file. All numbers that identify the file are unknown.
 pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
     let kind = if metadata.is_file() {
         FileKind::Regular
@@ -118,12 +118,12 @@ pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
     }
 }
 
-/// `None`: the standard library does not report it.
+/// Always `None`: the standard library does not report this value.
 pub fn free_space(_path: &Path) -> Option<u64> {
     None
 }
 
-/// `None`: the standard library does not report it.
+/// Always `None`: the standard library does not report this value.
 pub fn file_size_limit() -> Option<u64> {
     None
 }
@@ -152,17 +152,17 @@ pub fn reserve(_file: &File, _bytes: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not implemented on this system.
+/// Not implemented on this system: returns an error of kind `Unsupported`.
 pub fn forget_cached(_file: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not implemented on this system.
+/// Not implemented on this system: returns an error of kind `Unsupported`.
 pub fn is_sole_user(_file: &File) -> io::Result<bool> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not implemented on this system.
+/// Not implemented on this system: returns an error of kind `Unsupported`.
 pub fn device_bytes(_file: &File) -> io::Result<u64> {
     Err(io::ErrorKind::Unsupported.into())
 }
@@ -182,27 +182,27 @@ pub fn current_size(file: &File) -> io::Result<u64> {
     file.metadata().map(|metadata| metadata.len())
 }
 
-/// Stub without values: this system has no mappings.
+/// Stub type without values, because this system has no mappings of files.
 #[derive(Debug)]
 pub enum FileMapping {}
 
 impl FileMapping {
-    /// Not supported.
+    /// Always an error of kind `Unsupported`.
     pub fn map(_file: &File, _length: u64, _writable: bool) -> io::Result<FileMapping> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Cannot be called.
+    /// Cannot be called, because this type has no values.
     pub fn read(&self, _offset: usize, _to: &mut [u8]) -> io::Result<()> {
         match *self {}
     }
 
-    /// Cannot be called.
+    /// Cannot be called, because this type has no values.
     pub fn write(&self, _offset: usize, _from: &[u8]) -> io::Result<()> {
         match *self {}
     }
 
-    /// Cannot be called.
+    /// Cannot be called, because this type has no values.
     pub fn sync(&self) -> io::Result<()> {
         match *self {}
     }

@@ -1,4 +1,5 @@
-//! Systems without a module of their own: functions of the standard library, else "unsupported".
+//! Systems without a module of their own. The standard library does the work. Everything else is
+//! `Unsupported` or `None`.
 
 use super::{MemoryLimit, PageCounts};
 use crate::reported::Reported;
@@ -15,17 +16,17 @@ pub fn page_size() -> usize {
     4096
 }
 
-/// `None`: the standard library does not report it.
+/// Always `None`: the standard library does not report this value.
 pub fn physical_memory() -> Option<u64> {
     None
 }
 
-/// `None`: the standard library does not report it.
+/// Always `None`: the standard library does not report this value.
 pub fn free_memory() -> Option<u64> {
     None
 }
 
-/// `None`: the standard library does not report it.
+/// Always `None`: the standard library does not report this value.
 pub fn allowed_cpus() -> Option<Vec<u32>> {
     None
 }
@@ -33,7 +34,7 @@ pub fn allowed_cpus() -> Option<Vec<u32>> {
 /// Name of the call that returns the CPUs a thread may run on.
 pub const AFFINITY_CALL: &str = "none";
 
-/// False: no files like those of Linux are known.
+/// True if `/proc` and `/sys` describe the machine. They do not here.
 pub const HAS_SYSTEM_FILES: bool = false;
 
 /// Name of the call that returns the size of physical memory.
@@ -42,27 +43,27 @@ pub const MEMORY_CALL: &str = "none";
 /// Name of the call that returns the release of the kernel and the host name.
 pub const NAME_CALL: &str = "none";
 
-/// Nothing: the standard library reports no facts about the machine.
+/// Empty: the standard library reports no facts about the machine.
 pub fn reported() -> Reported {
     Reported::default()
 }
 
-/// `None`: the standard library does not report it.
+/// Always `None`: the standard library does not report this value.
 pub fn busy_ns() -> Option<f64> {
     None
 }
 
-/// False: no request about the speed of a thread is known.
+/// Always false: this system has no known request about the speed of a thread.
 pub fn ask_for_speed(_cpu: u32, _kind: Option<&str>) -> bool {
     false
 }
 
-/// Does nothing: requests to stop come as signals only.
+/// Does nothing, because only signals request the end of the program here.
 pub fn on_console_events(_heard: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// False: the standard library cannot pin threads.
+/// True if threads can be pinned to CPUs. The standard library cannot do that.
 pub const CAN_PIN: bool = false;
 
 /// Not supported by the standard library.
@@ -70,7 +71,7 @@ pub fn pin_to(_cpu: u32) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// `None`: the standard library does not report it.
+/// Always `None`: the standard library does not report this value.
 pub fn running_cpu() -> Option<u32> {
     None
 }
@@ -80,12 +81,12 @@ pub fn memory_limits() -> Vec<MemoryLimit> {
     Vec::new()
 }
 
-/// `None`: the standard library does not report it.
+/// Always `None`: the standard library does not report this value.
 pub fn kernel_release() -> Option<String> {
     None
 }
 
-/// `None`: the standard library does not report it.
+/// Always `None`: the standard library does not report this value.
 pub fn host_name() -> Option<String> {
     None
 }
@@ -107,12 +108,12 @@ pub fn thread_noise() -> Option<ThreadNoise> {
     None
 }
 
-/// `None`: the standard library does not report it.
+/// Always `None`: the standard library does not report this value.
 pub fn process_cpu_ns() -> Option<u64> {
     None
 }
 
-/// `None`: the standard library does not report it.
+/// Always `None`: the standard library does not report this value.
 pub fn thread_cpu_ns() -> Option<u64> {
     None
 }
@@ -127,7 +128,7 @@ pub fn stop_signals() -> Vec<i32> {
     vec![signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]
 }
 
-/// Does nothing: no C library here is known to need it.
+/// Does nothing, because no C library on these systems is known to need it.
 pub fn share_one_heap() {}
 
 /// `None`: the system has no such signal, or it is unknown.
@@ -168,8 +169,8 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Allocates `length` bytes (not 0) at a multiple of `align`. Pools of huge pages are not
-    /// supported. A NUMA node is not requested.
+    /// Allocates `length` bytes (not 0) at a multiple of `align`. An error if `huge` is given,
+    /// because pools of huge pages are not supported. `_node` is ignored.
     pub fn map(
         length: usize,
         align: usize,
@@ -205,12 +206,12 @@ impl Region {
         0
     }
 
-    /// Not supported.
+    /// Always an error of kind `Unsupported`.
     pub fn advise_huge(&self, _wanted: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Not supported.
+    /// Always an error of kind `Unsupported`.
     pub fn place(&self, _place: &crate::memory::Place) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -223,17 +224,17 @@ impl Drop for Region {
     }
 }
 
-/// Not supported.
+/// Always an error of kind `Unsupported`.
 pub fn page_counts(_range: &Range<usize>) -> io::Result<PageCounts> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not supported.
+/// Always an error of kind `Unsupported`.
 pub fn resident_bytes(_range: &Range<usize>) -> io::Result<u64> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not supported.
+/// Always an error of kind `Unsupported`.
 pub fn node_of_each(_addresses: &[usize]) -> io::Result<Vec<i32>> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -19,8 +19,8 @@ pub const EBADF: i32 = libc::EBADF;
 /// "Input/output error".
 pub const EIO: i32 = libc::EIO;
 
-/// Opens `path`. Never waits for the other end of a pipe, and never makes a terminal the
-/// controlling one.
+/// Opens `path`. Opening a pipe does not wait for its other end, and opening a terminal does not
+/// make it the controlling terminal.
 pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
     let mut flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     flags |= if how.follow_links {
@@ -39,8 +39,8 @@ pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
     options.open(path)
 }
 
-/// A new file that vanishes when it is closed, even by the end of the process. Its name exists for
-/// a moment only.
+/// Creates a file that is deleted when it is closed, even by the end of the process. The name
+/// `path` only exists for a moment.
 pub fn create_vanishing(path: &Path) -> io::Result<File> {
     let file = open_file(
         path,
@@ -98,7 +98,7 @@ pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
         device: device_number(metadata.dev()),
         special: device_number(metadata.rdev()),
         inode: metadata.ino(),
-        // Units are 512 bytes, independent of the file system's blocks (stat(3type)).
+        // The unit is 512 bytes, whatever the file system's block size is (stat(3type)).
         allocated: Some(metadata.blocks().saturating_mul(512)),
     }
 }

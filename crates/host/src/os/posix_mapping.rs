@@ -1,4 +1,4 @@
-//! Mapped files (mmap(2)), with copies in which a page fault ends no process.
+//! Mapped files (mmap(2)). Copies from and to them return an error if a page cannot be provided.
 
 use super::guarded_copy;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 
-/// Always available on these systems.
+/// Always `Ok`, because these systems can map files.
 pub fn file_mapping_availability() -> Result<(), String> {
     Ok(())
 }
@@ -25,7 +25,7 @@ pub fn current_size(file: &File) -> io::Result<u64> {
     Ok(u64::try_from(size).unwrap_or(0))
 }
 
-/// The first bytes of a file as memory, shared with all users of the file.
+/// A mapping of the first bytes of a file, shared with all users of the file.
 #[derive(Debug)]
 pub struct FileMapping {
     start: NonNull<u8>,
@@ -37,8 +37,8 @@ pub struct FileMapping {
 unsafe impl Send for FileMapping {}
 
 impl FileMapping {
-    /// Maps the first `length` bytes; for writing too if `writable` is true, for which the file
-    /// must be open for writing.
+    /// Maps the first `length` bytes of `file`. With `writable`, the mapping can be written, which
+    /// needs a file that is open for writing.
     pub fn map(file: &File, length: u64, writable: bool) -> io::Result<FileMapping> {
         guarded_copy::prepare()?;
         let length = usize::try_from(length)
@@ -65,8 +65,8 @@ impl FileMapping {
         }
     }
 
-    /// Copies bytes at `offset` to `to`. An error if the mapping ends before, or the system could
-    /// not read the file.
+    /// Copies `to.len()` bytes at `offset` to `to`. An error if the mapping is shorter, or if the
+    /// system cannot read the file.
     pub fn read(&self, offset: usize, to: &mut [u8]) -> io::Result<()> {
         let from = self.inside(offset, to.len())?;
         // SAFETY: both ranges are mapped, of that length, and apart: `to` is memory of this
@@ -74,7 +74,7 @@ impl FileMapping {
         unsafe { guarded_copy::copy(to.as_mut_ptr(), from.as_ptr(), to.len()) }
     }
 
-    /// Copies `from` to the bytes at `offset`; the mapping must be writable. Errors as in
+    /// Copies `from` to `offset`. The mapping must be writable. Errors are those of
     /// [`FileMapping::read`].
     pub fn write(&self, offset: usize, from: &[u8]) -> io::Result<()> {
         let to = self.inside(offset, from.len())?;
@@ -82,7 +82,7 @@ impl FileMapping {
         unsafe { guarded_copy::copy(to.as_ptr(), from.as_ptr(), from.len()) }
     }
 
-    /// Writes changed pages back to the device.
+    /// Writes changed pages of the mapping back to the device, and waits until this is done.
     pub fn sync(&self) -> io::Result<()> {
         // SAFETY: the range is mapped.
         match unsafe { libc::msync(self.start.as_ptr().cast(), self.length, libc::MS_SYNC) } {
@@ -91,7 +91,7 @@ impl FileMapping {
         }
     }
 
-    /// Address of `bytes` bytes at `offset`; an error unless all of them are mapped.
+    /// Address of the byte at `offset`. An error unless `bytes` bytes from there are mapped.
     fn inside(&self, offset: usize, bytes: usize) -> io::Result<NonNull<u8>> {
         match offset.checked_add(bytes) {
             // SAFETY: within the mapping, or directly behind it for no bytes.

@@ -5,7 +5,7 @@ use crate::thread_noise::ThreadNoise;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
-/// Clock that no adjustment of the time makes faster or slower, where the system has one.
+/// A monotonic clock whose rate no adjustment of the time changes, if the system has one.
 #[cfg(not(target_os = "freebsd"))]
 const EVEN_CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC_RAW;
 #[cfg(target_os = "freebsd")]
@@ -36,12 +36,12 @@ fn clock_ns(clock: libc::clockid_t) -> Option<u64> {
     })
 }
 
-/// Nanoseconds since some point in the past, on an even clock that is not adjusted.
+/// Nanoseconds since some point in the past, on the monotonic clock `EVEN_CLOCK`.
 pub fn monotonic_ns() -> u64 {
     clock_ns(EVEN_CLOCK).unwrap_or_default()
 }
 
-/// CPU time of this process, all threads together, in ns.
+/// CPU time of all threads of this process together, in ns.
 pub fn process_cpu_ns() -> Option<u64> {
     clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
@@ -93,7 +93,7 @@ pub fn memory_limits() -> Vec<MemoryLimit> {
     ]
 }
 
-/// One of the names that uname returns.
+/// The name that uname returns in `field`; `None` if the call fails.
 fn name(field: fn(&libc::utsname) -> *const libc::c_char) -> Option<String> {
     let mut names = MaybeUninit::<libc::utsname>::uninit();
     // SAFETY: the kernel fills the whole structure unless it returns -1, each field ended by a zero
@@ -119,7 +119,7 @@ pub fn host_name() -> Option<String> {
     name(|names| names.nodename.as_ptr())
 }
 
-/// Signal that ends a process whose file grows beyond its limit, unless it is handled.
+/// Signal that ends a process without a handler if it writes beyond the limit on file size.
 pub fn file_limit_signal() -> Option<i32> {
     Some(libc::SIGXFSZ)
 }

@@ -1,16 +1,16 @@
-//! Questions to the kernel by name (sysctl(3)), so that the readers of answers can be tested on
-//! recorded ones.
+//! Kernel values by name (sysctl(3)), as a trait, so that the code that interprets them can be
+//! tested with recorded values.
 
-/// Answers of the kernel.
+/// A source of kernel values.
 pub trait Sysctl {
-    /// A number of 32 or 64 bits; `None` if the kernel does not know the name.
+    /// The number (32 or 64 bits) called `name`. `None` if the kernel does not know the name.
     fn number(&self, name: &str) -> Option<u64>;
 
-    /// A text without surrounding space; `None` if the kernel does not know the name, or the text
-    /// is empty.
+    /// The text with the name `name`, without surrounding space. `None` if the kernel does not know
+    /// the name, or if the text is empty.
     fn text(&self, name: &str) -> Option<String>;
 
-    /// Numbers of 64 bits in a row; empty if the kernel does not know the name.
+    /// The array of 64-bit numbers called `name`. Empty if the kernel does not know the name.
     fn numbers(&self, name: &str) -> Vec<u64>;
 }
 

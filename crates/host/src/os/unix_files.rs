@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Converts the -1 of fcntl into its error.
+/// Converts the result of fcntl: the error of the call for -1, else `Ok`.
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result == -1 {
         Err(io::Error::last_os_error())
@@ -30,7 +30,7 @@ pub fn set_direct(file: &File, direct: bool) -> io::Result<()> {
     let descriptor = file.as_raw_fd();
     // SAFETY: reads the flags of a descriptor that is open.
     let flags = check(unsafe { libc::fcntl(descriptor, libc::F_GETFL) })?;
-    // Files are opened with O_NONBLOCK, but transfers shall wait.
+    // Files are opened with O_NONBLOCK, which is cleared because transfers have to wait.
     let flags = flags & !libc::O_NONBLOCK;
     #[cfg(target_os = "macos")]
     // SAFETY: sets a mark on a descriptor that is open.

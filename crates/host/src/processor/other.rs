@@ -1,24 +1,24 @@
-//! Processors without CPUID: most facts come from the system.
+//! Processors without CPUID, for which most facts come from the operating system.
 
 use super::{Hypervisor, OwnCache, Signature};
 use units::Hertz;
 
-/// `None`: no instruction returns it.
+/// Always `None`: no instruction of this architecture reports this value.
 pub fn vendor() -> Option<String> {
     None
 }
 
-/// `None`: no instruction returns it.
+/// Always `None`: no instruction of this architecture reports this value.
 pub fn brand() -> Option<String> {
     None
 }
 
-/// `None`: no instruction returns it.
+/// Always `None`: no instruction of this architecture reports this value.
 pub fn signature() -> Option<Signature> {
     None
 }
 
-/// Extensions that programs may use, as detected through the system.
+/// Instruction-set extensions that programs may use, as the operating system reports them.
 pub fn features() -> Option<Vec<String>> {
     #[cfg(target_arch = "aarch64")]
     {
@@ -37,7 +37,7 @@ pub fn features() -> Option<Vec<String>> {
     }
     #[cfg(target_arch = "riscv64")]
     {
-        // The kernel's word has a bit for each single-letter extension.
+        // The word of hardware capabilities has a bit for each single-letter extension.
         let word = crate::cpu::capabilities();
         let letters = ('a'..='z').filter(|letter| word >> (*letter as u32 - 'a' as u32) & 1 == 1);
         (word != 0).then(|| letters.map(String::from).collect())
@@ -46,7 +46,7 @@ pub fn features() -> Option<Vec<String>> {
     None
 }
 
-/// Rate of the virtual counter, from the register that the firmware of 64-bit Arm sets.
+/// Frequency of the virtual counter and its source, a register that the firmware sets.
 #[cfg(target_arch = "aarch64")]
 pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     let rate: u64;
@@ -59,24 +59,24 @@ pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     (rate > 0).then_some((Hertz(rate as f64), "CNTFRQ_EL0"))
 }
 
-/// `None`: no instruction returns it.
+/// Always `None`: no instruction of this architecture reports this value.
 #[cfg(not(target_arch = "aarch64"))]
 pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     None
 }
 
-/// True on 64-bit Arm and RISC-V, whose counters count time by definition; `None` elsewhere.
+/// True on 64-bit Arm and RISC-V, whose counters have a constant rate; `None` elsewhere.
 pub fn counter_invariant() -> Option<(bool, &'static str)> {
     let counts_time = cfg!(any(target_arch = "aarch64", target_arch = "riscv64"));
     counts_time.then_some((true, "the architecture: the counter counts time"))
 }
 
-/// `None`: no instruction returns it.
+/// Always `None`: no instruction of this architecture reports this value.
 pub fn hypervisor() -> Option<Hypervisor> {
     None
 }
 
-/// Empty: no instruction describes caches.
+/// Always empty: no instruction of this architecture describes caches.
 pub fn caches() -> Vec<OwnCache> {
     Vec::new()
 }

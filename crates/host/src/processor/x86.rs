@@ -1,14 +1,14 @@
-//! x86: CPUID (Intel SDM vol. 2A, CPUID; AMD APM vol. 3, appendix E).
+//! Facts from CPUID on x86 (Intel SDM vol. 2A, CPUID; AMD APM vol. 3, appendix E).
 
 use super::{Hypervisor, OwnCache, Signature};
 use raw_cpuid::{CacheType, CpuId, cpuid};
 use report::CacheKind;
 use units::{Bytes, Hertz};
 
-/// Leaf of [`signature`] and [`hypervisor`].
+/// CPUID leaf that [`signature`] and [`hypervisor`] read.
 const FEATURES_LEAF: u32 = 1;
 
-/// `GenuineIntel`, `AuthenticAMD`.
+/// Vendor of the processor: `GenuineIntel`, `AuthenticAMD`.
 pub fn vendor() -> Option<String> {
     CpuId::new()
         .get_vendor_info()
@@ -25,12 +25,12 @@ pub fn brand() -> Option<String> {
     (!brand.is_empty()).then_some(brand)
 }
 
-/// Family, model and stepping.
+/// Family, model and stepping of the processor.
 pub fn signature() -> Option<Signature> {
     (cpuid!(0).eax >= FEATURES_LEAF).then(|| decode_signature(cpuid!(FEATURES_LEAF).eax))
 }
 
-/// Combines the base and extended parts, as both vendors specify.
+/// Combines the base and extended parts of family and model, as Intel and AMD specify.
 fn decode_signature(eax: u32) -> Signature {
     let part = |shift: u32, bits: u32| eax >> shift & ((1 << bits) - 1);
     let base_family = part(8, 4);
@@ -47,7 +47,7 @@ fn decode_signature(eax: u32) -> Signature {
     }
 }
 
-/// Extensions that the processor has and whose registers the operating system saves.
+/// Instruction-set extensions of the processor whose registers the operating system saves.
 pub fn features() -> Option<Vec<String>> {
     macro_rules! present {
         ($($name:tt)*) => {
@@ -67,7 +67,7 @@ pub fn features() -> Option<Vec<String>> {
     )
 }
 
-/// Nominal rate of the time-stamp counter, and its source.
+/// Nominal frequency of the time-stamp counter, and the source.
 pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     let id = CpuId::new();
     let own = id.get_tsc_info().and_then(|info| info.tsc_frequency());
@@ -92,7 +92,8 @@ pub fn counter_invariant() -> Option<(bool, &'static str)> {
     Some((invariant, "CPUID leaf 80000007h"))
 }
 
-/// Hypervisor, detected by the bit that processors never set themselves.
+/// The hypervisor, detected by a CPUID bit that processors never set themselves. `None` without
+/// this bit.
 pub fn hypervisor() -> Option<Hypervisor> {
     if cpuid!(0).eax < FEATURES_LEAF {
         return None;
@@ -108,7 +109,7 @@ pub fn hypervisor() -> Option<Hypervisor> {
     Some(Hypervisor::Present(hypervisor_name(&bytes)))
 }
 
-/// Usual name for the signature of twelve characters that a hypervisor returns.
+/// Common name of the hypervisor with the given CPUID signature of twelve characters.
 fn hypervisor_name(signed: &[u8]) -> String {
     const NAMES: [(&str, &str); 9] = [
         ("KVMKVMKVM", "KVM"),
@@ -133,7 +134,7 @@ fn hypervisor_name(signed: &[u8]) -> String {
     }
 }
 
-/// Caches of the current core (leaf 4, on AMD leaf 8000001Dh).
+/// Caches of the current core, from leaf 4, or leaf 8000001Dh on AMD.
 pub fn caches() -> Vec<OwnCache> {
     const MOST: usize = 16; // a hypervisor that ignores the index would answer for ever
     let mut all = Vec::new();

@@ -1,23 +1,24 @@
-//! Buffers of an engine: one per slot, reserved for the engine while an operation is in flight.
+//! Buffers of an engine, one for each slot. While an operation on a buffer is in flight, nobody
+//! else can access the buffer.
 
 use crate::os;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use units::error::{Error, Result};
 
-/// Largest block in bytes; kernels move no more in a single operation.
+/// Largest block in bytes. Kernels do not transfer more in a single operation.
 const LARGEST_BLOCK: usize = 1 << 30;
 
-/// Least size of blocks, in bytes, that lie in huge pages if the system has them. In base pages a
-/// block has a random number of physical pieces. A device that takes at most 254 pieces at a time
-/// (virtio) gets two requests for some blocks of 1 MiB and one for others.
+/// Blocks of at least this many bytes are allocated in huge pages if the system has them. In base
+/// pages, a block consists of a random number of contiguous physical pieces. A device that takes at
+/// most 254 pieces at a time (virtio) gets one or two requests for a block of 1 MiB.
 const SCATTERED: usize = 64 << 10;
 
-/// Size of huge pages on most systems, in bytes. Base pages are used if the size is another.
+/// Size of huge pages on most systems, in bytes. On other systems, buffers are in base pages.
 const HUGE: usize = 2 << 20;
 
-/// Buffers of one block each, one for each slot of an engine. Each starts at a page boundary plus
-/// the requested misalignment.
+/// Buffers of one block each, one for each slot of an engine. A buffer starts at a page boundary
+/// plus the requested misalignment.
 #[derive(Debug)]
 pub struct IoBuffers {
     region: ManuallyDrop<os::Region>,
@@ -29,11 +30,11 @@ pub struct IoBuffers {
 }
 
 impl IoBuffers {
-    /// Makes `slots` buffers of `block` bytes, moved by `misalign` bytes from their page boundary.
-    /// Buffers are zeroed and touched, so that no operation has a page fault.
+    /// Allocates `slots` buffers of `block` bytes, each starting `misalign` bytes after a page
+    /// boundary. All pages are touched and contain zeros, so that no operation causes a page fault.
     ///
     /// # Errors
-    /// A number is 0, or memory is insufficient.
+    /// `slots` or `block` is invalid, or memory is insufficient.
     pub fn new(slots: usize, block: usize, misalign: usize) -> Result<IoBuffers> {
         let refuse = |why: &str| {
             Error::failure(format!(
@@ -61,7 +62,7 @@ impl IoBuffers {
         let region =
             os::Region::map(mapped, align, None, None).map_err(|e| refuse(&e.to_string()))?;
         if whole.is_some() {
-            // Huge pages are optional: without them blocks have more physical pieces.
+            // An error does not matter: without huge pages, blocks only have more physical pieces.
             let _ = region.advise_huge(true);
         }
         let region = ManuallyDrop::new(region);
@@ -91,12 +92,13 @@ impl IoBuffers {
         self.block
     }
 
-    /// True if an operation uses the buffer at this moment.
+    /// True if an operation on the buffer of `slot` is in flight.
     pub fn in_flight(&self, slot: usize) -> bool {
         self.lent.get(slot).copied().unwrap_or(false)
     }
 
-    /// Bytes of a buffer; `None` while it is in flight, or if there is no such slot.
+    /// The buffer of `slot`. `None` while an operation uses the buffer, or if there is no such
+    /// slot.
     pub fn slot(&self, slot: usize) -> Option<&[u8]> {
         let start = self.idle(slot)?;
         // SAFETY: initialized memory of the region that no operation writes to. It is not lent, and
@@ -104,7 +106,8 @@ impl IoBuffers {
         Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), self.block) })
     }
 
-    /// Bytes of a buffer, for writing; `None` while it is in flight, or if there is no such slot.
+    /// The bytes of the buffer of `slot`, for writing. `None` while an operation uses it, or if
+    /// there is no such slot.
     pub fn slot_mut(&mut self, slot: usize) -> Option<&mut [u8]> {
         let start = self.idle(slot)?;
         // SAFETY: as in `slot`, and the buffers do not overlap; the exclusive reference makes this
@@ -112,35 +115,35 @@ impl IoBuffers {
         Some(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.block) })
     }
 
-    /// Address of the buffer of an idle slot; `None` while it is in flight, or if there is no such
+    /// Address of the buffer of `slot`. `None` while an operation uses it, or if there is no such
     /// slot.
     fn idle(&self, slot: usize) -> Option<NonNull<u8>> {
         (!*self.lent.get(slot)?).then(|| self.address(slot))
     }
 
-    /// Address of a slot's buffer; the slot must exist.
+    /// Address of the buffer of `slot`, which must exist.
     fn address(&self, slot: usize) -> NonNull<u8> {
         debug_assert!(slot < self.lent.len());
         // SAFETY: slots * stride bytes were mapped, and stride holds misalign + block.
         unsafe { self.region.start().add(slot * self.stride + self.misalign) }
     }
 
-    /// Lends the buffer to an operation, exclusively until [`IoBuffers::give_back`]. `None` if
-    /// there is no such slot or it is lent already.
+    /// Lends the buffer of `slot` to an operation until [`IoBuffers::give_back`], and returns its
+    /// address. `None` if there is no such slot or its buffer is lent already.
     pub(crate) fn lend(&mut self, slot: usize) -> Option<NonNull<u8>> {
         let start = self.idle(slot)?;
         self.lent[slot] = true;
         Some(start)
     }
 
-    /// Ends the loan of this slot's buffer.
+    /// Takes the buffer of `slot` back from its operation.
     pub(crate) fn give_back(&mut self, slot: usize) {
         if let Some(lent) = self.lent.get_mut(slot) {
             *lent = false;
         }
     }
 
-    /// Address and length of every buffer, for kernels that register buffers in advance.
+    /// Address and length of every buffer, to register them with the operating system.
     #[allow(dead_code)] // Linux's engines need it
     pub(crate) fn ranges(&self) -> Vec<(NonNull<u8>, usize)> {
         (0..self.slots())
@@ -148,7 +151,7 @@ impl IoBuffers {
             .collect()
     }
 
-    /// Leaks the memory, since the system may still write to it.
+    /// Prevents that the memory is freed, because the system may still write to it.
     #[allow(dead_code)] // Linux's engines need it
     pub(crate) fn leak(&mut self) {
         self.keep = true;

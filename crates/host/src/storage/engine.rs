@@ -1,4 +1,4 @@
-//! Requests, completions, and the trait of engines that carry requests out.
+//! I/O requests, completions, and the trait of storage engines.
 
 use super::buffers::IoBuffers;
 use crate::os::{EINVAL, EIO};
@@ -12,28 +12,28 @@ pub enum Transfer {
     Read,
     /// Moves data from the buffer to the target.
     Write,
-    /// Puts everything written so far, and the file's metadata, on the medium (fsync).
+    /// Writes all data and metadata of the file to the medium (fsync).
     Sync,
-    /// Makes everything written so far readable after a crash (fdatasync).
+    /// Writes all data of the file to the medium, and metadata needed to read it (fdatasync).
     DataSync,
 }
 
 impl Transfer {
-    /// True if the operation moves bytes, so that it uses offset, length and buffer.
+    /// True if the operation transfers data and so uses offset, length and buffer.
     pub fn moves_data(self) -> bool {
         matches!(self, Transfer::Read | Transfer::Write)
     }
 }
 
-/// One operation.
+/// A request for one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoRequest {
     /// Number chosen by the caller, returned with the completion.
     pub tag: u64,
     /// Index of the target among those that the engine was opened with.
     pub target: usize,
-    /// Index of the buffer, less than the queue depth. The buffer belongs to the engine until the completion
-    /// is reaped.
+    /// Index of the buffer, less than the queue depth. The buffer belongs to the engine until the
+    /// completion is reaped.
     pub slot: usize,
     /// Offset in the target, in bytes.
     pub offset: u64,
@@ -47,14 +47,14 @@ pub struct IoRequest {
 /// Result of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoCompletion {
-    /// Number of the request.
+    /// Tag of the request.
     pub tag: u64,
-    /// Bytes moved, or the error number of the system. The bytes may be fewer than requested: the
-    /// target ended, or the device stopped half-way. 0 for a successful sync. An invalid request
+    /// Number of bytes transferred (0 for a sync), or the error number of the system. Fewer bytes
+    /// than requested mean that the target ended or the device stopped half-way. An invalid request
     /// ends with [`INVALID`]: no such target or slot, a slot in flight, or more bytes than the
     /// block.
     pub result: std::result::Result<usize, i32>,
-    /// [`crate::counter::ticks`] at the time when it was found complete.
+    /// [`crate::counter::ticks`] when the engine found the operation complete.
     pub at: u64,
 }
 
@@ -64,36 +64,36 @@ pub const INVALID: i32 = EINVAL;
 /// Error number of the system for "input/output error" (EIO).
 pub const IO_ERROR: i32 = EIO;
 
-/// Longest wait for completions in one call of [`IoEngine::reap`].
+/// Approximate limit of the wait for completions in one call of [`IoEngine::reap`].
 pub const LONGEST_WAIT: Nanos = Nanos(1e9);
 
-/// Carries requests out. An engine may be opened in any thread, and is then used by one thread
-/// only.
+/// A storage engine, which carries out requests. It may be opened in any thread, but is then used
+/// by one thread only.
 pub trait IoEngine: Send {
-    /// Submits requests in this order, and returns how many of the first ones were taken; fewer
-    /// than all if the queue is full. A synchronous engine takes one, which is complete on return.
+    /// Submits `requests` in order. Returns the number of requests taken, which is less than all if
+    /// the queue is full. A synchronous engine takes one and completes it.
     ///
     /// # Errors
-    /// The system rejected the queue as a whole. Failures of single requests appear in their
-    /// completions.
+    /// The system rejected the queue as a whole. The failure of a single request is in its
+    /// completion.
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize>;
 
     /// Appends completions to `into`, including those that are complete already. Waits for at least
     /// `least` of the operations in flight, or for all if there are fewer.
     ///
-    /// Waits about [`LONGEST_WAIT`] at most, so that the caller can give up on a device that hangs.
-    /// Some engines have no such limit: `sync` and `mmap`, whose operations end before this call,
-    /// and io_uring before Linux 5.11.
+    /// The wait ends after about [`LONGEST_WAIT`], so that the caller can give up on a device that
+    /// hangs. `sync` and `mmap` do not wait here, because `submit` completes their operations.
+    /// io_uring before Linux 5.11 waits without limit.
     ///
     /// # Errors
     /// The system did not return completions.
     fn reap(&mut self, least: usize, into: &mut Vec<IoCompletion>) -> Result<()>;
 
-    /// The buffers, one for each slot; buffers in flight are inaccessible.
+    /// The buffers, one for each slot. Buffers of operations in flight are inaccessible.
     fn buffers(&mut self) -> &mut IoBuffers;
 
-    /// Differences from the settings, one sentence each: polling that the device does not support,
-    /// buffers that could not be registered.
+    /// One sentence for each difference from the settings, such as polling that the device does not
+    /// support or buffers that could not be registered.
     fn remarks(&self) -> &[String] {
         &[]
     }
@@ -102,23 +102,22 @@ pub trait IoEngine: Send {
 /// Settings of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineSettings {
-    /// Largest number of operations in flight, at least 1; also the number of slots.
+    /// Queue depth: the largest number of operations in flight and the number of slots, at least 1.
     pub depth: usize,
     /// Largest transfer in bytes, at least 1.
     pub block: usize,
     /// True if the targets were opened for direct I/O.
     pub direct: bool,
-    /// Distance of every buffer from its page boundary, in bytes. Misaligned offsets are up to the
-    /// caller.
+    /// Distance in bytes from a page boundary to each buffer. The caller may also misalign offsets.
     pub misalign: usize,
-    /// Poll for completions instead of waiting for an interrupt, if the device supports it.
+    /// True to poll for completions instead of waiting for interrupts, if the device supports it.
     pub poll: bool,
-    /// Register buffers and files with the kernel in advance, if the engine can.
+    /// True to register buffers and files with the kernel in advance, if the engine can.
     pub registered: bool,
 }
 
 impl Default for EngineSettings {
-    /// One operation of 4 KiB at a time, direct, in aligned and registered buffers.
+    /// Settings for one operation of 4 KiB at a time, direct, with aligned and registered buffers.
     fn default() -> Self {
         EngineSettings {
             depth: 1,

@@ -1,18 +1,18 @@
-//! An engine that injects faults into another one, for tests with failing devices.
+//! An engine that injects faults into another engine, to test the handling of failing devices.
 
 use super::{IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest};
 use crate::counter;
 use units::Nanos;
 use units::error::Result;
 
-/// Faults to inject. A period counts completions; 0 means never.
+/// The faults to inject. A period n means every n-th completion, and 0 means never.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Faults {
     /// Period of operations that end with `error`.
     pub error_every: u64,
-    /// Error number of the system for these operations.
+    /// Error number of the system with which these operations end.
     pub error: i32,
-    /// Period of operations that report half of their bytes.
+    /// Period of operations that report only half of their bytes.
     pub short_every: u64,
     /// Period of operations that are held back for `delay`.
     pub delay_every: u64,
@@ -21,7 +21,7 @@ pub struct Faults {
 }
 
 impl Default for Faults {
-    /// No faults; the error number is that of a broken device.
+    /// No faults. `error` is the error number of a broken device.
     fn default() -> Self {
         Faults {
             error_every: 0,
@@ -33,7 +33,7 @@ impl Default for Faults {
     }
 }
 
-/// An engine with the operations of `inner`, changed by the faults.
+/// An engine that forwards requests to `inner` and injects faults into the completions.
 pub struct Faulty {
     inner: Box<dyn IoEngine>,
     faults: Faults,
@@ -43,7 +43,7 @@ pub struct Faulty {
 }
 
 impl Faulty {
-    /// Injects `faults` into the operations of `inner`.
+    /// An engine that injects `faults` into the completions of `inner`.
     pub fn new(inner: Box<dyn IoEngine>, faults: Faults) -> Faulty {
         Faulty {
             inner,
@@ -54,8 +54,8 @@ impl Faulty {
         }
     }
 
-    /// Takes the completions of `inner`, injects faults, and hands over those that are not held
-    /// back.
+    /// Injects faults into the completions of `inner`, and appends those that are not held back to
+    /// `into`.
     fn spoil(&mut self, into: &mut Vec<IoCompletion>) {
         for mut completion in self.fresh.drain(..) {
             self.completed += 1;
@@ -74,7 +74,8 @@ impl Faulty {
         }
     }
 
-    /// Hands over completions whose delay is over; returns the time until the next one.
+    /// Appends held completions whose delay is over to `into`. Returns the time until the next one
+    /// is due; `None` if no completion is held.
     fn release(&mut self, into: &mut Vec<IoCompletion>) -> Option<Nanos> {
         let now = counter::monotonic();
         let ticks = counter::ticks();
@@ -92,7 +93,7 @@ impl Faulty {
 
 impl IoEngine for Faulty {
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize> {
-        // Completions held back count as in flight, so the depth stays the same.
+        // Completions that are held back count as in flight, so that the depth stays the same.
         let room = self.inner.buffers().slots().saturating_sub(self.held.len());
         self.inner.submit(&requests[..room.min(requests.len())])
     }
@@ -101,7 +102,7 @@ impl IoEngine for Faulty {
         let before = into.len();
         loop {
             let missing = (before + least).saturating_sub(into.len());
-            // Completions held back need no wait of `inner`, only the others do.
+            // Held completions are already complete in `inner`, so it only waits for the others.
             let inside = missing.saturating_sub(self.held.len());
             let reaped = self.inner.reap(inside, &mut self.fresh);
             let idle = self.fresh.is_empty();

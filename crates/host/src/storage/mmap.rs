@@ -1,4 +1,4 @@
-//! Engine that copies from and to a mapping of the file, which the system pages in and out.
+//! Engine that copies from and to a mapping of the file. Page faults transfer the data.
 
 use super::{
     Admission, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready, Target,
@@ -16,7 +16,7 @@ struct Mmap {
     ready: Ready,
 }
 
-/// Checks that this system has mappings of files.
+/// `Ok` if this system can map files. The error is the reason why not.
 pub(super) fn availability() -> std::result::Result<(), String> {
     os::file_mapping_availability()
 }
@@ -41,7 +41,7 @@ pub(super) fn open(targets: &[Target], settings: &EngineSettings) -> Result<Box<
 }
 
 impl Mmap {
-    /// Carries out one admitted request.
+    /// Carries out a valid request. `address` is the address of its buffer; `None` for a sync.
     fn carry_out(&self, request: &IoRequest, address: Option<NonNull<u8>>) -> io::Result<usize> {
         let target = &self.targets[request.target];
         let mapping = &self.mappings[request.target];
@@ -51,8 +51,8 @@ impl Mmap {
             }
             return synchronize(target.file(), request.transfer);
         };
-        // Pages after the end of a file raise a signal, and the rest of its last page does not
-        // belong to it.
+        // Accesses to pages after the end of a file raise a signal, and the rest of the last page
+        // is not part of the file.
         let size = match target.kind() {
             TargetKind::BlockDevice => target.size(),
             _ => os::current_size(target.file())?.min(target.size()),

@@ -1,8 +1,8 @@
-//! Storage: safe opening of files and block devices, and engines that move blocks to and from them.
+//! Storage: opens files and block devices safely, and provides engines that transfer blocks.
 //!
-//! A [`Target`] is an opened file or device with its facts. An [`IoEngine`] carries requests out
-//! for one thread, and [`IO_ENGINES`] lists all engines. [`Pattern`] makes data that can be
-//! verified, and [`Faulty`] injects faults into any engine.
+//! A [`Target`] is an opened file or device with facts about it. An [`IoEngine`] carries out the
+//! requests of one thread, and [`IO_ENGINES`] lists all engines. [`Pattern`] generates data that
+//! can be verified, and [`Faulty`] injects faults into any engine.
 
 mod buffers;
 mod engine;

@@ -1,4 +1,4 @@
-//! Engine that moves no data: every operation is complete at once.
+//! Engine that transfers no data. Every operation is complete at once.
 
 use super::{
     Admission, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready, Target,
@@ -11,7 +11,7 @@ struct Null {
     ready: Ready,
 }
 
-/// Always available.
+/// Always `Ok`, because the engine needs nothing from the system.
 pub(super) fn availability() -> std::result::Result<(), String> {
     Ok(())
 }

@@ -1,30 +1,31 @@
-//! Verifiable data: a function of a seed and of the offset in the target. Any range can be
-//! generated again, and compared with data that was read.
+//! Data that can be verified, because every byte is a function of a seed and the offset in the
+//! target. Any range can be generated again and compared with the data that were read.
 
 use std::fmt;
 
-/// Bytes with a header of their own: the smallest block of any device.
+/// Bytes of a unit of data with a header of its own. It is the smallest block of any device.
 const UNIT: usize = 512;
 
 /// Content of generated data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filler {
-    /// Random words from the seed, which do not compress. Each 512 bytes begin with their position.
+    /// Random words that depend on the seed and do not compress. Each 512 bytes begin with a header
+    /// that has their position.
     Incompressible,
     /// Zeros, which some devices do not store.
     Zeros,
-    /// These bytes repeated from the beginning of the target; zeros if there are none.
+    /// These bytes, repeated from the beginning of the target. Zeros if there are no bytes.
     Repeated(Vec<u8>),
 }
 
-/// Data for every offset of a target.
+/// The data for every offset of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     filler: Filler,
     seed: u64,
 }
 
-/// First difference in data that was read back.
+/// The first difference between data that were read and the expected data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mismatch {
     /// Offset of the first wrong byte in the target.
@@ -40,24 +41,24 @@ pub struct Mismatch {
 /// Probable origin of wrong data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nature {
-    /// Zeros: never written, or lost.
+    /// Zeros: the data were never written, or were lost.
     Zeros,
-    /// Data of this pattern that belongs to another offset, this one.
+    /// Data of this pattern for another offset, which is given.
     Misplaced(u64),
-    /// Data of a pattern with another seed: of an earlier session.
+    /// Data of a pattern with another seed, as from an earlier session.
     OtherSeed,
-    /// Other data.
+    /// None of the above.
     Corrupt,
 }
 
-/// First word of every unit of incompressible data, after unmasking.
+/// First word of every unit of incompressible data. In the data, it is masked.
 const MARK: u64 = 0x6d65_6d67_6175_6765;
 
-/// Number of words of a unit.
+/// Number of 64-bit words of a unit.
 const WORDS: usize = UNIT / 8;
 
 impl Pattern {
-    /// Makes a pattern; different sessions use different seeds.
+    /// A pattern with the content `filler`. Different sessions use different seeds.
     pub fn new(filler: Filler, seed: u64) -> Pattern {
         Pattern { filler, seed }
     }
@@ -114,7 +115,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// Words of one unit. The first four are mark, position, seed and the mask of these three.
+    /// The words of unit `unit`. The first four are the masked mark, position, seed, and the mask.
     fn words_of(&self, unit: u64) -> [[u8; 8]; WORDS] {
         let start = mixed(self.seed ^ mixed(unit));
         let mask = mixed(start);
@@ -134,7 +135,7 @@ impl Pattern {
         words
     }
 
-    /// Probable origin of the data of a unit, or of a part of it.
+    /// Probable origin of the data `found` in unit `unit`, or in a part of the unit.
     fn nature(&self, found: &[u8], unit: u64) -> Nature {
         if found.iter().all(|byte| *byte == 0) {
             return Nature::Zeros;
@@ -164,8 +165,8 @@ impl Pattern {
     }
 }
 
-/// Units that `length` bytes at `offset` touch. For each: number of the unit, offset in the unit,
-/// and range of the bytes.
+/// The units that `length` bytes at `offset` touch. The items are the number of the unit, the
+/// offset in the unit, and the range among the bytes.
 fn units(length: usize, offset: u64) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -180,7 +181,7 @@ fn units(length: usize, offset: u64) -> impl Iterator<Item = (u64, usize, std::o
     })
 }
 
-/// Fills `buffer` with bytes that repeat from the beginning of the target.
+/// Fills `buffer` at `offset` with `bytes`, repeated from the beginning of the target.
 fn repeat(bytes: &[u8], buffer: &mut [u8], offset: u64) {
     if bytes.is_empty() {
         return buffer.fill(0);
@@ -193,11 +194,11 @@ fn repeat(bytes: &[u8], buffer: &mut [u8], offset: u64) {
         .for_each(|(to, byte)| *to = *byte);
 }
 
-/// Odd number nearest to 2^64 over the golden ratio: its multiples are spread evenly.
+/// Odd number nearest to 2^64 divided by the golden ratio, whose multiples are spread evenly.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Output function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): every bit depends on all
-/// bits.
+/// Output function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). Every bit of the result
+/// depends on all bits of `value`.
 fn mixed(value: u64) -> u64 {
     let value = value.wrapping_add(GOLDEN);
     let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,16 +1,16 @@
-//! Common part of engines: validation of requests, and completions that wait to be reaped.
+//! Common parts of engines: the validation of requests, and the completions that wait to be reaped.
 
 use super::{INVALID, IoBuffers, IoCompletion, IoRequest};
 use crate::counter;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
-/// Completions that were not reaped yet.
+/// Completions that have not been reaped.
 #[derive(Debug, Default)]
 pub(crate) struct Ready(VecDeque<IoCompletion>);
 
 impl Ready {
-    /// Records the end of an operation at this moment.
+    /// Records that the operation with the tag `tag` ended now.
     pub(crate) fn ended(&mut self, tag: u64, result: Result<usize, i32>) {
         self.0.push_back(IoCompletion {
             tag,
@@ -19,17 +19,17 @@ impl Ready {
         });
     }
 
-    /// Records an invalid request.
+    /// Records a completion with the error [`INVALID`] for an invalid request.
     pub(crate) fn refused(&mut self, tag: u64) {
         self.ended(tag, Err(INVALID));
     }
 
-    /// Number of completions.
+    /// Number of completions that wait to be reaped.
     pub(crate) fn waiting(&self) -> usize {
         self.0.len()
     }
 
-    /// Hands over all completions.
+    /// Moves all completions to `into`.
     pub(crate) fn drain(&mut self, into: &mut Vec<IoCompletion>) {
         into.extend(self.0.drain(..));
     }
@@ -37,17 +37,17 @@ impl Ready {
 
 /// Result of validating a request.
 pub(crate) enum Admission {
-    /// Valid transfer from or to this address; the slot is lent.
+    /// The request is a valid transfer from or to this address, and its buffer was lent.
     Move(NonNull<u8>),
-    /// Valid sync, which needs no buffer.
+    /// The request is a valid sync, which needs no buffer.
     Sync,
-    /// Invalid request.
+    /// The request is invalid.
     Refused,
 }
 
 impl Admission {
-    /// Validates a request for an engine with `targets` targets, and lends the slot if it moves
-    /// data.
+    /// Validates `request` for an engine with `targets` targets. Lends the buffer of its slot if
+    /// the request transfers data.
     pub(crate) fn admit(request: &IoRequest, targets: usize, buffers: &mut IoBuffers) -> Admission {
         let known = request.target < targets;
         if !request.transfer.moves_data() {
@@ -57,7 +57,7 @@ impl Admission {
                 Admission::Refused
             };
         }
-        // Systems use signed offsets, and some take a negative one as "at the current position".
+        // Systems use signed offsets, and on some a negative offset means the current position.
         let end = request.offset.checked_add(request.bytes as u64);
         let sound = known
             && request.bytes <= buffers.block()

@@ -16,7 +16,7 @@ struct Sync {
     ready: Ready,
 }
 
-/// Always available.
+/// Always `Ok`, because every system has these calls.
 pub(super) fn availability() -> std::result::Result<(), String> {
     Ok(())
 }
@@ -65,8 +65,8 @@ impl IoEngine for Sync {
     }
 }
 
-/// Carries out one pread or pwrite. The buffer at `address` is lent to this operation and has room
-/// for the request's bytes.
+/// Carries out one pread or pwrite. The buffer at `address` must be lent to this operation and have
+/// room for the bytes of `request`.
 fn transfer(file: &File, request: &IoRequest, address: NonNull<u8>) -> io::Result<usize> {
     // SAFETY: the slot is lent to this operation alone and holds at least `bytes` initialized
     // bytes.
@@ -77,7 +77,7 @@ fn transfer(file: &File, request: &IoRequest, address: NonNull<u8>) -> io::Resul
     }
 }
 
-/// Calls fsync or fdatasync, again if a signal interrupts it.
+/// Calls fsync or fdatasync. If a signal interrupts the call, it is repeated.
 pub(crate) fn synchronize(file: &File, transfer: Transfer) -> io::Result<usize> {
     loop {
         let result = if transfer == Transfer::Sync {
@@ -92,7 +92,7 @@ pub(crate) fn synchronize(file: &File, transfer: Transfer) -> io::Result<usize> 
     }
 }
 
-/// Error number of the system; EIO for an error without one.
+/// The system's error number of `error`; EIO if it has none.
 pub(crate) fn number_of(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(IO_ERROR)
 }

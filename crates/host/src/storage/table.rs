@@ -1,4 +1,4 @@
-//! Table of engines.
+//! The table of storage engines.
 
 use super::engine::{EngineSettings, IoEngine};
 use super::targets::Target;
@@ -6,26 +6,26 @@ use super::{mmap, null, sync};
 use crate::os;
 use units::error::Result;
 
-/// Opens an engine over targets; the type of functions in [`IO_ENGINES`].
+/// Type of the functions in [`IO_ENGINES`] that open an engine for the given targets.
 pub type OpenEngine = fn(&[Target], &EngineSettings) -> Result<Box<dyn IoEngine>>;
 
-/// An engine of the table.
+/// A row of the table: one engine.
 pub struct EngineRow {
-    /// Name for users.
+    /// Name that users type.
     pub name: &'static str,
-    /// One line for lists.
+    /// Description in one line, for lists.
     pub help: &'static str,
     /// True if the engine keeps more than one operation in flight.
     pub asynchronous: bool,
     /// True if direct I/O with this engine bypasses the page cache.
     pub bypasses_cache: bool,
-    /// Checks whether the engine can be used here; the error is the reason.
+    /// Returns `Ok` if the engine can be used here. The error is the reason why not.
     pub availability: fn() -> std::result::Result<(), String>,
-    /// Opens an engine for one thread, which shares the targets with other engines.
+    /// Opens an engine for one thread. Engines of several threads share the targets.
     pub open: OpenEngine,
 }
 
-/// All engines. Engines that this system lacks are included, with the reason.
+/// All engines, including those that cannot be used on this system. `availability` has the reason.
 pub static IO_ENGINES: [EngineRow; 5] = [
     EngineRow {
         name: "sync",
@@ -69,13 +69,13 @@ pub static IO_ENGINES: [EngineRow; 5] = [
     },
 ];
 
-/// Finds an engine by name.
+/// The engine with the name `name`; `None` if there is none.
 pub fn engine_named(name: &str) -> Option<&'static EngineRow> {
     IO_ENGINES.iter().find(|row| row.name == name)
 }
 
-/// Replacement for an engine that cannot be used here: an available one with the same
-/// `asynchronous`, else any available one, except `null`.
+/// Replacement for an engine that cannot be used here: an available engine with the same value of
+/// `asynchronous`, else any available engine. `null` is never a replacement.
 pub fn nearest_available(row: &EngineRow) -> Option<&'static EngineRow> {
     let usable = |other: &&EngineRow| {
         other.name != row.name && other.name != "null" && (other.availability)().is_ok()

@@ -1,8 +1,8 @@
-//! Files and block devices, opened so that no foreign data is at risk.
+//! Opens files and block devices so that no data of others are at risk.
 //!
-//! [`Access::Read`] opens for reading only. Writing goes to a file that the session makes
-//! ([`Access::Create`]), or to one that the user gave up by name ([`Access::Destroy`]). A target in
-//! use by others is never written to.
+//! [`Access::Read`] opens for reading only. A session only writes to a file that it creates
+//! ([`Access::Create`]), or to a target that the user named for destruction ([`Access::Destroy`]).
+//! A target that others use is never written.
 
 mod create;
 mod device;
@@ -33,7 +33,7 @@ pub enum TargetKind {
     File,
     /// A block device.
     BlockDevice,
-    /// A file made by this session.
+    /// A file that this session created.
     Created,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for TargetKind {
     }
 }
 
-/// An opened file or device with its facts. Clones share the open file.
+/// An opened file or device with facts about it. Clones share the open file.
 #[derive(Debug, Clone)]
 pub struct Target(Arc<Opened>);
 
@@ -66,11 +66,11 @@ struct Opened {
 }
 
 impl Target {
-    /// Opens `path`.
+    /// Opens `path` as `opening` says, and collects facts about the target.
     ///
     /// # Errors
-    /// The path is missing, not accessible, empty, or neither file nor block device. The target to
-    /// overwrite is in use. There is no room for the file to create.
+    /// The path is missing, not accessible, empty, or neither a file nor a block device. The target
+    /// to overwrite is in use. There is no room for the file to create.
     pub fn open(path: &Path, opening: &Opening) -> Result<Target> {
         let system = SystemFiles::real();
         match opening.access {
@@ -92,8 +92,8 @@ impl Target {
     /// Opens an existing file or device.
     fn of_existing(path: &Path, opening: &Opening, system: &SystemFiles) -> Result<Target> {
         let destroy = opening.access == Access::Destroy;
-        // Opening a device can have effects, so metadata of the path is checked first, and that of
-        // the open file again.
+        // Opening a device can have effects, so the metadata of the path are checked first. The
+        // metadata of the open file are checked again.
         let seen = std::fs::metadata(path).map_err(|error| cannot_open(path, &error))?;
         let seen = judged(path, os::file_numbers(&seen))?;
         let claim = destroy && seen.kind == FileKind::BlockDevice;
@@ -205,12 +205,12 @@ impl Target {
         self.0.size
     }
 
-    /// Bytes of the file without allocated space: holes, which read as zeros without any device, or
-    /// savings of compression. `None` for devices, for small differences, and if the system does
-    /// not report it.
+    /// Bytes of the file without allocated space. These are holes, which read as zeros without an
+    /// access to the device, or savings by compression. `None` for devices, for small numbers, and
+    /// if the system does not report it.
     pub fn holes(&self) -> Option<u64> {
-        /// Least difference that counts: smaller files may lie inside the file system's own
-        /// records.
+        /// Least number of bytes that is reported. The data of a small file may be in the file
+        /// system's own records.
         const LEAST_HOLE: u64 = 64 << 10;
         let missing = self.0.size.saturating_sub(self.0.allocated?);
         (missing >= LEAST_HOLE).then_some(missing)
@@ -236,7 +236,7 @@ impl Target {
         self.0.facts.file_system.as_deref()
     }
 
-    /// Whether transfers bypass the page cache, with the reason if not.
+    /// Whether transfers bypass the page cache, and the reason if they do not.
     pub fn direct(&self) -> &Direct {
         &self.0.direct
     }
@@ -246,7 +246,7 @@ impl Target {
         self.0.facts.device.as_deref()
     }
 
-    /// True if the underlying device rotates; `None` if unknown.
+    /// True if the underlying device is a rotating disk; `None` if unknown.
     pub fn rotational(&self) -> Option<bool> {
         self.0.facts.rotational
     }
@@ -261,14 +261,14 @@ impl Target {
         self.0.facts.polls
     }
 
-    /// Method that checked that no other program uses the target; `None` unless opened with
-    /// [`Access::Destroy`].
+    /// Name of the method that found that no other program uses the target. `None` unless the
+    /// target was opened with [`Access::Destroy`].
     pub fn use_check(&self) -> Option<&'static str> {
         self.0.use_check
     }
 
-    /// Drops the target from the page cache, so that the next buffered read goes to the device.
-    /// Written data is synchronised first. Pages that others have mapped or changed meanwhile stay.
+    /// Drops the target's pages from the page cache, so that the next buffered read goes to the
+    /// device. Written data are synchronised first. Pages that others have mapped or changed stay.
     ///
     /// # Errors
     /// The system cannot drop pages, or writing failed.
@@ -286,13 +286,13 @@ impl Target {
             .map_err(|error| Error::failure(format!("cannot drop cached pages of {path}: {error}")))
     }
 
-    /// The opened file, for engines.
+    /// The open file, for engines.
     pub(crate) fn file(&self) -> &File {
         &self.0.file
     }
 }
 
-/// An opened file whose facts are not complete yet.
+/// An opened file for which not all facts have been collected.
 struct OpenedFile {
     file: File,
     size: u64,
@@ -300,13 +300,14 @@ struct OpenedFile {
     use_check: Option<&'static str>,
 }
 
-/// True if `list` contains `path`, spelled exactly alike, so that no data is destroyed by mistake.
+/// True if `list` contains `path` in exactly the same spelling. This prevents that data are
+/// destroyed by mistake.
 pub fn is_named(path: &Path, list: &[PathBuf]) -> bool {
     list.iter()
         .any(|named| named.as_os_str() == path.as_os_str())
 }
 
-/// Fails unless the target is a file or a block device.
+/// Returns `numbers` if the target at `path` is a file or a block device. Otherwise an error.
 fn judged(path: &Path, numbers: FileNumbers) -> Result<FileNumbers> {
     let what = match numbers.kind {
         FileKind::Regular | FileKind::BlockDevice => return Ok(numbers),

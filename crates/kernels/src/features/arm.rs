@@ -2,7 +2,7 @@
 
 use host::cpu;
 
-/// The baseline of the target.
+/// Always true: the target requires the baseline.
 pub(crate) fn baseline() -> bool {
     true
 }

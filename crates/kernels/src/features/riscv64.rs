@@ -3,13 +3,13 @@
 use crate::native;
 use host::cpu;
 
-/// The baseline of the target.
+/// Always true: the target requires the baseline.
 pub(crate) fn baseline() -> bool {
     true
 }
 
-/// True if programs may use version 1.0 of the vector extension. The kernel does not set its bit
-/// for older versions.
+/// True if programs may use version 1.0 of the vector extension. The operating system does not set
+/// the `V` bit of the capabilities for older versions.
 pub(crate) fn vectors() -> bool {
     cpu::capabilities() >> (b'V' - b'A') & 1 == 1
 }
@@ -23,7 +23,7 @@ pub(crate) fn vector_bits() -> u32 {
     u32::try_from(unsafe { native::vector_bits() }).unwrap_or(0)
 }
 
-/// True if `cbo.zero` may be used and zeroes as many bytes as its row expects.
+/// True if programs may use `cbo.zero` and it zeroes 64 B, as the kernels expect.
 pub(crate) fn zeroes_lines() -> bool {
     cpu::zeroed_block() == Some(64)
 }

@@ -1,37 +1,37 @@
 //! Features of x86 that kernels need. `is_x86_feature_detected!` also checks the operating system's
-//! support (XGETBV). So code whose features are present cannot raise an illegal instruction.
+//! support (XGETBV). So code whose features are present raises no illegal-instruction exception.
 
-/// The baseline of the target.
+/// Always true: the target requires the baseline.
 pub(crate) fn baseline() -> bool {
     true
 }
 
-/// SSE2.
+/// True if programs may use SSE2.
 pub(crate) fn sse2() -> bool {
     is_x86_feature_detected!("sse2")
 }
 
-/// SSE4.1.
+/// True if programs may use SSE4.1.
 pub(crate) fn sse41() -> bool {
     is_x86_feature_detected!("sse4.1")
 }
 
-/// AVX.
+/// True if programs may use AVX.
 pub(crate) fn avx() -> bool {
     is_x86_feature_detected!("avx")
 }
 
-/// AVX2.
+/// True if programs may use AVX2.
 pub(crate) fn avx2() -> bool {
     is_x86_feature_detected!("avx2")
 }
 
-/// AVX-512F.
+/// True if programs may use AVX-512F.
 pub(crate) fn avx512() -> bool {
     is_x86_feature_detected!("avx512f")
 }
 
-/// `clzero` (AMD APM vol. 3, CPUID 8000_0008 EBX bit 0).
+/// True if the processor has `clzero` (AMD APM vol. 3, CPUID 8000_0008 EBX bit 0).
 pub(crate) fn clzero() -> bool {
     raw_cpuid::CpuId::new()
         .get_processor_capacity_feature_info()

@@ -124,7 +124,8 @@ pub fn continuing(words: &[String], file: &Path) -> String {
 /// Locks `file`, so that nobody else continues its session. `None` if locks would keep this process
 /// itself from reading it, or from putting the new journal in its place (Windows).
 ///
-/// # Errors Another process does, or the session is still running.
+/// # Errors
+/// Another process does, or the session is still running.
 fn claim(file: &Path) -> Result<Option<File>> {
     if !has_advisory_locks() {
         return Ok(None);
@@ -207,7 +208,8 @@ impl Resume {
 
     /// Takes over into `plan` what need not be measured again.
     ///
-    /// # Errors The plan differs from that of the session, or was made for another machine.
+    /// # Errors
+    /// The plan differs from that of the session, or was made for another machine.
     pub fn into_past(
         mut self,
         plan: &mut Plan,

@@ -27,7 +27,8 @@ pub enum Target {
 impl Target {
     /// Opens `path`, or checks that a file can be written there.
     ///
-    /// # Errors `path` is a folder, a disk, or not writable.
+    /// # Errors
+    /// `path` is a folder, a disk, or not writable.
     pub fn open(path: &Path) -> Result<Self> {
         check_no_folder(path)?;
         if is_replaceable(path) {

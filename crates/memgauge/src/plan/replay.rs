@@ -35,7 +35,8 @@ impl Plan {
     /// Continues the session of the report `earlier`: drafts the phases that it records and takes
     /// over its final outcomes. Returns the number of points that need not be measured again.
     ///
-    /// # Errors The session measured other experiments or points than this plan, in words.
+    /// # Errors
+    /// The session measured other experiments or points than this plan, in words.
     pub fn continue_from(
         &mut self,
         earlier: &Report,

@@ -1,24 +1,25 @@
-//! Kinds of cores, as Linux and Android report them.
+//! Kinds of cores (such as performance and efficiency), as Linux and Android report them.
 
 use super::super::files::SystemFiles;
 use std::collections::{BTreeMap, BTreeSet};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Devices for the performance counters of each kind of core of Intel's hybrid processors, with the
-/// name of the kind (Documentation/admin-guide/perf, arch/x86/events/intel/core.c).
+/// Files of the CPUs of each kind of core in Intel's hybrid processors, with the name of the kind.
+/// They belong to the devices for performance counters (Documentation/admin-guide/perf,
+/// arch/x86/events/intel/core.c).
 const HYBRID: [(&str, &str); 3] = [
     ("/sys/devices/cpu_core/cpus", "performance"),
     ("/sys/devices/cpu_atom/cpus", "efficiency"),
     ("/sys/devices/cpu_lowpower/cpus", "low power"),
 ];
 
-/// Kind of the core of each CPU in `online`. Empty if all are of one kind, or nothing is known of
-/// some CPU.
+/// Kind of core of each CPU in `online`. Empty if all cores are of one kind, or if the kind of some
+/// core is unknown.
 ///
-/// Sources, best first: the names of Intel's kinds; the capacity of a CPU in comparison with the
-/// largest, which is 1024 (`cpu_capacity`, on Arm and RISC-V); the highest clock rate of clusters
-/// that share one (`cpufreq`, older Android).
+/// Sources, best first: Intel's names of kinds; the capacity of a CPU, where 1024 is the largest
+/// (`cpu_capacity`, on Arm and RISC-V); the highest clock rate of a cluster (`cpufreq`, older
+/// Android).
 pub fn kinds(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, String> {
     [by_name, by_capacity, by_cluster]
         .into_iter()
@@ -46,8 +47,8 @@ fn by_capacity(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, Str
     online.iter().filter_map(capacity).collect()
 }
 
-/// Clusters are policies of several CPUs. Elsewhere each CPU has a policy of its own, and highest
-/// rates differ between cores of one kind.
+/// Kinds by the highest clock rate of a cluster. A cluster is a cpufreq policy of several CPUs. If
+/// every CPU has its own policy, the highest rates differ even between cores of one kind.
 fn by_cluster(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, String> {
     let mut found = BTreeMap::new();
     let mut clusters = 0;
@@ -55,7 +56,7 @@ fn by_cluster(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, Stri
         let folder = format!("{CPUS}/cpufreq/{name}");
         let rate: Option<u64> = files.read_as(&format!("{folder}/cpuinfo_max_freq"));
         let cpus: Option<BTreeSet<u32>> = files.read(&format!("{folder}/related_cpus")).and_then(
-            // Separated by spaces, unlike other lists.
+            // The CPUs in this file are separated by spaces, unlike in other lists.
             |text| {
                 text.split_whitespace()
                     .map(|word| word.parse().ok())

@@ -1,13 +1,13 @@
-//! CPUs, caches and nodes of a system that reports them by calls.
+//! The topology of a system that reports it by calls.
 
 use crate::reported::ReportedTopology;
 use report::{Cache, Cpu, Node, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, CpuList};
 
-/// The reported parts put together; `None` if no CPU is reported online. CPUs that are not online
-/// are left out everywhere. `memory` is the machine's total, for a single node. `own_caches`
-/// returns the caches that the processor itself describes, for a system that reports none.
+/// Builds the topology from the reported parts. CPUs that are not online are left out. `memory` is
+/// the machine's total, for the case of a single node. `own_caches` returns the caches that the
+/// processor itself describes, for a system that reports none. `None` if no CPU is reported online.
 pub fn topology(
     reported: &ReportedTopology,
     memory: Option<Bytes>,
@@ -32,7 +32,7 @@ pub fn topology(
     })
 }
 
-/// The online ones of `cpus` in rising order, each once.
+/// The CPUs of `cpus` that are online, in rising order, each once.
 fn kept(cpus: &[u32], online: &BTreeSet<u32>) -> Vec<u32> {
     let all: BTreeSet<u32> = cpus.iter().copied().collect();
     all.intersection(online).copied().collect()
@@ -68,7 +68,7 @@ fn cpus(reported: &ReportedTopology, online: &BTreeSet<u32>, nodes: &[Node]) -> 
             (id, cpu)
         })
         .collect();
-    // Cores are numbered within their package, as Linux does.
+    // Core numbers restart at 0 in each package, as on Linux.
     let mut numbers: BTreeMap<Option<u32>, u32> = BTreeMap::new();
     for core in &reported.cores {
         let siblings = kept(&core.cpus, online);
@@ -79,7 +79,7 @@ fn cpus(reported: &ReportedTopology, online: &BTreeSet<u32>, nodes: &[Node]) -> 
         let number = *next;
         *next += 1;
         for id in &siblings {
-            // A CPU belongs to one core: the first that names it.
+            // If several cores name a CPU, it belongs to the first one.
             if let Some(cpu) = cpus.get_mut(id).filter(|cpu| cpu.core.is_none()) {
                 cpu.core = Some(number);
                 cpu.siblings.clone_from(&siblings);
@@ -90,7 +90,7 @@ fn cpus(reported: &ReportedTopology, online: &BTreeSet<u32>, nodes: &[Node]) -> 
     cpus.into_values().collect()
 }
 
-/// Each cache with a size and a sharer once.
+/// The reported caches, each once. Caches without a size or an online CPU are left out.
 fn caches(reported: &ReportedTopology, online: &BTreeSet<u32>) -> Vec<Cache> {
     let mut found = BTreeMap::new();
     for cache in &reported.caches {
@@ -109,7 +109,7 @@ fn caches(reported: &ReportedTopology, online: &BTreeSet<u32>) -> Vec<Cache> {
     found.into_values().collect()
 }
 
-/// The nodes with their source; a single node if none has a CPU.
+/// The NUMA nodes and the source. If no node has a CPU, the result is a single node.
 fn nodes(
     reported: &ReportedTopology,
     online: &BTreeSet<u32>,

@@ -1,7 +1,7 @@
 //! Linux native asynchronous I/O (io_setup(2), io_submit(2), io_getevents(2); linux/aio_abi.h).
 //!
-//! Asynchronous with direct I/O only: through the page cache, io_submit returns when the transfer
-//! is done.
+//! Operations are only asynchronous with direct I/O. Through the page cache, io_submit returns when
+//! the transfer is complete.
 
 use super::operations::Operations;
 use crate::counter;
@@ -13,13 +13,13 @@ use std::io;
 use std::os::fd::AsRawFd;
 use units::error::{Error, Result};
 
-/// A control block, which describes one operation.
+/// A control block, by which the kernel gets one operation (struct iocb).
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct ControlBlock {
     data: u64,
-    /// The kernel's key and the flags of the transfer, in an order that depends on the machine;
-    /// both are zero.
+    /// The kernel's key and the flags of the transfer. Their order depends on the machine, but both
+    /// are zero.
     key_and_flags: [u32; 2],
     opcode: u16,
     priority: i16,
@@ -32,7 +32,7 @@ struct ControlBlock {
     event_descriptor: u32,
 }
 
-/// Result of an operation.
+/// Result of an operation (struct io_event).
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Event {
@@ -44,14 +44,15 @@ struct Event {
 
 const _: () = assert!(size_of::<ControlBlock>() == 64 && size_of::<Event>() == 32);
 
-/// A queue of the kernel. Dropping it waits for all operations in it, unless `given_up` is set.
+/// A queue of operations in the kernel. Dropping the queue waits for all of its operations, unless
+/// `given_up` is set.
 struct Context {
     number: libc::c_ulong,
     given_up: bool,
 }
 
-/// Timeout of [`libc::SYS_io_getevents`]. Its parts are words of the machine, independent of the C
-/// library's types.
+/// Timeout of [`libc::SYS_io_getevents`]. The fields have the width of a machine word, whatever the
+/// C library's types are.
 #[repr(C)]
 struct Limit {
     seconds: libc::c_long,
@@ -86,8 +87,8 @@ impl Drop for Context {
     }
 }
 
-/// The engine. The queue is the first field: it is dropped before the buffers, which ends all
-/// operations.
+/// The engine. The queue is the first field, so it is dropped before the buffers. Dropping it ends
+/// all operations on the buffers.
 struct NativeAio {
     context: Context,
     blocks: Vec<ControlBlock>,
@@ -101,12 +102,12 @@ struct NativeAio {
     remarks: Vec<String>,
 }
 
-/// Checks that the kernel has native AIO and lets this process use it.
+/// `Ok` if the kernel has native AIO and lets this process use it. The error is the reason why not.
 pub fn native_aio_availability() -> std::result::Result<(), String> {
     Context::new(1).map(drop).map_err(|error| reason(&error))
 }
 
-/// Reason why the kernel does not create a queue.
+/// Reason why the kernel did not create a queue, in words.
 fn reason(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::ENOSYS) => "the kernel was built without it".to_owned(),
@@ -120,7 +121,7 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Opens an engine over `targets`.
+/// Opens an engine that transfers from and to `targets`.
 pub fn open_native_aio(targets: &[Target], settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
     Ok(Box::new(opened(targets, settings)?))
 }
@@ -153,8 +154,8 @@ fn opened(targets: &[Target], settings: &EngineSettings) -> Result<NativeAio> {
 }
 
 impl NativeAio {
-    /// Puts as many of the first requests as possible into the batch; returns how many were taken.
-    /// An invalid request ends the batch, so that completions keep the order of the requests.
+    /// Puts as many of the first requests as possible into the batch. Returns the number taken. An
+    /// invalid request ends the batch, so that completions keep the order of the requests.
     fn prepare(&mut self, requests: &[IoRequest]) -> usize {
         self.batch.clear();
         for (taken, request) in requests.iter().enumerate() {
@@ -194,7 +195,7 @@ impl NativeAio {
         requests.len()
     }
 
-    /// Submits the batch to the kernel; returns how many operations at its end were not taken.
+    /// Submits the batch to the kernel. Returns the number of operations that were not taken.
     fn send(&mut self) -> usize {
         let mut sent = 0;
         while sent < self.batch.len() {
@@ -217,11 +218,11 @@ impl NativeAio {
             let error = io::Error::last_os_error();
             match error.raw_os_error() {
                 Some(libc::EINTR) => {}
-                // The next completion makes room.
+                // The queue is full, and the next completion makes room.
                 Some(libc::EAGAIN) if self.operations.in_flight() > rest.len() => {
                     return rest.len();
                 }
-                // The kernel does not accept the first of the rest.
+                // The kernel rejects the first of the remaining operations.
                 _ => {
                     self.finish_first_of(sent, number_of(&error));
                     sent += 1;
@@ -231,7 +232,7 @@ impl NativeAio {
         0
     }
 
-    /// Ends the operation at this index of the batch with an error.
+    /// Ends the operation at index `place` of the batch with an error.
     fn finish_first_of(&mut self, place: usize, error: i32) {
         if let Some(tag) = self
             .operation_at(place)
@@ -241,7 +242,7 @@ impl NativeAio {
         }
     }
 
-    /// Number of the operation at this index of the batch.
+    /// Number of the operation at index `place` of the batch.
     fn operation_at(&self, place: usize) -> Option<usize> {
         let first = self.blocks.as_ptr() as usize;
         self.batch
@@ -250,8 +251,8 @@ impl NativeAio {
     }
 }
 
-/// Number of operations per system call. With more, the kernel keeps the operations of a call back
-/// until the last is ready. The device would get the first of sixteen some 50 us late (measured on
+/// Number of operations per system call. The kernel holds back the operations of a call until the
+/// last one is ready. With sixteen, the device would get the first one some 50 us late (measured on
 /// a virtio disk: 17% fewer operations per second).
 const AT_ONCE: libc::c_long = 1;
 
@@ -288,7 +289,8 @@ impl IoEngine for NativeAio {
 }
 
 impl NativeAio {
-    /// Takes completions, waiting for `least` of them, but at most `limit` per system call.
+    /// Appends completions to `into`. Waits for `least` of them, but at most `limit` per system
+    /// call.
     fn reap_within(
         &mut self,
         mut limit: Limit,
@@ -314,7 +316,7 @@ impl NativeAio {
             let now = counter::ticks();
             let Ok(count) = usize::try_from(result) else {
                 let error = io::Error::last_os_error();
-                // The signal may be a stop request, which the caller has to check.
+                // The signal may be a stop request, so the caller has to check its stop flag.
                 if error.kind() == io::ErrorKind::Interrupted {
                     break;
                 }
@@ -334,7 +336,7 @@ impl NativeAio {
                     at: now,
                 });
             }
-            // Fewer completions than waited for: the timeout expired.
+            // If there are fewer completions than waited for, the timeout has expired.
             missing = missing.saturating_sub(count);
             if missing == 0 || count < wait {
                 break;
@@ -351,9 +353,9 @@ impl Drop for NativeAio {
 }
 
 impl NativeAio {
-    /// Abandons operations in flight that do not end soon.
+    /// Waits a short time for operations in flight, and abandons those that do not end.
     fn leave_behind(&mut self) {
-        // Engines of many threads end one after another, so the wait is short.
+        // The wait is short, because the engines of many threads end one after another.
         let limit = Limit {
             seconds: 0,
             nanoseconds: 100_000_000,
@@ -363,8 +365,8 @@ impl NativeAio {
             && (self.reap_within(limit, left, &mut Vec::new()).is_err()
                 || self.operations.in_flight() > 0)
         {
-            // The kernel would wait for a hanging device without any way to end that. A leaked
-            // queue and leaked memory are better than memory that the kernel overwrites later.
+            // Destroying the queue would wait for a hanging device without end. Leaking the queue
+            // and the buffers is better than freeing memory that the kernel overwrites later.
             self.context.given_up = true;
             self.buffers.leak();
         }

@@ -17,8 +17,9 @@ pub use posix_files::{
     write_at,
 };
 
-/// A new file without a name in the folder of `path` (O_TMPFILE). Nothing of it remains, whatever
-/// ends the process. `Unsupported` if the file system has no such files.
+/// Creates a file without a name in the folder of `path` (O_TMPFILE). The system deletes the file
+/// when it is closed, even by the end of the process. The error is `Unsupported` if the file system
+/// has no such files.
 pub fn create_unnamed(path: &Path) -> io::Result<File> {
     let folder = path
         .parent()
@@ -33,7 +34,8 @@ pub fn create_unnamed(path: &Path) -> io::Result<File> {
     options
         .open(folder)
         .map_err(|error| match error.raw_os_error() {
-            // Without O_TMPFILE, kernels and file systems try to open the folder itself.
+            // Kernels and file systems without O_TMPFILE try to open the folder itself, which fails
+            // with these errors.
             Some(libc::EOPNOTSUPP | libc::EISDIR | libc::EINVAL) => {
                 io::ErrorKind::Unsupported.into()
             }
@@ -41,8 +43,8 @@ pub fn create_unnamed(path: &Path) -> io::Result<File> {
         })
 }
 
-/// A new file that vanishes when it is closed, even by the end of the process. Its name `path`
-/// exists for a moment at most.
+/// Creates a file that is deleted when it is closed, even by the end of the process. The name
+/// `path` exists for a moment at most.
 pub fn create_vanishing(path: &Path) -> io::Result<File> {
     match create_unnamed(path) {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
@@ -52,7 +54,7 @@ pub fn create_vanishing(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Gives a name to an unnamed file; the name must be free (open(2), O_TMPFILE).
+/// Gives the name `path`, which must not exist, to an unnamed file (open(2), O_TMPFILE).
 pub fn give_name(file: &File, path: &Path) -> io::Result<()> {
     let text = |bytes: &[u8]| CString::new(bytes).map_err(|_| io::ErrorKind::InvalidInput);
     let from = text(format!("/proc/self/fd/{}", file.as_raw_fd()).as_bytes())?;
@@ -69,14 +71,14 @@ pub fn give_name(file: &File, path: &Path) -> io::Result<()> {
     })
 }
 
-/// Turns direct I/O on or off. File systems without it return `InvalidInput`.
+/// Turns direct I/O on or off. The error is `InvalidInput` if the file system does not support it.
 pub fn set_direct(file: &File, direct: bool) -> io::Result<()> {
     // SAFETY: reads and writes the flags of a descriptor that is open.
     let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
     if flags == -1 {
         return Err(io::Error::last_os_error());
     }
-    // Files are opened with O_NONBLOCK, but transfers shall wait.
+    // Files are opened with O_NONBLOCK, which is cleared because transfers have to wait.
     let flags =
         flags & !libc::O_NONBLOCK & !libc::O_DIRECT | if direct { libc::O_DIRECT } else { 0 };
     // SAFETY: as above.
@@ -87,7 +89,7 @@ pub fn set_direct(file: &File, direct: bool) -> io::Result<()> {
 /// 6.1 and newer report it for block devices and some file systems: statx(2), STATX_DIOALIGN.
 pub fn direct_alignment(file: &File) -> Option<DirectAlignment> {
     const STATX_DIOALIGN: u32 = 0x2000;
-    /// The fields of interest as in linux/stat.h, which older versions of the C libraries lack.
+    /// The needed fields of `struct statx` in linux/stat.h, which older C libraries lack.
     #[repr(C, align(8))]
     struct Statx {
         mask: u32,
@@ -123,7 +125,7 @@ pub fn direct_alignment(file: &File) -> Option<DirectAlignment> {
     })
 }
 
-/// Allocates space for the first `bytes` of the file, so that later writes do not run out of it.
+/// Allocates space for the first `bytes` bytes of the file, so that later writes have it.
 pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     let bytes =
         libc::off64_t::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
@@ -140,9 +142,9 @@ pub fn forget_cached(file: &File) -> io::Result<()> {
     }
 }
 
-/// True if no other process has the file open: only then the kernel grants a write lease (fcntl(2),
-/// F_SETLEASE), which is given back at once. An error if the file system has no leases or the file
-/// belongs to another user.
+/// True if no other process has the file open. The test takes a write lease (fcntl(2), F_SETLEASE),
+/// which the kernel only grants in this case, and returns it at once. An error if the file system
+/// has no leases or the file belongs to another user.
 pub fn is_sole_user(file: &File) -> io::Result<bool> {
     let descriptor = file.as_raw_fd();
     // SAFETY: sets the signal for another process waiting for the lease. SIGURG is ignored by
@@ -161,7 +163,7 @@ pub fn is_sole_user(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Sets the signal of a lease (fcntl(2)); the crate defines it for some C libraries only.
+/// Command of fcntl(2) that sets the signal of a lease. The crate `libc` lacks it for some systems.
 const F_SETSIG: libc::c_int = 10;
 
 /// Size of a block device in bytes (ioctl BLKGETSIZE64 of linux/fs.h).
@@ -173,8 +175,8 @@ pub fn device_bytes(file: &File) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// `_IOR(0x12, 114, size_t)`: two bits of direction, 14 of size, 8 of type, 8 of number. MIPS,
-/// PowerPC and SPARC place the direction differently; no kernels are written for them.
+/// `_IOR(0x12, 114, size_t)`: two bits of direction, 14 of size, 8 of type, 8 of number. The
+/// encoding differs on MIPS, PowerPC and SPARC, for which there are no kernels.
 const BLKGETSIZE64: u64 = 2 << 30 | (size_of::<usize>() as u64) << 16 | 0x12 << 8 | 114;
 
 /// Size of a block device's smallest transfer in bytes (ioctl BLKSSZGET of linux/fs.h: `_IO(0x12,

@@ -1,4 +1,4 @@
-//! Linux: maps memory, and reads back which pages the kernel gave.
+//! Linux: maps memory, and reads back the pages that the kernel granted.
 
 use super::{check, page_size};
 use crate::memory::Place;
@@ -7,7 +7,7 @@ use std::io;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// Memory of this process between two inaccessible guards; unmapped when dropped.
+/// Memory of this process between two inaccessible guards, which is unmapped when dropped.
 #[derive(Debug)]
 pub struct Region {
     start: NonNull<u8>,
@@ -21,9 +21,10 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Maps `length` bytes, untouched, at a multiple of `align`, between guards. `align` is a power
-    /// of two and at least the page size; `length` is a multiple of the page. `huge` selects the
-    /// pool of huge pages of that size. A NUMA node is requested by [`Region::place`] instead.
+    /// Maps `length` bytes between guards at a multiple of `align`, without touching them. `align`
+    /// is a power of two and at least the page size. `length` is a multiple of the page size.
+    /// `huge` selects the pool of huge pages of that size. `_node` is unused, because
+    /// [`Region::place`] requests NUMA nodes.
     pub fn map(
         length: usize,
         align: usize,
@@ -37,8 +38,8 @@ impl Region {
             .and_then(|n| n.checked_add(2 * guard))
             .ok_or_else(too_large)?;
         if huge.is_some() {
-            // A failed MAP_FIXED may leave a hole that another thread's mapping falls into. A probe
-            // at another address avoids that.
+            // A failed MAP_FIXED may leave a hole, in which another thread may map memory. So a
+            // mapping at another address is tried first.
             let probe = map_at(None, length, libc::PROT_NONE, huge)?;
             unmap(probe, length);
         }
@@ -99,7 +100,8 @@ impl Region {
         self.guard
     }
 
-    /// Requests transparent huge pages, or none. A kernel without them returns `InvalidInput`.
+    /// Requests transparent huge pages if `wanted`, else base pages only. The error is
+    /// `InvalidInput` if the kernel has no transparent huge pages.
     pub fn advise_huge(&self, wanted: bool) -> io::Result<()> {
         let advice = if wanted {
             libc::MADV_HUGEPAGE
@@ -110,7 +112,7 @@ impl Region {
         check(unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, advice) })
     }
 
-    /// Takes all pages from `place`, moving pages that lie elsewhere.
+    /// Requests that all pages lie at `place`. Pages that lie elsewhere are moved.
     pub fn place(&self, place: &Place) -> io::Result<()> {
         const NODES: usize = 1024;
         const MOVE_OR_FAIL: libc::c_long = 1 | 2; // MPOL_MF_STRICT | MPOL_MF_MOVE
@@ -156,8 +158,8 @@ impl Drop for Region {
     }
 }
 
-/// Makes an anonymous private mapping; one at `at` replaces existing pages, which must be the
-/// caller's own.
+/// Makes an anonymous private mapping, at `at` if given. A mapping at `at` replaces existing pages,
+/// which must be the caller's own.
 fn map_at(
     at: Option<NonNull<u8>>,
     length: usize,
@@ -179,8 +181,7 @@ fn map_at(
     }
 }
 
-/// Unmaps `length` bytes at `start`, which must be the caller's own; does nothing for an empty
-/// range.
+/// Unmaps `length` bytes at `start`, which must be the caller's own. Does nothing if `length` is 0.
 fn unmap(start: NonNull<u8>, length: usize) {
     if length > 0 {
         // SAFETY: the caller owns the range and nothing refers to it any more.
@@ -222,8 +223,8 @@ const PAGE_IS_HUGE: u64 = 1 << 6;
 const PAGEMAP_SCAN: u64 =
     3 << 30 | (size_of::<ScanRequest>() as u64) << 16 | (b'f' as u64) << 8 | 16;
 
-/// Page counts of a page-aligned range of addresses. Needs Linux 6.7 (`PAGEMAP_SCAN`,
-/// Documentation/admin-guide/mm/pagemap.rst).
+/// Bytes of a page-aligned range of addresses by kind of page. This needs Linux 6.7
+/// (`PAGEMAP_SCAN`, Documentation/admin-guide/mm/pagemap.rst).
 pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     use std::os::fd::AsRawFd;
     let pagemap = std::fs::File::open("/proc/self/pagemap")?;
@@ -264,16 +265,16 @@ pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     Ok(counts)
 }
 
-/// Smallest page of the systems that this program runs on.
+/// Smallest base page of all supported systems, in bytes.
 const SMALLEST_PAGE: usize = 4 << 10;
-/// A mark that `mincore` does not write: it writes 0 or 1.
+/// A mark that `mincore` never writes, because its marks are 0 and 1.
 const NO_MARK: u8 = 0xff;
 
-/// Bytes of a page-aligned range that are present, including the shared page of zeros (`mincore`).
+/// Resident bytes of a page-aligned range, including the shared page of zeros (`mincore`).
 pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
     const CHUNK: usize = 1 << 30;
     let page = page_size();
-    // QEMU's user mode writes a mark for each page of its host, which may be smaller.
+    // QEMU's user mode writes a mark for each page of the host, whose pages may be smaller.
     let mut marks = vec![NO_MARK; CHUNK.min(range.len()).div_ceil(SMALLEST_PAGE.min(page))];
     let mut resident = 0;
     for start in range.clone().step_by(CHUNK) {
@@ -287,7 +288,7 @@ pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
     Ok(resident as u64)
 }
 
-/// Number of present pages among the first `pages` of `marks`. An error if more pages are marked.
+/// Number of resident pages among the first `pages` of `marks`. An error if there are more marks.
 fn present(marks: &[u8], pages: usize) -> io::Result<usize> {
     let (asked, beyond) = marks.split_at_checked(pages).unwrap_or((marks, &[]));
     if beyond.iter().any(|mark| *mark != NO_MARK) {
@@ -298,7 +299,8 @@ fn present(marks: &[u8], pages: usize) -> io::Result<usize> {
     Ok(asked.iter().filter(|mark| **mark & 1 == 1).count())
 }
 
-/// Node of the page at each address, negative if there is none (`move_pages` without target nodes).
+/// NUMA node of the page at each address (`move_pages` without target nodes). A negative number
+/// means that no page is present.
 pub fn node_of_each(addresses: &[usize]) -> io::Result<Vec<i32>> {
     let mut status = vec![-libc::ENOENT; addresses.len()];
     // SAFETY: both arrays hold as many entries as are named; without target nodes nothing is moved.

@@ -1,9 +1,8 @@
-//! Common part of the asynchronous engines.
+//! The operations in flight, for both asynchronous engines.
 
 use crate::storage::IoBuffers;
 
-/// Operations in flight of an asynchronous engine. Each has a number below the depth while it
-/// lasts.
+/// The operations in flight of an asynchronous engine. Each has a number below the queue depth.
 #[derive(Debug)]
 pub struct Operations {
     running: Vec<Option<Running>>,
@@ -18,7 +17,7 @@ struct Running {
 }
 
 impl Operations {
-    /// Makes a table for `depth` operations.
+    /// A table for up to `depth` operations.
     pub fn new(depth: usize) -> Operations {
         Operations {
             running: vec![None; depth],
@@ -36,15 +35,16 @@ impl Operations {
         self.running.len() - self.free.len()
     }
 
-    /// Number of a new operation, which uses the buffer of `slot`; `None` at full depth.
+    /// Adds an operation with the tag `tag` on the buffer of `slot`, and returns its number. `None`
+    /// if `depth` operations are in flight.
     pub fn begin(&mut self, tag: u64, slot: Option<usize>) -> Option<usize> {
         let at = self.free.pop()?;
         self.running[at] = Some(Running { tag, slot });
         Some(at)
     }
 
-    /// Ends an operation and gives its buffer back. Returns its tag; `None` if no such operation is
-    /// in flight.
+    /// Removes operation `at` and gives its buffer back. Returns the operation's tag; `None` if it
+    /// is not in flight.
     pub fn end(&mut self, at: usize, buffers: &mut IoBuffers) -> Option<u64> {
         let Running { tag, slot } = self.running.get_mut(at)?.take()?;
         self.free.push(at);

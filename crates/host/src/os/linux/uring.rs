@@ -13,13 +13,13 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::NonNull;
 use units::error::{Error, Result};
 
-/// The engine. Dropping it waits for all operations in flight before rings and buffers go. If a
-/// device hangs, the wait ends and the buffers are leaked.
+/// The engine. Dropping it waits for all operations in flight, and then frees ring and buffers. If
+/// a device hangs, the wait ends and the buffers are leaked.
 struct Uring {
     ring: IoUring,
-    /// True if the ring was made disabled and waits for the thread that will use it.
+    /// True while the ring is disabled, until the thread that uses the engine enables it.
     asleep: bool,
-    /// True if completions become visible only after a system call.
+    /// True if completions only become visible after a system call.
     asks: bool,
     /// Timeout of the kernel's wait for completions; `None` before Linux 5.11, which has none.
     limit: Option<types::Timespec>,
@@ -33,7 +33,8 @@ struct Uring {
     remarks: Vec<String>,
 }
 
-/// Checks that the kernel has io_uring, lets this process use it, and can move data with it.
+/// `Ok` if the kernel has io_uring, lets this process use it, and can transfer data. The error is
+/// the reason why not.
 pub fn io_uring_availability() -> std::result::Result<(), String> {
     let ring = IoUring::new(1).map_err(|error| reason(&error))?;
     if moves_to_any_buffer(&ring) || registers_a_buffer(&ring) {
@@ -43,13 +44,13 @@ pub fn io_uring_availability() -> std::result::Result<(), String> {
     }
 }
 
-/// Reason of a kernel whose rings do not transfer data in any way that this engine knows.
+/// Reason why the engine cannot be used with a kernel whose rings have no suitable transfers.
 const CANNOT_MOVE_DATA: &str = "the kernel's io_uring has neither plain reads and writes (Linux \
                                 5.6 and newer) nor registered buffers";
 
-/// True if reads and writes may name a buffer that is not registered. Linux 5.1 to 5.5 have them
-/// for registered buffers only, and no call that says so (io_uring_register(2),
-/// IORING_REGISTER_PROBE). gVisor has neither.
+/// True if the kernel has reads and writes for buffers that are not registered. Linux 5.1 to 5.5
+/// lack them, and also the call that reports them (io_uring_register(2), IORING_REGISTER_PROBE).
+/// gVisor lacks both too.
 fn moves_to_any_buffer(ring: &IoUring) -> bool {
     let mut probe = Probe::new();
     ring.submitter().register_probe(&mut probe).is_ok()
@@ -57,7 +58,7 @@ fn moves_to_any_buffer(ring: &IoUring) -> bool {
         && probe.is_supported(opcode::Write::CODE)
 }
 
-/// True if the kernel registers a small buffer.
+/// True if the kernel can register buffers. A small one is tried.
 fn registers_a_buffer(ring: &IoUring) -> bool {
     const SIZE: usize = 4096;
     let Ok(buffers) = IoBuffers::new(1, SIZE, 0) else {
@@ -69,7 +70,7 @@ fn registers_a_buffer(ring: &IoUring) -> bool {
     registered && ring.submitter().unregister_buffers().is_ok()
 }
 
-/// The buffers in the kernel's form.
+/// Addresses and lengths of the buffers, as the kernel takes them.
 fn io_vectors(buffers: &IoBuffers) -> Vec<libc::iovec> {
     let ranges = buffers.ranges().into_iter();
     ranges
@@ -80,7 +81,7 @@ fn io_vectors(buffers: &IoBuffers) -> Vec<libc::iovec> {
         .collect()
 }
 
-/// Reason why the kernel does not create a ring.
+/// Reason why the kernel did not create a ring, in words.
 fn reason(error: &io::Error) -> String {
     let switched_off = || {
         let state =
@@ -103,7 +104,7 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Opens an engine over `targets`.
+/// Opens an engine that transfers from and to `targets`.
 pub fn open_io_uring(targets: &[Target], settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
     Ok(Box::new(opened(targets, settings)?))
 }
@@ -156,9 +157,9 @@ fn opened(targets: &[Target], settings: &EngineSettings) -> Result<Uring> {
     Ok(engine)
 }
 
-/// Makes a ring. Returns true with it if the ring serves a single thread and begins disabled. Linux
-/// 6.1 and newer have less to do for such a ring: completions are processed when that thread
-/// requests them (io_uring_setup(2), IORING_SETUP_DEFER_TASKRUN).
+/// Makes a ring. The result is true if the ring is for a single thread and starts disabled. Linux
+/// 6.1 and newer process the completions of such a ring when the thread requests them, which is
+/// faster (io_uring_setup(2), IORING_SETUP_DEFER_TASKRUN).
 fn new_ring(entries: u32, polls: bool) -> io::Result<(IoUring, bool)> {
     let mut plain = IoUring::builder();
     if polls {
@@ -178,7 +179,7 @@ fn new_ring(entries: u32, polls: bool) -> io::Result<(IoUring, bool)> {
     plain.build(entries).map(|ring| (ring, false))
 }
 
-/// Reason why completions on this target cannot be polled; `None` if they can.
+/// Reason why completions on `target` cannot be polled; `None` if they can.
 fn polling_refused(target: &Target) -> Option<String> {
     let path = target.path().display();
     let Direct::Granted { offset, .. } = *target.direct() else {
@@ -196,7 +197,7 @@ fn polling_refused(target: &Target) -> Option<String> {
     }
 }
 
-/// Reads the first block with polling; returns the kernel's result.
+/// Reads the first block of `target` with polled completion. Returns the kernel's result.
 fn try_polling(target: &Target, block: usize) -> io::Result<i32> {
     let mut buffers = IoBuffers::new(1, block, 0).map_err(io::Error::other)?;
     let address = buffers.lend(0).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -224,8 +225,8 @@ fn try_polling(target: &Target, block: usize) -> io::Result<i32> {
 }
 
 impl Uring {
-    /// Registers files and buffers with the kernel, independently of each other. Without
-    /// registration each operation names them.
+    /// Registers files and buffers with the kernel. If one of the two registrations fails, a remark
+    /// says so, and operations name the file or buffer instead.
     fn register(&mut self) {
         let files: Vec<RawFd> = self
             .targets
@@ -249,13 +250,13 @@ impl Uring {
         }
     }
 
-    /// A request in the kernel's form; the buffer at `address` is lent to it.
+    /// The queue entry for `request`, to which the buffer at `address` is lent.
     fn entry(&self, request: &IoRequest, address: Option<NonNull<u8>>) -> squeue::Entry {
         let length = request.bytes as u32;
         let slot = request.slot as u16;
         let at = request.offset;
         let start = address.map_or(std::ptr::null_mut(), NonNull::as_ptr);
-        // The crate's types for the two kinds of file reference have no common trait.
+        // A macro, because the crate's types for the two kinds of file reference share no trait.
         macro_rules! entry_for {
             ($file:expr) => {
                 match (request.transfer, self.registered_buffers) {
@@ -284,7 +285,7 @@ impl Uring {
         }
     }
 
-    /// Enables a ring that begins disabled; it then belongs to the calling thread.
+    /// Enables the ring if it is disabled. The ring then belongs to the calling thread.
     fn wake(&mut self) -> Result<()> {
         if self.asleep {
             self.ring
@@ -296,8 +297,8 @@ impl Uring {
         Ok(())
     }
 
-    /// Submits queued entries and waits for `least` completions. `ask` lets the kernel process
-    /// completions even without waiting.
+    /// Submits queued entries and waits for `least` completions. With `ask`, the kernel also
+    /// processes completions if `least` is 0.
     fn enter(&mut self, least: usize, ask: bool) -> Result<()> {
         const GET_EVENTS: u32 = 1;
         loop {
@@ -323,13 +324,13 @@ impl Uring {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
                 Err(error) => match error.raw_os_error() {
-                    // The timeout expired, or a signal came, perhaps a stop request, which the
-                    // caller has to check.
+                    // The timeout expired or a signal arrived. The signal may be a stop request, so
+                    // the caller has to check its stop flag.
                     Some(libc::ETIME) => return Ok(()),
                     Some(libc::EINTR) if least > 0 => return Ok(()),
                     Some(libc::EINTR) => {}
-                    // Too many completions wait, or memory is short: queued entries are submitted
-                    // with the next call.
+                    // Too many completions wait or memory is short. The next call submits the
+                    // queued entries.
                     Some(libc::EBUSY | libc::EAGAIN) if self.operations.in_flight() > queued => {
                         return Ok(());
                     }
@@ -339,7 +340,7 @@ impl Uring {
         }
     }
 
-    /// Takes all completions; returns their number.
+    /// Appends all completions to `into`, and returns their number.
     fn harvest(&mut self, into: &mut Vec<IoCompletion>) -> usize {
         let mut queue = self.ring.completion();
         if queue.is_empty() {
@@ -366,11 +367,11 @@ impl Uring {
     }
 }
 
-/// Number of entries per system call. With three or more, the kernel keeps all of them back until
-/// the last is ready (IO_PLUG_THRESHOLD in its io_uring.c). The device would get the first late.
+/// Number of entries per system call. If there are three or more, the kernel holds all back until
+/// the last one is ready (IO_PLUG_THRESHOLD in its io_uring.c). The first would start late.
 const AT_ONCE: usize = 2;
 
-/// Error of an action on the ring.
+/// Error message that the action `what` on the ring failed.
 fn failed(what: &str, error: &io::Error) -> Error {
     Error::failure(format!(
         "cannot {what} the ring of engine io_uring: {error}; use --engine sync"
@@ -388,7 +389,8 @@ impl IoEngine for Uring {
             let address = match Admission::admit(request, self.targets.len(), &mut self.buffers) {
                 Admission::Move(address) => Some(address),
                 Admission::Sync if self.polls => {
-                    // A ring with polling has no sync operation.
+                    // A ring with polled completions has no sync operation, so a system call is
+                    // made.
                     let result = synchronize(self.targets[request.target].file(), request.transfer);
                     self.ready
                         .ended(request.tag, result.map_err(|error| number_of(&error)));
@@ -443,7 +445,7 @@ impl IoEngine for Uring {
             }
             self.enter(wait, true)?;
             found = self.harvest(into);
-            // The clock is read only after a wait without completions.
+            // The clock is only read if a wait has returned no completions.
             if found == 0 {
                 let now = counter::monotonic();
                 if now - *in_vain.get_or_insert(now) >= LONGEST_WAIT / 2.0 {
@@ -464,7 +466,7 @@ impl IoEngine for Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        // Closing a ring does not wait, and the kernel could still write to freed buffers.
+        // Closing a ring does not wait for operations, so the kernel could write to freed buffers.
         let mut over = Vec::with_capacity(self.operations.in_flight());
         if self.operations.in_flight() == 0 {
             return;
@@ -472,7 +474,7 @@ impl Drop for Uring {
         if self.reap(self.operations.in_flight(), &mut over).is_err()
             || self.operations.in_flight() > 0
         {
-            // Leaked memory is better than memory that the kernel overwrites later.
+            // Leaking memory is better than freeing memory that the kernel overwrites later.
             self.buffers.leak();
         }
     }

@@ -1,4 +1,4 @@
-//! FreeBSD: affinity, counts of threads and of the machine.
+//! FreeBSD: affinity of threads, memory, busy time, and reported facts.
 
 use super::super::freebsd_answers as answers;
 use super::super::sysctl::Sysctl;
@@ -9,13 +9,13 @@ use std::mem::{MaybeUninit, size_of};
 
 pub use super::super::portable::{ask_for_speed, translated};
 
-/// True: FreeBSD can pin threads.
+/// True if threads can be pinned to CPUs, as on FreeBSD.
 pub const CAN_PIN: bool = true;
 
 /// Name of the call that returns the CPUs a thread may run on.
 pub const AFFINITY_CALL: &str = "cpuset_getaffinity";
 
-/// Id of the calling thread.
+/// Value of an id that means the calling thread.
 const THIS_THREAD: libc::id_t = -1;
 
 /// CPUs that the calling thread may run on, in rising order.
@@ -72,7 +72,7 @@ pub fn running_cpu() -> Option<u32> {
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// Memory that is free or holds only cached files, in bytes.
+/// Memory in bytes that is free or only contains cached files.
 pub fn free_memory() -> Option<u64> {
     let pages = |name: &str| Kernel.number(name);
     let free = pages("vm.stats.vm.v_free_count")?;
@@ -81,23 +81,23 @@ pub fn free_memory() -> Option<u64> {
         .checked_mul(super::page_size() as u64)
 }
 
-/// Counts per second of kern.cp_time: the field `stathz` of kern.clockrate, which is the fourth of
-/// five numbers (struct clockinfo: hz, tick, spare, stathz, profhz).
+/// Number of counts per second in kern.cp_time. It is `stathz`, the fourth number of kern.clockrate
+/// (struct clockinfo: hz, tick, spare, stathz, profhz).
 fn counts_per_second() -> Option<u64> {
     let bytes = Kernel.bytes("kern.clockrate")?;
     let field: [u8; 4] = bytes.get(12..16)?.try_into().ok()?;
     u64::try_from(i32::from_ne_bytes(field)).ok()
 }
 
-/// Time in ns that all CPUs together were not idle, since the start of the system.
+/// Total busy time of all CPUs since the start of the system, in ns.
 pub fn busy_ns() -> Option<f64> {
     answers::busy_ns(&Kernel.numbers("kern.cp_time"), counts_per_second()?)
 }
 
-/// Sizes of pages in rising order.
+/// Page sizes in bytes, in rising order.
 fn page_sizes() -> Vec<u64> {
     unsafe extern "C" {
-        /// getpagesizes(3), which the crate leaves out.
+        /// getpagesizes(3), which the crate `libc` lacks.
         fn getpagesizes(sizes: *mut usize, count: libc::c_int) -> libc::c_int;
     }
     let mut sizes = [0usize; 8];
@@ -107,7 +107,7 @@ fn page_sizes() -> Vec<u64> {
     sizes.iter().take(count).map(|&size| size as u64).collect()
 }
 
-/// Everything that FreeBSD reports by calls.
+/// All facts that FreeBSD reports by calls.
 pub fn reported() -> Reported {
     let named = |name: &str| -> Option<Told<String>> {
         Some((Kernel.text(name)?, format!("sysctl {name}")))

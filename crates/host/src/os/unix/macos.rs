@@ -1,5 +1,5 @@
-//! macOS: requests about threads, and the machine's conditions. The functions that libSystem lacks
-//! are looked up at run time, so that the program needs no frameworks.
+//! macOS: requests about threads, and the conditions of the machine. Functions outside libSystem
+//! are looked up at run time, so that the program is not linked to frameworks.
 
 use super::super::macos_answers as answers;
 use super::super::sysctl::Sysctl;
@@ -10,14 +10,14 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem::{MaybeUninit, size_of};
 use units::Bytes;
 
-/// Stubs, since macOS cannot pin threads (see [`CAN_PIN`]). The numbers of pthread_cpu_number_np
-/// have no documented relation to kinds of cores.
+/// Stubs, since macOS cannot pin threads (see [`CAN_PIN`]). pthread_cpu_number_np is not used,
+/// because its numbers have no documented relation to kinds of cores.
 pub use super::super::portable::{AFFINITY_CALL, allowed_cpus, pin_to, running_cpu, thread_noise};
 
-/// False: macOS takes hints about threads, but does not let a program choose a CPU.
+/// True if threads can be pinned to CPUs. macOS only takes hints about threads.
 pub const CAN_PIN: bool = false;
 
-/// Memory that is free or holds only cached files, in bytes.
+/// Memory in bytes that is free or only contains cached files.
 pub fn free_memory() -> Option<u64> {
     let pages = |name: &str| Kernel.number(name);
     let free = pages("vm.page_free_count")?;
@@ -32,8 +32,9 @@ pub fn translated() -> bool {
     Kernel.number("sysctl.proc_translated") == Some(1)
 }
 
-/// Asks for a core of `kind` by a quality-of-service class: user-interactive prefers performance
-/// cores, and background work runs on efficiency cores. True if the system accepted the request.
+/// Requests a core of `kind` for the calling thread by a quality-of-service class. The class
+/// user-interactive prefers performance cores, and background work runs on efficiency cores. True
+/// if the system accepted the request.
 pub fn ask_for_speed(cpu: u32, kind: Option<&str>) -> bool {
     let class = if answers::is_background(kind) {
         libc::qos_class_t::QOS_CLASS_BACKGROUND
@@ -46,8 +47,8 @@ pub fn ask_for_speed(cpu: u32, kind: Option<&str>) -> bool {
     accepted
 }
 
-/// Asks that threads with different numbers share no cache, which macOS supports on Intel's
-/// processors only (THREAD_AFFINITY_POLICY). Its answer elsewhere is an error without effect.
+/// Requests that threads with different values of `cpu` share no cache (THREAD_AFFINITY_POLICY).
+/// macOS only supports this on Intel's processors. On others the call fails without effect.
 fn spread(cpu: u32) {
     let mut policy = libc::thread_affinity_policy {
         // 0 means no preference.
@@ -65,8 +66,8 @@ fn spread(cpu: u32) {
     }
 }
 
-/// Time in ns that all CPUs together were not idle, since the start of the system. The counts are
-/// of 32 bits and in hundredths of a second.
+/// Total busy time of all CPUs since the start of the system, in ns. The system counts hundredths
+/// of a second in 32 bits.
 #[allow(deprecated)] // mach_host_self: the crate points to another one, which declares it alike
 pub fn busy_ns() -> Option<f64> {
     let mut load = libc::host_cpu_load_info { cpu_ticks: [0; 4] };
@@ -94,7 +95,7 @@ pub fn busy_ns() -> Option<f64> {
     (result == 0 && rate > 0).then(|| sum as f64 * 1e9 / rate as f64)
 }
 
-/// A function of the library at `path`; `None` if there is no such library or function.
+/// Address of the function `name` in the library at `path`; `None` if one of them does not exist.
 fn function(path: &CStr, name: &CStr) -> Option<*mut c_void> {
     // SAFETY: both texts end with a zero. The library is one of the system, and stays loaded.
     unsafe {
@@ -107,7 +108,8 @@ fn function(path: &CStr, name: &CStr) -> Option<*mut c_void> {
     }
 }
 
-/// Time that the battery lasts, in s, as IOPSGetTimeRemainingEstimate returns it.
+/// Result of IOPSGetTimeRemainingEstimate: the remaining time of the battery in s, or a negative
+/// code. `None` if the function does not exist.
 fn battery_seconds() -> Option<f64> {
     let found = function(
         c"/System/Library/Frameworks/IOKit.framework/IOKit",
@@ -119,18 +121,18 @@ fn battery_seconds() -> Option<f64> {
     Some(call())
 }
 
-/// Thermal state and low-power mode, as NSProcessInfo returns them.
+/// Thermal state and low-power mode of the machine, from NSProcessInfo.
 struct ProcessInfo {
     thermal_state: Option<i64>,
     low_power: Option<bool>,
 }
 
-/// Asks NSProcessInfo by way of the Objective-C runtime.
+/// Reads NSProcessInfo through the Objective-C runtime. `None` if a function or class is missing.
 fn process_info() -> Option<ProcessInfo> {
     type Object = *mut c_void;
     type Selector = *mut c_void;
     const FOUNDATION: &CStr = c"/System/Library/Frameworks/Foundation.framework/Foundation";
-    // Foundation brings the runtime's functions along.
+    // Loading Foundation also loads the functions of the runtime.
     let class = function(FOUNDATION, c"objc_getClass")?;
     let selector = function(FOUNDATION, c"sel_registerName")?;
     let send = function(FOUNDATION, c"objc_msgSend")?;
@@ -193,7 +195,7 @@ fn swap() -> Option<Told<Swap>> {
     Some((swap, "sysctl vm.swapusage".to_owned()))
 }
 
-/// Superpages: on request only, and only on Intel's processors.
+/// Facts about superpages, which macOS only grants on request and only on Intel's processors.
 fn pages() -> ReportedPages {
     let intel = cfg!(target_arch = "x86_64") && !translated();
     ReportedPages {
@@ -212,7 +214,7 @@ fn pages() -> ReportedPages {
     }
 }
 
-/// Everything that macOS reports by calls.
+/// All facts that macOS reports by calls.
 pub fn reported() -> Reported {
     let named = |name: &str| -> Option<Told<String>> {
         Some((Kernel.text(name)?, format!("sysctl {name}")))

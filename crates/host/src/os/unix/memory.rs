@@ -1,4 +1,4 @@
-//! Memory by mmap(2), and the pages that are present by mincore(2).
+//! Maps memory by mmap(2), and reads back resident pages by mincore(2).
 
 use super::page_size;
 use crate::memory::Place;
@@ -7,8 +7,8 @@ use std::io;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// Memory of this process, unmapped when dropped. Two inaccessible guards enclose it unless it has
-/// superpages on request.
+/// Memory of this process, which is unmapped when dropped. It lies between two inaccessible guards,
+/// unless superpages were requested.
 #[derive(Debug)]
 pub struct Region {
     start: NonNull<u8>,
@@ -21,8 +21,8 @@ unsafe impl Send for Region {}
 // SAFETY: its methods only hand out the address.
 unsafe impl Sync for Region {}
 
-/// Makes an anonymous private mapping. `pages` is -1 or a request for superpages, which macOS takes
-/// in place of a file.
+/// Makes an anonymous private mapping. `pages` is passed in place of a file descriptor: -1, or a
+/// request of macOS for superpages.
 fn map_anywhere(length: usize, access: libc::c_int, pages: libc::c_int) -> io::Result<NonNull<u8>> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
     // SAFETY: without an address the kernel chooses a free range.
@@ -34,10 +34,10 @@ fn map_anywhere(length: usize, access: libc::c_int, pages: libc::c_int) -> io::R
 }
 
 impl Region {
-    /// Maps `length` bytes, untouched, at a multiple of `align`, between guards. `align` is a power
-    /// of two and at least the page size; `length` is a multiple of the page. `huge` requests
-    /// superpages of that size, which only macOS on Intel's processors has on request. A NUMA node
-    /// is not requested.
+    /// Maps `length` bytes between guards at a multiple of `align`, without touching them. `align`
+    /// is a power of two and at least the page size. `length` is a multiple of the page size.
+    /// `huge` requests superpages of that size, which only macOS on Intel's processors supports.
+    /// `_node` is ignored.
     pub fn map(
         length: usize,
         align: usize,
@@ -70,8 +70,8 @@ impl Region {
         if unsafe { libc::mprotect(start.as_ptr().cast(), length, access) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        // A child process that starts during a measurement would share the pages, and the next
-        // store to each would copy it.
+        // Child processes do not inherit the memory. If a child shared the pages, the next store to
+        // each page would copy it.
         #[cfg(target_os = "freebsd")]
         // SAFETY: the range is ours; the call only changes what child processes get.
         unsafe {
@@ -117,12 +117,12 @@ impl Region {
         self.guard
     }
 
-    /// Not supported: no system here takes such advice.
+    /// Always an error of kind `Unsupported`: neither system takes such advice.
     pub fn advise_huge(&self, _wanted: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Not supported, except for the default.
+    /// `Ok` for [`Place::Local`], the default. Every other place is `Unsupported`.
     pub fn place(&self, place: &Place) -> io::Result<()> {
         match place {
             Place::Local => Ok(()),
@@ -139,8 +139,7 @@ impl Drop for Region {
     }
 }
 
-/// Unmaps `length` bytes at `start`, which must be the caller's own; does nothing for an empty
-/// range.
+/// Unmaps `length` bytes at `start`, which must be the caller's own. Does nothing if `length` is 0.
 fn unmap(start: NonNull<u8>, length: usize) {
     if length > 0 {
         // SAFETY: the caller owns the range and nothing refers to it any more.
@@ -148,19 +147,20 @@ fn unmap(start: NonNull<u8>, length: usize) {
     }
 }
 
-/// True if a page with this mark of mincore is a part of a superpage. On FreeBSD the mark says so
-/// (MINCORE_SUPER; since version 13 a number in the same bits). Apple's own processors have no
-/// superpages for programs.
+/// True if a page with the mark `mark` of mincore is part of a superpage. FreeBSD marks superpages
+/// (MINCORE_SUPER; since version 13 a number in the same bits). On Apple's own processors programs
+/// have no superpages.
 fn is_super(mark: u8) -> bool {
     const SUPER: u8 = 0x60;
     cfg!(target_os = "freebsd") && mark & SUPER != 0
 }
 
-/// Page counts of a page-aligned range of addresses. Neither system shares a page of zeros among
-/// private mappings.
+/// Bytes of a page-aligned range of addresses by kind of page. Neither system shares a page of
+/// zeros among private mappings.
 ///
 /// # Errors
-/// The range is not mapped, or the system does not report superpages: macOS on Intel's processors.
+/// The range is not mapped, or the system is macOS on Intel's processors, which does not report
+/// superpages.
 pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     if cfg!(all(target_os = "macos", target_arch = "x86_64")) {
         return Err(io::ErrorKind::Unsupported.into());
@@ -168,7 +168,7 @@ pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     counts(range)
 }
 
-/// Page counts by mincore.
+/// Bytes by kind of page, from mincore.
 fn counts(range: &Range<usize>) -> io::Result<PageCounts> {
     const CHUNK: usize = 1 << 30;
     let page = page_size();
@@ -190,7 +190,7 @@ fn counts(range: &Range<usize>) -> io::Result<PageCounts> {
     Ok(counts)
 }
 
-/// Bytes of a page-aligned range that are present.
+/// Number of resident bytes of a page-aligned range.
 pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
     counts(range).map(|counts| counts.present)
 }

@@ -1,5 +1,5 @@
-//! macOS and FreeBSD: POSIX and sysctl calls. Other functions are those of systems without a module
-//! of their own.
+//! macOS and FreeBSD, by POSIX and sysctl calls. All other functions are those of the module
+//! `portable`.
 
 #[cfg(target_os = "freebsd")]
 mod freebsd;
@@ -24,7 +24,7 @@ pub use memory::{Region, page_counts, resident_bytes};
 use super::sysctl::Sysctl;
 use std::ffi::CString;
 
-/// False: the system describes itself by calls.
+/// True if `/proc` and `/sys` describe the machine. These systems report by calls instead.
 pub const HAS_SYSTEM_FILES: bool = false;
 
 /// Name of the call that returns the size of physical memory.
@@ -33,16 +33,16 @@ pub const MEMORY_CALL: &str = "sysctl";
 /// Name of the call that returns the release of the kernel and the host name.
 pub const NAME_CALL: &str = "uname";
 
-/// The kernel of this machine.
+/// The kernel of this machine as a source of values.
 struct Kernel;
 
 impl Kernel {
-    /// Bytes that the kernel has under `name`.
+    /// The value with the name `name` as bytes; `None` if the kernel does not know the name.
     fn bytes(&self, name: &str) -> Option<Vec<u8>> {
         let name = CString::new(name).ok()?;
         let ask = |value: *mut libc::c_void, length: &mut usize| {
-            // SAFETY: the name ends with a zero; the kernel writes at most `length` bytes to the
-            // value, or only the length if there is no value; nothing is set.
+            // SAFETY: the name ends with a zero. The kernel writes at most `length` bytes to the
+            // value, or only the length if the value is null. No value is set.
             unsafe {
                 libc::sysctlbyname(name.as_ptr(), value, length, std::ptr::null_mut(), 0) == 0
             }
@@ -94,7 +94,7 @@ pub fn physical_memory() -> Option<u64> {
     })
 }
 
-/// Load average over one minute, with the name of the call.
+/// Load average over one minute, and the name of the call as its source.
 fn load() -> Option<(f64, String)> {
     let mut averages = [0f64; 1];
     // SAFETY: the call writes as many numbers as are named.

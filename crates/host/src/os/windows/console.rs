@@ -8,22 +8,22 @@ use windows_sys::Win32::System::Console::{
     SetConsoleCtrlHandler,
 };
 
-/// Time for which the handler of an event that ends the process holds it back. Windows itself ends
-/// the process 5 s after its window was closed.
+/// Time for which the handler delays the end of the process after an event that ends it. Windows
+/// ends the process 5 s after its window was closed in any case.
 const HELD: Duration = Duration::from_secs(30);
 
-/// Function that is called on every event.
+/// Function to call on every event.
 static HEARD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
-/// Windows calls this on a thread of its own, so that it may do what any thread may do.
+/// Handler of console events. Windows calls it on a new thread, so it may call any function.
 unsafe extern "system" fn handle(event: u32) -> i32 {
     let Some(heard) = HEARD.get() else { return 0 };
     match event {
         CTRL_C_EVENT | CTRL_BREAK_EVENT => heard(),
         CTRL_CLOSE_EVENT | CTRL_LOGOFF_EVENT | CTRL_SHUTDOWN_EVENT => {
             heard();
-            // The process ends when the handler returns. The session needs some time to write its
-            // report, and then ends the process itself.
+            // The process ends when the handler returns. So the handler waits while the session
+            // writes its report and ends the process itself.
             std::thread::sleep(HELD);
         }
         _ => return 0,
@@ -31,7 +31,8 @@ unsafe extern "system" fn handle(event: u32) -> i32 {
     1
 }
 
-/// Calls `heard` on every event that requests the end of the program. The first call counts.
+/// Installs `heard` as the function to call on every event that requests the end of the program.
+/// Only the first call has an effect.
 pub fn on_console_events(heard: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
     if HEARD.set(Box::new(heard)).is_err() {
         return Ok(());

@@ -23,7 +23,7 @@ use windows_sys::Win32::System::SystemInformation::{
 };
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetSystemTimes};
 
-/// Version of Windows with its build, such as `10.0.19045`.
+/// Version and build number of Windows, such as `10.0.19045`.
 pub fn kernel_release() -> Option<String> {
     let mut version = OSVERSIONINFOW {
         dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
@@ -53,7 +53,7 @@ pub fn host_name() -> Option<String> {
     registry::text_of(&name)
 }
 
-/// Time in ns that all CPUs together were not idle, since the start of the system.
+/// Total busy time of all CPUs since the start of the system, in ns.
 pub fn busy_ns() -> Option<f64> {
     let mut times = [FILETIME::default(); 3];
     let [idle, kernel, user] = &mut times;
@@ -65,8 +65,8 @@ pub fn busy_ns() -> Option<f64> {
     told.then_some(busy as f64)
 }
 
-/// A structure about the job of this process; `None` if the process is in no job, or the system
-/// does not report it. `T` has to be a structure of numbers, for which zeros are a value.
+/// Reads the information `class` about the job object of this process. `None` if the process is in
+/// no job or the call fails. `T` has to be the structure of `class`, made of numbers.
 fn job<T: Default>(class: JOBOBJECTINFOCLASS) -> Option<T> {
     let mut value = T::default();
     // SAFETY: no handle means the job of the calling process; the call writes at most the size of
@@ -83,15 +83,16 @@ fn job<T: Default>(class: JOBOBJECTINFOCLASS) -> Option<T> {
     (told != 0).then_some(value)
 }
 
-/// CPUs that a hard limit on CPU time allows, of `cpus` in the machine.
+/// Number of CPUs that the job's hard limit on CPU time allows, of the `cpus` CPUs in the machine.
+/// `None` without a hard limit.
 fn cpu_quota(cpus: usize) -> Option<Told<f64>> {
     let limit: JOBOBJECT_CPU_RATE_CONTROL_INFORMATION = job(JobObjectCpuRateControlInformation)?;
     let has = |flag: u32| limit.ControlFlags & flag != 0;
     if !has(JOB_OBJECT_CPU_RATE_CONTROL_ENABLE) {
         return None;
     }
-    // Rates are in hundredths of a percent of all CPUs.
-    // SAFETY: all parts of the union are numbers.
+    // A rate is in hundredths of a percent of the CPU time of all CPUs. SAFETY: all parts of the
+    // union are numbers.
     let rate = unsafe {
         if has(JOB_OBJECT_CPU_RATE_CONTROL_MIN_MAX_RATE) {
             u32::from(limit.Anonymous.Anonymous.MaxRate)
@@ -107,7 +108,7 @@ fn cpu_quota(cpus: usize) -> Option<Told<f64>> {
         .then(|| (quota, "job object, CPU rate control".to_owned()))
 }
 
-/// Memory that the tighter of the limits of the job leaves.
+/// Memory that the tighter of the job's limits leaves; `None` without a limit.
 fn memory_left() -> Option<Told<Bytes>> {
     let limits: JOBOBJECT_EXTENDED_LIMIT_INFORMATION = job(JobObjectExtendedLimitInformation)?;
     let mut used = PROCESS_MEMORY_COUNTERS::default();
@@ -132,7 +133,7 @@ fn memory_left() -> Option<Told<Bytes>> {
     Some((Bytes(limit.saturating_sub(committed) as u64), source))
 }
 
-/// Power source and battery saver.
+/// Power source, and whether the battery saver is on.
 fn conditions() -> Conditions {
     const CALL: &str = "GetSystemPowerStatus";
     let mut status = SYSTEM_POWER_STATUS::default();
@@ -154,7 +155,7 @@ fn conditions() -> Conditions {
     }
 }
 
-/// Large pages: on request and with a privilege only.
+/// Facts about large pages, which Windows only grants on request and with a privilege.
 fn pages() -> ReportedPages {
     let size = match large_page() {
         Some(size) => Fact::known(Bytes(size), "GetLargePageMinimum"),
@@ -174,8 +175,8 @@ fn pages() -> ReportedPages {
     }
 }
 
-/// Swap space: what the commit limit has beyond physical memory. Windows reports no use of it
-/// alone.
+/// Swap space: the commit limit minus physical memory. It is only known if it is zero, because
+/// Windows does not report the used part of the swap space.
 fn swap() -> Option<Told<Swap>> {
     let status = memory_status()?;
     let total = status.ullTotalPageFile.checked_sub(status.ullTotalPhys)?;
@@ -188,7 +189,8 @@ fn swap() -> Option<Told<Swap>> {
     })
 }
 
-/// Texts of the registry in one line, with the source; `None` if none exists.
+/// The texts `names` of the registry key `key`, joined by spaces, and the source; `None` if none
+/// exists.
 fn texts(key: &str, names: &[&str]) -> Option<Told<String>> {
     let words: Vec<String> = names
         .iter()
@@ -197,7 +199,7 @@ fn texts(key: &str, names: &[&str]) -> Option<Told<String>> {
     (!words.is_empty()).then(|| (words.join(" "), format!("registry, {key}")))
 }
 
-/// SMBIOS tables without the header of the call, which has 8 bytes.
+/// The SMBIOS tables, without the header of 8 bytes that the call puts before them.
 fn firmware_tables() -> Option<Told<Vec<u8>>> {
     const HEADER: usize = 8;
     // SAFETY: without a buffer the call only returns the length that it needs.
@@ -212,7 +214,7 @@ fn firmware_tables() -> Option<Told<Vec<u8>>> {
     Some((bytes, "GetSystemFirmwareTable".to_owned()))
 }
 
-/// Everything that Windows reports by calls.
+/// All facts that Windows reports by calls.
 pub fn reported() -> Reported {
     let topology = topology();
     let cpus = topology

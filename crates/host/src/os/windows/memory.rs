@@ -1,4 +1,4 @@
-//! Memory from VirtualAllocExNuma, and the pages that Windows gave according to QueryWorkingSetEx.
+//! Maps memory by VirtualAllocExNuma, and reads back the granted pages by QueryWorkingSetEx.
 
 use super::page_size;
 use crate::memory::Place;
@@ -24,11 +24,12 @@ use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken}
 /// Value of VirtualAllocExNuma for no preferred node (NUMA_NO_PREFERRED_NODE).
 const NO_NODE: u32 = u32::MAX;
 
-/// Bytes of a guard: Windows reserves address space in steps of 64 KiB.
+/// Bytes of a guard. Windows reserves address space in multiples of 64 KiB.
 const GUARD: usize = 64 << 10;
 
-/// Memory of this process, freed when dropped. Two inaccessible guards enclose it unless it has
-/// large pages, which Windows reserves and commits in one call.
+/// Memory of this process, which is freed when dropped. It lies between two inaccessible guards,
+/// unless it has large pages. Windows reserves and commits large pages in one call, so without
+/// guards.
 #[derive(Debug)]
 pub struct Region {
     base: NonNull<u8>,
@@ -43,14 +44,15 @@ unsafe impl Send for Region {}
 // SAFETY: its methods only hand out the address.
 unsafe impl Sync for Region {}
 
-/// Size of a large page in bytes; `None` if the processor or the system has none.
+/// Size of a large page in bytes; `None` if the processor or the system has no large pages.
 pub fn large_page() -> Option<u64> {
     // SAFETY: no arguments; returns a number.
     let size = unsafe { GetLargePageMinimum() } as u64;
     (size.is_power_of_two() && size > page_size() as u64).then_some(size)
 }
 
-/// Enables the privilege to lock pages, which large pages need, for this process, once.
+/// Enables the privilege to lock pages for this process, which large pages need. Later calls return
+/// the same result.
 ///
 /// # Errors
 /// `PermissionDenied` with the reason if the user lacks the privilege.
@@ -100,7 +102,7 @@ fn enable_privilege() -> io::Result<()> {
                 std::ptr::null_mut(),
                 std::ptr::null_mut(),
             ) != 0;
-        // A privilege that the user lacks is no failure of the call, but is its last error.
+        // If the user lacks the privilege, the call succeeds, but sets the last error.
         let error = GetLastError();
         CloseHandle(token);
         match (adjusted, error) {
@@ -116,8 +118,8 @@ fn enable_privilege() -> io::Result<()> {
     }
 }
 
-/// Reserves `length` bytes, at `at` or anywhere, as `kind` says; new pages come from `node` if it
-/// has free ones.
+/// Reserves or commits `length` bytes, as `kind` says, at `at` or anywhere. New pages come from
+/// `node` if this node has free pages.
 fn allocate(
     at: Option<NonNull<u8>>,
     length: usize,
@@ -144,10 +146,10 @@ fn allocate(
 }
 
 impl Region {
-    /// Maps `length` bytes, untouched, at a multiple of `align`, between guards. `align` is a power
-    /// of two and at least the page size; `length` is a multiple of the page. `huge` requests large
-    /// pages of that size. `node` is the NUMA node that pages come from if it has free ones;
-    /// otherwise they come from the node of the thread that touches them first.
+    /// Maps `length` bytes between guards at a multiple of `align`, without touching them. `align`
+    /// is a power of two and at least the page size. `length` is a multiple of the page size.
+    /// `huge` requests large pages of that size. Pages come from the NUMA node `node` if it has
+    /// free pages. Otherwise a page comes from the node of the thread that first touches it.
     pub fn map(
         length: usize,
         align: usize,
@@ -174,12 +176,13 @@ impl Region {
         let skip = (address + GUARD).next_multiple_of(align) - address;
         // SAFETY: skip + length + GUARD <= total, because next_multiple_of adds less than align.
         region.start = unsafe { base.add(skip) };
-        // The reserved rest stays inaccessible. An error drops the region, which frees it.
+        // The rest of the reserved range stays inaccessible as guards. An error drops the region,
+        // which frees the range.
         allocate(Some(region.start), length, MEM_COMMIT, PAGE_READWRITE, None)?;
         Ok(region)
     }
 
-    /// Maps large pages, which Windows gives at once or not at all.
+    /// Maps large pages, all of which Windows provides at once or not at all.
     fn large(length: usize, size: u64, node: Option<u32>) -> io::Result<Region> {
         if large_page() != Some(size) {
             return Err(io::Error::new(
@@ -217,12 +220,13 @@ impl Region {
         self.guard
     }
 
-    /// Not supported: Windows has no transparent huge pages.
+    /// Always an error of kind `Unsupported`: Windows has no transparent huge pages.
     pub fn advise_huge(&self, _wanted: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Checks that pages come from `place`, which Windows decides when memory is mapped.
+    /// `Ok` if `place` is the one for which the memory was mapped, because Windows cannot change it
+    /// later. Otherwise `Unsupported`.
     pub fn place(&self, place: &Place) -> io::Result<()> {
         match (place, self.node) {
             (Place::Local, None) => Ok(()),
@@ -260,7 +264,7 @@ impl Attributes {
     }
 }
 
-/// Attributes of the page at each of `addresses`, of which there are at most [`PAGES_AT_A_TIME`].
+/// Attributes of the page at each of `addresses`. At most [`PAGES_AT_A_TIME`] are allowed.
 fn attributes(addresses: impl Iterator<Item = usize>) -> io::Result<Vec<Attributes>> {
     let mut pages: Vec<PSAPI_WORKING_SET_EX_INFORMATION> = addresses
         .map(|address| PSAPI_WORKING_SET_EX_INFORMATION {
@@ -281,7 +285,7 @@ fn attributes(addresses: impl Iterator<Item = usize>) -> io::Result<Vec<Attribut
     Ok(pages.iter().map(|page| Attributes(flags(page))).collect())
 }
 
-/// Page counts of a page-aligned range of addresses. Windows shares no page of zeros.
+/// Bytes of a page-aligned range of addresses by kind of page. Windows has no shared page of zeros.
 pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     let page = page_size();
     let mut counts = PageCounts::default();
@@ -297,12 +301,12 @@ pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     Ok(counts)
 }
 
-/// Bytes of a page-aligned range that are present.
+/// Number of resident bytes of a page-aligned range.
 pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
     page_counts(range).map(|counts| counts.present)
 }
 
-/// Node of the page at each address, negative if there is none.
+/// NUMA node of the page at each address. A negative number means that no page is present.
 pub fn node_of_each(addresses: &[usize]) -> io::Result<Vec<i32>> {
     let mut nodes = Vec::with_capacity(addresses.len());
     for some in addresses.chunks(PAGES_AT_A_TIME) {

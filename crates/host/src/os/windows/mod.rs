@@ -1,10 +1,10 @@
-//! Windows: processors and clocks. Memory, topology and the rest of the machine have modules of
-//! their own. Windows 10 and Windows Server 2016 are the oldest versions, as for Rust's standard
-//! library; calls that came later are allowed to fail.
+//! Windows: processors and clocks. Memory, topology and other facts are in modules of their own.
+//! The oldest supported versions are Windows 10 and Windows Server 2016, as for Rust's standard
+//! library. Newer calls may fail.
 //!
 //! Windows numbers CPUs within groups of at most 64. CPU `n` of group `g` has number `64 g + n`
-//! here. The number stays the same if CPUs of another group come or go, and other tools (hwloc) use
-//! it too. Numbers therefore have gaps if a group has fewer than 64 CPUs.
+//! here. This number does not depend on the CPUs of other groups, and other tools (hwloc) use it
+//! too. There are gaps in the numbers if a group has fewer than 64 CPUs.
 
 mod console;
 mod machine;
@@ -38,10 +38,10 @@ use windows_sys::Win32::System::Threading::{
 };
 use windows_sys::Win32::System::WindowsProgramming::QueryThreadCycleTime;
 
-/// True: Windows can pin threads.
+/// True if threads can be pinned to CPUs, as on Windows.
 pub const CAN_PIN: bool = true;
 
-/// False: the system describes itself by calls.
+/// True if `/proc` and `/sys` describe the machine. Windows reports by calls instead.
 pub const HAS_SYSTEM_FILES: bool = false;
 
 /// Name of the call that returns the CPUs a thread may run on.
@@ -53,7 +53,7 @@ pub const MEMORY_CALL: &str = "GlobalMemoryStatusEx";
 /// Name of the calls that return the release of the kernel and the host name.
 pub const NAME_CALL: &str = "RtlGetVersion and GetComputerNameEx";
 
-/// Number of CPU numbers of a group.
+/// Largest number of CPUs in a group.
 const GROUP_SIZE: u32 = 64;
 
 /// Size of the base page in bytes.
@@ -70,7 +70,7 @@ pub fn page_size() -> usize {
         .unwrap_or(4096)
 }
 
-/// Sizes of memory and of its backing store, as Windows counts them.
+/// Sizes of physical memory and of the commit limit; `None` if the call fails.
 fn memory_status() -> Option<MEMORYSTATUSEX> {
     let mut status = MEMORYSTATUSEX {
         dwLength: size_of::<MEMORYSTATUSEX>() as u32,
@@ -86,7 +86,7 @@ pub fn physical_memory() -> Option<u64> {
     memory_status().map(|status| status.ullTotalPhys)
 }
 
-/// Memory that is available without evicting other programs, in bytes.
+/// Memory in bytes that can be allocated without paging out other programs.
 pub fn free_memory() -> Option<u64> {
     memory_status().map(|status| status.ullAvailPhys.min(status.ullAvailPageFile))
 }
@@ -99,7 +99,7 @@ fn cpus_of(affinity: &GROUP_AFFINITY) -> Vec<u32> {
         .collect()
 }
 
-/// CPUs that the calling thread may run on, in rising order. They are of one group.
+/// CPUs that the calling thread may run on, in rising order. All of them are in one group.
 pub fn allowed_cpus() -> Option<Vec<u32>> {
     let mut affinity = GROUP_AFFINITY::default();
     // SAFETY: the handle is the calling thread's own; the call fills the structure.
@@ -137,8 +137,8 @@ pub fn running_cpu() -> Option<u32> {
     Some(u32::from(number.Group) * GROUP_SIZE + u32::from(number.Number))
 }
 
-/// Asks that power saving does not slow the calling thread down (Windows 10 1709 and later). The
-/// CPU and the kind of its core are unused: threads are pinned.
+/// Requests that power saving does not slow down the calling thread (Windows 10 1709 and later).
+/// True if the system accepted the request. The arguments are unused, because threads are pinned.
 pub fn ask_for_speed(_cpu: u32, _kind: Option<&str>) -> bool {
     let state = THREAD_POWER_THROTTLING_STATE {
         Version: THREAD_POWER_THROTTLING_CURRENT_VERSION,
@@ -157,7 +157,7 @@ pub fn ask_for_speed(_cpu: u32, _kind: Option<&str>) -> bool {
     }
 }
 
-/// Ticks per second of the performance counter; `None` if the call fails.
+/// Frequency of the performance counter in Hz; `None` if the call fails.
 fn performance_rate() -> Option<u64> {
     static RATE: OnceLock<Option<u64>> = OnceLock::new();
     *RATE.get_or_init(|| {
@@ -168,7 +168,7 @@ fn performance_rate() -> Option<u64> {
     })
 }
 
-/// Nanoseconds since some point in the past, on the performance counter, which is even and is not
+/// Nanoseconds since some point in the past, from the performance counter, whose rate is never
 /// adjusted.
 pub fn monotonic_ns() -> u64 {
     let Some(rate) = performance_rate() else {
@@ -177,24 +177,25 @@ pub fn monotonic_ns() -> u64 {
     let mut ticks = 0i64;
     // SAFETY: the call writes a number.
     unsafe { QueryPerformanceCounter(&mut ticks) };
-    // In 128 bits: the product of ticks and a billion may exceed 64 bits.
+    // The product has 128 bits, because ticks times a billion may exceed 64 bits.
     let ns = u128::from(ticks.unsigned_abs()) * 1_000_000_000 / u128::from(rate);
     u64::try_from(ns).unwrap_or(u64::MAX)
 }
 
-/// Nanoseconds of a time in steps of 100 ns.
+/// Converts a time of Windows, which has a unit of 100 ns, to ns.
 fn nanoseconds(time: &FILETIME) -> u64 {
     let steps = u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
     steps.saturating_mul(100)
 }
 
-/// Sum of kernel and user time in ns that `read` returns after the times of creation and exit.
+/// CPU time in ns. `read` writes the times of creation, exit, kernel mode and user mode. The result
+/// adds the last two.
 fn cpu_time(read: impl FnOnce(&mut [FILETIME; 4]) -> bool) -> Option<u64> {
     let mut times = [FILETIME::default(); 4];
     read(&mut times).then(|| nanoseconds(&times[2]).saturating_add(nanoseconds(&times[3])))
 }
 
-/// CPU time of this process, all threads together, in ns.
+/// CPU time of all threads of this process together, in ns.
 pub fn process_cpu_ns() -> Option<u64> {
     cpu_time(|[created, ended, kernel, user]| {
         // SAFETY: the handle is the calling process's own; the call writes four times.
@@ -202,7 +203,7 @@ pub fn process_cpu_ns() -> Option<u64> {
     })
 }
 
-/// Cycles that the calling thread was on a CPU, system calls included.
+/// CPU cycles that the calling thread has used, system calls included; `None` if not counted.
 fn thread_cycles() -> Option<u64> {
     let mut cycles = 0;
     // SAFETY: the handle is the calling thread's own; the call writes a number.
@@ -210,8 +211,8 @@ fn thread_cycles() -> Option<u64> {
     (told && cycles > 0).then_some(cycles)
 }
 
-/// Thread cycles per ns: the highest of some short readings, since an interruption only lowers it.
-/// `None` if Windows does not count cycles.
+/// Thread cycles per ns, the highest of several short measurements, because an interruption only
+/// lowers the result. `None` if Windows does not count cycles.
 fn cycle_rate() -> Option<f64> {
     const READINGS: usize = 5;
     const LENGTH_NS: u64 = 1_000_000;
@@ -234,8 +235,8 @@ fn cycle_rate() -> Option<f64> {
     })
 }
 
-/// CPU time of the calling thread in ns, system calls included: from its cycles, else from its
-/// times, which Windows updates every 15.6 ms.
+/// CPU time of the calling thread in ns, system calls included. It is derived from the thread's
+/// cycles, or if these are unknown, from its times, which Windows updates every 15.6 ms.
 pub fn thread_cpu_ns() -> Option<u64> {
     if let (Some(rate), Some(cycles)) = (cycle_rate(), thread_cycles()) {
         return Some((cycles as f64 / rate) as u64);

@@ -1,24 +1,24 @@
-//! Values of the registry about the hardware.
+//! Reads values about the hardware from the registry.
 
 use windows_sys::Win32::System::Registry::{
     HKEY_LOCAL_MACHINE, RRF_RT_REG_BINARY, RRF_RT_REG_SZ, RegGetValueW,
 };
 
-/// Key of the first CPU.
+/// Registry key of the first CPU.
 pub const FIRST_CPU: &str = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0";
 
-/// Key of the firmware.
+/// Registry key of the firmware.
 pub const FIRMWARE: &str = r"HARDWARE\DESCRIPTION\System\BIOS";
 
 /// Longest value that is read, in bytes.
 const LONGEST: usize = 512;
 
-/// Characters for Windows, ended by a zero.
+/// `text` in UTF-16 with a zero at the end, as Windows takes it.
 pub fn wide(text: &str) -> Vec<u16> {
     text.encode_utf16().chain([0]).collect()
 }
 
-/// Text of `units` up to a zero, without surrounding space; `None` if it is empty.
+/// The UTF-16 text in `units` before a zero, without surrounding space. `None` if it is empty.
 pub fn text_of(units: &[u16]) -> Option<String> {
     let end = units.iter().position(|&unit| unit == 0);
     let text = String::from_utf16_lossy(&units[..end.unwrap_or(units.len())]);
@@ -26,7 +26,8 @@ pub fn text_of(units: &[u16]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Bytes of a value below `HKEY_LOCAL_MACHINE` if it has one of the types in `kinds`.
+/// The bytes of the value `name` of the key `key` below `HKEY_LOCAL_MACHINE`. `None` if the value
+/// is missing or its type is not in `kinds`.
 fn bytes(key: &str, name: &str, kinds: u32) -> Option<Vec<u8>> {
     let key = wide(key);
     let name = wide(name);
@@ -49,7 +50,7 @@ fn bytes(key: &str, name: &str, kinds: u32) -> Option<Vec<u8>> {
     (result == 0).then_some(value)
 }
 
-/// A text below `HKEY_LOCAL_MACHINE`; `None` if it is missing or empty.
+/// The text `name` of the key `key` below `HKEY_LOCAL_MACHINE`. `None` if it is missing or empty.
 pub fn text(key: &str, name: &str) -> Option<String> {
     let bytes = bytes(key, name, RRF_RT_REG_SZ)?;
     let units: Vec<u16> = bytes
@@ -59,8 +60,8 @@ pub fn text(key: &str, name: &str) -> Option<String> {
     text_of(&units)
 }
 
-/// Revision of the microcode of the first CPU: the upper half of the register that Windows
-/// recorded (IA32_BIOS_SIGN_ID).
+/// Revision of the microcode on the first CPU: the upper half of the register IA32_BIOS_SIGN_ID,
+/// which Windows recorded.
 pub fn microcode() -> Option<String> {
     let bytes = bytes(FIRST_CPU, "Update Revision", RRF_RT_REG_BINARY)?;
     let register: [u8; 8] = bytes.try_into().ok()?;

@@ -1,4 +1,4 @@
-//! CPUs, caches and nodes from GetLogicalProcessorInformationEx.
+//! The topology of the machine, from GetLogicalProcessorInformationEx.
 
 use super::{GROUP_SIZE, cpus_of};
 use crate::reported::{ReportedCore, ReportedNode, ReportedTopology};
@@ -17,13 +17,13 @@ use windows_sys::Win32::System::Threading::{
     GetProcessGroupAffinity,
 };
 
-/// Name of the call in sources.
+/// Name of the call, for the sources of facts.
 const CALL: &str = "GetLogicalProcessorInformationEx";
 
-/// Offset of the part of a record that depends on its relationship.
+/// Offset of the body of a record, whose type depends on the record's relationship.
 const BODY: usize = offset_of!(SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX, Anonymous);
 
-/// One record of the call.
+/// A record that the call returned.
 struct Record<'a> {
     relationship: i32,
     bytes: &'a [u8],
@@ -35,31 +35,32 @@ impl Record<'_> {
     fn at<T: Copy>(&self, offset: usize) -> Option<T> {
         let end = offset.checked_add(size_of::<T>())?;
         let bytes = self.bytes.get(offset..end)?;
-        // SAFETY: the slice has the size of T, any bytes are a T, and no alignment is needed.
+        // SAFETY: the slice is as long as T, every bit pattern is a valid T, alignment is not
+        // needed.
         Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
     }
 
-    /// `count` entries of type `T` from `offset` of the body on, as far as the record has them.
+    /// The entries of type `T` from `offset` of the body on, at most `count`.
     fn array<T: Copy>(&self, offset: usize, count: u16) -> Vec<T> {
         (0..usize::from(count))
             .map_while(|nth| self.at(BODY + offset + nth * size_of::<T>()))
             .collect()
     }
 
-    /// CPUs of `count` masks at `offset` of the body. Versions before Windows 11 leave the count of
-    /// a cache or a node zero, and have one mask.
+    /// The CPUs in `count` masks at `offset` of the body. Before Windows 11, the count of a cache
+    /// or a node is 0 although there is one mask.
     fn cpus(&self, offset: usize, count: u16) -> Vec<u32> {
         let masks: Vec<GROUP_AFFINITY> = self.array(offset, count.max(1));
         masks.iter().flat_map(cpus_of).collect()
     }
 }
 
-/// All records of the call; `None` if it fails.
+/// The bytes of all records; `None` if the call fails.
 fn buffer() -> Option<Vec<u8>> {
     let mut length = 0;
     // SAFETY: without a buffer the call only writes the length that it needs.
     unsafe { GetLogicalProcessorInformationEx(RelationAll, std::ptr::null_mut(), &mut length) };
-    // In words of 8 bytes, so that records are aligned.
+    // The buffer consists of 8-byte words, so that records are aligned.
     let mut words = vec![0u64; (length as usize).div_ceil(8)];
     // SAFETY: the buffer has at least `length` bytes.
     let told = length > 0
@@ -71,7 +72,7 @@ fn buffer() -> Option<Vec<u8>> {
     told.then_some(bytes)
 }
 
-/// Records in `bytes`, one after another, each with its own size.
+/// Splits `bytes` into records, each of which contains its size.
 fn records(bytes: &[u8]) -> Vec<Record<'_>> {
     let mut found = Vec::new();
     let mut rest = bytes;
@@ -107,7 +108,7 @@ fn cache(record: &Record<'_>) -> Option<Cache> {
         CacheData => CacheKind::Data,
         _ => return None,
     };
-    // 255 means fully associative.
+    // The value 255 means fully associative.
     let ways = Some(u32::from(cache.Associativity)).filter(|&ways| ways > 0 && ways < 255);
     Some(Cache {
         level: u32::from(cache.Level),
@@ -136,7 +137,7 @@ fn node(record: &Record<'_>) -> Option<ReportedNode> {
     })
 }
 
-/// CPUs of a record about a core or a package, and the efficiency class of a core.
+/// The CPUs in a record about a core or a package, and the efficiency class of a core.
 fn processor(record: &Record<'_>) -> Option<(Vec<u32>, u8)> {
     let processor: PROCESSOR_RELATIONSHIP = record.at(BODY)?;
     let offset = offset_of!(PROCESSOR_RELATIONSHIP, GroupMask);
@@ -144,7 +145,7 @@ fn processor(record: &Record<'_>) -> Option<(Vec<u32>, u8)> {
     Some((cpus, processor.EfficiencyClass))
 }
 
-/// Active CPUs of all groups.
+/// The active CPUs of all groups.
 fn online(record: &Record<'_>) -> Vec<u32> {
     let Some(groups) = record.at::<GROUP_RELATIONSHIP>(BODY) else {
         return Vec::new();
@@ -159,8 +160,8 @@ fn online(record: &Record<'_>) -> Vec<u32> {
     masks.flat_map(|mask| cpus_of(&mask)).collect()
 }
 
-/// CPUs that this process may use; `None` if all. Only a process in one group can be restricted,
-/// by its starter (`start /affinity`) or by a job.
+/// CPUs that this process may use; `None` if it may use all. Only a process in a single group can
+/// be restricted, by the program that starts it (`start /affinity`) or by a job.
 fn usable() -> Option<Vec<u32>> {
     let mut groups = [0u16; 64];
     let mut count = groups.len() as u16;
@@ -172,7 +173,7 @@ fn usable() -> Option<Vec<u32>> {
     let mut system = 0;
     // SAFETY: the handle is the calling process's own; the call writes two masks.
     let masks = unsafe { GetProcessAffinityMask(GetCurrentProcess(), &mut process, &mut system) };
-    // Zero means that the process has threads in several groups, and is not restricted.
+    // A mask of zero means that the process has threads in several groups and is not restricted.
     let restricted = masks != 0 && process != 0 && process != system;
     (told && count == 1 && restricted).then(|| {
         cpus_of(&GROUP_AFFINITY {
@@ -183,7 +184,7 @@ fn usable() -> Option<Vec<u32>> {
     })
 }
 
-/// CPUs, caches and nodes; `None` if the call fails.
+/// The CPUs, caches and NUMA nodes; `None` if the call fails.
 pub fn topology() -> Option<ReportedTopology> {
     let bytes = buffer()?;
     let mut found = ReportedTopology {
@@ -215,7 +216,7 @@ pub fn topology() -> Option<ReportedTopology> {
             _ => {}
         }
     }
-    // An old or emulated system may report no groups.
+    // Old or emulated systems may report no groups.
     if found.online.is_empty() {
         found.online = found
             .cores

@@ -1,4 +1,4 @@
-//! Files that a session makes for itself.
+//! Creates files to measure.
 
 use super::{Opening, cannot_open, refusal};
 use crate::os;
@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use units::Bytes;
 use units::error::{Error, Result};
 
-/// Bytes written at a time.
+/// Number of bytes per write.
 const CHUNK: usize = 1 << 20;
 
-/// Makes a file of `bytes` bytes, written from end to end. A file to keep gets its name only when
-/// it is complete, if the system can do that. Otherwise an incomplete file is removed after a
-/// failure.
+/// Creates a file of `bytes` bytes, which is written from start to end. If the system supports it,
+/// a file to keep only gets its name when it is complete. Otherwise an incomplete file is removed
+/// after a failure.
 pub(super) fn create(path: &Path, bytes: u64, keep: bool, opening: &Opening) -> Result<File> {
     let name = name_for(path, keep)?;
     check_room(path, &name, bytes)?;
-    // Makes a write beyond the limit on file size an error.
+    // From here on, a write beyond the limit on file size no longer ends the process.
     crate::interrupt::report_file_limit()?;
     let refused = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => taken(path),
@@ -52,8 +52,8 @@ pub(super) fn create(path: &Path, bytes: u64, keep: bool, opening: &Opening) -> 
     }
 }
 
-/// Name of the file: `path`, which must be free, or a name in the folder `path` for a temporary
-/// file.
+/// Path of the file to create: `path`, which must not exist. For a temporary file, `path` may be a
+/// folder, and the result is a name in it.
 fn name_for(path: &Path, keep: bool) -> Result<PathBuf> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.to_path_buf()),
@@ -79,12 +79,12 @@ fn taken(path: &Path) -> Error {
     )
 }
 
-/// Fails if a file of `bytes` at `path` could not be created; makes nothing.
+/// Returns an error if a file of `bytes` bytes at `path` could not be created. Creates nothing.
 pub fn check_creation(path: &Path, bytes: u64, keep: bool) -> Result<()> {
     check_room(path, &name_for(path, keep)?, bytes)
 }
 
-/// Fails if the file does not fit, before anything is written.
+/// Returns an error if there is no room for a file of `bytes` bytes. Writes nothing.
 fn check_room(path: &Path, name: &Path, bytes: u64) -> Result<()> {
     if bytes == 0 {
         return Err(refusal(
@@ -116,12 +116,12 @@ fn check_room(path: &Path, name: &Path, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Allocates the space, writes all of it, and synchronises the file.
+/// Allocates `bytes` bytes, writes all of them, and synchronises the file.
 fn fill(file: &File, path: &Path, bytes: u64, opening: &Opening) -> Result<()> {
     let failed = |error: io::Error| cannot_create(path, bytes, &error.to_string());
     match os::reserve(file, bytes) {
         Ok(()) => {}
-        // Other errors do not matter: allocation is optional, and the writes below may succeed.
+        // Other errors do not matter: allocation is optional, and the writes may succeed.
         Err(error)
             if !matches!(
                 error.kind(),
@@ -143,13 +143,13 @@ fn fill(file: &File, path: &Path, bytes: u64, opening: &Opening) -> Result<()> {
         at += length as u64;
     }
     file.sync_all().map_err(failed)?;
-    // Optional: if the system cannot drop pages, buffered reads are marked as those of a file
-    // smaller than memory anyway.
+    // An error does not matter: buffered reads are then marked as those of a file smaller than
+    // memory.
     let _ = os::forget_cached(file);
     Ok(())
 }
 
-/// Writes all bytes.
+/// Writes all of `bytes` at the offset `at`.
 fn write_all(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
     while !bytes.is_empty() {
         match os::write_at(file, bytes, at)? {

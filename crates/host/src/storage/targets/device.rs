@@ -1,19 +1,19 @@
-//! Facts about the file system and the device of a file, from Linux's `/proc` and `/sys`; unknown
-//! on other systems.
+//! Facts about the file system and the device of a file, from Linux's `/proc` and `/sys`. On other
+//! systems these facts are unknown.
 
 use crate::facts::{self, SystemFiles, unescape};
 use crate::os;
 use crate::os::files::{DeviceNumber, FileKind, FileNumbers};
 use std::fs::File;
 
-/// Facts about the device of a file; `None` means unknown.
+/// Facts about the device of a file. `None` means unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DeviceFacts {
     /// File system: `ext4`, `xfs`, `tmpfs`; `None` for a device.
     pub file_system: Option<String>,
     /// Name of the block device: `vda1`.
     pub device: Option<String>,
-    /// True if the device rotates.
+    /// True if the device is a rotating disk.
     pub rotational: Option<bool>,
     /// Model name.
     pub model: Option<String>,
@@ -28,13 +28,13 @@ pub(super) struct DeviceFacts {
 pub(super) struct Mount {
     /// Number of the mount.
     pub id: u32,
-    /// Device numbers. File systems with several devices or none make up a number.
+    /// Number of the device. File systems with several devices or none have an invented number.
     pub device: DeviceNumber,
     /// Mount point.
     pub point: String,
     /// Type of the file system.
     pub kind: String,
-    /// Mounted source, in the form of its file system: often a device.
+    /// Source of the mount, often a device. Its form depends on the file system.
     pub source: String,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn facts(file: &File, numbers: &FileNumbers, system: &SystemFiles) ->
     }
 }
 
-/// Facts about a block device.
+/// Facts about the block device with the number `device`.
 pub(super) fn facts_of_device(device: DeviceNumber, system: &SystemFiles) -> DeviceFacts {
     let Some((name, disk)) = names_of(system, device) else {
         return DeviceFacts::default();
@@ -79,7 +79,7 @@ pub(super) fn facts_of_device(device: DeviceNumber, system: &SystemFiles) -> Dev
     }
 }
 
-/// Folder in /sys with a device's facts.
+/// Folder in /sys with the facts about a device.
 pub(super) fn folder(device: DeviceNumber) -> String {
     format!("/sys/dev/block/{}:{}", device.major, device.minor)
 }
@@ -88,7 +88,7 @@ fn is_known(system: &SystemFiles, device: DeviceNumber) -> bool {
     system.exists(&folder(device))
 }
 
-/// Name of a device, and name of its disk, which may be the device itself.
+/// Name of a device, and name of the disk that contains it, which may be the device itself.
 pub(super) fn names_of(system: &SystemFiles, device: DeviceNumber) -> Option<(String, String)> {
     let folder = folder(device);
     let link = system.link(&folder)?;
@@ -101,7 +101,7 @@ pub(super) fn names_of(system: &SystemFiles, device: DeviceNumber) -> Option<(St
     Some((name, disk))
 }
 
-/// Number of a device from its form in `/sys` and mountinfo, `8:1`.
+/// Parses the number of a device in the form of `/sys` and mountinfo: `8:1`.
 pub(super) fn parse_device(text: &str) -> Option<DeviceNumber> {
     let (major, minor) = text.trim().split_once(':')?;
     Some(DeviceNumber {
@@ -110,7 +110,7 @@ pub(super) fn parse_device(text: &str) -> Option<DeviceNumber> {
     })
 }
 
-/// Device numbers of a mount's source; `None` if it is no block device.
+/// Number of the device at the path `source`; `None` if it is no block device.
 pub(super) fn device_of_source(source: &str) -> Option<DeviceNumber> {
     let metadata = std::path::Path::new(source)
         .is_absolute()
@@ -120,7 +120,7 @@ pub(super) fn device_of_source(source: &str) -> Option<DeviceNumber> {
     (numbers.kind == FileKind::BlockDevice).then_some(numbers.special)
 }
 
-/// Mount that contains an opened file.
+/// The mount that contains an opened file; `None` if unknown.
 fn mount_of(file: &File, system: &SystemFiles) -> Option<Mount> {
     let about = system.read(&format!("/proc/self/fdinfo/{}", os::descriptor(file)?))?;
     let id: u32 = facts::field(&about, "mnt_id")?.parse().ok()?;

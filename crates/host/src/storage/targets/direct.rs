@@ -1,4 +1,4 @@
-//! Direct I/O: check that transfers bypass the page cache, and their alignment.
+//! Sets up direct I/O: checks that transfers bypass the page cache, and finds their alignment.
 
 use super::{Direct, device::DeviceFacts};
 use crate::os;
@@ -6,10 +6,10 @@ use crate::storage::IoBuffers;
 use std::fs::File;
 use std::io;
 
-/// File systems that consist of page cache only, even if they accept direct I/O.
+/// File systems whose data are only in the page cache, even if they accept direct I/O.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "rootfs", "hugetlbfs"];
 
-/// Turns direct I/O on if it is wanted and works.
+/// Turns direct I/O on if `wanted` and if it works. Otherwise turns it off.
 pub(super) fn establish(file: &File, wanted: bool, facts: &DeviceFacts) -> io::Result<Direct> {
     if !wanted {
         os::set_direct(file, false)?;
@@ -51,7 +51,7 @@ pub(super) fn establish(file: &File, wanted: bool, facts: &DeviceFacts) -> io::R
     ))
 }
 
-/// True if the file can be read in blocks of this many bytes. Errors of the medium count as
+/// True if the file can be read in blocks of `block` bytes. An error of the medium counts as
 /// success.
 fn reads(file: &File, block: usize) -> bool {
     let Ok(mut buffers) = IoBuffers::new(1, block.max(1), 0) else {

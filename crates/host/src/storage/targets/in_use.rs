@@ -1,4 +1,4 @@
-//! Checks that no other program uses a target to overwrite.
+//! Checks that nobody else uses a target that is to be overwritten.
 
 use super::device::{self, Mount};
 use crate::facts::{SystemFiles, unescape};
@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use units::error::{Error, Result};
 
-/// Error for a target that is in use, which no option overrides.
+/// Error message that a target is in use. No option overrides this check.
 pub(super) fn busy(path: &Path, how: &str) -> Error {
     let path = path.display();
     Error::usage(format!(
@@ -18,7 +18,7 @@ pub(super) fn busy(path: &Path, how: &str) -> Error {
     ))
 }
 
-/// Fails if checks that need no open file find a use.
+/// Returns an error if the target is in use, by checks that are possible before it is opened.
 pub(super) fn check_before_opening(
     path: &Path,
     numbers: &FileNumbers,
@@ -34,7 +34,8 @@ pub(super) fn check_before_opening(
     used.map_or(Ok(()), |how| Err(busy(path, &how)))
 }
 
-/// Fails if checks that need the opened target find a use; returns the method that answered.
+/// Returns an error if the target is in use, by checks on the open file. Otherwise returns the name
+/// of the method that found no use.
 pub(super) fn check_opened(
     path: &Path,
     file: &File,
@@ -60,7 +61,8 @@ pub(super) fn check_opened(
     }
 }
 
-/// Use of a block device, of a part of it, or of the disk that it is a part of; `None` if unused.
+/// Use of a block device, of one of its partitions, or of the disk that contains it, in words.
+/// `None` if unused.
 pub(super) fn use_of_device(special: DeviceNumber, system: &SystemFiles) -> Option<String> {
     let mounts = device::mounts(system);
     let sources: Vec<_> = mounts
@@ -94,8 +96,8 @@ pub(super) fn use_of_device(special: DeviceNumber, system: &SystemFiles) -> Opti
     None
 }
 
-/// The device itself, its partitions, and the whole disk if it is a partition. Sibling partitions
-/// are not included.
+/// The device `special` itself, its partitions, and the whole disk if the device is a partition.
+/// Other partitions of the disk are not included.
 fn family(special: DeviceNumber, system: &SystemFiles) -> Vec<DeviceNumber> {
     let number =
         |name: &str| device::parse_device(&system.read(&format!("/sys/class/block/{name}/dev"))?);
@@ -116,13 +118,13 @@ fn family(special: DeviceNumber, system: &SystemFiles) -> Vec<DeviceNumber> {
     family
 }
 
-/// Device numbers of a mount's source. File systems with several devices have no other link to
-/// them.
+/// Number of the device that is the source of a mount. For file systems with several devices, this
+/// is the only link to a device.
 fn source_device(mount: &Mount, system: &SystemFiles) -> Option<DeviceNumber> {
     special_of(&mount.source, system)
 }
 
-/// Numbers of a device named by a path, if `system` describes this machine.
+/// Number of the device at `path`; `None` if `system` does not describe this machine.
 fn special_of(path: &str, system: &SystemFiles) -> Option<DeviceNumber> {
     system
         .is_real()
@@ -140,7 +142,8 @@ fn swap_areas(system: &SystemFiles) -> Vec<String> {
         .collect()
 }
 
-/// Use of a file by the kernel itself, which lists of open files do not show; `None` if unused.
+/// Use of a file by the kernel itself, in words. Lists of open files do not show it. `None` if
+/// unused.
 fn use_of_file(path: &Path, numbers: &FileNumbers, system: &SystemFiles) -> Option<String> {
     let same = |other: &str| {
         let found = std::fs::metadata(other)
@@ -164,7 +167,7 @@ fn use_of_file(path: &Path, numbers: &FileNumbers, system: &SystemFiles) -> Opti
         .map(|name| format!("device /dev/{name} lies in it"))
 }
 
-/// Other processes that have the file open, as far as `/proc` shows them to this user.
+/// Ids of other processes that have the file open, as far as `/proc` shows them to this user.
 fn other_users(numbers: &FileNumbers, system: &SystemFiles) -> Vec<u32> {
     let own = std::process::id();
     let processes = system
@@ -177,7 +180,7 @@ fn other_users(numbers: &FileNumbers, system: &SystemFiles) -> Vec<u32> {
         .collect()
 }
 
-/// True if a process has the file open.
+/// True if the process with the id `process` has the file open.
 fn has_open(process: u32, numbers: &FileNumbers) -> io::Result<bool> {
     let folder = PathBuf::from(format!("/proc/{process}/fd"));
     for entry in std::fs::read_dir(folder)? {

@@ -1,4 +1,4 @@
-//! Options for opening a target, and errors of opening.
+//! Options for opening a target, and the errors.
 
 use crate::interrupt::StopFlag;
 use crate::storage::pattern::{Filler, Pattern};
@@ -9,20 +9,20 @@ use units::error::Error;
 /// Access to a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Reading only. Symbolic links are followed.
+    /// Read-only access. Symbolic links are followed.
     Read,
-    /// Reading and writing a file made for this session, `bytes` long and written from end to end.
-    /// The path must be free, or a folder for a file without a name. The file vanishes with the
-    /// last clone of the target or the end of the process, unless `keep` is set.
+    /// Read and write access to a new file of `bytes` bytes, which is written from start to end.
+    /// The path must not exist, or is a folder for a temporary file. Unless `keep` is set, the file
+    /// is deleted with the last clone of the target or at the end of the process.
     Create {
         /// Length of the file.
         bytes: u64,
-        /// True if the file stays.
+        /// True if the file is kept.
         keep: bool,
     },
-    /// Reading and writing existing data, which is lost. The caller has checked that the user named
-    /// this very path ([`super::is_named`]). Fails for targets that are mounted, part of another
-    /// device, used as swap space or opened by others.
+    /// Read and write access to existing data, which are lost. The caller has checked that the user
+    /// named exactly this path ([`super::is_named`]). Opening fails for targets that are mounted,
+    /// part of another device, used as swap space or opened by others.
     Destroy,
 }
 
@@ -31,11 +31,11 @@ pub enum Access {
 pub struct Opening {
     /// Access to the target.
     pub access: Access,
-    /// True to bypass the page cache; [`super::Target::direct`] is the result.
+    /// True to bypass the page cache if possible. [`super::Target::direct`] has the result.
     pub direct: bool,
     /// Pattern that fills a created file.
     pub pattern: Pattern,
-    /// Stops the filling of a created file.
+    /// Flag that stops the writing of a created file.
     pub stop: StopFlag,
 }
 
@@ -55,7 +55,7 @@ impl Default for Opening {
 /// Result of the request to bypass the page cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Direct {
-    /// Transfers bypass the page cache, with this alignment in bytes.
+    /// Transfers bypass the page cache. They need this alignment, in bytes.
     Granted {
         /// Alignment of buffer addresses.
         memory: usize,
@@ -64,11 +64,11 @@ pub enum Direct {
     },
     /// Direct I/O was not requested.
     NotAsked,
-    /// Transfers go through the page cache, for this reason; figures are those of the cache.
+    /// Transfers go through the page cache, for this reason. Figures are those of the cache.
     Refused(String),
 }
 
-/// One-line error about a path that the user has to change.
+/// Error message about a path that the user has to change. `what_to_do` is the advice.
 pub(super) fn refusal(path: &Path, why: &str, what_to_do: &str) -> Error {
     Error::usage(format!(
         "cannot use {}: {why}; {what_to_do}",
@@ -76,7 +76,7 @@ pub(super) fn refusal(path: &Path, why: &str, what_to_do: &str) -> Error {
     ))
 }
 
-/// One-line error of the system about a path.
+/// Error message that the system could not open a path, with advice.
 pub(super) fn cannot_open(path: &Path, error: &io::Error) -> Error {
     let hint = match error.kind() {
         io::ErrorKind::NotFound => {
