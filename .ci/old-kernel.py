@@ -49,7 +49,7 @@ def install(rows):
         elif row["number"] not in whole:
             argument, mask, value = (number(row[name]) for name in ("argument", "mask", "value"))
             filter.add_rule(action, call, seccomp.Arg(argument, seccomp.MASKED_EQ, mask, value))
-    # A 32-bit program or one with x32 calls would pass by the table: both are refused by default.
+    # A 32-bit program, or x32 calls, would bypass the table. The filter rejects both by default.
     filter.load()
 
 

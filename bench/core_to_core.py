@@ -20,7 +20,7 @@ from comparators import NoResult
 ROOT = Path(__file__).resolve().parent.parent
 CRATE = "core-to-core-latency"
 
-# Round trips of a sample and samples: what the other program does unless asked otherwise.
+# Defaults of the other program: round trips of a sample, and number of samples.
 ROUND_TRIPS, SAMPLES = 1000, 300
 
 

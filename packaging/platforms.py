@@ -16,7 +16,7 @@ SEEN = ROOT / "docs/platforms.csv"
 PAGE = ROOT / "docs/platforms.md"
 NEW = ROOT / "target/tried.csv"
 COLUMNS = ["system", "architecture", "how", "by", "date"]
-# How far something was tried, the best first.
+# Words for how far something was tried, the best one first.
 HOW = {
     "run": "the program measured on this system, on a processor of this kind",
     "emulated": "the program or its tests ran under an emulator, where times mean nothing",
