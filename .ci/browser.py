@@ -4,7 +4,7 @@ browser.py PAGE.html PICTURES REPORT.json: fails with what is wrong. Standard li
 browser.py --hostile REPORT.json OUT.json: the report with tags and quotes in its strings and enormous numbers.
 browser.py --gallery PAGE.html PICTURES: the same for a page of several machines, made with --other.
 browser.py --other REPORT.json OUT.json: the report as that of a faster machine with tags in its core design.
-browser.py --large REPORT.json OUT.json POINTS: the report with so many points.
+browser.py --large REPORT.json OUT.json POINTS: the report with POINTS points.
 """
 
 import json
@@ -66,7 +66,7 @@ class Browser:
                   params={"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700})
 
     def picture(self, path):
-        """The whole page, as far as it is reasonable."""
+        """Saves a picture of the visible part of the page."""
         shot = self.post("/goog/cdp/execute", cmd="Page.captureScreenshot", params={"captureBeyondViewport": False})
         path.write_bytes(base64.b64decode(shot["data"]))
 
@@ -103,7 +103,7 @@ def mouse(browser, *steps):
 
 
 def view(browser, figure):
-    """The part of a chart that is shown: from and to along, from and to upwards."""
+    """The visible part of a chart: ends of its horizontal axis, then of its vertical axis."""
     return json.loads(browser.run(f"{figure}.querySelector('.chart').dataset.view"))
 
 

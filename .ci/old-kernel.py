@@ -23,7 +23,7 @@ def version(text):
 
 
 def newer_than(kernel):
-    """Rows of the table that this kernel does not know."""
+    """Rows of the table with calls and flags that the old kernel does not know."""
     with TABLE.open() as file:
         rows = csv.DictReader(line for line in file if not line.startswith("#"))
         return [row for row in rows if version(row["since"]) > kernel]

@@ -268,7 +268,7 @@ def summarize_latency(point):
 
 
 def startup(args):
-    """How long it takes to do nothing, and how large the program is."""
+    """Time of commands that measure nothing, and size of the program."""
     asked = {"memgauge --version": [args.binary, "--version"], "true": ["true"]}
     asked |= {"sysbench --version": ["sysbench", "--version"], "stress-ng --version": ["stress-ng", "--version"]}
     walls = {name: [] for name in asked}

@@ -51,7 +51,7 @@ def matrix(text, cpus):
 
 
 def ours(args, cpus):
-    """The same, of memgauge."""
+    """One-way ns by ordered pair, as memgauge measures them."""
     command = [
         args.binary, "core-to-core", "--kernel", "compare-and-swap", "--cpus", ",".join(map(str, cpus)), "--format", "csv",
         "--budget", f"{args.seconds:g}s", "-o", "-"]

@@ -38,7 +38,7 @@ def points(report):
 
 
 class Number:
-    """A headline with what was said of it."""
+    """A headline number with its verdict."""
 
     def __init__(self, outcome):
         summary = outcome["summary"]

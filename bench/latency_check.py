@@ -38,7 +38,7 @@ def build(binary):
 
 
 def independent(args, size, cpu, allocations):
-    """Its ns per load in `size` bytes."""
+    """ns per load in `size` bytes, as the independent program measures it."""
     seconds = max(LEAST_SECONDS, args.seconds * allocations / args.allocations)
     command = [str(args.chase), "--allocations", str(allocations), "--seconds", f"{seconds:g}", str(size)]
     text, _ = programs.run(command, {cpu})
@@ -46,7 +46,7 @@ def independent(args, size, cpu, allocations):
 
 
 def memgauge(args, size, cpu, allocations):
-    """Memgauge's."""
+    """ns per load in `size` bytes, as memgauge measures it."""
     # Mapping and linking large memory takes time in addition to the samples.
     seconds = max(LEAST_SECONDS, args.seconds * allocations / args.allocations)
     budget = seconds + 1 + 4 * size * allocations / (1 << 30)

@@ -35,7 +35,7 @@ def rows(file: Path) -> list[dict[str, str]]:
 
 
 def merged(old: list[dict[str, str]], new: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Old and new lines; of the same system, architecture and way the newest."""
+    """Old and new lines. Of several with the same system, architecture and `how`, the newest."""
     by_key = {(row["system"], row["architecture"], row["how"]): row for row in [*old, *new]}
     order = list(HOW)
     return sorted(
