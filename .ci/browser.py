@@ -4,7 +4,7 @@ browser.py PAGE.html PICTURES REPORT.json: fails with what is wrong. Standard li
 browser.py --hostile REPORT.json OUT.json: the report with tags and quotes in its strings and enormous numbers.
 browser.py --gallery PAGE.html PICTURES: the same for a page of several machines, made with --other.
 browser.py --other REPORT.json OUT.json: the report as that of a faster machine with tags in its core design.
-browser.py --large REPORT.json OUT.json POINTS: the report with so many points.
+browser.py --large REPORT.json OUT.json POINTS: the report with POINTS points.
 """
 
 import json
@@ -66,7 +66,7 @@ class Browser:
                   params={"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700})
 
     def picture(self, path):
-        """The whole page, as far as it is reasonable."""
+        """Saves a picture of the visible part of the page."""
         shot = self.post("/goog/cdp/execute", cmd="Page.captureScreenshot", params={"captureBeyondViewport": False})
         path.write_bytes(base64.b64decode(shot["data"]))
 
@@ -103,7 +103,7 @@ def mouse(browser, *steps):
 
 
 def view(browser, figure):
-    """The part of a chart that is shown: from and to along, from and to upwards."""
+    """The visible part of a chart: ends of its horizontal axis, then of its vertical axis."""
     return json.loads(browser.run(f"{figure}.querySelector('.chart').dataset.view"))
 
 
@@ -137,7 +137,7 @@ def hover(browser, figure, picture):
     browser.until(f"!{figure}.querySelector('.tip').hidden", "a point under the mouse tells its numbers")
     words = browser.run(f"{figure}.querySelector('.tip').textContent")
     plain = lambda text: "".join(c for c in text if c.isalnum())
-    # Points that lie on each other: one of them is told.
+    # If several points lie on the same pixel, the text is about one of them.
     check(plain(words) == plain(told) or "samples" in words, f"the hover text: {words} for {told}")
     box = browser.run(f"""(() => {{
         const [tip, chart] = ['.tip', '.chart'].map((one) => {figure}.querySelector(one).getBoundingClientRect());
@@ -195,7 +195,7 @@ def switches(browser, figure):
     check(browser.run(drawn) == all_series, "a second double click does not bring all series back")
     samples = f"[...{figure}.querySelectorAll('.series svg')].map(s => s.innerHTML)"
     looks = browser.run(samples)
-    # Samples of so many series differ that marks and dashes can tell apart.
+    # Marks and dashes distinguish at most 64 series.
     check(len(set(looks)) == len(looks) or len(looks) > 64, "two series look alike")
 
 
@@ -213,7 +213,7 @@ def use(browser, page, pictures, report, downloads):
     browser.run("document.getElementById('charts-part').scrollIntoView()")
     browser.picture(pictures / (page.stem + "-wide-charts.png"))
 
-    # One chart of each kind: series along numbers, series along names, maps.
+    # One chart of each kind: series over numbers, series over names, heat maps.
     kinds = browser.run("""(() => {
         const data = JSON.parse(document.getElementById('charts').textContent).charts, found = {};
         data.forEach((c, i) => { found[c.heat ? 'map' : c.lines.x.names ? 'names' : 'lines'] ??= i; });
@@ -227,7 +227,7 @@ def use(browser, page, pictures, report, downloads):
     if several >= 0:
         switches(browser, FIRST.format(several))
 
-    # A report that is not picked is not drawn.
+    # The charts do not draw a report that is not picked.
     if browser.run("document.querySelectorAll('.machine').length") > 1:
         drawn = "document.querySelectorAll('.interval, figure:not([hidden]) .cells').length"
         before = browser.run(drawn)
@@ -245,14 +245,14 @@ def use(browser, page, pictures, report, downloads):
     check(saved.exists(), "the button downloads nothing")
     check(saved.read_bytes() == report.read_bytes(), "the downloaded report is not the report")
 
-    # On paper, and as before afterwards.
+    # Printing must leave the page as it was before.
     printed = browser.post("/print", background=True, shrinkToFit=True)
     (pictures / (page.stem + ".pdf")).write_bytes(base64.b64decode(printed))
     check(printed.startswith("JVBERi0"), "the page cannot be printed")
     wide = "document.querySelector('figure.drawn .chart').clientWidth"
     browser.until(f"Math.abs(document.querySelector('figure.drawn .chart svg').viewBox.baseVal.width - {wide}) < 5", "charts are as wide as before")
 
-    # The other colours, then a phone: nothing sticks out to the side.
+    # With the other colours, then on a screen as narrow as a phone's, nothing may be wider than the page.
     browser.run("document.getElementById('theme').click()")
     browser.run("document.getElementById('charts-part').scrollIntoView()")
     browser.picture(pictures / (page.stem + "-other-theme.png"))

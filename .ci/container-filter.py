@@ -18,7 +18,7 @@ import seccomp
 
 PROFILE = pathlib.Path("/usr/share/containers/seccomp.json")
 TABLE = pathlib.Path(__file__).with_name("old-kernel.csv")
-# Capabilities that containers have by default and that rules of the filter name.
+# Capabilities that containers have by default, among those that rules of the filter name.
 CAPABILITIES = {"CAP_AUDIT_WRITE", "CAP_SYS_CHROOT"}
 ARCHITECTURE = "amd64"
 OLD_KERNEL = (4, 10)
@@ -66,7 +66,7 @@ def add(filter, rule, refused):
     try:
         filter.add_rule(seccomp.ALLOW if allowed else seccomp.ERRNO(rule["errnoRet"]), rule["name"], *arguments)
     except RuntimeError:
-        # A call of another architecture, or one that this libseccomp does not know.
+        # The call is of another architecture, or unknown to this libseccomp.
         pass
 
 

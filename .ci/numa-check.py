@@ -11,11 +11,11 @@ MACHINES = {
         "distances": [[10 if row == column else 20 for column in range(4)] for row in range(4)],
     },
 }
-# The same machine with a kernel that has weights for interleaving.
+# The machine `far`, with a kernel that interleaves by weights.
 MACHINES["weighted"] = {**MACHINES["far"], "weights": {0: 4, 1: 3, 2: 2}}
 BASE_PAGE = 4096
 SIZE = 1 << 20
-# More threads than the emulator gets processors may not meet within a sample; that says nothing about nodes.
+# With too few real processors, the emulated threads may not run at the same time. This says nothing about nodes.
 ELSEWISE = "not running at the same time"
 
 folder, machine = pathlib.Path(sys.argv[1]), MACHINES[sys.argv[2]]
@@ -61,7 +61,7 @@ def check_placed(point, document):
     pages = evidence["pages"]
     counts = {p["node"]: p["pages"] for p in pages["pages_by_node"]}
     require(pages["elsewhere"] == 0, at, pages)
-    # Windows begin inside of a page.
+    # A window may begin in the middle of a page, which adds up to two pages for each node.
     least = SIZE // BASE_PAGE * len(expected)
     require(least <= sum(counts.values()) <= least + 2 * len(expected), at, "pages looked at", counts)
     memory = at["memory_node"]
@@ -73,7 +73,7 @@ def check_placed(point, document):
         require(set(counts) == set(machine["cpus"]), at, counts)
         shares = machine.get("weights") if memory == "weighted" else None
         shares = shares or {node: 1 for node in counts}
-        # A turn may be begun and not ended in each thread's window.
+        # In each thread's window, interleaving may end before it has used all nodes once more.
         for node, count in counts.items():
             wanted = sum(counts.values()) * shares[node] / sum(shares.values())
             require(abs(count - wanted) <= (sum(shares.values()) + 2) * len(expected), at, counts)

@@ -11,7 +11,7 @@ import re
 import sys
 
 DONE, FAILED, USAGE, INCOMPLETE, UNSUPPORTED, KILLED = 0, 1, 2, 3, 5, 137
-# Exit codes of commands that differ from "done, or not all of it".
+# Allowed exit codes of commands for which they are not `done` or `incomplete`.
 CODES = {
     "version": {DONE},
     "host": {DONE},
@@ -19,10 +19,10 @@ CODES = {
     "interrupted": {INCOMPLETE},
     "killed": {KILLED},
     "last": {DONE},
-    # Reserved huge pages exist in few environments.
+    # Few environments have reserved huge pages.
     "pool": {DONE, INCOMPLETE, UNSUPPORTED},
 }
-# Commands that an environment cannot do: exit code, and a word of the reason.
+# Commands that an environment cannot run: the exit code, and a part of the reason.
 NO_RING = {"io.io_uring": (UNSUPPORTED, "no io_uring")}
 FILTERED = {"io.io_uring": (UNSUPPORTED, "a container's filter of system calls")}
 ENGINES = ("sync", "mmap", "aio", "io_uring", "null")
@@ -32,7 +32,7 @@ NO_FILES = {
     **{f"io.{engine}": (FAILED, "Read-only file system") for engine in ENGINES},
     "last": (USAGE, "no such run"),
 }
-# The kernel is asked for huge pages whose number nothing tells.
+# The system does not list its pools of huge pages, so the kernel rejects the request.
 NO_POOLS = {"pool": (FAILED, "no pools are listed")}
 MISSING = {
     "no-sys": NO_POOLS,
@@ -46,14 +46,14 @@ MISSING = {
     "gvisor": {"io.io_uring": (UNSUPPORTED, "neither plain reads and writes")},
     "readonly": NO_FILES,
     "nobody": {"last": (USAGE, "HOME")},
-    # QEMU's user mode has neither.
+    # QEMU's user mode has neither asynchronous engine.
     "pages64": {f"io.{engine}": (UNSUPPORTED, "cannot be used here") for engine in ("aio", "io_uring")},
     "one-cpu": {"bandwidth": (USAGE, "1 CPU may be used")},
 }
-# Threads of an emulator that gets fewer processors than it shows may not meet within a sample: a failure that says nothing about
-# the environment.
+# With too few real processors, the emulated threads may not run at the same time. This says nothing about the
+# environment.
 BUSY = "not running at the same time"
-# Facts that have to hold, as `list host` says them: a function of its document.
+# Facts that must hold in an environment: a function of the document of `list host`.
 FACTS = {
     f"linux-{version}": lambda host, version=version: host["system"]["kernel"]["value"].startswith(version)
     for version in ("3.10", "4.18", "5.10")

@@ -23,7 +23,7 @@ def version(text):
 
 
 def newer_than(kernel):
-    """Rows of the table that this kernel does not know."""
+    """Rows of the table with calls and flags that the old kernel does not know."""
     with TABLE.open() as file:
         rows = csv.DictReader(line for line in file if not line.startswith("#"))
         return [row for row in rows if version(row["since"]) > kernel]
@@ -49,7 +49,7 @@ def install(rows):
         elif row["number"] not in whole:
             argument, mask, value = (number(row[name]) for name in ("argument", "mask", "value"))
             filter.add_rule(action, call, seccomp.Arg(argument, seccomp.MASKED_EQ, mask, value))
-    # A 32-bit program or one with x32 calls would pass by the table: both are refused by default.
+    # A 32-bit program, or x32 calls, would bypass the table. The filter rejects both by default.
     filter.load()
 
 

@@ -26,8 +26,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python"
 
-# Linux programs are static, so they need neither glibc nor musl: the oldest tags of each that
-# installers and registries know for the architecture hold.
+# Linux programs are static and need no C library. So they have the oldest tags of glibc and of musl that installers and
+# registries know for the architecture.
 TAGS = {
     "x86_64-unknown-linux-musl": "manylinux2014_x86_64.manylinux_2_17_x86_64.musllinux_1_1_x86_64",
     "i686-unknown-linux-musl": "manylinux2014_i686.manylinux_2_17_i686.musllinux_1_1_i686",
@@ -166,7 +166,7 @@ def make(triple: str, program: bytes, output: Path, epoch: int) -> Path:
     files = contents(triple, program)
     place = f"{name}.dist-info/RECORD"
     files[place] = record(files, place)
-    # A zip file counts years from 1980 and seconds in twos.
+    # A zip file begins its years at 1980, and counts seconds in steps of two.
     when = max(time.gmtime(epoch)[:6], (1980, 1, 1, 0, 0, 0))
     wheel = output / f"{name}-py3-none-{TAGS[triple]}.whl"
     # Installers read the folder dist-info last; its files stand at the end of the zip file.

@@ -14,7 +14,7 @@ import subprocess
 from dataclasses import dataclass
 
 MIB = 1024 * 1024
-# glibc asks for huge pages for large allocations: the comparators get the kind of memory memgauge gets.
+# glibc requests huge pages for large allocations, so other programs get the same kind of memory as memgauge.
 ENVIRONMENT = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "LC_ALL": "C"}
 LONGEST_SHOT_S = 300
 
@@ -71,11 +71,11 @@ LIKWID_KERNELS = {
     "write-nt": r"store_mem",
     "copy-nt": r"copy_mem",
     "update": r"update",
-    # likwid-bench calls STREAM's triad `stream`; its own `triad` has four streams.
+    # The kernel `stream` of likwid-bench is the triad of STREAM. Its kernel `triad` has four streams.
     "triad": r"stream",
     "triad-nt": r"stream_mem",
     "read-nt": r"load_mem",
-    # One element of each cache line; whole lines are counted, as memgauge does.
+    # The kernel reads one element of each cache line. Whole lines are counted, as in memgauge.
     "touch": r"clload",
 }
 LIKWID_SETS = r"(_(sse|avx|avx512|neon|sve\d*|vsx|vmx))?(_fma)?"
@@ -128,7 +128,7 @@ class Likwid:
     def shot(self, kernel, cell, seconds):
         key = (kernel, cell.size, cell.threads)
         if key not in self.iterations:
-            # Its own choice of the iterations costs several seconds a shot, so one short shot chooses them here.
+            # likwid-bench takes seconds to choose the iterations, so one short run chooses them here.
             guess = self.ask(kernel, cell, max(10, int(5e9 / cell.size)))
             lasting = guess["iterations"] * seconds / max(guess["seconds"], 1e-6)
             self.iterations[key] = max(10, int(lasting))
@@ -136,7 +136,7 @@ class Likwid:
 
     @staticmethod
     def ask(kernel, cell, iterations):
-        # Its size is that of all threads and streams together; with -W each thread first touches its own part.
+        # The size is that of all threads and streams together. With -W, each thread first touches its own part.
         total = cell.size * cell.threads
         group = f"N:{total}B:{cell.threads}"
         result = parse_likwid(run(["likwid-bench", "-t", kernel, "-W", group, "-i", str(iterations)])[0])
@@ -167,11 +167,11 @@ def parse_mbw(text):
 
 class Mbw:
     name = "mbw"
-    # glibc's memcpy goes past the caches at these sizes; the other test is a plain loop.
+    # At these sizes glibc's memcpy bypasses the caches. The other test is a plain loop.
     tests = {"copy": ("dumb", "-t1"), "copy-nt": ("memcpy", "-t0")}
 
     def version(self):
-        # It does not say itself.
+        # mbw does not print its version.
         return run(["dpkg-query", "-W", "-f", "${Version}", "mbw"])[0]
 
     def answers(self, cell):
@@ -180,7 +180,7 @@ class Mbw:
     def measure(self, cell, seconds, cpus):
         test, option = self.tests[cell.operation]
         array = max(1, cell.size // 2 // MIB)
-        # At about 10 GB/s of its single count: enough runs to fill the time.
+        # mbw counts a copy once, at about 10 GB/s. This number of runs then fills the time.
         runs = max(3, int(seconds * 1e10 / (array * MIB)))
         return {test: parse_mbw(run(["mbw", option, "-n", str(runs), str(array)], cpus)[0])}
 
@@ -207,7 +207,7 @@ class Sysbench:
         return cell.operation in ("read", "write")
 
     def measure(self, cell, seconds, cpus):
-        # Blocks must be powers of two; the threads would share one block without the local scope.
+        # Blocks must be powers of two. With the global scope, all threads would share one block.
         block = power_of_two_below(cell.size)
         output = run([
             "sysbench", "memory", f"--memory-block-size={block}", "--memory-total-size=1000T",
@@ -254,11 +254,11 @@ class StressMemrate:
         return cell.level == "DRAM" and cell.operation in ("read", "write", "write-nt")
 
     def measure(self, cell, seconds, cpus):
-        # All methods share one run.
+        # One run measures all methods.
         output = run([
             "stress-ng", "--memrate", str(cell.threads), "--memrate-bytes", f"{cell.size}b", "--metrics", "-t",
             str(max(3, round(3 * seconds)))], cpus)
-        # The geometric mean over the instances is printed; together they move that much each.
+        # stress-ng prints the geometric mean over its instances. All of them together move that much each.
         rates = {m: cell.threads * r for m, r in parse_memrate("".join(output)).items()}
         figures = {m: r for m, r in rates.items() if memrate_operation(m) == cell.operation}
         if not figures:
@@ -276,7 +276,7 @@ class StressStream:
         return cell.level == "DRAM" and cell.operation == "copy"
 
     def measure(self, cell, seconds, cpus):
-        # Three arrays of four times the cache size given; below 4.5 s of work it does not answer.
+        # stress-ng uses three arrays of four times this cache size, and gives no result below 4.5 s of work.
         output = run([
             "stress-ng", "--stream", str(cell.threads), "--stream-l3-size", f"{cell.size // 4}b", "--stream-madvise",
             "hugepage", "--metrics", "-t", "7"], cpus)
@@ -313,8 +313,8 @@ def pick(rows, cell, operation=None):
     return measured
 
 
-# Operations of which memgauge has a family that does the same work with the same effect on memory. The others' best
-# kernel is taken; so is ours. Writing has such a family too, but its members differ in what they leave in the caches.
+# Operations for which memgauge's kernels differ only in speed. The fastest kernel of each program counts for them.
+# Kernels for `write` differ in what they leave in the caches, so `write` is not among them.
 CHOSEN = ("read", "touch")
 
 
@@ -348,7 +348,7 @@ class Memgauge:
             command += ["--cpus", ",".join(str(cpu) for cpu in cpus)]
         rows = pick(parse_memgauge(run(command)[0]), cell, operation)
         self.trust += [(cell.name, row.get("trust", ""), row.get("reason", "")) for row in rows]
-        # With `best` the kernel is the program's choice of the moment: one variant, whichever won.
+        # With `best`, memgauge itself selects the kernel: this is one variant, whichever kernel was selected.
         self.kernels.setdefault(cell.name, []).extend(row.get("kernel", "") for row in rows)
         return max(float(row["value"]) for row in rows)
 

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LEVELS = ("L1", "L2", "L3", "DRAM")
 OPERATIONS = ("read", "write", "copy", "update", "triad", "touch")
 PAST_CACHES = ("read-nt", "write-nt", "copy-nt", "triad-nt")
-# How far the median of figures that come in whole cycles may lie from one and still count as whole.
+# Largest distance of a median from a whole number of cycles that still counts as whole.
 WHOLE_CYCLE = 0.05
 
 
@@ -53,13 +53,13 @@ def default_sizes(caches, threads):
     sizes = {level: caches[level] // 2 for level in ("L1", "L2") if level in caches}
     last = max(caches.values(), default=32 << 20)
     if "L3" in caches:
-        # A virtual machine may report more of the cache than it lets one use.
+        # A virtual machine may report more of the cache than it can use.
         share = min(caches["L3"] // 2 // threads, 4 * caches.get("L2", caches["L3"]))
         if share > 2 * caches.get("L2", 0):
             sizes["L3"] = share
-    # Every thread has that much, so that any number of threads fulfils the rule.
+    # Each thread has this much, so that the rule holds for any number of threads.
     sizes["DRAM"] = max(4 * last, 64 << 20)
-    # A multiple of every block and vector there is, for two streams.
+    # The sizes are multiples of every block and vector, for two streams.
     return {level: size // 8192 * 8192 for level, size in sizes.items()}
 
 
@@ -133,7 +133,7 @@ def best_variant(alternations, name):
     variants = sorted({variant for shot in figures for variant in shot})
     rates = {v: [shot.get(v) for shot in figures] for v in variants}
     found = {v: [r for r in rates[v] if r is not None] for v in variants}
-    # One that gave figures more often comes first: a single lucky figure is no median.
+    # A variant with more figures comes first: a single high figure is no median.
     best = max(variants, key=lambda v: (len(found[v]), statistics.median(found[v])), default=None)
     return (best, rates[best]) if best else None
 
@@ -257,7 +257,7 @@ def summarize_latency(point):
     cycles = [shot["core_cycles"] for shot in point["shots"] if shot.get("core_cycles")]
     summary = {**point, "ns": spread(ns) if ns else None, "core_cycles": spread(cycles) if cycles else None}
     if cycles and point["level"] == "L1":
-        # A load that hits L1 takes a whole number of core cycles: the ruler and the clock are checked by it.
+        # A load that hits L1 takes a whole number of core cycles. This checks the clock and the memgauge figure.
         median = statistics.median(cycles)
         summary["whole_cycles"] = round(median)
         summary["off_whole_cycles"] = median - round(median)
@@ -268,7 +268,7 @@ def summarize_latency(point):
 
 
 def startup(args):
-    """How long it takes to do nothing, and how large the program is."""
+    """Time of commands that measure nothing, and size of the program."""
     asked = {"memgauge --version": [args.binary, "--version"], "true": ["true"]}
     asked |= {"sysbench --version": ["sysbench", "--version"], "stress-ng --version": ["stress-ng", "--version"]}
     walls = {name: [] for name in asked}
@@ -291,7 +291,7 @@ def wall_time(command):
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     except FileNotFoundError:
         return None
-    # 3: not every point was measured; the report says which.
+    # Exit code 3: not every point was measured, and the report says which.
     return time.perf_counter() - began if done.returncode in (0, 3) else None
 
 
@@ -382,7 +382,7 @@ def versions(contestants):
     found = {}
     for program in contestants:
         try:
-            # The last word that has a digit in it, without the program's own name and what it was built with.
+            # The version is the last word with a digit, after the program's name and build details are removed.
             words = program.version().split("\n")[0].split("(")[0].replace("version", "").split()
             found[program.name] = next((word for word in reversed(words) if word[0].isdigit()), "unknown")
         except NoResult as reason:

@@ -111,7 +111,7 @@ def fault(bench, args, beside, prepare=None):
         values = [[run[place] for run in side if place in run] for side in ends]
         if not all(values):
             continue
-        # How many times as slow, at least and at most, over all pairs of runs.
+        # Slow-down of the point in all pairs of runs: the least and the greatest factor.
         ratios = [b / a if higher_is_better else a / b for b in values[0] for a in values[1]]
         change = pair["change"]
         truth = truth_of(ratios, args.slowdown)
@@ -134,7 +134,7 @@ def truth_of(ratios, slowdown):
     """What became of a point, where `ratios` say how many times as slow it is now, for each pair of runs."""
     if min(ratios) >= 1 + slowdown:
         return "slower"
-    # Faster in every pair: the machine changed meanwhile, and who says so is right.
+    # Faster in every pair of runs: the machine changed meanwhile, and a result that says so is right.
     if max(ratios) <= 1 / 1.03:
         return "faster"
     return "as before" if max(ratios) <= 1.03 else "unclear"
@@ -156,7 +156,7 @@ def pages(bench, args):
 
 
 def quota(bench, args):
-    # Whichever version of control groups there is: nine tenths of 20 ms for all threads together, of which there is one.
+    # With either version of control groups: nine tenths of 20 ms of CPU time, for the single thread.
     unified = faults.CGROUPS / "cgroup.controllers"
     if unified.exists():
         raise faults.Skipped("only control groups of version 1 are known to this script")

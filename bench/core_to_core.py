@@ -20,7 +20,7 @@ from comparators import NoResult
 ROOT = Path(__file__).resolve().parent.parent
 CRATE = "core-to-core-latency"
 
-# Round trips of a sample and samples: what the other program does unless asked otherwise.
+# Defaults of the other program: round trips of a sample, and number of samples.
 ROUND_TRIPS, SAMPLES = 1000, 300
 
 
@@ -51,7 +51,7 @@ def matrix(text, cpus):
 
 
 def ours(args, cpus):
-    """The same, of memgauge."""
+    """One-way ns by ordered pair, as memgauge measures them."""
     command = [
         args.binary, "core-to-core", "--kernel", "compare-and-swap", "--cpus", ",".join(map(str, cpus)), "--format", "csv",
         "--budget", f"{args.seconds:g}s", "-o", "-"]

@@ -22,7 +22,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# What a choice among kernels may answer differently from run to run without being another measurement.
+# Coordinates that kernel selection can change from run to run, although the measurement is the same.
 CHOSEN = ("kernel", "prefetch_bytes")
 
 
@@ -38,7 +38,7 @@ def points(report):
 
 
 class Number:
-    """A headline with what was said of it."""
+    """A headline number with its verdict."""
 
     def __init__(self, outcome):
         summary = outcome["summary"]
@@ -104,7 +104,7 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         for run in range(0 if files else args.runs):
             files.append(folder / f"run-{run:02}.json")
-            # A run that could not measure everything still has its report, whose doubts are counted here.
+            # A run that could not measure every point has a report as well, whose doubts are counted here.
             subprocess.run([args.binary, "-o", files[-1]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, check=False)
             print(f"  run {run + 1}/{args.runs}", file=sys.stderr, flush=True)

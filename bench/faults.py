@@ -178,7 +178,7 @@ def moves(binary):
         raise Skipped("needs two cpus")
 
     def move(pid, ended):
-        # Not while it pins its threads: that is noticed at once, and nothing is measured.
+        # A stop while the program pins its threads would be noticed at once, and nothing would be measured.
         while not ended.is_set() and time.monotonic() < begin + 2:
             time.sleep(0.1)
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -210,7 +210,7 @@ def undisturbed(binary):
     return measure(binary, ["bandwidth", *SHORT, "--budget", "5s"])
 
 
-# Each with the cause of which most points must speak; None where the points are to stay as they are.
+# Each fault with the cause that most points must name. With None, the points must not change.
 FAULTS = {
     "nothing": (undisturbed, None),
     "a cpu hog on every cpu": (cpu_hog, "others"),
@@ -229,7 +229,7 @@ def look(report, expected):
     """Whether the report says what it must, and what it says."""
     named = causes(report)
     if expected == "memory":
-        # No number is wrong because memory is short; the points that do not fit say so.
+        # Too little memory makes no number wrong. Points that do not fit must name memory as the reason.
         left_out = [p["outcome"].get("reason", "") for d in report["datasets"] for p in d["points"]
                     if p["outcome"]["status"] == "skipped"]
         said = [reason for reason in left_out if "memory" in reason or "fit" in reason]

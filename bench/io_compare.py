@@ -22,10 +22,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Engines by our name: fio's name, and the depth at which they are compared.
+# Engines by their names in memgauge: fio's name, and the depth of the comparison.
 ENGINES = {"sync": ("psync", 1), "aio": ("libaio", 16), "io_uring": ("io_uring", 16)}
 
-# Work by name: operation, pattern and fio's word for both, bytes of an operation.
+# Works by name: operation, pattern, fio's word for both, and bytes of an operation.
 WORKS = {
     "random read 4 KiB": ("read", "random", "randread", 4096),
     "sequential read 1 MiB": ("read", "sequential", "read", 1 << 20),
@@ -55,7 +55,7 @@ def memgauge(args, path, engine, depth, work):
 
 
 def fio(args, path, engine, depth, work):
-    """The same of fio."""
+    """Operations per second of fio, and the 99th percentile in ns."""
     operation, _, mode, block = WORKS[work]
     command = [args.fio, "--name=x", f"--filename={path}", f"--rw={mode}", f"--bs={block}", "--direct=1", "--thread"]
     command += [f"--cpus_allowed={args.cpu}"]

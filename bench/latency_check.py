@@ -20,11 +20,11 @@ from comparators import NoResult
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Memory from here on is mapped by one program at a time, once: five alternations of five gigabytes in a row each had medians of 0.96 to
-# 1.04, as the machine moved by 3% from one program to the other.
+# Least size that the two programs map in turn, an allocation at a time. Otherwise the machine could change between the
+# two programs: it moved by 3%.
 LARGE = 128 << 20
 
-# Time for the samples of an allocation, at least.
+# Least time for the samples of an allocation, in seconds.
 LEAST_SECONDS = 0.4
 
 
@@ -38,7 +38,7 @@ def build(binary):
 
 
 def independent(args, size, cpu, allocations):
-    """Its ns per load in `size` bytes."""
+    """ns per load in `size` bytes, as the independent program measures it."""
     seconds = max(LEAST_SECONDS, args.seconds * allocations / args.allocations)
     command = [str(args.chase), "--allocations", str(allocations), "--seconds", f"{seconds:g}", str(size)]
     text, _ = programs.run(command, {cpu})
@@ -46,8 +46,8 @@ def independent(args, size, cpu, allocations):
 
 
 def memgauge(args, size, cpu, allocations):
-    """Memgauge's."""
-    # What it takes to map and to link large memory comes on top of the time for samples.
+    """ns per load in `size` bytes, as memgauge measures it."""
+    # Mapping and linking large memory takes time in addition to the samples.
     seconds = max(LEAST_SECONDS, args.seconds * allocations / args.allocations)
     budget = seconds + 1 + 4 * size * allocations / (1 << 30)
     command = [

@@ -60,7 +60,7 @@ def together(args, cells, found):
 
 
 def one_by_one(args, cells, programs_of, turn, found):
-    """Every cell by the programs that answer it."""
+    """Measures every cell with each program that can."""
     for cell in cells:
         order = list(programs_of(cell))
         for name, shot in order[turn % len(order):] + order[:turn % len(order)]:

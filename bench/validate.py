@@ -64,7 +64,7 @@ def spread(values, digits=2):
     return middle if low == high else f"{middle} ({low} to {high})"
 
 
-# A cache whose size is not as reported has a finding of another kind.
+# Findings about caches. If the size differs from the reported one, the finding has another kind.
 CACHE_KINDS = ("cache-level", "cache-exclusive", "cache-disagrees")
 
 
@@ -135,7 +135,7 @@ def port_rows(reports, published):
 
 def instruction_rows(reports, design):
     with open(ROOT / "bench/published-instructions.csv", newline="") as file:
-        # Instructions do not depend on the variant of a design: Golden Cove (server).
+        # Instructions are the same for all variants of a design, such as Golden Cove (server).
         published = [row for row in csv.DictReader(file) if row["design"] == design.split(" (")[0]]
     for row in published:
         name = "core_cycles" if row["timing"] == "latency" else "per_cycle"

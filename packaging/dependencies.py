@@ -38,7 +38,7 @@ LIBRARIES = [
 
 @dataclass(frozen=True)
 class Crate:
-    """One crate of others that the program contains."""
+    """A crate of another author that the program contains."""
 
     name: str
     version: str

@@ -16,7 +16,7 @@ SEEN = ROOT / "docs/platforms.csv"
 PAGE = ROOT / "docs/platforms.md"
 NEW = ROOT / "target/tried.csv"
 COLUMNS = ["system", "architecture", "how", "by", "date"]
-# How far something was tried, the best first.
+# Words for how far something was tried, the best one first.
 HOW = {
     "run": "the program measured on this system, on a processor of this kind",
     "emulated": "the program or its tests ran under an emulator, where times mean nothing",
@@ -35,7 +35,7 @@ def rows(file: Path) -> list[dict[str, str]]:
 
 
 def merged(old: list[dict[str, str]], new: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Old and new lines; of the same system, architecture and way the newest."""
+    """Old and new lines. Of several with the same system, architecture and `how`, the newest."""
     by_key = {(row["system"], row["architecture"], row["how"]): row for row in [*old, *new]}
     order = list(HOW)
     return sorted(

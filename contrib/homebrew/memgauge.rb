@@ -41,7 +41,7 @@ class Memgauge < Formula
 
   test do
     assert_match version.to_s, shell_output("#{bin}/memgauge --version")
-    # A refused request: nothing is measured, and the exit code is that of the table in the manual.
+    # A request that memgauge rejects: nothing is measured, and the exit code is 2.
     shell_output("#{bin}/memgauge bandwidth --sizes 0 2>&1", 2)
   end
 end

@@ -6,14 +6,14 @@ formula, files, repository = ARGV
 ADDRESSES = {}
 INSTALLED = []
 
-# A place that files are installed to.
+# A folder to which a formula installs files.
 class Place
   def install(file)
     INSTALLED << (file.is_a?(Hash) ? file.keys.first : file)
   end
 end
 
-# The class that a formula inherits from.
+# The class from which a formula inherits.
 class Formula
   class << self
     %i[desc homepage license version].each { |name| define_method(name) { |*| } }

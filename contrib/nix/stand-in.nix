@@ -1,4 +1,4 @@
-# The outputs of the flake with a stand-in for nixpkgs: what each package is made of.
+# Evaluates the outputs of the flake with a stand-in for nixpkgs, and lists the inputs of each package.
 let
   genAttrs =
     names: f:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Called by the Phoronix Test Suite in the folder of the installed test. The program is that in PATH or in $MEMGAUGE.
+# The Phoronix Test Suite calls this in the folder of the installed test. $MEMGAUGE is the program, or the one in PATH.
 program=${MEMGAUGE:-$(command -v memgauge)}
 if [ -z "$program" ]; then
     echo "memgauge is not installed: put it into PATH, or its path into MEMGAUGE" >&2
@@ -11,13 +11,13 @@ cat >memgauge <<TEST
 program=$program
 TEST
 cat >>memgauge <<'TEST'
-# Working sets far larger than the caches of most machines. The suite has no place for
-# doubts, so the log counts doubtful figures. A figure that is rejected is left out.
+# Working sets far larger than the caches of most machines. The suite cannot show doubts, so the log counts doubtful
+# figures. Rejected figures are left out.
 "$program" run --ops read,copy,latency --sizes 512MiB --threads 1,all --budget 30s --format csv -o - >figures.csv 2>messages.txt
 code=$?
 cat messages.txt
 awk -F, '
-    # The columns used here come first and hold no commas.
+    # The columns that this script uses come first and contain no commas.
     NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
     $column["status"] != "measured" || $column["trust"] == "rejected" { next }
     {
@@ -39,7 +39,7 @@ awk -F, '
         if (doubtful) printf "%d of these figures are doubtful\n", doubtful
     }' figures.csv >results.txt
 cat results.txt >"${LOG_FILE:-/dev/stdout}"
-# Fewer figures than planned (3) are a result, if there are any.
+# Exit code 3 means fewer figures than planned. It is a success if there are any.
 [ "$code" -ne 3 ] || ! grep -q memory results.txt || code=0
 echo "$code" >test-exit-status
 TEST

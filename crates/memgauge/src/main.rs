@@ -1,4 +1,4 @@
-//! Parses, runs, prints the error, sets the exit code.
+//! Entry point: passes the arguments to the library and exits with the code that it returns.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! From a plan to a report: rounds over all points, the journal, interruption, findings.
+//! Executes a plan and makes its report: rounds over all points, journal, interruption, findings.
 
 #![forbid(unsafe_code)]
 
@@ -32,17 +32,17 @@ use units::{Bytes, Hertz, Nanos};
 use vcpu_moves::vcpu_moves;
 use verdict::{SampleStatistics, VerdictInput, base_clock, documented_levels, judge};
 
-/// No sample begins after the budget times `BUDGET_TOLERANCE`. A session without any sample by then
-/// takes one short sample, up to the budget times `HARD_BUDGET_LIMIT`.
+/// Factor on the budget after which no sample begins. If nothing was sampled by then, one short
+/// sample is taken, up to `HARD_BUDGET_LIMIT` times the budget.
 const BUDGET_TOLERANCE: f64 = 1.05;
 const HARD_BUDGET_LIMIT: f64 = 4.0;
 
-/// Number of samples of such a point, its time as a share of the budget, and its least time.
+/// The short sample: number of samples, time as a share of the budget, and least time.
 const BRIEF_SAMPLES: u32 = 4;
 const BRIEF_SHARE: f64 = 0.1;
 const BRIEF_TIME: Nanos = Nanos(50e6);
 
-/// Counts of rounds.
+/// Number of rounds that are done, and of all rounds.
 #[derive(Debug, Clone, Copy, Default)]
 struct RoundCount {
     done: u64,
@@ -52,33 +52,33 @@ struct RoundCount {
 /// A running session.
 struct Run<'a> {
     plan: &'a Plan,
-    /// Every drafted point.
+    /// Every drafted point, including follow-ups.
     points: Vec<PlannedPoint>,
-    /// Remaining phases.
+    /// Phases that have not begun.
     phases: VecDeque<Phase>,
-    /// Remaining batches of the current phase.
+    /// Batches of the current phase that have not begun.
     batches: VecDeque<Batch>,
-    /// Phases that were drafted from measured points.
+    /// Record of the phases that were drafted from measured points.
     drafted: Vec<DraftedPhase>,
-    /// True if memory was already sized by the sweep of `caches`.
+    /// True once the sweep of `caches` was asked for the size of memory.
     requested_caches: bool,
     sampling: Sampling,
-    /// Expected time of the session.
+    /// Expected time of the whole session.
     estimate: Nanos,
-    /// Largest memory mapped at the same time.
+    /// Largest number of bytes mapped at the same time.
     memory: Bytes,
     /// The session that this one continues.
     past: Option<&'a Past>,
     machine: &'a mut dyn Machine,
     observer: &'a mut dyn Observer,
     logs: Vec<PointLog>,
-    /// Baselines of the session's cores.
+    /// Undisturbed IPC, core clock and round trips of the session's CPUs.
     baselines: Baselines,
     outcomes: BTreeMap<usize, Outcome>,
     started: Nanos,
-    /// Rounds done so far, and all rounds.
+    /// Rounds done so far, and rounds planned.
     rounds: RoundCount,
-    /// Points as far as the journal has them.
+    /// Samples that the journal has already, by point.
     journaled: PointLines,
     journal_trouble: Option<String>,
     last_level: u64,
@@ -86,17 +86,17 @@ struct Run<'a> {
     interrupted: bool,
     /// Points with fewer rounds than planned, because the budget was used up.
     over_budget: BTreeSet<usize>,
-    /// Planned end of the current batch.
+    /// Planned end of the current batch, by the machine's clock.
     deadline: Nanos,
-    /// End of the batch's share of the budget, and the time after which none of its samples begins.
+    /// End of the current batch's share of the budget, and latest time at which a sample begins.
     share_end: Nanos,
     cut: Nanos,
-    /// Finished batches.
+    /// Batches that are finished.
     past_batches: Vec<Batch>,
 }
 
-/// Carries out `plan`. It always returns a report, which says what was interrupted or failed.
-/// `started` is the start of the session by the machine's clock, so that planning counts too.
+/// Executes `plan` and returns its report, even if the session is interrupted or work fails.
+/// `started` is the start of the session by the machine's clock, so that planning counts as well.
 pub fn execute(
     plan: &Plan,
     machine: &mut dyn Machine,
@@ -112,7 +112,7 @@ pub fn execute(
         unmeasured_datasets(plan, &plan.points, |_| true),
     ));
     run.settle_known(0);
-    // Expected times of the phases, plus the time before the first and after the last one.
+    // The deadline begins with the planned time that belongs to no phase.
     let phases = plan.phases.iter().map(Phase::estimate).sum::<Nanos>();
     run.deadline = started + (plan.estimate - phases);
     while let Some(phase) = run.next_phase() {
@@ -148,7 +148,7 @@ pub fn execute(
     }
     let points: Vec<&Point> = datasets.iter().flat_map(|d| &d.points).collect();
     let facts = run.machine.facts();
-    // Under an emulator the caches are those of another processor.
+    // Under an emulator, the documented caches are not those that were measured.
     let emulation = facts.system.emulation.get();
     if emulation.is_none_or(|name| name == "none") {
         findings.extend(documented_levels(&facts.cpu.documented, &findings, &points));
@@ -185,7 +185,7 @@ pub fn execute(
     report
 }
 
-/// The plan as the report describes it.
+/// Summary of the plan for the report.
 pub fn summary(plan: &Plan) -> PlanSummary {
     PlanSummary {
         profile: plan.request.profile.clone(),
@@ -200,7 +200,7 @@ pub fn summary(plan: &Plan) -> PlanSummary {
 }
 
 impl<'a> Run<'a> {
-    /// The session before anything is measured.
+    /// State of the session before anything is measured.
     fn begin(
         plan: &'a Plan,
         machine: &'a mut dyn Machine,
@@ -249,8 +249,8 @@ impl<'a> Run<'a> {
 }
 
 impl Run<'_> {
-    /// Sets the times of a batch: its planned end, and its share of the remaining budget. So a
-    /// batch that is slower than planned takes no time from later ones.
+    /// Sets the planned end of `batch` and its share of the remaining budget. The share keeps a
+    /// slow batch from taking the time of later ones.
     fn begin_batch(&mut self, batch: &Batch) {
         self.deadline += batch.estimate;
         let now = self.machine.now();
@@ -269,10 +269,9 @@ impl Run<'_> {
     }
 
     /// Maps the memory of a batch and takes round after round of its points. The first round begins
-    /// with the points that are needed most, in case time runs out. Each later round starts one
-    /// point later, so that drift does not look like a difference between points. With several
-    /// allocations, the rounds are spread over them. Points with fewer rounds have theirs spread
-    /// over the whole batch.
+    /// with the most needed points, in case time runs out. Each later round starts one point later,
+    /// so that drift does not look like a difference between points. The rounds are spread over all
+    /// allocations. A point with fewer rounds than others has them spread over the whole batch.
     fn batch(&mut self, batch: &Batch) {
         let rounds = batch
             .points
@@ -324,26 +323,26 @@ impl Run<'_> {
         }
     }
 
-    /// Points of a batch in the order of need.
+    /// Points of a batch, the most needed first.
     fn most_needed_first(&self, batch: &Batch) -> Vec<usize> {
         let here: BTreeSet<usize> = batch.points.iter().copied().collect();
         let mut order = most_needed_first(&self.points);
         order.retain(|index| here.contains(index));
-        // Points that are not needed any more have no work.
+        // Points with an outcome have no work and come last.
         let with_work: BTreeSet<usize> = order.iter().copied().collect();
         order.extend(here.difference(&with_work));
         order
     }
 
-    /// Sampling of a point.
+    /// Sampling of the point at `index`.
     fn sampling_of(&self, index: usize) -> Sampling {
         self.plan
             .request
             .sampling_of(&self.points[index], &self.sampling)
     }
 
-    /// Maps memory, if there is time to measure in it. Mapping stops when the time of the batch is
-    /// over, because on a busy machine it can take longer than all samples.
+    /// Maps `memory` if there is time to measure in it. Mapping stops at the end of the batch's
+    /// time, because on a busy machine it can take longer than all samples.
     fn allocate(&mut self, memory: &MemoryPlan, keep_old: bool) -> Result<(), Failure> {
         if self.machine.interrupted() || self.is_over_budget() {
             return Ok(());
@@ -368,7 +367,7 @@ impl Run<'_> {
         }
     }
 
-    /// Takes one round of one point, unless the point is done or the session is over.
+    /// Takes one round of the point at `index`, unless the point is done or the session is over.
     fn visit(&mut self, index: usize) {
         let Ok(work) = self.points[index].work.clone() else {
             return;
@@ -408,14 +407,14 @@ impl Run<'_> {
         if self.logs[index].needs_no_more() {
             self.conclude(index);
         } else if !self.logs[index].is_empty() {
-            // Rounds of all points alternate, so without this a killed session would lose all
-            // points.
+            // The journal gets unfinished points too, because rounds of all points alternate. A
+            // killed session would otherwise lose all of them.
             let so_far = self.judged(index, &self.logs[index], &work);
             self.write_point(index, &so_far, false);
         }
     }
 
-    /// Outcome of a point by its log.
+    /// Judges the samples in `log`: the outcome of the point at `index`.
     fn judged(&self, index: usize, log: &PointLog, work: &Work) -> Outcome {
         let point = &self.points[index];
         let bound = limits::Limited {
@@ -460,7 +459,7 @@ impl Run<'_> {
             interrupted: evaluation.interrupted,
         });
         if self.plan.request.cooldown > Nanos::ZERO {
-            // Cores slow down while they are idle.
+            // A core may lower its clock while it is idle, for which the pause is a reason.
             let of_clock = verdict
                 .reasons
                 .iter_mut()
@@ -470,19 +469,19 @@ impl Run<'_> {
         evaluation.with_verdict(verdict)
     }
 
-    /// True if no further round is taken because the phase's share of the budget is used up. If
-    /// mapping alone used it up, one round is taken: an uncertain number is better than none.
+    /// True if the batch's share of the budget is used up, so that no round begins. A session
+    /// without any sample goes on for some time: an uncertain number is better than none.
     fn is_over_budget(&self) -> bool {
         self.machine.now() >= self.cut && !self.has_nothing()
     }
 
-    /// True if nothing was measured yet, but there is still time for it.
+    /// True if nothing was measured yet and `HARD_BUDGET_LIMIT` leaves time for a sample.
     fn has_nothing(&self) -> bool {
         let end = self.started + self.plan.request.budget * HARD_BUDGET_LIMIT;
         self.machine.now() < end && self.logs.iter().all(|log| log.is_empty() && !log.failed())
     }
 
-    /// Sets the outcome of a point from its log, once.
+    /// Sets the outcome of the point at `index` from its log, unless it is set already.
     fn conclude(&mut self, index: usize) {
         let point = &self.points[index];
         let Ok(work) = &point.work else { return };
@@ -508,7 +507,7 @@ impl Run<'_> {
         self.settle(index, outcome);
     }
 
-    /// Sets the outcomes of points from index `first` on that need no measurement.
+    /// Sets the outcomes of points from index `first` on that the plan already gives.
     fn settle_known(&mut self, first: usize) {
         for index in first..self.points.len() {
             if let Err(outcome) = &self.points[index].work {
@@ -552,8 +551,8 @@ impl Run<'_> {
         }
     }
 
-    /// Reports progress in rounds, and the remaining time by the plan's estimate. A session that is
-    /// slower than planned still ends with its budget. Reserved time is used until the deadline.
+    /// Reports the share of rounds that are done, and the remaining time as the plan expects it.
+    /// The budget limits that time. After all rounds, it is the time until the deadline.
     fn tell(&mut self, doing: &str) {
         let done = (self.rounds.done as f64 / self.rounds.all.max(1) as f64).clamp(0.0, 1.0);
         let now = self.machine.now();
@@ -571,7 +570,7 @@ impl Run<'_> {
         );
     }
 
-    /// Kernels that were timed; of a selection, the selected ones.
+    /// Kernels that were timed. After a kernel selection, only the selected kernels count.
     fn kernels(&self, past: Option<&Past>) -> Vec<KernelUsed> {
         let points = self.points.iter().zip(&self.logs);
         let used = used_kernels(
@@ -601,7 +600,7 @@ impl Run<'_> {
         datasets
     }
 
-    /// Findings about the machine and the session, not about one experiment.
+    /// Findings about the machine and the whole session.
     fn findings(&mut self) -> Vec<Finding> {
         let mut findings = environment(self.machine.facts(), &self.plan.request.cpus);
         findings.extend(
@@ -642,7 +641,7 @@ impl Run<'_> {
     }
 }
 
-/// Datasets of a plan with the outcomes of `points`.
+/// Datasets of a plan. `outcome` gives the outcome of the point at an index; `None` leaves it out.
 fn datasets(
     plan: &Plan,
     points: &[PlannedPoint],
@@ -669,7 +668,7 @@ fn datasets(
     datasets
 }
 
-/// Datasets of a plan with the points at the indices `wanted`, before anything is measured.
+/// Datasets with the points at the indices `wanted`, marked as not yet measured.
 fn unmeasured_datasets(
     plan: &Plan,
     points: &[PlannedPoint],
@@ -693,7 +692,7 @@ fn axes(plan: &Plan, experiment: &dyn Experiment) -> Vec<report::Axis> {
     axes
 }
 
-/// Finding that the session was continued: `past` is its first part, `all` its number of points.
+/// Finding about a continued session: `past` is its first part, `all` its number of points.
 fn continued(past: &Past, all: usize) -> Finding {
     let Past {
         started, settled, ..
@@ -705,7 +704,7 @@ fn continued(past: &Past, all: usize) -> Finding {
     sentence("resumed", text)
 }
 
-/// Words for the point in the progress line.
+/// Name of the point that is measured, for the progress line.
 fn doing(point: &PlannedPoint) -> String {
     let coordinate = |axis: &str| {
         point
@@ -736,7 +735,7 @@ fn doing(point: &PlannedPoint) -> String {
     )
 }
 
-/// Status of a session; `interrupted` is true if a measured point lacks rounds.
+/// Status of a session. `interrupted` is true if a measured point has fewer rounds than planned.
 fn status(datasets: &[Dataset], interrupted: bool) -> RunStatus {
     let any = |of: fn(&Outcome) -> bool| {
         datasets

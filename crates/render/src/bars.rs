@@ -10,16 +10,16 @@ use units::{counted, significant};
 /// Block elements by height in eighths of a character.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Longest sparkline, in characters. Longer sweeps have several points per character.
+/// Longest sparkline, in characters. A character of a longer sweep stands for several points.
 const LONGEST: usize = 40;
 
-/// Fewest points of a sweep with a sparkline; fewer are easier to read as numbers.
+/// Least number of points of a sweep with a sparkline; fewer are easier to read as numbers.
 const SHORTEST: usize = 4;
 
-/// Largest number of sparklines; `--chart` draws further sweeps.
+/// Largest number of sparklines in a report. `--chart` draws all sweeps.
 const MOST: usize = 16;
 
-/// Shares from 0 to 1 as a sparkline; neighbours are averaged if there are too many.
+/// A sparkline of values from 0 to 1. Neighbouring values are averaged if there are too many.
 fn sparkline(shares: &[f64]) -> String {
     let together = shares.len().div_ceil(LONGEST).max(1);
     let height = |some: &[f64]| {
@@ -29,7 +29,7 @@ fn sparkline(shares: &[f64]) -> String {
     shares.chunks(together).map(height).collect()
 }
 
-/// A sparkline for each sweep of a report, in lines of at most `width`; empty without a sweep.
+/// A line with a sparkline for each sweep of a report, at most `width` wide; empty without one.
 pub(super) fn sweeps(report: &Report, width: Option<u16>) -> String {
     let charts = chart::charts(&[NamedReport {
         name: String::new(),

@@ -2,7 +2,7 @@
 
 use super::grid::Grid;
 
-/// A label and the text of the line that it stands in front of.
+/// A label, and the text that follows it on the line.
 pub(super) type Labelled = (String, String);
 
 /// A table with its title and legend.

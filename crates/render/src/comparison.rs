@@ -1,4 +1,4 @@
-//! Text of comparisons: a summary line first, then groups of pairs by experiment.
+//! Text of comparisons: a summary line, then tables of pairs by experiment.
 
 use super::figures::{axis_title, coordinate, mark, table_unit, varying_axes};
 use super::grid::{Column, Grid};
@@ -7,7 +7,7 @@ use report::{Coordinates, Dataset, Outcome, Point};
 use units::{counted, significant};
 use verdict::{Change, Comparison, Pair, PairGroup, Unaligned};
 
-/// Limit of remarks, and of reasons for not comparing, without `--verbose`.
+/// Largest number of remarks, and of reasons for not comparing, without `--verbose`.
 const MAX_REASONS: usize = 8;
 
 /// The comparison in one line: counts of points by result, and the worst point.
@@ -50,7 +50,7 @@ pub fn comparison_summary(comparison: &Comparison) -> String {
     text
 }
 
-/// A dataset with the quantity and the coordinates of a group, for functions that expect one.
+/// The quantity and the coordinates of a group as a dataset, for functions that need one.
 fn as_dataset(group: &PairGroup) -> Dataset {
     let outcome = || Outcome::Skipped {
         reason: String::new(),
@@ -70,7 +70,7 @@ fn as_dataset(group: &PairGroup) -> Dataset {
     }
 }
 
-/// Axes that distinguish the pairs of a group; the kernel only if nothing else does.
+/// Axes that distinguish the pairs of a group. The kernel is one only if the others do not suffice.
 fn axes(group: &PairGroup) -> Vec<String> {
     let all: Vec<String> = varying_axes(&as_dataset(group))
         .into_iter()
@@ -115,7 +115,7 @@ fn place(group: &PairGroup, coordinates: &Coordinates) -> String {
         .to_owned()
 }
 
-/// A coordinate, with its axis if it is a bare number.
+/// A coordinate in words. A bare number has the name of its axis in front.
 fn named(axis: &str, text: String) -> String {
     if text.chars().all(|c| c.is_ascii_digit()) {
         format!("{} {text}", axis_title(axis))
@@ -124,7 +124,7 @@ fn named(axis: &str, text: String) -> String {
     }
 }
 
-/// Change in percent with its sign, and both ends of its interval; each empty if unknown.
+/// Change in percent with its sign, and the ends of its interval; empty texts for unknown ones.
 fn changes(pair: &Pair) -> [String; 3] {
     [pair.ratio, pair.ratio_low, pair.ratio_high].map(|ratio| {
         ratio
@@ -133,7 +133,7 @@ fn changes(pair: &Pair) -> [String; 3] {
     })
 }
 
-/// A percentage with one decimal and a sign; zero has none.
+/// A percentage with a sign and one decimal; zero has no sign.
 fn signed(percent: f64) -> String {
     let text = format!("{percent:+.1}");
     if ["+0.0", "-0.0"].contains(&text.as_str()) {
@@ -199,7 +199,7 @@ pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
     }
 }
 
-/// Remarks on the shown pairs, which are marked `*` in the tables; each remark lists its pairs.
+/// Remarks about the shown pairs, each with its pairs. Tables mark these pairs with `*`.
 pub(super) fn remarks(comparison: &Comparison, verbose: bool) -> Vec<String> {
     let shown = comparison
         .pairs()
@@ -223,10 +223,10 @@ pub(super) fn heading(group: &PairGroup) -> String {
     format!("{name} ({better} is better)")
 }
 
-/// A point that is not shown.
+/// A point that the comparison does not show.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HiddenPoint<'a> {
-    /// Name of its experiment.
+    /// Name of the point's experiment.
     pub(super) experiment: &'a str,
     /// Coordinates.
     pub(super) coordinates: &'a Coordinates,
@@ -244,7 +244,7 @@ impl<'a> From<&'a Unaligned> for HiddenPoint<'a> {
     }
 }
 
-/// Reasons for points that are not shown; each reason lists its points.
+/// Reasons why points are not shown, each with its points.
 pub(super) fn reasons<'a>(
     unshown: impl Iterator<Item = impl Into<HiddenPoint<'a>>>,
     verbose: bool,
@@ -267,7 +267,7 @@ pub(super) fn reasons<'a>(
     gathered(told, verbose)
 }
 
-/// Groups texts and lists the places of each; without `verbose` only some texts and places.
+/// Merges equal texts, each with all of its places; without `verbose`, only the first few of both.
 fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<String> {
     let mut kinds: Vec<(String, Vec<String>)> = Vec::new();
     for (text, place) in told {
@@ -301,7 +301,7 @@ fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<
     lines
 }
 
-/// Legend of marks and columns, with the effect of chance.
+/// Legend of marks and columns, and the number of changes to be expected by chance.
 pub(super) fn legend(comparison: &Comparison) -> String {
     let bare = comparison.without_samples();
     let judged = comparison.tally.all() - bare;
@@ -330,7 +330,7 @@ pub(super) fn legend(comparison: &Comparison) -> String {
     parts.join("; ")
 }
 
-/// Lines above the tables: label and text.
+/// Lines above the tables, each with its label and text.
 pub(super) fn head(comparison: &Comparison) -> Vec<[String; 2]> {
     let mut rows = vec![
         [

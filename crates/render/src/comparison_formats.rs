@@ -14,8 +14,8 @@ use verdict::Comparison;
 pub type RenderComparisons = fn(&[Comparison], &[NamedReport], &Options) -> Result<Vec<u8>>;
 
 impl ResultFormat<RenderComparisons> {
-    /// Renders all comparisons one after the other, ending in a newline. `reports` are the compared
-    /// reports, the first being the baseline.
+    /// Renders all comparisons one after the other, with a newline at the end. `reports` are the
+    /// compared reports; the first one is the baseline.
     pub fn render(
         &self,
         comparisons: &[Comparison],
@@ -118,7 +118,7 @@ fn table(
     Ok(parts.join("\n").into_bytes())
 }
 
-/// Markdown for pull requests: changes are visible, the rest is folded.
+/// Markdown for pull requests: changes are visible, all else is folded.
 fn markdown(
     comparisons: &[Comparison],
     _reports: &[NamedReport],

@@ -1,7 +1,7 @@
 //! CSV with one row per point, for spreadsheets and data frames.
 //!
-//! The columns are `report::CSV_COLUMNS`, the same for every command. Axes and figures of other
-//! versions' reports that are not in this list follow after it.
+//! The columns are `report::CSV_COLUMNS`, the same for every command. Reports of other versions can
+//! have further axes and figures. Their columns follow at the end.
 
 use super::text::{clean, cleaned};
 use super::{Options, Renderer};
@@ -63,7 +63,7 @@ impl Renderer for Csv {
     }
 }
 
-/// Text of a cell: this column for this point.
+/// Text of the cell of `point` in `column`.
 fn cell<'a>(column: &CsvColumn, dataset: &'a Dataset, point: &'a Point) -> Cow<'a, str> {
     let measured = point.outcome.measured();
     let cell = match column.cell {
@@ -107,7 +107,7 @@ fn cause(cause: Cause) -> Cow<'static, str> {
     )
 }
 
-/// Axes without a column, in the order of their names.
+/// Axes that have no column in the list, sorted by name.
 fn unknown_axes(report: &Report) -> Vec<String> {
     let points = report.datasets.iter().flat_map(|d| &d.points);
     let known =
@@ -115,7 +115,7 @@ fn unknown_axes(report: &Report) -> Vec<String> {
     names(points.flat_map(|p| p.coordinates.keys()), known)
 }
 
-/// Further figures without a column, in the order of their names.
+/// Further figures that have no column in the list, sorted by name.
 fn unknown_figures(report: &Report) -> Vec<String> {
     let points = report
         .datasets
@@ -127,8 +127,8 @@ fn unknown_figures(report: &Report) -> Vec<String> {
     names(points.flat_map(|m| m.also.keys()), known)
 }
 
-/// Names in `all` that are not `known`, each once. Names are checked before they are inserted:
-/// millions of points share a few of them.
+/// Names in `all` that are not `known`, each once. The set is searched before an insertion, because
+/// millions of points share a few names.
 fn names<'a>(all: impl Iterator<Item = &'a String>, known: impl Fn(&str) -> bool) -> Vec<String> {
     let mut names = BTreeSet::new();
     for name in all {
@@ -143,7 +143,7 @@ fn names<'a>(all: impl Iterator<Item = &'a String>, known: impl Fn(&str) -> bool
         .collect()
 }
 
-/// Heading of an unknown figure; prefixed if another column has its name.
+/// Heading of a figure outside the list, with a prefix if another column has the same name.
 fn figure_title(name: &str, axes: &[String]) -> String {
     let text = clean(name);
     let taken = csv_column(&text).is_some() || axes.iter().any(|axis| clean(axis) == text);
@@ -154,7 +154,7 @@ fn figure_title(name: &str, axes: &[String]) -> String {
     }
 }
 
-/// Heading of an unknown axis; prefixed if a known column has its name.
+/// Heading of an axis outside the list, with a prefix if another column has the same name.
 fn axis_title(axis: &str) -> String {
     let text = clean(axis);
     if csv_column(&text).is_some() {

@@ -1,9 +1,9 @@
-//! Figures of a point as tables show them, and choice of the points that a summary shows.
+//! Figures of a point as tables show them, and the choice of points for a summary.
 
 use report::{Coordinate, Dataset, Measured, Outcome, Point, Report, VerdictGrade};
 use units::{Bytes, fixed, significant};
 
-/// Datasets of the experiment called `quantity` with that quantity: `bandwidth` or `latency`.
+/// Datasets whose experiment and quantity have the name `quantity`: `bandwidth` or `latency`.
 pub(super) fn datasets_of<'a>(
     report: &'a Report,
     quantity: &'a str,
@@ -14,8 +14,8 @@ pub(super) fn datasets_of<'a>(
         .filter(move |d| d.experiment == quantity && d.quantity.name == quantity)
 }
 
-/// True for a latency of the default kind: one thread, a chain in random order over all of its
-/// memory.
+/// True for a latency of the default kind: one thread, and a chain in random order through all of
+/// its memory.
 pub(super) fn is_plain_latency(point: &Point) -> bool {
     let alone = point.number("threads").is_none_or(|threads| threads == 1);
     alone
@@ -46,7 +46,7 @@ pub(super) fn value(point: Option<&Point>, factor: f64) -> String {
     }
 }
 
-/// Mark after a number that is not solid.
+/// Mark of a grade, to follow a number; empty for a solid number.
 pub(super) fn mark(grade: VerdictGrade) -> &'static str {
     match grade {
         VerdictGrade::Solid => "",
@@ -55,8 +55,8 @@ pub(super) fn mark(grade: VerdictGrade) -> &'static str {
     }
 }
 
-/// Half the confidence interval of the median in percent of the median. `None` with fewer than two
-/// undisturbed samples, or if the interval is unknown.
+/// Half the width of the median's confidence interval, in percent of the median. `None` with fewer
+/// than two undisturbed samples, or if the interval is unknown.
 pub(super) fn spread(measured: &Measured) -> Option<f64> {
     let s = &measured.summary;
     let (low, high) = s.interval()?;
@@ -64,9 +64,9 @@ pub(super) fn spread(measured: &Measured) -> Option<f64> {
     (s.undisturbed_samples >= 2 && percent.is_finite()).then_some(percent.abs())
 }
 
-/// Share of its limit that a point reaches, in percent: in its quietest moments if these are known,
-/// else typically. For bandwidth it is the value divided by the upper bound, for latency the lower
-/// bound divided by the value.
+/// Share of its limit that a point reaches, in percent. The value of its undisturbed samples counts
+/// if it is known, otherwise the median. The share is value divided by limit if more is better,
+/// otherwise limit divided by value.
 pub(super) fn share(measured: &Measured, higher_is_better: bool) -> Option<f64> {
     let limit = measured.limit.as_ref()?.value;
     let value = measured.undisturbed().unwrap_or(measured.summary.median);
@@ -78,7 +78,7 @@ pub(super) fn share(measured: &Measured, higher_is_better: bool) -> Option<f64> 
     (share.is_finite() && share > 0.0).then_some(share * 100.0)
 }
 
-/// A percentage, with a decimal only if it is small.
+/// A number in percent, with a decimal if it is below 10; empty for `None`.
 pub(super) fn percent(value: Option<f64>) -> String {
     match value {
         None => String::new(),
@@ -87,7 +87,7 @@ pub(super) fn percent(value: Option<f64>) -> String {
     }
 }
 
-/// Word on a point: its grade, or its status if it has no number.
+/// Word for a point: the grade of its number, or its status if it has no number.
 pub(super) fn trust(point: &Point) -> &'static str {
     match &point.outcome {
         Outcome::Measured(m) => m.verdict.grade.word(),
@@ -95,8 +95,8 @@ pub(super) fn trust(point: &Point) -> &'static str {
     }
 }
 
-/// The best of several points of one kind. Measured points come first, then points that are not
-/// rejected, then the better value.
+/// The best of several points of one kind. A measured point is preferred to one without a number,
+/// then a point that is not rejected, then the better value.
 pub(super) fn best<'a>(
     points: impl Iterator<Item = &'a Point>,
     higher_is_better: bool,
@@ -130,7 +130,7 @@ pub(super) fn best<'a>(
     })
 }
 
-/// True if the axis is in bytes.
+/// True if coordinates on the axis are in bytes.
 fn is_bytes(axis: &str) -> bool {
     axis.ends_with("_bytes")
 }
@@ -142,7 +142,7 @@ pub(super) fn axis_title(axis: &str) -> String {
         .replace('_', " ")
 }
 
-/// A coordinate in the form for people.
+/// A coordinate in words, for people.
 pub(super) fn coordinate(axis: &str, coordinate: &Coordinate) -> String {
     match coordinate {
         Coordinate::Number(n) if is_bytes(axis) => Bytes(*n).to_string(),
@@ -150,9 +150,9 @@ pub(super) fn coordinate(axis: &str, coordinate: &Coordinate) -> String {
     }
 }
 
-/// Axes on which points of `dataset` differ, in the order of its axes, then of names. A missing
-/// coordinate counts as different. The kernel is included only if the dataset names that axis:
-/// elsewhere it follows from the other axes.
+/// Axes on which points of `dataset` differ: first its own axes, then others by name. A missing
+/// coordinate differs from all others. The kernel counts only if it is one of the dataset's own
+/// axes, because elsewhere it follows from the other axes.
 pub(super) fn varying_axes(dataset: &Dataset) -> Vec<&str> {
     let named = |axis: &&str| *axis != "kernel" || dataset.axes.iter().any(|a| a.name == "kernel");
     axes(dataset)
@@ -171,7 +171,7 @@ pub(super) fn fixed_axes(dataset: &Dataset) -> Vec<(&str, &Coordinate)> {
     one.filter_map(|axis| Some((axis, only(axis)?))).collect()
 }
 
-/// Number of distinct coordinates on an axis; a missing coordinate counts as one.
+/// Number of distinct coordinates on an axis. A missing coordinate counts as one of them.
 fn distinct(dataset: &Dataset, axis: &str) -> usize {
     let all: std::collections::BTreeSet<_> = dataset
         .points
@@ -181,7 +181,7 @@ fn distinct(dataset: &Dataset, axis: &str) -> usize {
     all.len()
 }
 
-/// All axes of a dataset: the named ones, then further axes of its points.
+/// All axes of a dataset: its own axes, then further axes of its points by name.
 fn axes(dataset: &Dataset) -> Vec<&str> {
     let mut axes: Vec<&str> = dataset.axes.iter().map(|a| a.name.as_str()).collect();
     let mut others: Vec<&str> = dataset

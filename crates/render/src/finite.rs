@@ -1,4 +1,4 @@
-//! Removes figures that are not finite numbers, so that none is shown as a number.
+//! Removes figures that are not finite, so that no format prints NaN or infinity.
 
 use super::NamedReport;
 use report::{
@@ -6,7 +6,7 @@ use report::{
 };
 use std::borrow::Cow;
 
-/// `report` if all of its measured values are finite, else a repaired copy.
+/// `report` itself if all of its measured values are finite, otherwise a repaired copy.
 ///
 /// A point whose summary is not finite counts as failed. Optional figures that are not finite
 /// become absent.
@@ -50,11 +50,11 @@ fn is_finite(report: &Report) -> bool {
     };
     let mut repaired = rest.clone();
     repair_rest(&mut repaired);
-    // NaN differs from itself, so equality shows that there is none.
+    // NaN is not equal to itself, so the comparison fails if a NaN is left.
     repaired == rest && report.datasets.iter().flat_map(|d| &d.points).all(is_whole)
 }
 
-/// All optional figures of evidence, as shared or mutable references.
+/// List of all optional figures of the evidence, as shared or mutable references.
 macro_rules! figures {
     ($evidence:expr, $($reference:tt)+) => {
         [
@@ -115,7 +115,7 @@ fn is_whole(point: &Point) -> bool {
             .all(|f| f.is_finite())
 }
 
-/// Repairs everything except points.
+/// Removes figures that are not finite from all parts of a report but its points.
 fn repair_rest(report: &mut Report) {
     for Finding { values, .. } in &mut report.findings {
         values.retain(|_, v| v.is_finite());
@@ -130,7 +130,7 @@ fn repair_rest(report: &mut Report) {
     repair_host(&mut report.provenance.host);
 }
 
-/// Path of the first required figure that is not finite and that JSON cannot express; `None` if
+/// Path of the first required figure that is not finite, so that JSON cannot express it. `None` if
 /// there is none.
 pub(super) fn unwritable(report: &Report) -> Option<&'static str> {
     let required = [
@@ -143,7 +143,7 @@ pub(super) fn unwritable(report: &Report) -> Option<&'static str> {
         .map(|(name, _)| *name)
 }
 
-/// Makes a point failed if its summary is not finite; removes other figures that are not finite.
+/// Makes a point failed if its summary is not finite; otherwise removes other such figures.
 fn repair_point(point: &mut Point) {
     let Outcome::Measured(measured) = &mut point.outcome else {
         return;
@@ -157,7 +157,7 @@ fn repair_point(point: &mut Point) {
     }
 }
 
-/// Name of the first figure of a summary that is not finite.
+/// Name of the first figure in a summary that is not finite; `None` if all are finite.
 fn wild_figure(s: &Summary) -> Option<&'static str> {
     let figures = [
         ("median", s.median),
@@ -173,7 +173,7 @@ fn wild_figure(s: &Summary) -> Option<&'static str> {
         .map(|(name, _)| *name)
 }
 
-/// Optional figures of a summary.
+/// References to the optional figures of a summary.
 fn spread(summary: &mut Summary) -> [&mut Option<f64>; 3] {
     [
         &mut summary.mean,
@@ -197,7 +197,7 @@ fn is_finite_stratum(stratum: &PlacementStratum) -> bool {
         .all(f64::is_finite)
 }
 
-/// Removes optional figures that are not finite.
+/// Removes optional figures, samples and strata that are not finite.
 fn repair_measured(measured: &mut Measured) {
     measured.also.retain(|_, v| v.is_finite());
     for figure in spread(&mut measured.summary) {
@@ -218,21 +218,21 @@ fn repair_measured(measured: &mut Measured) {
     }
 }
 
-/// Makes facts that are not finite unknown.
+/// Makes facts of the machine unknown if their numbers are not finite.
 fn repair_host(host: &mut HostFacts) {
     fact(&mut host.cpu.counter, |hz| hz.0);
     fact(&mut host.system.cpu_quota, |q| *q);
     fact(&mut host.environment.load, |l| *l);
 }
 
-/// Makes a fact unknown if its number is not finite.
+/// Makes `fact` unknown if its number is not finite.
 fn fact<T>(fact: &mut Fact<T>, number: impl Fn(&T) -> f64) {
     if fact.value.as_ref().is_some_and(|v| !number(v).is_finite()) {
         *fact = Fact::unknown(format!("not a finite number: {}", fact.source));
     }
 }
 
-/// Empties `slot` if its number is not finite.
+/// Makes `slot` empty if its number is not finite.
 fn drop_wild<T>(slot: &mut Option<T>, number: impl Fn(&T) -> f64) {
     if slot.as_ref().is_some_and(|v| !number(v).is_finite()) {
         *slot = None;

@@ -1,4 +1,4 @@
-//! Text of a judgement on a fleet: the machines that are not healthy first, then groups.
+//! Text of a judgement on a fleet: machines that are not healthy, then groups.
 
 use super::grid::{Column, Grid};
 use super::request::Options;
@@ -6,7 +6,7 @@ use super::text::shorten;
 use units::{counted, fixed};
 use verdict::{FleetVerdict, GroupVerdict, HistoryState, MAX_HISTORY, NodeState, NodeVerdict};
 
-/// Limits of rows without `--verbose`, so that a table fits on a screen.
+/// Largest numbers of rows without `--verbose`, so that the tables fit on a screen.
 const MAX_SLOW: usize = 12;
 const MAX_OTHERS: usize = 4;
 const MAX_GROUPS: usize = 8;
@@ -40,21 +40,21 @@ pub fn fleet_summary(fleet: &FleetVerdict) -> String {
     text
 }
 
-/// Date of a moment, with the time of day unless that is midnight.
+/// Date of the RFC 3339 time `moment`. A time of day other than midnight is kept.
 fn date(moment: &str) -> &str {
     let midnight = moment.strip_suffix("T00:00:00Z");
     midnight.unwrap_or_else(|| moment.strip_suffix(":00Z").unwrap_or(moment))
 }
 
-/// True if a machine became slower in its own history.
+/// True if the machine became slower than in its own earlier reports.
 pub(super) fn is_slower(node: &NodeVerdict) -> bool {
     let history = node.history.as_ref();
     history.is_some_and(|own| own.state == HistoryState::Slower)
 }
 
-/// Number of rows of `all` that are shown, and a line about the others.
+/// Number of rows to show of `all` rows, and a line that counts the others if there are any.
 fn shown(all: usize, most: usize, verbose: bool, what: &str) -> (usize, Option<String>) {
-    // A single further row is shorter than a line about it.
+    // One hidden row would not save any space.
     if verbose || all <= most + 1 {
         return (all, None);
     }
@@ -65,7 +65,7 @@ fn shown(all: usize, most: usize, verbose: bool, what: &str) -> (usize, Option<S
     )
 }
 
-/// Rows of one column of words.
+/// Text of `rows` in columns of words without a heading.
 fn lines(rows: Vec<Vec<String>>, width: Option<u16>) -> String {
     let columns = rows.first().map_or(1, Vec::len);
     Grid {
@@ -75,14 +75,14 @@ fn lines(rows: Vec<Vec<String>>, width: Option<u16>) -> String {
     .to_text(width)
 }
 
-/// Machines in one state, with the reasons.
+/// Table of the machines in `state`, with the reasons.
 fn in_state(fleet: &FleetVerdict, state: NodeState, most: usize, options: &Options) -> String {
     let all = fleet.nodes.iter().filter(|node| node.state == state);
     let all: Vec<(&NodeVerdict, &str)> = all.map(|node| (node, node.reason.as_str())).collect();
     machines(fleet, state.word(), &all, most, options)
 }
 
-/// Machines that became slower in their own history, with the reasons.
+/// Table of the machines that became slower than in their earlier reports, with the reasons.
 fn slower(fleet: &FleetVerdict, options: &Options) -> String {
     let all = fleet.nodes.iter().filter(|node| is_slower(node));
     let reason = |node: &'_ NodeVerdict| -> String {
@@ -97,7 +97,7 @@ fn slower(fleet: &FleetVerdict, options: &Options) -> String {
     machines(fleet, HistoryState::Slower.word(), &all, MAX_SLOW, options)
 }
 
-/// Machines with their reasons, under a heading.
+/// Table of machines with their reasons, below `heading`.
 fn machines(
     fleet: &FleetVerdict,
     heading: &str,
@@ -212,8 +212,8 @@ pub(super) fn table(fleet: &FleetVerdict, options: &Options) -> String {
     parts.join("\n")
 }
 
-/// Meaning of the verdicts, with the settings, and the number of reports that were not judged.
-/// Empty if nothing was judged.
+/// Explanation of the verdicts and their settings, and the number of reports that were not judged.
+/// Empty if there is nothing to explain.
 pub(super) fn legend(fleet: &FleetVerdict) -> String {
     let mut parts = Vec::new();
     if fleet.judged > 0 {

@@ -13,11 +13,11 @@ use verdict::{
     FleetHistory, FleetVerdict, HistoryState, NodeHistory, NodeState, NodeVerdict, Outlier,
 };
 
-/// Function that renders a judgement.
+/// Function that renders a judgement on a fleet.
 pub type RenderFleet = fn(&FleetVerdict, &Options) -> Result<Vec<u8>>;
 
 impl ResultFormat<RenderFleet> {
-    /// Renders a judgement, ending in a newline.
+    /// Renders a judgement, with a newline at the end.
     pub fn render(&self, fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> {
         (self.render)(fleet, options)
     }
@@ -78,7 +78,7 @@ fn table(fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> {
     Ok(fleet_table(fleet, options).into_bytes())
 }
 
-/// Name of a quantity.
+/// Name of the quantity with this index.
 fn label(fleet: &FleetVerdict, quantity: usize) -> &str {
     fleet
         .quantities
@@ -86,7 +86,7 @@ fn label(fleet: &FleetVerdict, quantity: usize) -> &str {
         .map_or("", |(label, _)| label)
 }
 
-/// Unit of a quantity.
+/// Unit of the quantity with this index.
 fn unit(fleet: &FleetVerdict, quantity: usize) -> &str {
     fleet
         .quantities
@@ -94,7 +94,7 @@ fn unit(fleet: &FleetVerdict, quantity: usize) -> &str {
         .map_or("", |(_, quantity)| &quantity.unit)
 }
 
-/// An outlying value for programs.
+/// JSON object for an outlying value.
 fn outlier(fleet: &FleetVerdict, one: &Outlier) -> Value {
     json!({
         "quantity": label(fleet, one.quantity),
@@ -108,7 +108,7 @@ fn outlier(fleet: &FleetVerdict, one: &Outlier) -> Value {
     })
 }
 
-/// A machine for programs.
+/// JSON object for a machine.
 fn machine(fleet: &FleetVerdict, node: &NodeVerdict) -> Value {
     let outliers: Vec<Value> = node
         .outliers
@@ -132,7 +132,7 @@ fn machine(fleet: &FleetVerdict, node: &NodeVerdict) -> Value {
     machine
 }
 
-/// A machine against its own history, for programs.
+/// JSON object for the comparison of a machine with its own history.
 fn history(fleet: &FleetVerdict, own: &NodeHistory) -> Value {
     let change = own.change.as_ref().map(|change| {
         json!({
@@ -159,7 +159,7 @@ fn history(fleet: &FleetVerdict, own: &NodeHistory) -> Value {
     })
 }
 
-/// Histories of a fleet in numbers, for programs.
+/// JSON object with the counts of all histories.
 fn histories(history: &FleetHistory) -> Value {
     let counts = HistoryState::ALL.iter().zip(history.nodes);
     let counts = counts.map(|(state, count)| (state.word().to_owned(), Value::from(count)));
@@ -245,7 +245,7 @@ fn json_document(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
     Ok((inert(text) + "\n").into_bytes())
 }
 
-/// Numbers of machines by the name of the state.
+/// JSON object with the number of machines in each state.
 fn counts(nodes: [usize; 4]) -> Value {
     let all = NodeState::ALL.iter().zip(nodes);
     all.map(|(state, count)| (state.word().to_owned(), Value::from(count)))
@@ -299,7 +299,7 @@ fn csv(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
         .map_err(|e| Error::failure(format!("cannot write CSV: {e}")))
 }
 
-/// Columns of the histories, which a judgement without them does not have.
+/// Columns of the histories. A judgement without histories has no such columns.
 const HISTORY_COLUMNS: [&str; 10] = [
     "history_state",
     "history_quantity",
@@ -313,7 +313,7 @@ const HISTORY_COLUMNS: [&str; 10] = [
     "history_reason",
 ];
 
-/// Cells of these columns.
+/// Cells of the columns [`HISTORY_COLUMNS`].
 fn history_cells(fleet: &FleetVerdict, own: &NodeHistory) -> [String; 10] {
     let mut cells = <[String; 10]>::default();
     cells[0] = own.state.word().to_owned();

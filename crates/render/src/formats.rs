@@ -6,7 +6,7 @@ use super::{chart, csv, html, json, jsonl, line, markdown, openmetrics, sc_membe
 use std::path::Path;
 use units::error::{Error, Result};
 
-/// All formats, the default one first.
+/// All formats of reports, the default one first.
 pub const RENDERERS: &[&dyn Renderer] = &[
     &table::Table,
     &json::Json,
@@ -22,7 +22,7 @@ pub const RENDERERS: &[&dyn Renderer] = &[
     &chart::Png,
 ];
 
-/// Finds the renderer called `name`, in upper or lower case.
+/// The renderer called `name`, in upper or lower case. The error suggests similar names.
 pub fn by_name(name: &str) -> Result<&'static dyn Renderer> {
     let wanted = name.trim().to_ascii_lowercase();
     if let Some(found) = RENDERERS.iter().find(|r| r.name() == wanted) {
@@ -32,7 +32,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Renderer> {
     Err(unknown("unknown format", name, &known))
 }
 
-/// Finds the renderer for the extension of `path`, in upper or lower case.
+/// The renderer of files with the extension of `path`, in upper or lower case.
 pub fn by_extension(path: &Path) -> Result<&'static dyn Renderer> {
     let given = path
         .extension()

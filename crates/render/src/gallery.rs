@@ -1,4 +1,4 @@
-//! Many machines side by side: a row for each, with the figures by which machines are chosen.
+//! Many machines side by side: a row for each machine, with the figures by which users choose one.
 
 use super::NamedReport;
 use super::figures::{best, datasets_of, is_plain_latency, mark, value};
@@ -15,23 +15,22 @@ const LONGEST: usize = 60;
 /// Longest line of the legend in Markdown, in characters.
 const LONGEST_LINE: usize = 100;
 
-/// Reason for a blank cell if the report has no point of the kind.
+/// Reason for an empty cell if the report has no point of this kind.
 const NOT_MEASURED: &str = "not in this report";
 
-/// Operation whose bandwidth is shown.
+/// Operation whose bandwidth the gallery shows.
 const OPERATION: &str = "read";
 
 /// A column of the gallery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Heading {
-    /// Subject of this column and of its neighbours with the same subject; empty for a column that
-    /// stands alone.
+    /// Subject that this column shares with its neighbours; empty for a column that stands alone.
     pub(super) group: String,
-    /// Title.
+    /// Title of the column.
     pub(super) title: String,
-    /// True for numbers.
+    /// True if the column has numbers.
     pub(super) is_number: bool,
-    /// True if the largest value is the best one.
+    /// True if the largest value of the column is the best one.
     pub(super) descends: bool,
 }
 
@@ -40,9 +39,9 @@ pub(super) struct Heading {
 pub(super) struct Cell {
     /// The figure with its mark; empty if there is none.
     pub(super) text: String,
-    /// Number by which machines are sorted; `None` for text, and without a figure.
+    /// Number by which machines are sorted; `None` if the cell has text, or nothing.
     pub(super) number: Option<f64>,
-    /// The reason why there is no figure; empty if there is one.
+    /// Reason why the cell has no figure; empty if it has one.
     pub(super) missing: String,
 }
 
@@ -57,8 +56,8 @@ pub(super) struct Gallery {
     pub(super) designs: Vec<String>,
 }
 
-/// True if the reports are of several machines, as far as host names and processors tell. A shared
-/// report has no host name; each counts as a machine. Tables of other tools count as none.
+/// True if the reports are of several machines, according to host name and processor. A shared
+/// report has no host name, and counts as a machine of its own. Tables of other tools do not count.
 pub fn are_several_machines(reports: &[NamedReport]) -> bool {
     let known = reports.iter().map(|named| &named.report.provenance);
     let known = known.filter(|provenance| !provenance.is_unknown());
@@ -95,7 +94,7 @@ pub fn machines_in_markdown(reports: &[NamedReport]) -> String {
     )
 }
 
-/// Explanation of the columns and marks.
+/// Legend of the columns and marks.
 pub(super) fn legend(gallery: &Gallery) -> String {
     let mut legend = "read: GB/s that loads of one thread, or of most threads, carry; latency: ns of \
          a load that depends on the one before; TLB miss: ns that a load from memory takes longer \
@@ -202,13 +201,13 @@ fn row(named: &NamedReport, levels: &[String]) -> Vec<Cell> {
     cells
 }
 
-/// Core design, or a word in its place.
+/// Core design of the report's machine, or `unknown`.
 fn design(report: &Report) -> String {
     let known = report.provenance.host.cpu.microarchitecture.get();
     known.map_or_else(|| "unknown".to_owned(), |name| shorten(name, LONGEST))
 }
 
-/// Points of the bandwidth of loads by level.
+/// Points with the bandwidth of loads at a level of the hierarchy.
 fn reads(report: &Report) -> Vec<&Point> {
     let points = datasets_of(report, "bandwidth").filter(|d| shows(d));
     let points = points.flat_map(|d| &d.points);
@@ -217,7 +216,7 @@ fn reads(report: &Report) -> Vec<&Point> {
         .collect()
 }
 
-/// Names of all levels: caches in their order, then the others as they appear.
+/// Names of all levels: caches in ascending order, then the others as they appear.
 fn levels(reports: &[NamedReport]) -> Vec<String> {
     let mut levels: Vec<String> = Vec::new();
     for named in reports {
@@ -252,7 +251,7 @@ fn at_level(points: &[&Point], level: &str, higher_is_better: bool) -> Cell {
     )
 }
 
-/// Cost of a TLB miss, from its finding.
+/// Cost of a TLB miss, as a finding of the report states it.
 fn tlb_miss(report: &Report) -> Cell {
     let finding = report
         .findings
@@ -272,7 +271,7 @@ fn tlb_miss(report: &Report) -> Cell {
         .unwrap_or_else(|| Cell::missing(NOT_MEASURED))
 }
 
-/// Round trips between the nearest and between the farthest CPUs.
+/// Shortest and longest round trip between two CPUs.
 fn round_trips(report: &Report) -> [Cell; 2] {
     let is_of_lines = |d: &&Dataset| d.experiment == "core-to-core" && !d.derived;
     let datasets = report.datasets.iter().filter(is_of_lines);
@@ -282,7 +281,7 @@ fn round_trips(report: &Report) -> [Cell; 2] {
         .filter(|p| p.usable().is_some())
         .copied()
         .collect();
-    // Without a usable pair, the reason of the first one counts.
+    // If no pair has a usable number, the cell shows the reason of the first pair.
     let points = if measured.is_empty() { all } else { measured };
     [false, true].map(|farthest| {
         let point = best(points.iter().copied(), farthest);
@@ -293,7 +292,7 @@ fn round_trips(report: &Report) -> [Cell; 2] {
     })
 }
 
-/// The verdict on a report, sorted by grade.
+/// The verdict on a report, which sorts by grade.
 fn verdict(report: &Report) -> Cell {
     let measured = report.verdict.points.values().any(|count| *count > 0);
     if !measured {
@@ -342,7 +341,7 @@ impl Cell {
     }
 }
 
-/// A curve of a machine: a working set in bytes and a median for each point, by size.
+/// A curve of a machine: medians over the working set, in ascending order of size.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Curve {
     /// Name of the curve.
@@ -362,7 +361,7 @@ pub(super) struct CurvePoint {
     pub(super) is_doubtful: bool,
 }
 
-/// Latency over the working set: the sweep that finds the caches, else the points of the levels.
+/// Latency over the working set: the sweep of `caches`, or without it the points of the levels.
 pub(super) fn latency_curves(report: &Report) -> Vec<Curve> {
     let is_sweep = |p: &&Point| p.name("operation") == Some("sweep") && p.number("pass") == Some(0);
     let caches = report.datasets.iter().filter(|d| d.experiment == "caches");
@@ -375,7 +374,7 @@ pub(super) fn latency_curves(report: &Report) -> Vec<Curve> {
     vec![curve]
 }
 
-/// Bandwidth of loads over the working set, of one thread and of most threads.
+/// Bandwidth of loads over the working set: a curve of one thread, and one of most threads.
 pub(super) fn bandwidth_curves(report: &Report) -> Vec<Curve> {
     let points = datasets_of(report, "bandwidth").flat_map(|d| &d.points);
     let reads: Vec<&Point> = points
@@ -398,8 +397,8 @@ pub(super) fn bandwidth_curves(report: &Report) -> Vec<Curve> {
 }
 
 impl Curve {
-    /// The curve of the points with a size and a number that is not rejected. Of several points of
-    /// one size the first counts.
+    /// Makes a curve of the points that have a size and a number that is not rejected. If several
+    /// points have the same size, the first one counts.
     fn new<'a>(name: &'static str, points: impl Iterator<Item = &'a Point>, factor: f64) -> Self {
         let place = |point: &Point| {
             let measured = point.usable()?;

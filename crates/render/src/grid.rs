@@ -1,23 +1,23 @@
-//! Rows and columns of text, independent of how they are drawn.
+//! Rows and columns of text, independent of the format in which they are written.
 
 use super::text::clean;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
-/// Least width of a table, in characters. Narrower terminals are assumed to report a wrong width.
+/// Least width of a table, in characters. Terminals that report less probably report a wrong width.
 const NARROWEST: u16 = 40;
 
-/// Longest cell that widens its column in lines that are not wrapped, in characters. A single long
-/// cell would push all others apart.
+/// Largest length in characters of a cell that widens its column, if lines are not wrapped. A
+/// single longer cell would push all other columns apart.
 const LONGEST_ALIGNED: usize = 60;
 
 /// Heading and alignment of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Column {
-    /// Heading; line breaks are kept in text.
+    /// Heading of the column; text output keeps its line breaks.
     pub(super) title: String,
     /// True for numbers, which are aligned to the right.
     pub(super) right: bool,
-    /// Order in which columns are dropped from a narrow table, the highest first; 0 for never.
+    /// Order in which columns are dropped if a table is too wide, the highest first; 0 for never.
     pub(super) drop_order: u8,
 }
 
@@ -46,7 +46,7 @@ impl Column {
     }
 }
 
-/// Rows and columns of raw text: drawing cleans and escapes it.
+/// Rows and columns of raw text, which is cleaned and escaped when it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Grid {
     /// Columns from left to right.
@@ -56,7 +56,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// The grid without columns that are empty in every row; columns with headings in `keep` stay.
+    /// The grid without columns whose cells are all empty. Columns with headings in `keep` stay.
     pub(super) fn without_empty(&self, keep: &[&str]) -> Grid {
         let used = |i: &usize| {
             keep.contains(&self.columns[*i].title.as_str())
@@ -65,13 +65,13 @@ impl Grid {
         self.only(&(0..self.columns.len()).filter(used).collect::<Vec<_>>())
     }
 
-    /// Aligned columns with a total of at most `width` characters, newline at the end. Without a
-    /// width each row is one line, so that programs can search rows.
+    /// Text in aligned columns, at most `width` characters wide, with a newline at the end. Without
+    /// a width each row is one line, so that programs can search rows.
     ///
     /// If the width is too small, columns with a drop order are dropped first. Then words are
-    /// wrapped. A table with numbers is folded into several that repeat the first column instead: a
-    /// wrapped number reads as a smaller one. The heading is left out if all of its titles are
-    /// empty.
+    /// wrapped. A table with numbers is divided into several that repeat the first column instead:
+    /// a wrapped number would look like a smaller one. If all headings are empty, there is no
+    /// heading line.
     pub(super) fn to_text(&self, width: Option<u16>) -> String {
         let Some(width) = width else {
             return self.in_lines();
@@ -116,7 +116,7 @@ impl Grid {
             .join("\n")
     }
 
-    /// The grid with only the columns at these indices.
+    /// The grid with the columns at the indices `places` only.
     fn only(&self, places: &[usize]) -> Grid {
         let rows = self
             .rows
@@ -128,7 +128,7 @@ impl Grid {
         }
     }
 
-    /// Text with one line for each row, however long. Long cells exceed their column.
+    /// Text with one line for each row, of any length. A long cell shifts the cells after it.
     fn in_lines(&self) -> String {
         let title = |column: &Column| column.title.split('\n').map(clean).collect::<Vec<String>>();
         let titles: Vec<Vec<String>> = self.columns.iter().map(title).collect();
@@ -187,7 +187,7 @@ impl Grid {
         text
     }
 
-    /// The grid as a table of comfy-table.
+    /// The grid as a table of the crate comfy-table.
     fn draw(&self) -> Table {
         let mut table = Table::new();
         table
@@ -207,7 +207,7 @@ impl Grid {
         table
     }
 
-    /// A GitHub Markdown table, newline at the end.
+    /// The grid as a table in GitHub Markdown, with a newline at the end.
     pub(super) fn to_markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let mut text = line(
@@ -239,12 +239,12 @@ fn cell(column: &Column, text: &str) -> Cell {
     Cell::new(text).set_alignment(side)
 }
 
-/// Clean text that keeps its line breaks.
+/// `text` with each line cleaned; line breaks stay.
 fn clean_lines(text: &str) -> String {
     text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 
-/// Clean text, escaped for Markdown and HTML.
+/// `text`, cleaned and escaped for Markdown and HTML.
 pub(super) fn escape_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {

@@ -1,4 +1,4 @@
-//! The memory hierarchy on one screen: a row for each level.
+//! Table of the memory hierarchy that fits on a screen: a row for each level.
 
 use super::blocks::Block;
 use super::figures::{best, datasets_of, is_plain_latency, percent, share, spread, value};
@@ -8,14 +8,14 @@ use report::{CHOSEN_PROFILE, Coordinate, Dataset, Measured, Point, Report};
 use std::collections::{BTreeSet, HashSet};
 use units::{Bytes, significant};
 
-/// Operations that fit on the screen.
+/// Operations that have columns.
 const OPERATIONS: [&str; 3] = ["read", "write", "copy"];
 
-/// Another way to do these operations.
+/// Another way to execute the operations of [`OPERATIONS`].
 struct Variant {
-    /// Ending of the operations' names.
+    /// Suffix of the operations' names.
     ending: &'static str,
-    /// Word behind the level in the name of the row.
+    /// Word that follows the level in the name of the row.
     row: &'static str,
     meaning: &'static str,
 }
@@ -43,10 +43,10 @@ const VARIANTS: [Variant; 4] = [
     },
 ];
 
-/// A variant has a row if it is faster than the plain operation by this factor.
+/// Least factor by which a variant is faster than the plain operation if it has a row.
 const GAIN: f64 = 1.05;
 
-/// Largest number of variants with a row at a level.
+/// Largest number of rows of variants at a level.
 const MAX_VARIANTS: usize = 2;
 
 /// True if the report shows the whole hierarchy, not a single experiment.
@@ -57,7 +57,7 @@ pub(super) fn applies(report: &Report) -> bool {
     !single && report.datasets.iter().any(shows)
 }
 
-/// True if points of this dataset appear in the rows.
+/// True if points of this dataset have cells in the table.
 pub(super) fn shows(dataset: &Dataset) -> bool {
     let name = dataset.quantity.name.as_str();
     let by_level = dataset.axes.iter().any(|a| a.name == "level")
@@ -79,7 +79,7 @@ struct Source<'a> {
 /// Points of one row.
 struct LevelRow<'a> {
     level: &'a Coordinate,
-    /// `None` for the plain operations.
+    /// Variant of the operations; `None` for the plain ones.
     variant: Option<&'static Variant>,
     bandwidth: Vec<Option<&'a Point>>,
     latency: Option<&'a Point>,
@@ -101,7 +101,7 @@ pub(super) fn variant_rows(report: &Report) -> usize {
     rows.iter().filter(|row| row.variant.is_some()).count()
 }
 
-/// Table with a row for each level, in the order of appearance.
+/// The table: a row for each level, in the order of appearance.
 pub(super) fn block(report: &Report) -> Block {
     let source = Source::new(report);
     let rows = source.rows();
@@ -145,7 +145,7 @@ pub(super) fn block(report: &Report) -> Block {
 }
 
 impl<'a> Source<'a> {
-    /// Collects bandwidth and latency by level, with one thread and with the most threads.
+    /// Collects bandwidth and latency by level, and the numbers of threads: one and the largest.
     fn new(report: &'a Report) -> Self {
         let points = |quantity| {
             datasets_of(report, quantity)
@@ -173,7 +173,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Levels in the order of appearance.
+    /// Levels in the order in which points with them appear.
     fn levels(&self) -> Vec<&'a Coordinate> {
         let mut levels: Vec<&Coordinate> = Vec::new();
         for level in self
@@ -189,7 +189,7 @@ impl<'a> Source<'a> {
         levels
     }
 
-    /// A row for each level, followed by rows of the variants that gain most there.
+    /// A row for each level, followed by rows of the variants that are fastest there.
     fn rows(&self) -> Vec<LevelRow<'a>> {
         let mut rows = Vec::new();
         for level in self.levels() {
@@ -209,7 +209,7 @@ impl<'a> Source<'a> {
         rows
     }
 
-    /// Best points of a level for each column, of the plain operations or of `variant`.
+    /// Best point of a level for each column: of the plain operations, or of `variant`.
     fn row(&self, level: &'a Coordinate, variant: Option<&'static Variant>) -> LevelRow<'a> {
         let here = |p: &&&Point| p.coordinates.get("level") == Some(level);
         let mut bandwidth = Vec::new();
@@ -266,7 +266,7 @@ impl LevelRow<'_> {
             .filter_map(|p| p.outcome.measured())
     }
 
-    /// The largest factor by which a cell is faster than the same cell of `plain`; 0 without one.
+    /// Largest ratio of a cell to the same cell of `plain`; 0 if no cell is in both.
     fn gain(&self, plain: &LevelRow<'_>) -> f64 {
         let median = |point: &Option<&Point>| Some(point.as_ref()?.usable()?.summary.median);
         let pairs = self.bandwidth.iter().zip(&plain.bandwidth);
@@ -275,7 +275,7 @@ impl LevelRow<'_> {
             .fold(0.0, f64::max)
     }
 
-    /// Cells of the row; empty for columns that may be left out.
+    /// Cells of the row, in the order of [`Source::columns`].
     fn cells(&self) -> Vec<String> {
         let latency = self.latency.and_then(|p| p.outcome.measured());
         let cycles = latency
@@ -311,7 +311,7 @@ impl LevelRow<'_> {
         bandwidth.filter_map(|m| share(m, true)).reduce(f64::max)
     }
 
-    /// Working set of a thread: one size, or the range from smallest to largest.
+    /// Working set of a thread: one size, or a range from the smallest to the largest.
     fn size(&self) -> String {
         let sizes = |points: &[Option<&Point>]| -> BTreeSet<u64> {
             points
@@ -334,7 +334,7 @@ impl LevelRow<'_> {
     }
 }
 
-/// A range such as `128..256 MiB`; with both units if they differ.
+/// A range in words, such as `128..256 MiB`; both ends have units if these differ.
 fn range(least: &str, most: &str) -> String {
     match (least.split_once(' '), most.split_once(' ')) {
         (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}..{most}"),

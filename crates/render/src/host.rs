@@ -8,10 +8,10 @@ use report::{
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
 
-/// Limit of cores listed one by one; larger machines get a count.
+/// Largest number of cores that are listed one by one; larger machines get a count.
 const MAX_CORES: usize = 32;
 
-/// All facts about a machine in groups: name, value and source. An unknown fact is `unknown` with
+/// All facts about a machine in groups: name, value and source. The source of an unknown fact is
 /// the reason. Cells are wrapped at `width`; without a width each fact is one line.
 pub fn host_table(host: &HostFacts, width: Option<u16>) -> String {
     let mut rows = Rows::default();
@@ -37,19 +37,19 @@ pub fn host_table(host: &HostFacts, width: Option<u16>) -> String {
 struct Rows(Vec<Vec<String>>);
 
 impl Rows {
-    /// Starts a group.
+    /// Adds the heading of a group.
     fn group(&mut self, name: &str) {
         self.0
             .push(vec![name.to_uppercase(), String::new(), String::new()]);
     }
 
-    /// Adds a row.
+    /// Adds a row with a value in words.
     fn text(&mut self, name: &str, value: impl Into<String>, source: &str) {
         self.0
             .push(vec![name.to_owned(), value.into(), source.to_owned()]);
     }
 
-    /// Adds a fact.
+    /// Adds a row with `fact`, in the words of `show`.
     fn fact<T>(&mut self, name: &str, fact: &Fact<T>, show: impl Fn(&T) -> String) {
         let value = fact.get().map_or_else(|| "unknown".to_owned(), show);
         self.text(name, value, &fact.source);
@@ -78,7 +78,7 @@ impl Rows {
         self.fact("counter invariant", &cpu.counter_invariant, yes_or_no);
     }
 
-    /// Published figures, a group for each core design.
+    /// Adds the published figures, in a group for each core design.
     fn documented(&mut self, figures: &[DocumentedFigure]) {
         for of_design in figures.chunk_by(|a, b| a.design == b.design) {
             self.group(&format!("documented for {}", of_design[0].design));
@@ -270,7 +270,7 @@ impl Rows {
     }
 }
 
-/// CPUs, memory and distances of a node.
+/// Text with the CPUs, the memory and the distances of a node.
 fn node_text(node: &Node) -> String {
     let members = if node.cpus.0.is_empty() {
         "no CPUs".to_owned()

@@ -6,7 +6,7 @@ use report::Report;
 use std::fmt::Write;
 use units::error::{Error, Result};
 
-/// `json`: the report as its schema defines, indented; containers without nested ones are one line.
+/// `json`: the report as its schema defines, indented. Containers without nested ones are one line.
 pub(super) struct Json;
 
 impl Renderer for Json {
@@ -43,15 +43,15 @@ pub(super) fn check(report: &Report) -> Result<()> {
     }
 }
 
-/// Error for a failure of serde.
+/// The error for a failure of serde.
 pub(super) fn cannot_write(error: serde_json::Error) -> Error {
     Error::failure(format!("cannot write report: {error}"))
 }
 
-/// `text` with `0.0` for `-0.0` and with escapes for characters that act on a terminal.
+/// `text` with `0.0` for `-0.0`, and with escapes for characters on which a terminal acts.
 ///
-/// JSON requires escapes only for characters below U+0020. The others occur in strings only, where
-/// an escape means the same character, so nothing is lost.
+/// JSON requires escapes only for characters below U+0020. The other characters occur only in
+/// strings, where an escape means the same, so nothing is lost.
 pub(super) fn inert(text: String) -> String {
     let text = unsigned_zeros(text);
     if !text.chars().any(|c| c != '\n' && is_hazard(c)) {
@@ -61,7 +61,7 @@ pub(super) fn inert(text: String) -> String {
     for c in text.chars() {
         match c {
             '\n' => out.push(c),
-            // All hazards lie in the basic plane: one escape each. Writing to a string cannot fail.
+            // Each hazard is in the basic plane: one escape. Writing to a string never fails.
             c if is_hazard(c) => {
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
             }
@@ -71,7 +71,7 @@ pub(super) fn inert(text: String) -> String {
     out
 }
 
-/// `text` with `0.0` for every number `-0.0`: both are one value.
+/// `text` with `0.0` for each number `-0.0`, which has the same value.
 fn unsigned_zeros(text: String) -> String {
     const SIGNED: &str = "-0.0";
     if !text.contains(SIGNED) {
@@ -79,7 +79,7 @@ fn unsigned_zeros(text: String) -> String {
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
-    // Outside of strings JSON is ASCII.
+    // Bytes are enough here: outside of strings, JSON is ASCII.
     while let Some(&byte) = rest.as_bytes().first() {
         let is_string = byte == b'"';
         let length = if is_string {
@@ -103,15 +103,15 @@ fn unsigned_zeros(text: String) -> String {
     out
 }
 
-/// Depth of a measured point's members (report, datasets, dataset, points, point, outcome, member).
-/// Deeper containers share a line.
+/// Depth of the members of a measured point (report, datasets, dataset, points, point, outcome,
+/// member). Containers that are deeper share a line.
 const DEEPEST: usize = 7;
 
-/// The same for shared reports, which have a line for each point: they are posted and kept.
+/// Depth for shared reports, which are posted and kept: each point is a line.
 const DEEPEST_SHARED: usize = 4;
 
-/// Lays out compact JSON for people. Containers below `deepest`, and those without nested ones, are
-/// one line, so a sample is one line. One number per line would make large reports half white space.
+/// Formats compact JSON for people. Containers below `deepest`, and containers without nested ones,
+/// are one line. A line per number would make large reports half white space.
 fn laid_out(compact: &[u8], deepest: usize) -> Vec<u8> {
     let mut layout = Layout {
         out: Vec::with_capacity(compact.len() + compact.len() / 4),
@@ -143,7 +143,7 @@ fn string_length(text: &[u8]) -> usize {
     text.len()
 }
 
-/// True if the container has neither objects nor arrays; `inside` follows its opening bracket.
+/// True if a container has no objects or arrays. `inside` is the text after its opening bracket.
 fn is_flat(mut inside: &[u8]) -> bool {
     while let Some(&byte) = inside.first() {
         match byte {
@@ -156,19 +156,19 @@ fn is_flat(mut inside: &[u8]) -> bool {
     true
 }
 
-/// State of laying out a document.
+/// State of formatting a document.
 struct Layout {
     out: Vec<u8>,
     /// Depth below which containers share a line.
     deepest: usize,
     /// Number of open containers.
     depth: usize,
-    /// Depth of the container that is laid out on one line; `None` outside of such a container.
+    /// Depth of the container that is being written on one line; `None` outside of one.
     line: Option<usize>,
 }
 
 impl Layout {
-    /// Adds a token: a string, a bracket or another byte; `after` is the rest of the document.
+    /// Adds a token: a string, a bracket or another byte. `after` is the text that follows it.
     fn token(&mut self, token: &[u8], after: &[u8]) {
         let is_empty = matches!(after.first(), Some(b'}' | b']'));
         match token[0] {
@@ -200,7 +200,7 @@ impl Layout {
         }
     }
 
-    /// Begins a new line, unless the current container is laid out on one line.
+    /// Begins a new line, unless the current container is written on one line.
     fn newline(&mut self) {
         if self.line.is_none() {
             self.out.push(b'\n');

@@ -1,11 +1,11 @@
-//! JSON Lines in the form of the journal.
+//! JSON Lines, in the same form as the journal.
 
 use super::json::{cannot_write, check, inert};
 use super::{Options, Renderer};
 use report::{JournalLine, JournalPoint, Report, unmeasured};
 use units::error::Result;
 
-/// `jsonl`: the session, then its points, then its end.
+/// `jsonl`: a line for the session, a line for each point, and a line for the end.
 pub(super) struct JsonLines;
 
 impl Renderer for JsonLines {

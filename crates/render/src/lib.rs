@@ -2,8 +2,7 @@
 //!
 //! A renderer reads datasets, not experiments, so a new experiment is shown without a change here.
 //! This crate does not measure, print, exit or read the environment. Foreign text (names, reasons,
-//! paths) reaches a terminal without control characters. A number that is not finite is never
-//! written.
+//! paths) is written without control characters. Numbers that are not finite are never written.
 
 #![forbid(unsafe_code)]
 

@@ -6,7 +6,7 @@ use report::{Health, HealthState, Report, ReportVerdict};
 use units::counted;
 use units::error::Result;
 
-/// `line`: the machine and its verdict, for the output of many machines together.
+/// `line`: machine and verdict in one line, for the output of many machines together.
 pub(super) struct Line;
 
 impl Renderer for Line {
@@ -43,7 +43,7 @@ impl Renderer for Line {
     }
 }
 
-/// State, reason and method of a health check.
+/// State of a health check, with its reason and its method, in words.
 pub(super) fn in_words(health: &Health) -> String {
     let state = health.state.words();
     let reason = clean(&health.reason);

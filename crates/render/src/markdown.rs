@@ -1,4 +1,4 @@
-//! The page as Markdown for an issue, a wiki or a chat.
+//! The report as Markdown for an issue, a wiki or a chat.
 
 use super::blocks::Labelled;
 use super::gallery::machines_in_markdown;
@@ -9,7 +9,7 @@ use super::{NamedReport, Options, Renderer};
 use report::Report;
 use units::error::Result;
 
-/// `markdown`: GitHub tables and a paragraph on the origin of the numbers.
+/// `markdown`: GitHub tables, and a paragraph about the origin of the numbers.
 pub(super) struct Markdown;
 
 impl Renderer for Markdown {
@@ -62,7 +62,7 @@ impl Renderer for Markdown {
     }
 }
 
-/// A list of labelled lines; consecutive lines with one label become a sublist.
+/// Labelled lines as a list. Consecutive lines with the same label become a sublist.
 fn list(lines: &[Labelled]) -> String {
     let mut text = String::new();
     let mut last = "";

@@ -1,4 +1,4 @@
-//! A dataset between two ends as a matrix, with a row for each source and a column for each
+//! A dataset with two ends, such as CPUs, as a matrix: a row for each source and a column for each
 //! destination.
 
 use super::blocks::Block;
@@ -8,7 +8,7 @@ use report::{Coordinate, Dataset, Measured, Point};
 use std::collections::BTreeMap;
 use units::significant;
 
-/// Pairs of axes that span a matrix; percentiles are columns of a row per size.
+/// Pairs of axes for rows and columns. Percentiles are the columns of a table with sizes as rows.
 const ENDS: [Ends; 3] = [
     ["from", "to"],
     ["cpu_node", "memory_node"],
@@ -18,7 +18,7 @@ const ENDS: [Ends; 3] = [
 /// Axes of rows and columns.
 type Ends = [&'static str; 2];
 
-/// Limit of rows on a screen; larger matrices are summarised.
+/// Largest number of rows on a screen; larger matrices are summarised.
 const MAX_ROWS: usize = 20;
 
 /// True if the dataset has the axes of a matrix and a point with both ends.
@@ -26,7 +26,7 @@ pub(super) fn applies(dataset: &Dataset) -> bool {
     axes_of(dataset).is_some()
 }
 
-/// Axes that span the matrix of a dataset; `None` if it has none.
+/// Axes for rows and columns of a dataset; `None` if it has no such pair.
 fn axes_of(dataset: &Dataset) -> Option<Ends> {
     let named = |end: &&str| dataset.axes.iter().any(|axis| axis.name == *end);
     let between = |axes: &Ends| {
@@ -39,8 +39,8 @@ fn axes_of(dataset: &Dataset) -> Option<Ends> {
         .find(|axes| axes.iter().all(named) && between(axes))
 }
 
-/// A matrix for each combination of the other coordinates, with `title` as its heading. A matrix
-/// that is too large is summarised by class of pairs, unless `verbose`.
+/// A matrix for each combination of the other coordinates, with `title` in its heading. Unless
+/// `verbose`, a matrix that is too large becomes a summary by class of pairs.
 pub(super) fn blocks(dataset: &Dataset, title: &str, verbose: bool) -> Vec<Block> {
     let Some(axes) = axes_of(dataset) else {
         return Vec::new();
@@ -90,8 +90,7 @@ pub(super) fn blocks(dataset: &Dataset, title: &str, verbose: bool) -> Vec<Block
     parts.into_iter().map(block).collect()
 }
 
-/// The dataset reduced to points that no matrix shows because they lack an end; `None` if there are
-/// none.
+/// The points of `dataset` that no matrix shows because they lack an end; `None` if there are none.
 pub(super) fn without_ends(dataset: &Dataset) -> Option<Dataset> {
     let axes = axes_of(dataset)?;
     let points: Vec<Point> = dataset
@@ -114,7 +113,7 @@ pub(super) fn is_large(dataset: &Dataset) -> bool {
     order(&dataset.points.iter().collect::<Vec<_>>(), axes).len() > MAX_ROWS
 }
 
-/// Coordinates of a point at both ends.
+/// Coordinates of a point on the two axes.
 fn ends(point: &Point, axes: Ends) -> Option<(&Coordinate, &Coordinate)> {
     Some((
         point.coordinates.get(axes[0])?,
@@ -122,7 +121,7 @@ fn ends(point: &Point, axes: Ends) -> Option<(&Coordinate, &Coordinate)> {
     ))
 }
 
-/// True if points between the same ends agree on `axis`.
+/// True if points with the same ends always have the same coordinate on `axis`.
 fn follows_from_ends(dataset: &Dataset, axes: Ends, axis: &str) -> bool {
     let mut known: BTreeMap<_, Option<&Coordinate>> = BTreeMap::new();
     let mut pairs = dataset
@@ -142,7 +141,7 @@ fn order<'a>(points: &[&'a Point], axes: Ends) -> Vec<&'a Coordinate> {
     all.filter(|end| seen.insert(*end)).collect()
 }
 
-/// A row for each source, a column for each destination.
+/// The matrix: a row for each source, and a column for each destination.
 fn matrix(dataset: &Dataset, points: &[&Point], order: &[&Coordinate], axes: Ends) -> Block {
     let (factor, unit) = table_unit(&dataset.quantity.unit);
     let by_ends: BTreeMap<_, &Point> = points
@@ -216,7 +215,7 @@ fn matrix(dataset: &Dataset, points: &[&Point], order: &[&Coordinate], axes: End
     }
 }
 
-/// A row for each class of pairs, the class with the lowest values first.
+/// The summary: a row for each class of pairs, the class with the lowest median first.
 fn summary(dataset: &Dataset, points: &[&Point], classes: &[&str]) -> Block {
     let (factor, unit) = table_unit(&dataset.quantity.unit);
     let mut groups: BTreeMap<Vec<Option<&Coordinate>>, Vec<&Point>> = BTreeMap::new();
@@ -284,7 +283,7 @@ fn measured<'a>(points: &'a [&Point]) -> impl Iterator<Item = &'a Measured> {
     points.iter().filter_map(|point| point.outcome.measured())
 }
 
-/// Median of `values`; the higher one of the two middle values.
+/// Median of `values`: the upper one of two middle values. `None` if there are none.
 fn middle(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use units::error::Result;
 
-/// `openmetrics`: gauges with the time of the session.
+/// `openmetrics`: gauges with the time at which the session ended.
 pub(super) struct OpenMetrics;
 
 impl Renderer for OpenMetrics {
@@ -44,14 +44,14 @@ impl Renderer for OpenMetrics {
     }
 }
 
-/// A space and the Unix time of an RFC 3339 time; empty if `text` is none.
+/// A space and the Unix time of the RFC 3339 time `text`; empty if `text` is no such time.
 fn timestamp(text: &str) -> String {
     OffsetDateTime::parse(text, &Rfc3339)
         .map(|t| format!(" {}", t.unix_timestamp()))
         .unwrap_or_default()
 }
 
-/// A metric family; the format requires its lines to be together.
+/// A metric family. The format requires the lines of a family to be together.
 #[derive(Default)]
 struct Family {
     unit: &'static str,
@@ -68,7 +68,7 @@ struct Families {
 }
 
 impl Families {
-    /// Program and machine of the session.
+    /// Adds the program and the machine of the session.
     fn run(&mut self, report: &Report) {
         let p = &report.provenance;
         let host = &report.provenance.host;
@@ -91,8 +91,8 @@ impl Families {
         ));
     }
 
-    /// Number of points of a dataset by status and grade. The format has no comments, so points
-    /// without a number appear as a count.
+    /// Adds the number of points of a dataset by status and grade. So points without a number
+    /// appear as a count; the format has no comments that could name them.
     fn counts(&mut self, dataset: &Dataset, place: u64) {
         let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
         for point in &dataset.points {
@@ -124,7 +124,7 @@ impl Families {
         }
     }
 
-    /// A measured point: its median, the ends of its interval, and whether it is solid.
+    /// Adds a measured point: its median, the ends of its interval, and whether it is solid.
     fn point(&mut self, dataset: &Dataset, point: &Point, measured: &Measured) {
         let (unit, factor) = unit(&dataset.quantity.unit);
         let name = format!("memgauge_{}", word(&dataset.quantity.name));
@@ -184,7 +184,7 @@ impl Families {
         let (labels, id) = at;
         let family = self.families.entry(name.clone()).or_default();
         (family.unit, family.help) = (unit, help);
-        // Two samples of a family must not have the same labels.
+        // A label with a number is added if another sample of the family has the same labels.
         let more = if family.labels.insert(labels.to_owned()) {
             String::new()
         } else {
@@ -198,7 +198,7 @@ impl Families {
         ));
     }
 
-    /// The whole document.
+    /// Text of the whole document.
     fn text(&self) -> String {
         let mut text = String::new();
         for (name, family) in &self.families {
@@ -227,7 +227,7 @@ fn unit(unit: &str) -> (&'static str, f64) {
     }
 }
 
-/// Experiment and coordinates as labels.
+/// Labels with the experiment and the coordinates of a point.
 fn labels(dataset: &Dataset, point: &Point) -> String {
     let experiment = [("experiment".to_owned(), dataset.experiment.clone())];
     let mut seen: BTreeSet<String> = ["experiment", "point"].map(str::to_owned).into();
@@ -241,7 +241,7 @@ fn labels(dataset: &Dataset, point: &Point) -> String {
     written(experiment.into_iter().chain(at))
 }
 
-/// `name="value",...`
+/// Labels in the notation of the format: `name="value",...`
 pub(super) fn written(labels: impl Iterator<Item = (String, String)>) -> String {
     labels
         .map(|(name, value)| format!("{name}=\"{}\"", escape(&value)))
@@ -249,7 +249,7 @@ pub(super) fn written(labels: impl Iterator<Item = (String, String)>) -> String 
         .join(",")
 }
 
-/// `text` as a name of letters, digits and underscores.
+/// `text` as a name of the format, which has only letters, digits and underscores.
 fn word(text: &str) -> String {
     let kept = |c: char| {
         if c.is_ascii_alphanumeric() {
@@ -266,7 +266,7 @@ fn word(text: &str) -> String {
     }
 }
 
-/// Clean text with the characters escaped that have a meaning in the format.
+/// `text`, cleaned, with escapes for the characters that have a meaning in the format.
 fn escape(text: &str) -> String {
     clean(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

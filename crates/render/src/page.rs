@@ -1,4 +1,4 @@
-//! A report for people, independent of text or Markdown.
+//! A report in parts that people read, independent of text or Markdown.
 
 use super::blocks::{Block, Labelled};
 use super::figures::{axis_title, coordinate, fixed_axes};
@@ -8,7 +8,7 @@ use report::{CacheKind, Dataset, Point, Report, RunStatus, Topology, VcpuPlaceme
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use units::{Bytes, CpuList, counted};
 
-/// A report for people.
+/// A report as people read it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Page {
     /// Machine and session.
@@ -17,7 +17,7 @@ pub(super) struct Page {
     pub(super) blocks: Vec<Block>,
     /// Labelled lines below the tables.
     pub(super) remarks: Vec<Labelled>,
-    /// Whether the first table is the memory hierarchy.
+    /// True if the first table is the memory hierarchy.
     pub(super) is_hierarchy: bool,
 }
 
@@ -46,15 +46,15 @@ pub(super) fn page(report: &Report, options: &Options) -> Page {
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) blocks: Vec<Block>,
-    /// Number of points without a row or a cell.
+    /// Number of points that have no row and no cell.
     pub(super) hidden: usize,
-    /// Whether the first table is the memory hierarchy.
+    /// True if the first table is the memory hierarchy.
     pub(super) is_hierarchy: bool,
-    /// Points with a row or a cell.
+    /// Points that have a row or a cell.
     shown: HashSet<*const Point>,
 }
 
-/// Tables of a report. For a memory hierarchy only its first table, unless `verbose`.
+/// Tables of a report. If it shows the memory hierarchy, only that table, unless `verbose`.
 pub(super) fn tables(report: &Report, options: &Options) -> Tables {
     let mut tables = Tables {
         is_hierarchy: hierarchy::applies(report),
@@ -74,7 +74,7 @@ pub(super) fn tables(report: &Report, options: &Options) -> Tables {
 }
 
 impl Tables {
-    /// Adds a table for the points of a dataset that have no row yet.
+    /// Adds the tables of a dataset, unless earlier tables show all of its points.
     fn add(&mut self, dataset: &Dataset, options: &Options) {
         let points = || dataset.points.iter().map(std::ptr::from_ref::<Point>);
         let missing = points().filter(|point| !self.shown.contains(point)).count();
@@ -107,7 +107,7 @@ impl Tables {
     }
 }
 
-/// Name of a dataset, and the coordinates that all of its points share.
+/// Name of a dataset, with the coordinates that all of its points share.
 fn title(dataset: &Dataset) -> String {
     let name = if dataset.experiment == dataset.quantity.name {
         dataset.experiment.clone()
@@ -120,21 +120,21 @@ fn title(dataset: &Dataset) -> String {
     shorten(&(name + &fixed.collect::<String>()), 200)
 }
 
-/// Machine and session, one sentence each.
+/// Machine and session in words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Heading {
-    /// Processor, CPUs, virtualisation.
+    /// Processor, CPUs, and virtualisation.
     pub(super) machine: String,
     /// Caches and memory.
     pub(super) memory: String,
-    /// Time and points.
+    /// Time of the session, and number of points.
     pub(super) session: String,
-    /// Ways in which the plan was shortened.
+    /// Sentences about shortened samples and points that were left out.
     pub(super) shortened: Vec<String>,
 }
 
 impl Heading {
-    /// The heading as lines with labels.
+    /// The heading as labelled lines.
     pub(super) fn labelled(&self) -> Vec<Labelled> {
         let mut lines = vec![
             ("Machine".to_owned(), self.machine.clone()),
@@ -149,7 +149,7 @@ impl Heading {
 
 /// The heading of a report.
 pub(super) fn heading(report: &Report, verbose: bool) -> Heading {
-    // Points that were left out are listed as missing.
+    // Points that were left out are listed as missing anyway.
     let is_told = |text: &&String| verbose || !text.starts_with("left out");
     let shortened = report.plan.shortened.iter().filter(is_told);
     Heading {
@@ -201,7 +201,7 @@ pub(super) fn machine(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// Cores on which the hypervisor ran the virtual CPUs, as the end of a phrase; empty if unknown.
+/// Placement of the virtual CPUs that was measured, as the end of a phrase; empty if unknown.
 fn placement(report: &Report) -> String {
     let measured = headline(&report.datasets)
         .flat_map(|d| &d.points)
@@ -214,7 +214,7 @@ fn placement(report: &Report) -> String {
     }
 }
 
-/// CPUs of the samples; without samples the CPUs that could have been used.
+/// CPUs on which samples were taken. Without samples, CPUs that the process may use.
 fn cpus_used(report: &Report) -> Vec<u32> {
     let measured = report
         .datasets
@@ -231,7 +231,7 @@ fn cpus_used(report: &Report) -> Vec<u32> {
     }
 }
 
-/// Caches and memory.
+/// Caches and memory, in words.
 fn memory(report: &Report) -> String {
     let host = &report.provenance.host;
     let size =
@@ -244,7 +244,7 @@ fn memory(report: &Report) -> String {
     )
 }
 
-/// Data caches by level; caches of one size are counted.
+/// Data caches by level, in words. Caches of the same size are counted.
 fn caches(topology: &Topology) -> String {
     let mut levels: BTreeMap<u32, BTreeMap<Bytes, usize>> = BTreeMap::new();
     for cache in topology
@@ -274,7 +274,7 @@ fn caches(topology: &Topology) -> String {
     levels.iter().map(level).collect::<Vec<_>>().join(", ")
 }
 
-/// Time and points of the session; with the plan if `verbose`.
+/// Time and points of the session, in words; with the plan if `verbose`.
 fn session(report: &Report, verbose: bool) -> String {
     let plan = &report.plan;
     let points = report

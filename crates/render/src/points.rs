@@ -1,4 +1,4 @@
-//! A dataset as a table: a row for each point, a column for each axis on which points differ.
+//! A dataset as a table: a row for each point, and a column for each axis on which points differ.
 
 use super::Options;
 use super::blocks::Block;
@@ -9,8 +9,8 @@ use super::grid::{Column, Grid};
 use report::{Dataset, Measured, Point};
 use units::significant;
 
-/// Table of the points of a dataset in the order of the plan. `options` may add bars for shares of
-/// limits, and all figures of the spread.
+/// Table of the points of a dataset, in the order of the plan. Depending on `options`, it has bars
+/// for shares of limits, and all figures of the spread.
 pub(super) fn block(dataset: &Dataset, options: &Options) -> Block {
     let axes = varying_axes(dataset);
     let shown = shown(dataset, options.verbose);
@@ -54,7 +54,7 @@ pub(super) fn block(dataset: &Dataset, options: &Options) -> Block {
     }
 }
 
-/// The column of an axis: names on the left, numbers on the right.
+/// Column of an axis: names are aligned left, numbers right.
 fn axis_column(dataset: &Dataset, axis: &str) -> Column {
     let names = dataset.points.iter().any(|p| p.name(axis).is_some());
     if names {
@@ -64,7 +64,7 @@ fn axis_column(dataset: &Dataset, axis: &str) -> Column {
     }
 }
 
-/// A column after the axes.
+/// A column that follows those of the axes.
 struct ShownColumn<'a> {
     column: Column,
     /// True if the column stays even if all of its cells are empty.
@@ -72,12 +72,12 @@ struct ShownColumn<'a> {
     cell: Box<dyn Fn(&Point) -> String + 'a>,
 }
 
-/// Text of a column for a measured point.
+/// Text of a column for a measured point; `None` for an empty cell.
 type OfMeasured = Box<dyn Fn(&Measured) -> Option<String>>;
 
-/// Columns after the axes; cells are empty if a column does not apply.
+/// Columns that follow those of the axes. A cell is empty if its column does not apply.
 fn shown(dataset: &Dataset, verbose: bool) -> Vec<ShownColumn<'_>> {
-    // All times of storage are in us.
+    // All times of a storage dataset are in us.
     let (factor, unit) = match table_unit(&dataset.quantity.unit) {
         (_, "ns") if has(dataset, "latency_p50") => (1e-3, "us"),
         other => other,
@@ -179,7 +179,7 @@ fn shown(dataset: &Dataset, verbose: bool) -> Vec<ShownColumn<'_>> {
     all
 }
 
-/// True if any point has this further figure.
+/// True if any point of the dataset has the further figure `figure`.
 fn has(dataset: &Dataset, figure: &str) -> bool {
     dataset
         .points
@@ -188,7 +188,7 @@ fn has(dataset: &Dataset, figure: &str) -> bool {
         .any(|m| also(m, figure).is_some())
 }
 
-/// A further figure of the point by name.
+/// The further figure `name` of a point.
 fn also(measured: &Measured, name: &str) -> Option<f64> {
     measured.also.get(name).copied()
 }

@@ -3,7 +3,7 @@
 use super::text::shorten;
 use report::Provenance;
 
-/// Facts needed to repeat the session, or to judge whether another one is comparable.
+/// Facts for repeating the session, and for judging whether another session is comparable.
 pub(super) fn provenance(provenance: &Provenance) -> String {
     let tool = &provenance.tool;
     let kernels: Vec<String> = provenance
@@ -34,7 +34,7 @@ pub(super) fn provenance(provenance: &Provenance) -> String {
     )
 }
 
-/// Arguments as a command line for a shell, quoted if necessary.
+/// `arguments` as a command line for a shell, quoted where necessary.
 pub(super) fn command_line(arguments: &[String]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=.,/:+@%".contains(c);
     let quote = |a: &String| match !a.is_empty() && a.chars().all(plain) {

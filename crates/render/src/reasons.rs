@@ -7,21 +7,21 @@ use report::{Cause, Dataset, Outcome, Point, Report, VerdictGrade};
 use std::collections::{BTreeSet, HashMap};
 use units::counted;
 
-/// Limit of reasons for missing numbers on a screen.
+/// Largest number of reasons for missing numbers on a screen.
 const MAX_MISSING: usize = 3;
 
-/// Longest text of a reason on a screen, in characters. memgauge's own texts are shorter.
+/// Longest reason on a screen, in characters. memgauge's own texts are shorter.
 const LONGEST_ON_SCREEN: usize = 300;
 
-/// Longest text of a reason in full, in characters.
+/// Longest reason in the full list, in characters.
 const LONGEST: usize = 1000;
 
 /// A reason with its points.
 struct Reason<'a> {
-    /// Status of the points, or their grade.
+    /// Status of the points if they have no number, otherwise their grade.
     kind: &'static str,
     text: &'a str,
-    /// Cause of a doubt; `None` for a missing number.
+    /// Cause of the doubt; `None` for a missing number.
     cause: Option<Cause>,
     /// Advice; empty if none is known.
     advice: &'a str,
@@ -62,17 +62,17 @@ pub(super) fn missing_in_full(report: &Report) -> Vec<Labelled> {
     in_full(collect(report.datasets.iter(), missing_reason))
 }
 
-/// Reasons for doubt with all of their points and with advice: one line per cause, rejected points
-/// first.
+/// Reasons for doubt with all of their points and with advice. Each cause has one line; causes of
+/// rejected points come first.
 pub(super) fn doubts_in_full(report: &Report) -> Vec<Labelled> {
-    // Percentiles repeat the doubts of their points.
+    // Datasets of percentiles are left out, because they repeat the doubts of their points.
     let own = |dataset: &&Dataset| !dataset.axes.iter().any(|axis| axis.name == "percentile");
     let mut doubts = collect(report.datasets.iter().filter(own), doubts);
     doubts.sort_by_key(|reason| (reason.kind != VerdictGrade::Rejected.word(), reason.cause));
     in_full(doubts)
 }
 
-/// Reason for a missing number.
+/// Reason why the point has no number; empty if it has one.
 fn missing_reason(outcome: &Outcome) -> Vec<PointReason<'_>> {
     let one = |text| PointReason {
         kind: outcome.status(),
@@ -83,7 +83,7 @@ fn missing_reason(outcome: &Outcome) -> Vec<PointReason<'_>> {
     outcome.reason().map(one).into_iter().collect()
 }
 
-/// Reasons for the doubt about a number.
+/// Reasons why a number is not solid; empty if it is solid.
 fn doubts(outcome: &Outcome) -> Vec<PointReason<'_>> {
     let verdict = outcome.measured().map(|m| &m.verdict);
     let Some(verdict) = verdict.filter(|v| v.grade != VerdictGrade::Solid) else {
@@ -109,7 +109,7 @@ fn doubts(outcome: &Outcome) -> Vec<PointReason<'_>> {
         .collect()
 }
 
-/// Every reason once with its points, in order of appearance.
+/// Every reason once, with its points, in the order of appearance.
 fn collect<'a>(
     datasets: impl Iterator<Item = &'a Dataset>,
     reasons: impl Fn(&'a Outcome) -> Vec<PointReason<'a>>,
@@ -137,7 +137,7 @@ fn collect<'a>(
     all
 }
 
-/// One line for each cause, or reason without a cause, and a line of advice if there is any.
+/// One line for each cause, or for each reason without a cause. Advice is a line of its own.
 fn in_full(reasons: Vec<Reason>) -> Vec<Labelled> {
     let mut lines = Vec::new();
     let is_same =
@@ -162,7 +162,7 @@ fn capitalised(word: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// Axes on which points differ, without those that follow from the operation, such as the kernel.
+/// Axes on which points differ, without those that follow from the operation, as the kernel does.
 fn telling_axes(dataset: &Dataset) -> Vec<&str> {
     let pairs = |axis: &str| -> BTreeSet<_> {
         dataset
@@ -199,7 +199,7 @@ fn label(dataset: &Dataset, point: &Point, varying: &[&str]) -> String {
             continue;
         };
         match *axis {
-            // The number of threads implies the number of cores.
+            // The number of cores follows from that of threads.
             "level" | "size_bytes" | "operation" | "cores" => {}
             "threads" => parts.push(format!("x{c}")),
             "per_cpu" => parts.push(format!("({c} per cpu)")),

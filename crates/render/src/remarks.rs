@@ -1,4 +1,4 @@
-//! Lines below the tables: missing points, trust, findings, and the place of the report.
+//! Lines below the tables: missing points, trust, findings, and where the report is saved.
 
 use super::Options;
 use super::blocks::Labelled;
@@ -8,7 +8,7 @@ use report::{Finding, Report};
 use units::counted;
 use verdict::{Worth, finding_kind};
 
-/// Limits of findings, and of their lines, on the screen of a whole hierarchy.
+/// Largest numbers of findings, and of their lines, below the table of a whole hierarchy.
 const MAX_FINDINGS: usize = 5;
 const MAX_FINDING_LINES: usize = 6;
 
@@ -19,8 +19,8 @@ const LONGEST: usize = 400;
 const LABEL_WIDTH: u16 = 10;
 
 /// Lines for a screen. `hidden` is the number of points without a row in the tables. If
-/// `extra_rows` is a number, the table shows the whole hierarchy with that many rows beyond its
-/// levels. Only the most valuable findings are shown then, since the table is most of the answer.
+/// `extra_rows` is a number, the tables are that of the hierarchy, with this many rows of variants.
+/// Only the most valuable findings are shown then, because the table is most of the answer.
 pub(super) fn brief(
     report: &Report,
     options: &Options,
@@ -43,7 +43,7 @@ pub(super) fn brief(
     lines
 }
 
-/// All lines in full.
+/// All lines, without the limits of a screen.
 pub(super) fn full(report: &Report, options: &Options) -> Vec<Labelled> {
     let mut lines = reasons::missing_in_full(report);
     lines.extend(health(report));
@@ -54,20 +54,20 @@ pub(super) fn full(report: &Report, options: &Options) -> Vec<Labelled> {
     lines
 }
 
-/// State of the machine, if the report has it.
+/// Line about a health check; `None` if the report has none.
 fn health(report: &Report) -> Option<Labelled> {
     let health = report.health.as_ref()?;
     Some(("Health".to_owned(), line::in_words(health)))
 }
 
-/// Findings in order of worth, then of appearance.
+/// Findings, the most valuable first; equally valuable ones in order of appearance.
 fn by_worth(report: &Report) -> Vec<&Finding> {
     let mut findings: Vec<&Finding> = report.findings.iter().collect();
     findings.sort_by_key(|f| finding_kind(&f.kind).map_or(Worth::Circumstance, |kind| kind.worth));
     findings
 }
 
-/// Number of `findings`, from the first on, that fit into `most` lines of this width; at least one.
+/// Number of findings from the first on that fit into `most` lines of `width`, and at least one.
 fn that_fit(findings: &[&Finding], width: Option<u16>, most: usize) -> usize {
     let columns = width.map_or(usize::MAX, |width| {
         usize::from(width.saturating_sub(LABEL_WIDTH).max(1))
@@ -85,7 +85,7 @@ fn finding(finding: &Finding) -> Labelled {
     ("Findings".to_owned(), sentence(finding))
 }
 
-/// Text of a finding, with its grade if it is doubtful.
+/// Text of a finding; a doubtful one has its grade.
 fn sentence(finding: &Finding) -> String {
     let text = shorten(&finding.text, LONGEST);
     match finding.trust().filter(|_| finding.is_doubtful()) {
@@ -94,7 +94,7 @@ fn sentence(finding: &Finding) -> String {
     }
 }
 
-/// Place of the report, with the commands that use it.
+/// Line with the name of the saved report, and commands that use it; `None` if it is not saved.
 fn saved(options: &Options) -> Option<Labelled> {
     let saved = options.saved_to.as_ref()?;
     let name = clean(&saved.name);
@@ -108,7 +108,7 @@ fn saved(options: &Options) -> Option<Labelled> {
     Some(("Saved".to_owned(), text))
 }
 
-/// Line with counts of what only `--verbose` shows; `None` if there is nothing.
+/// Line that counts the items that only `--verbose` shows; `None` if there are none.
 fn more(report: &Report, findings: usize, points: usize) -> Option<Labelled> {
     let mut things = Vec::new();
     if findings > 0 {

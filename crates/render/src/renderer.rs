@@ -10,14 +10,14 @@ pub trait Renderer: Sync {
     /// Name for `--format`.
     fn name(&self) -> &'static str;
 
-    /// File name extensions of the format, without the dot; none if they belong to another format.
+    /// File name extensions without the dot. Empty if the extensions belong to another format.
     fn extensions(&self) -> &'static [&'static str];
 
-    /// One line for `--help`.
+    /// Description of the format, one line for `--help`.
     fn help(&self) -> &'static str;
 
-    /// Options that change the output, without dashes: some of `verbose`, `scores`, `chart`,
-    /// `title`, `theme`.
+    /// Names of options that change the output, without dashes: some of `verbose`, `scores`,
+    /// `chart`, `title`, `theme`.
     fn options(&self) -> &'static [&'static str] {
         &[]
     }
@@ -27,11 +27,11 @@ pub trait Renderer: Sync {
         true
     }
 
-    /// Renders several reports in one picture or page; called through [`Renderer::render_all`],
-    /// with finite values only.
+    /// Renders several reports in one picture or page. [`Renderer::render_all`] calls it with
+    /// finite values only.
     ///
     /// # Errors
-    /// The format shows one report only, or cannot express the report.
+    /// The format shows one report only, or cannot express a report.
     fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
         match reports {
             [one] => self.render_finite(&one.report, options),
@@ -44,21 +44,21 @@ pub trait Renderer: Sync {
         }
     }
 
-    /// Renders a report with finite values only; called through [`Renderer::render`].
+    /// Renders a report. [`Renderer::render`] calls it with finite values only.
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>>;
 
-    /// Notes on a report with finite values only; called through [`Renderer::notes`].
+    /// Notes on a report. [`Renderer::notes`] calls it with finite values only.
     fn notes_finite(&self, _report: &Report, _options: &Options) -> Result<String> {
         Ok(String::new())
     }
 
-    /// True if the report has nothing that the format shows; called through
-    /// [`Renderer::shows_nothing`].
+    /// True if the report has nothing that the format shows. [`Renderer::shows_nothing`] calls it
+    /// with finite values only.
     fn is_empty(&self, _report: &Report, _options: &Options) -> bool {
         false
     }
 
-    /// Renders a report, ending in a newline.
+    /// Renders a report, with a newline at the end.
     ///
     /// # Errors
     /// The format cannot express the report.
@@ -66,23 +66,22 @@ pub trait Renderer: Sync {
         self.render_finite(&finite::finite(report), options)
     }
 
-    /// Renders one or several reports, as [`Renderer::render`].
+    /// Renders one or several reports, with the same errors as [`Renderer::render`].
     fn render_all(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
         self.render_several(&finite::all(reports), options)
     }
 
-    /// Description of the output for reports, in words; empty if obvious.
+    /// Description of the output for `reports`, in words; empty if it is obvious.
     fn contents(&self, _reports: &[NamedReport], _options: &Options) -> Result<String> {
         Ok(String::new())
     }
 
-    /// Text for stderr that accompanies the output: empty, or whole lines.
+    /// Text for standard error that accompanies the output: empty, or whole lines.
     fn notes(&self, report: &Report, options: &Options) -> Result<String> {
         self.notes_finite(&finite::finite(report), options)
     }
 
-    /// True if the report has nothing that the format shows, so that the output is a heading at
-    /// most.
+    /// True if the report has nothing that the format shows. The output is then a heading at most.
     fn shows_nothing(&self, report: &Report, options: &Options) -> bool {
         self.is_empty(&finite::finite(report), options)
     }

@@ -2,43 +2,43 @@
 
 use report::Report;
 
-/// Default width of charts in characters: fits the terminals from which people paste.
+/// Default width of charts in characters, which fits the terminals from which people copy text.
 pub const DEFAULT_WIDTH: u16 = 100;
 
 /// Options of rendering; a renderer ignores options that it does not use.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Columns of the terminal. If `None`, each row of a table is one line and charts take
-    /// [`DEFAULT_WIDTH`].
+    /// Columns of the terminal. If `None`, each row of a table is one line, and charts are
+    /// [`DEFAULT_WIDTH`] wide.
     pub width: Option<u16>,
-    /// True if `notes` include scores for the whole session, in formats that have them.
+    /// True if `notes` should include scores of the session, in formats that have scores.
     pub scores: bool,
-    /// The saved report; `None` if it was not saved.
+    /// Place of the saved report; `None` if it was not saved.
     pub saved_to: Option<SavedReport>,
-    /// True to show everything that does not fit on a screen: every reason in full, every dataset.
+    /// True to show what does not fit on a screen: every reason in full, and every dataset.
     pub verbose: bool,
     /// Experiments whose charts are drawn. If empty, pictures draw all charts and text draws none.
     pub charts: Vec<String>,
-    /// Title of pictures and pages.
+    /// Title of pictures and pages; `None` for their subject.
     pub title: Option<String>,
-    /// True for pictures that are light on dark.
+    /// True for pictures with light colours on a dark background.
     pub dark: bool,
-    /// True if text may have a terminal's colours.
+    /// True if text may have colours, as escape codes of a terminal.
     pub color: bool,
     /// True if tables for people may have bars and sparklines, which not every terminal can show.
     pub bars: bool,
 }
 
-/// Place of a saved report.
+/// Place where a report is saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedReport {
-    /// Name as it can be typed after `memgauge report`.
+    /// Name that a user can type after `memgauge report`.
     pub name: String,
-    /// True if memgauge can read it.
+    /// True if `memgauge report` can read the file.
     pub is_readable: bool,
 }
 
-/// A report with its name among others.
+/// A report, with a name that distinguishes it from others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedReport {
     /// Name of the report.

@@ -5,15 +5,15 @@ use std::ops::Deref;
 use std::path::Path;
 use units::error::Result;
 
-/// A format. `F` is the type of the function that renders.
+/// A format of a result. `F` is the type of the function that renders the result.
 pub struct ResultFormat<F: 'static> {
     /// Name for `--format`.
     pub name: &'static str,
     /// File name extension of the format, without the dot.
     pub extension: &'static str,
-    /// One line for `--format help`.
+    /// Description of the format, one line for `--format help`.
     pub help: &'static str,
-    /// True if `--verbose` shows more.
+    /// True if the format shows more with `--verbose`.
     pub verbose: bool,
     pub(super) render: F,
 }
@@ -24,10 +24,10 @@ impl<F> std::fmt::Debug for ResultFormat<F> {
     }
 }
 
-/// All formats of one kind of result, the default one first.
+/// All formats of a kind of result, the default one first.
 #[derive(Debug)]
 pub struct ResultFormats<F: 'static> {
-    /// Results in the plural, for error messages.
+    /// Plural of the kind of result, for error messages.
     pub(super) results: &'static str,
     pub(super) rows: &'static [ResultFormat<F>],
 }
@@ -41,10 +41,10 @@ impl<F> Deref for ResultFormats<F> {
 }
 
 impl<F> ResultFormats<F> {
-    /// Finds the format called `name`, in upper or lower case.
+    /// The format called `name`, in upper or lower case.
     ///
     /// # Errors
-    /// No format has this name; similar ones are suggested.
+    /// No format has this name. The message suggests similar names.
     pub fn named(&self, name: &str) -> Result<&'static ResultFormat<F>> {
         let wanted = name.trim().to_ascii_lowercase();
         let known: Vec<&str> = self.rows.iter().map(|f| f.name).collect();
@@ -52,8 +52,8 @@ impl<F> ResultFormats<F> {
         found.ok_or_else(|| unknown(&format!("unknown format of {}", self.results), name, &known))
     }
 
-    /// Finds the format for the result: by the extension of `path`, else `chosen`, else the default
-    /// one. Without a path the result goes to standard output.
+    /// Format of a result: that of the extension of `path`, otherwise `chosen`, otherwise the
+    /// default one. Without a path the result goes to standard output.
     ///
     /// # Errors
     /// No format has the extension, and none was chosen.
@@ -80,7 +80,7 @@ impl<F> ResultFormats<F> {
         })
     }
 
-    /// True if `--verbose` shows more of a result in the file `output` or in the format `format`.
+    /// True if `--verbose` shows more of a result in the file `output`, or in the format `format`.
     pub fn has_verbose(&self, output: Option<&Path>, format: Option<&str>) -> bool {
         let chosen = format.and_then(|name| self.named(name).ok());
         self.for_output(output, chosen)

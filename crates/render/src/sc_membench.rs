@@ -1,7 +1,7 @@
-//! sc-membench's CSV, for users who collect files of that tool.
+//! CSV in the form of sc-membench, for users who collect files of that tool.
 //!
-//! `report::sc_membench_form` decides which points have rows, by its conventions. Notes list the
-//! points without a row.
+//! `report::sc_membench_form` decides which points have rows, according to the rules of
+//! sc-membench. Notes list the points without a row.
 
 use super::comparison::{HiddenPoint, reasons};
 use super::sc_scores::{MIB, scores};
@@ -12,7 +12,7 @@ use report::{
 use units::error::Result;
 use units::{counted, fixed};
 
-/// `sc-membench`: drop-in CSV.
+/// `sc-membench`: CSV that can replace files of sc-membench.
 pub(super) struct ScMembench;
 
 impl Renderer for ScMembench {
@@ -55,7 +55,7 @@ impl Renderer for ScMembench {
     }
 }
 
-/// Requested rows: with `verbose` one for each number of threads.
+/// Rows of the file; with `verbose`, rows for each number of threads.
 fn form(report: &Report, options: &Options) -> ScMembenchForm {
     sc_membench_form(
         report,
@@ -67,7 +67,7 @@ fn form(report: &Report, options: &Options) -> ScMembenchForm {
     )
 }
 
-/// Notes on facts that the file cannot express: whole lines.
+/// Notes about facts that the file cannot express, in whole lines.
 fn told(form: &ScMembenchForm, verbose: bool) -> String {
     let mut text = String::new();
     if form.rows.is_empty() {
@@ -91,7 +91,7 @@ fn told(form: &ScMembenchForm, verbose: bool) -> String {
     text
 }
 
-/// A row in sc-membench's format, with its numbers of decimals.
+/// A row in the format of sc-membench, with the same numbers of decimals.
 fn line(row: &ScMembenchRow) -> String {
     let ScMembenchRow {
         operation,

@@ -1,4 +1,4 @@
-//! sc-membench's summary by its formulas: peaks, weighted averages, three scores, and warnings
+//! Summary with the formulas of sc-membench: peaks, weighted averages, three scores, and warnings
 //! about them.
 
 use report::{
@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use units::{Bytes, counted, fixed};
 
-/// sc-membench's megabyte, in bytes.
+/// Bytes of the megabyte that sc-membench uses.
 pub(super) const MIB: f64 = 1_048_576.0;
 
-/// Least number of sizes in sc-membench's default sweep on a machine with three levels of cache.
+/// Least number of sizes in the default sweep of sc-membench, if there are three levels of cache.
 const SIZES_OF_A_SWEEP: usize = 4;
 
-/// Text with the scores for stderr: whole lines.
+/// Text with the scores for standard error, in whole lines.
 pub(super) fn scores(report: &Report, rows: &[ScMembenchRow]) -> String {
     let threads = rows
         .iter()
@@ -69,7 +69,7 @@ pub(super) fn scores(report: &Report, rows: &[ScMembenchRow]) -> String {
     out
 }
 
-/// Highest bandwidth in MiB/s, and the mean weighted by the logarithm of the size in KiB.
+/// Highest bandwidth in MiB/s, and the mean of all, weighted by the logarithm of the size in KiB.
 fn peak_and_average<'a>(rows: impl Iterator<Item = &'a ScMembenchRow>) -> Option<(f64, f64)> {
     let mut peak = None::<f64>;
     let mut sum = 0.0;
@@ -85,7 +85,7 @@ fn peak_and_average<'a>(rows: impl Iterator<Item = &'a ScMembenchRow>) -> Option
     Some((peak, if weights > 0.0 { sum / weights } else { peak }))
 }
 
-/// Level that sc-membench assigns to a chain of this size.
+/// Name of the level that sc-membench assigns to a chain of `size` bytes.
 fn place(size: u64) -> &'static str {
     match size {
         s if s >= 64 << 20 => "RAM",
@@ -94,7 +94,7 @@ fn place(size: u64) -> &'static str {
     }
 }
 
-/// The scores for which there are enough rows.
+/// Text with each of the three scores for which there are enough rows.
 fn three_scores(mean_peak: Option<f64>, latency_ns: Option<f64>) -> String {
     let bandwidth = mean_peak.map(|mean| mean / 1000.0);
     let latency = latency_ns.filter(|ns| *ns > 0.0).map(|ns| 1000.0 / ns);
@@ -121,7 +121,7 @@ fn three_scores(mean_peak: Option<f64>, latency_ns: Option<f64>) -> String {
     out
 }
 
-/// Reasons why the scores may not be comparable: sc-membench's own conditions, then memgauge's.
+/// Reasons why the scores may not be comparable: conditions of sc-membench, then of memgauge.
 fn warnings(report: &Report, rows: &[ScMembenchRow], threads: Option<u64>) -> Vec<String> {
     let mut warnings = Vec::new();
     let allowed = report.provenance.host.topology.allowed().len();

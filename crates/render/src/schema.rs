@@ -1,10 +1,10 @@
-//! The published schema of a report, made from the types that write it.
+//! The published schema of a report, which follows from the Rust types of reports.
 //!
-//! The program contains the published file. A test makes the schema from the types and compares
-//! both, so the program needs no schema generator. Renew the file with `cargo test --lib
-//! renew_schema -- --ignored`.
+//! The program contains the published file, so it needs no schema generator. A test makes the
+//! schema from the types and compares it with the file. `cargo test --lib renew_schema --
+//! --ignored` renews the file.
 
-/// JSON Schema (draft 2020-12) of a report of this version: indented, newline at the end.
+/// JSON Schema (draft 2020-12) of a report of this version, indented, with a newline at the end.
 pub fn schema() -> &'static str {
     include_str!("../../../docs/report.schema.json")
 }

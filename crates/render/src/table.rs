@@ -1,4 +1,4 @@
-//! One screen for a person at a terminal.
+//! Text that fits on one screen, for a person at a terminal.
 
 use super::blocks::Labelled;
 use super::grid::{Column, Grid};
@@ -19,7 +19,7 @@ const LABELS: [&str; 7] = [
     "More ",
 ];
 
-/// Fewest spaces between the machine and the session.
+/// Least number of spaces between the machine and the session, if both are on one line.
 const NARROWEST_GAP: usize = 4;
 
 /// Least width of a chart, in characters.
@@ -100,8 +100,8 @@ impl Renderer for Table {
     }
 }
 
-/// `text` with bold labels at the start of lines and coloured grades at their ends. Only the
-/// program writes there: foreign text stands in between.
+/// `text` with bold labels at the start of lines and coloured grades at their ends. Foreign text
+/// never stands there, only text of the program.
 fn coloured(text: &str) -> String {
     const GRADES: [(&str, &str); 3] = [("solid", "32"), ("doubtful", "33"), ("rejected", "31")];
     let one = |line: &str| {
@@ -120,7 +120,7 @@ fn coloured(text: &str) -> String {
     text.lines().map(one).collect()
 }
 
-/// Charts in characters, with the origin of their numbers.
+/// Charts made of characters, with the origin of their numbers.
 fn drawn(reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
     let all = chart::charts(reports);
     let width = options.width.unwrap_or(DEFAULT_WIDTH).max(NARROWEST);
@@ -150,7 +150,7 @@ fn drawn(reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
         .into_bytes())
 }
 
-/// The machine, with the session on the right if both fit on a line.
+/// Line with the machine, and with the session on its right if both fit.
 fn heading(heading: &Heading, width: Option<u16>) -> String {
     let length = |text: &str| text.chars().count();
     let gap = width.map(|width| {
@@ -174,7 +174,7 @@ fn heading(heading: &Heading, width: Option<u16>) -> String {
     text
 }
 
-/// Labelled lines; a label equal to the one above is not repeated.
+/// Labelled lines as text. A label that equals the one above it is not repeated.
 fn labelled(lines: Vec<Labelled>, width: Option<u16>) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut last = String::new();
@@ -196,7 +196,7 @@ fn labelled(lines: Vec<Labelled>, width: Option<u16>) -> String {
     .to_text(width)
 }
 
-/// A wrapped paragraph.
+/// `text` as a paragraph, wrapped at `width`.
 fn prose(text: &str, width: Option<u16>) -> String {
     if text.is_empty() {
         return String::new();

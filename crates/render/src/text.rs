@@ -1,9 +1,9 @@
-//! Foreign text, made safe to show.
+//! Makes foreign text safe to print.
 
 use std::borrow::Cow;
 
-/// `text` on one line without anything that moves a cursor, changes a colour or the direction of
-/// writing.
+/// `text` on one line, without characters that move a cursor, change a colour, or change the
+/// direction of writing.
 ///
 /// Line breaks and tabs become spaces. Other control and direction characters are written as
 /// escapes such as `\u{1b}`.
@@ -11,7 +11,7 @@ pub(super) fn clean(text: &str) -> String {
     cleaned(text).into_owned()
 }
 
-/// Like [`clean`], without a copy of text that is clean already.
+/// Like [`clean`], but text that is clean already is not copied.
 pub(super) fn cleaned(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
         return Cow::Borrowed(text);
@@ -27,13 +27,13 @@ pub(super) fn cleaned(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// True if a terminal may act on `c` instead of showing it.
+/// True if a terminal could act on `c` instead of showing it.
 pub(super) fn is_hazard(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// `text` cleaned and cut to at most `most` characters; the last one is `…` if text was cut off.
+/// `text`, cleaned and cut to at most `most` characters. If text was cut off, the last one is `…`.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     let text = clean(text);
     if text.chars().count() <= most {

@@ -1,5 +1,5 @@
-//! The verdict on a whole report: one line for a screen, one in full, and a command that would give
-//! better numbers.
+//! The verdict on a whole report: a line for a screen, a line in full, and a command that would
+//! give better numbers.
 
 use super::blocks::Labelled;
 use super::hierarchy;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use units::counted;
 use verdict::because;
 
-/// Verdict with its main cause, and the command that helps; empty if no point was measured.
+/// Lines with the verdict, its main cause, and a command that helps; empty without measured points.
 pub(super) fn brief(report: &Report) -> Vec<Labelled> {
     let Some(text) = summary(&report.verdict) else {
         return Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn brief(report: &Report) -> Vec<Labelled> {
     lines
 }
 
-/// Remark on numbers that count and have no cell in the table above; empty if it is not needed.
+/// Remark about numbers of the verdict that the table above does not have; empty if not needed.
 fn not_above(report: &Report) -> String {
     let counts = report.verdict.points.values().copied();
     let all = counts.fold(0, u64::saturating_add);
@@ -46,7 +46,7 @@ fn not_above(report: &Report) -> String {
     }
 }
 
-/// Whether the point was measured and its number is not solid.
+/// True if the point has a number that is not solid.
 fn is_weak(point: &&Point) -> bool {
     let measured = point.outcome.measured();
     measured.is_some_and(|m| m.verdict.grade != VerdictGrade::Solid)
@@ -70,7 +70,7 @@ pub(super) fn summary(verdict: &ReportVerdict) -> Option<String> {
     (all > 0).then_some(text)
 }
 
-/// Cause of most doubts as the end of a sentence; empty if there is none.
+/// Cause of most doubts, as the end of a sentence; empty if there are no doubts.
 fn mainly(verdict: &ReportVerdict) -> String {
     let main = verdict.causes.first();
     main.map_or_else(String::new, |main| {
@@ -78,7 +78,7 @@ fn mainly(verdict: &ReportVerdict) -> String {
     })
 }
 
-/// Verdict with counts of points by grade and by experiment; `None` if no point was measured.
+/// Verdict with counts of points by grade and experiment; `None` if no point was measured.
 pub(super) fn full(report: &Report) -> Option<Labelled> {
     let counts = &report.verdict.points;
     let all = counts.values().copied().fold(0, u64::saturating_add);
@@ -106,10 +106,10 @@ pub(super) fn full(report: &Report) -> Option<Labelled> {
     (all > 0).then(|| ("Trust".to_owned(), text))
 }
 
-/// Advice for the main cause, and one command with all options that help.
+/// Advice for the main cause, and one command that has all options that help.
 fn improvement(report: &Report) -> Vec<String> {
     let causes = &report.verdict.causes;
-    // Options of a storage session are the user's whole request: there is no default to change.
+    // A storage session has no defaults to change: its options are the user's whole request.
     let is_storage = report.plan.profile == "io";
     let is_helped = |c: &CauseCount| !c.cause.options().is_empty() && !is_storage;
     let advice = causes
@@ -137,8 +137,8 @@ fn improvement(report: &Report) -> Vec<String> {
     }
 }
 
-/// `arguments` without `options` and their values, and without a session to continue: a complete
-/// session is not continued.
+/// `arguments` without `options`, without their values, and without `--resume`: the session is
+/// complete and cannot be continued.
 fn without(arguments: &[String], options: &BTreeMap<&str, String>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut arguments = arguments.iter();

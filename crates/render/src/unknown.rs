@@ -1,9 +1,9 @@
-//! The error for an unknown word.
+//! The error for a word that is not among the known ones.
 
 use super::text;
 use units::error::Error;
 
-/// Error for a word that is not in `known`, with the most similar entries.
+/// Error for `given`, which is not in `known`. It suggests the most similar words.
 pub(crate) fn unknown(what: &str, given: &str, known: &[&str]) -> Error {
     let lower = given.to_ascii_lowercase();
     let mut near: Vec<(f64, &str)> = known

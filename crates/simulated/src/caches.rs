@@ -6,11 +6,11 @@ use engine::{ChainShape, ChaseWork};
 use report::Cache;
 use stats::fewer_than;
 
-/// Ways of a cache whose sets are filled at random.
+/// Ways of each set, in caches whose sets are filled at random.
 const WAYS: u32 = 16;
 
 impl CacheCost {
-    /// The other CPUs that really use `cache`, which `cpu` uses.
+    /// CPUs other than `cpu` that really use `cache`, according to the model.
     fn sharing<'a>(&'a self, cache: &'a Cache, cpu: u32) -> impl Iterator<Item = &'a u32> {
         let group = self
             .shared
@@ -25,9 +25,9 @@ impl CacheCost {
 }
 
 impl CostModel {
-    /// Mean latency of `work` in `caches`, nearest first, in ns, without TLB misses. It depends on
-    /// where the lines lie and on what is prefetched. Other threads have the working sets `sets`,
-    /// this one's among them, and make memory `factor` times as slow.
+    /// Mean latency in ns of a load of `work` in `caches`, nearest first, without TLB misses. It
+    /// includes the effects of prefetching. `sets` has the working sets of all threads, this one
+    /// included. Traffic makes memory `factor` times as slow.
     pub(super) fn load(
         &self,
         caches: &[&Cache],
@@ -37,7 +37,7 @@ impl CostModel {
         let first = self.levels.first().map_or(0.0, |level| level.latency.0);
         let load = self.any_load(caches, work, (sets, factor));
         match work.shape {
-            // Prefetchers are ahead of the walk: the eight loads in flight share a miss.
+            // Prefetchers run ahead of the chain: eight loads in flight share one miss.
             ChainShape::Sequential if work.stride <= self.caches.followed => {
                 (load / 8.0).max(first)
             }
@@ -57,8 +57,8 @@ impl CostModel {
         }
     }
 
-    /// Mean latency without prefetching. With partial hits, every cache holds as much of the
-    /// working set as it can; otherwise all of it or nothing.
+    /// Mean latency without prefetching. With `partial_hits`, every cache holds as much of the
+    /// working set as it can. Otherwise it holds all of it or nothing.
     fn any_load(&self, caches: &[&Cache], work: &ChaseWork, (sets, factor): (&Sets, f64)) -> f64 {
         let memory = self.levels.last().map_or(0.0, |level| level.latency.0) * factor;
         let mut held = 0.0;
@@ -86,8 +86,8 @@ impl CostModel {
         mean + (1.0 - held) * memory
     }
 
-    /// Share of hits of a cache, by the size of the working set, the cache's own size, and the room
-    /// that others take in it.
+    /// Share of the loads of `work` that hit `cache`. `holds` is the size up to which the cache has
+    /// hits, `size` its own size, and `others` the room that other threads take.
     fn share(
         &self,
         (holds, size, others): (u64, u64, u64),
@@ -131,7 +131,7 @@ impl CostModel {
         fits(ways, work.nodes().div_ceil(used))
     }
 
-    /// Number of lines that a pass touches.
+    /// Number of different lines that one pass over the chain touches.
     fn lines(&self, work: &ChaseWork) -> u64 {
         let line = self.caches.line.0.max(1);
         match work.shape {
@@ -142,7 +142,7 @@ impl CostModel {
     }
 }
 
-/// The greatest common divisor.
+/// Greatest common divisor of `a` and `b`.
 fn common(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common(b, a % b) }
 }

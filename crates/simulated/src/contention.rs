@@ -8,18 +8,18 @@ use std::collections::BTreeMap;
 use units::Bytes;
 
 impl LoadCost {
-    /// Latency of a load relative to idle, if the share `used` of the bandwidth is in use.
+    /// Latency of a load, relative to idle memory, if the share `used` of the bandwidth is in use.
     pub fn factor(&self, used: f64) -> f64 {
         let u = used.clamp(0.0, self.fullest);
         1.0 + self.queue * u / (1.0 - u)
     }
 }
 
-/// Working sets of threads by CPU.
+/// Working set of the thread on each CPU.
 pub type Sets = BTreeMap<u32, Bytes>;
 
-/// The level that serves each thread of `sets`: the nearest cache that holds the working sets of
-/// all threads that share it, or `memory`.
+/// Level that serves each thread of `sets`: the nearest cache with room for the working sets of all
+/// threads that share it. Without one, `memory`.
 pub fn levels(topology: &Topology, sets: &Sets, memory: usize) -> BTreeMap<u32, usize> {
     let mut levels: BTreeMap<u32, usize> = sets.keys().map(|&cpu| (cpu, memory)).collect();
     for cache in topology
@@ -49,20 +49,20 @@ pub fn levels(topology: &Topology, sets: &Sets, memory: usize) -> BTreeMap<u32, 
     levels
 }
 
-/// Bytes per second of the streaming threads of a work.
+/// Traffic of the streaming threads of a work, in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TrafficRates {
-    /// Payload of the background traffic of the probe.
+    /// Payload of the background traffic.
     pub payload: f64,
-    /// Traffic on the bus, with write-allocate.
+    /// Bytes of the background traffic on the bus, with those of write-allocate.
     pub bus: f64,
-    /// Payload of the probe, if it streams.
+    /// Payload of the probe, if it streams; otherwise 0.
     pub probe: f64,
-    /// Share of the memory's bandwidth in use.
+    /// Share of the memory bandwidth that is in use.
     pub used: f64,
 }
 
-/// Bytes per second of the threads of `work` with their pauses, when all of them share the memory.
+/// Traffic of the threads of `work`, with their pauses. Threads in memory share its bandwidth.
 pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> TrafficRates {
     let memory = model.levels.len() - 1;
     let levels = levels(topology, &sets(work), memory);
@@ -94,8 +94,8 @@ pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> Traff
     moved
 }
 
-/// Bytes per second of one thread alone: bursts, each with its pause. A store is half as fast as a
-/// load, and an ordinary store to memory half as fast again.
+/// Bytes per second of a thread that is alone: bursts, each followed by its pause. A store takes
+/// twice as long as a load. Write-allocate makes an ordinary store to memory slower still.
 fn burst_rate(model: &CostModel, traffic: &Traffic, level: usize) -> f64 {
     let read = model.levels[level].read.0;
     let allocate = if level + 1 == model.levels.len() {
@@ -113,7 +113,7 @@ fn burst_rate(model: &CostModel, traffic: &Traffic, level: usize) -> f64 {
     (reads + writes) * burst / turn
 }
 
-/// Working sets of all threads of `work`.
+/// Working sets of the probe and of all streaming threads of `work`.
 pub fn sets(work: &LoadedWork) -> Sets {
     let chase = work.chase().map(|w| (w.cpu(), w.touched()));
     chase

@@ -5,44 +5,44 @@ use host::noise::ThreadNoise;
 use report::{Relation, SystemActivity};
 use units::Nanos;
 
-/// Event that makes a sample longer.
+/// Event that makes a sample three times as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spike {
-    /// Another program gets the CPU.
+    /// Another program gets the CPU: an involuntary context switch.
     #[default]
     Switch,
-    /// The thread is stopped and continued.
+    /// The thread is stopped and continued: a voluntary context switch.
     Stop,
-    /// Memory that was taken away is faulted in again.
+    /// Memory that the kernel took away is faulted in again.
     Fault,
     /// The thread is moved to another CPU.
     Move,
-    /// An event that the system does not count: the hypervisor runs another machine.
+    /// The hypervisor runs another machine. The system does not count this.
     Gap,
-    /// An event that nobody can see: a neighbour uses the same cache or memory.
+    /// A neighbour uses the same cache or memory. No counter shows this.
     Neighbour,
 }
 
 /// Disturbances of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct NoiseModel {
-    /// Relative size of a uniform disturbance of every sample: 0.01 makes samples differ by up to
-    /// 1%.
+    /// Relative size of a uniformly random slow-down of each sample: 0.01 makes samples differ by
+    /// up to 1%.
     pub jitter: f64,
-    /// Number of samples after which one takes three times as long, for the reason in `spike`; 0
-    /// for never.
+    /// Every sample whose number is a multiple of this takes three times as long, because of
+    /// `spike`; 0 for none.
     pub spike_every: u64,
-    /// Event in such a sample.
+    /// Event in every such long sample.
     pub spike: Spike,
     /// Share of the time that the hypervisor takes.
     pub steal: f64,
-    /// Share of the time in which a quota stops threads.
+    /// Share of the time in which a CPU quota stops threads.
     pub throttled: f64,
     /// Time that other programs use, in CPUs.
     pub others: f64,
     /// Share of the time in which a program waits for memory.
     pub memory_pressure: f64,
-    /// Number of heat throttles per second.
+    /// Number of thermal throttles per second.
     pub throttles_per_second: f64,
     /// Relative deviation of the raw counter from its calibration.
     pub counter_drift: f64,
@@ -52,17 +52,17 @@ pub struct NoiseModel {
     pub slow_mapping: f64,
     /// Relative slow-down per second of simulated time: a machine that heats up.
     pub drift: f64,
-    /// Placements of the vCPUs in successive spans of two hundred samples, over and over; empty for CPUs
-    /// that stay where the topology says.
+    /// Placements of the vCPUs, each for two hundred samples, repeated. If there are none, CPUs
+    /// stay where the topology says.
     pub placements: &'static [Relation],
-    /// Number of spans of ten samples in one of which another thread uses the core; 0 for never.
+    /// Another thread uses the core in one of this many spans of ten samples; 0 for never.
     pub shared_every: u64,
-    /// Number of such spans of which one is undisturbed after all; 0 for never.
+    /// One of this many spans of ten samples has no other thread after all; 0 for never.
     pub alone_every: u64,
     /// Share by which the core clock is too low during the whole session.
     pub slow_clock: f64,
-    /// Factor by which the chunks of a sample are too short if the sample finds their length
-    /// itself, as just after caches were disturbed; 0 for none.
+    /// Factor by which chunks are too short in samples that choose the length of their chunks.
+    /// Samples just after a disturbance of the caches can be like this; 0 for none.
     pub short_chunks: u32,
 }
 
@@ -70,7 +70,7 @@ pub struct NoiseModel {
 const WIDTH: f64 = 5.0;
 
 impl Spike {
-    /// The system's counts of the event.
+    /// Counts of the event that the system reports for the thread.
     pub(super) fn noise(self) -> ThreadNoise {
         let count = |kind: Spike| u64::from(self == kind);
         ThreadNoise {
@@ -83,7 +83,7 @@ impl Spike {
 }
 
 impl NoiseModel {
-    /// Relation of the CPUs after this many samples; `None` if they stay where they are.
+    /// Relation of the vCPUs after this many samples; `None` if they stay where the topology says.
     pub(super) fn placement(&self, samples: u64) -> Option<Relation> {
         let span = (samples / 200) as usize;
         let placements = self.placements;
@@ -95,7 +95,7 @@ impl NoiseModel {
         nth(self.shared_every) && !nth(self.alone_every)
     }
 
-    /// Independent instructions per cycle after this many samples.
+    /// Instructions per cycle of independent instructions after this many samples.
     pub(super) fn issue(&self, samples: u64) -> f64 {
         if self.is_shared(samples) {
             WIDTH * 0.6
@@ -104,12 +104,12 @@ impl NoiseModel {
         }
     }
 
-    /// Share of a core's speed that another thread leaves after this many samples.
+    /// Share of the core's speed that remains while another thread may use the core.
     pub(super) fn left_of_core(&self, samples: u64) -> f64 {
         if self.is_shared(samples) { 0.8 } else { 1.0 }
     }
 
-    /// System activity until `now`, with this many CPUs read.
+    /// Counts of system activity from the start until `now`, summed over `cpus` CPUs.
     pub(super) fn system_activity(&self, now: Nanos, cpus: usize) -> SystemActivity {
         let share = |of: f64| Some(now.0 * of);
         SystemActivity {
@@ -126,7 +126,7 @@ impl NoiseModel {
     }
 }
 
-/// `count` equal chunks of a sample; a gap, if there is one, lies in the last.
+/// Lengths of `count` equal chunks of a sample. The time of a gap is added to the last one.
 pub(super) fn chunks(count: u64, amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
     let each = (elapsed - gap) * (1.0 / count as f64);
     let mut lengths = vec![each; count as usize];

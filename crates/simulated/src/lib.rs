@@ -1,5 +1,5 @@
-//! A machine that answers from a cost model: the same requests, exact answers, its own clock. Only
-//! tests use it.
+//! A machine for tests that computes its answers from a cost model. Equal requests have equal
+//! answers, and the clock is its own.
 //!
 //! With it, experiments, planner, sampling and renderers are tested without waiting, on topologies
 //! that no test machine has. Its figures are those of the model. A level has a capacity, a

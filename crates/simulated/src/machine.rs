@@ -24,16 +24,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use storage::IoWork;
 use units::{Bytes, BytesPerSecond, Hertz, Nanos};
 
-/// The storage work that `work` is; other external work is refused.
+/// `work` as the type of work on storage. It fails for other external work.
 fn on_storage(work: &External) -> Result<&IoWork, Failure> {
     work.get()
         .ok_or_else(|| Failure::Failed("this is no work on storage".to_owned()))
 }
 
-/// Time of a round without its samples: memory, readings before and after.
+/// Time that a round takes in addition to its samples.
 const ROUND_OVERHEAD: Nanos = Nanos(2.5e6);
 
-/// Time of a sample without its length: threads wake and meet.
+/// Time that a sample takes in addition to its length.
 const SAMPLE_OVERHEAD: Nanos = Nanos(0.1e6);
 
 /// The simulated machine.
@@ -53,12 +53,12 @@ pub struct SimulatedMachine {
     prepared: Option<Prepared>,
     storage: SimulatedStorage,
     stop_at: Option<Nanos>,
-    /// Number of samples taken before each fill of the caches, and before each reading of the
-    /// system's activity.
+    /// Numbers of samples that were taken before each fill of the caches, and before each call for
+    /// system activity.
     pub calls: [Vec<u64>; 2],
 }
 
-/// Work of the next samples, and its rate per nanosecond.
+/// Work that is ready for samples, with its rate per nanosecond.
 #[derive(Debug)]
 struct Prepared {
     work: Work,
@@ -69,7 +69,7 @@ struct Prepared {
 }
 
 impl SimulatedMachine {
-    /// A machine with these facts and costs; `seed` determines the noise.
+    /// A machine with these facts and costs. `seed` determines the random part of disturbances.
     pub fn new(facts: HostFacts, model: CostModel, seed: u64) -> Self {
         let clock = ClockFacts {
             counter: "simulated".to_owned(),
@@ -98,12 +98,12 @@ impl SimulatedMachine {
         }
     }
 
-    /// Acts as if the user had pressed Ctrl-C at this simulated time.
+    /// Interrupts the session at the simulated time `time`, as Ctrl-C does.
     pub fn interrupt_at(&mut self, time: Nanos) {
         self.stop_at = Some(time);
     }
 
-    /// Mapped memory.
+    /// Memory that is mapped now.
     pub fn mapped(&self) -> &MemoryPlan {
         &self.mapped
     }
@@ -118,21 +118,21 @@ impl SimulatedMachine {
         self.samples
     }
 
-    /// Relation of two CPUs where the host has them now.
+    /// Relation of two CPUs, at their present placement by the host.
     fn relation(&self, from: u32, to: u32) -> Relation {
         let topology = || self.places.relation(from, to);
         let placement = self.model.noise.placement(self.samples);
         placement.unwrap_or_else(topology)
     }
 
-    /// A round trip that `from` starts, where the host has the CPUs now.
+    /// Round trip of a cache line that `from` starts, at the present placement of the CPUs.
     fn round_trip(&self, [from, to]: [u32; 2]) -> Nanos {
         let relation = self.relation(from, to);
         self.model.hand_off.round_trip(relation, from, to)
     }
 
-    /// Factor on the speed of several threads where the host has their CPUs now. Two threads of a
-    /// core share its ports. Cores with a common cache share a link to memory.
+    /// Factor on the speed of several threads at the present placement of their CPUs. Two threads
+    /// of a core share its ports. Cores with a common cache share a link to memory.
     fn placement_factor(&self, work: &Work) -> f64 {
         let several = work.cpus().len() > 1;
         match self.model.noise.placement(self.samples).filter(|_| several) {
@@ -156,9 +156,9 @@ impl SimulatedMachine {
         }
     }
 
-    /// Level that serves `bytes` per thread for threads on `cpus`: the nearest one whose instances
-    /// all hold the working sets of the threads that share them. If CPUs differ, the farthest level
-    /// counts.
+    /// Level that serves threads on `cpus` with `bytes` each: the nearest one with room for the
+    /// working sets of all threads that share a cache. If threads differ, the farthest of their
+    /// levels.
     pub fn level(&self, cpus: &[u32], bytes: Bytes) -> usize {
         let memory = self.model.levels.len() - 1;
         let sets = cpus.iter().map(|&cpu| (cpu, bytes)).collect();
@@ -180,7 +180,7 @@ impl SimulatedMachine {
         })
     }
 
-    /// Leaves another room in the last cache, if neighbours use it.
+    /// Draws a new capacity of the last cache, if neighbours use it.
     fn move_neighbours(&mut self) {
         let caches = &mut self.model.caches;
         if let (Some((least, most)), Some(last)) =
@@ -195,7 +195,7 @@ impl SimulatedMachine {
         self.facts.topology.node_of(cpu).unwrap_or(0)
     }
 
-    /// Refuses streams that need more memory than is mapped.
+    /// Fails if the mapped memory is too small for the streams of `work`.
     fn take_streams(&self, work: &StreamWork) -> Result<(), Failure> {
         let mut needed: BTreeMap<Place, Bytes> = BTreeMap::new();
         for &cpu in &work.cpus {
@@ -216,9 +216,9 @@ impl SimulatedMachine {
         self.mapped.mappings.get(key).copied().unwrap_or_default()
     }
 
-    /// Builds a chain as the real machine does: in the next free piece of its mapping. If none is
-    /// left, all chains there are dropped, and the first piece is used. Writing and verifying each
-    /// go through the chain once.
+    /// Builds the chains of `work`, each in the next free piece of its mapping. If no piece is
+    /// left, all chains in that mapping are dropped. The real machine does the same. Writing and
+    /// verifying take one pass each.
     fn build(&mut self, work: &ChaseWork) -> Result<(), Failure> {
         let mut missing: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
         for chain in work
@@ -266,8 +266,8 @@ impl SimulatedMachine {
         Nanos::from_secs(2.0 * work.touched().0 as f64 / rate)
     }
 
-    /// Loads of all threads of `work` per nanosecond. Their chains need room in the caches that
-    /// they share, and their misses queue for memory.
+    /// Loads per nanosecond of all threads of `work`. Their chains take room in shared caches, and
+    /// their misses queue for memory.
     fn chases_per_nano(&self, work: &ChaseWork) -> f64 {
         let thread = |&cpu: &u32| ChaseWork {
             cpus: vec![cpu],
@@ -275,7 +275,7 @@ impl SimulatedMachine {
         };
         let set = |cpu: u32| (cpu, work.touched());
         let all: Sets = work.cpus.iter().copied().map(set).collect();
-        // All threads of a shared chain use one copy of it.
+        // A shared chain takes the room of one chain, whatever the number of threads.
         let beside = |cpu: u32| {
             if work.shared {
                 Sets::from([set(cpu)])
@@ -297,7 +297,7 @@ impl SimulatedMachine {
         rate(self.model.load.factor(moved / self.model.memory_total.0))
     }
 
-    /// Instructions per nanosecond: one per cycle, or four if none waits for another.
+    /// Instructions per second: four per cycle if they are independent, otherwise one.
     fn instruction_rate(&self, work: &InstructionWork) -> f64 {
         self.model.core.0
             * if work.timing == Timing::Throughput {
@@ -307,8 +307,8 @@ impl SimulatedMachine {
             }
     }
 
-    /// Operations per nanosecond. Each takes 20 cycles plus the additions inside and between; on a
-    /// shared line they run one after the other.
+    /// Operations per second. An operation takes 20 cycles, a fence 30, plus the additions inside
+    /// and between. On a shared line, one operation follows the other.
     fn lock_rate(&self, work: &LockWork) -> f64 {
         let one = if work.operation == LockOperation::Fence {
             30.0
@@ -323,8 +323,8 @@ impl SimulatedMachine {
         }
     }
 
-    /// Latency of a load of `work`. Other threads have the working sets `sets`, this one's among
-    /// them, and make memory `factor` times as slow.
+    /// Latency in ns of a load of `work`. `sets` has the working sets of all threads, this one
+    /// included. Traffic makes memory `factor` times as slow.
     fn chase_nanos(&self, work: &ChaseWork, sets: &Sets, factor: f64) -> f64 {
         let load = self.model.load(
             &self.facts.topology.data_caches(work.cpu()),
@@ -351,11 +351,11 @@ impl SimulatedMachine {
                     }
             }
         };
-        // Each level has at most ten loads in flight.
+        // A thread has at most ten loads in flight, at any level.
         (one / f64::from(work.walkers.max(1))).max(one / 10.0)
     }
 
-    /// Takes the memory of `work`. Returns the rate of its probe per nanosecond, and the background
+    /// Takes memory for `work`. Returns the rate of the probe per nanosecond, and the background
     /// traffic.
     fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<BackgroundTraffic>), Failure> {
         work.validate()?;
@@ -381,7 +381,7 @@ impl SimulatedMachine {
         ))
     }
 
-    /// Rate of the probe of `work` per nanosecond.
+    /// Rate of the probe of `work`, per nanosecond.
     fn loaded_rate(&self, work: &LoadedWork) -> f64 {
         let moved = contention::moved(&self.model, &self.facts.topology, work);
         match work.chase() {
@@ -396,7 +396,7 @@ impl SimulatedMachine {
         }
     }
 
-    /// A sample of `work` for about `length`, in `count` chunks.
+    /// Takes a sample of `work` that lasts about `length`, divided into `count` chunks.
     fn observe(&mut self, work: &Work, length: Nanos, count: u64) -> Result<Observation, Failure> {
         let ready = self.prepared.as_ref().filter(|p| p.work == *work);
         let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness))
@@ -424,8 +424,8 @@ impl SimulatedMachine {
         let elapsed = length * factor;
         self.advance(elapsed + SAMPLE_OVERHEAD)?;
         let is = |kind: Spike| spike && self.model.noise.spike == kind;
-        // Every interruption of a sample leaves a gap, except a move and an event that only makes
-        // loads longer.
+        // Spikes leave a gap in the time of the thread, except a move and a neighbour, which do not
+        // stop the thread.
         let gap = if spike && !is(Spike::Move) && !is(Spike::Neighbour) {
             length * 2.0
         } else {
@@ -463,13 +463,12 @@ impl SimulatedMachine {
         })
     }
 
-    /// True if a load of `work` has a TLB miss. Loads in a window that the TLBs cover share one
-    /// miss.
+    /// True if loads of `work` in base pages miss the TLBs, which cover `tlb_reach`.
     fn walks(&self, work: &ChaseWork) -> bool {
         work.pages == PageMode::Base && work.window() > self.model.tlb_reach
     }
 
-    /// Slow-down of this sample relative to the model, and whether it is a spike.
+    /// Factor on the length of the next sample, and whether the sample has a spike.
     fn disturbance(&mut self) -> (f64, bool) {
         let noise = self.model.noise;
         self.samples += 1;
@@ -518,7 +517,7 @@ impl Machine for SimulatedMachine {
     }
 
     fn fault_rate(&mut self) -> BytesPerSecond {
-        // The trial takes its time; an interruption during it shows in the next call.
+        // The trial takes time. If it is interrupted, the next call fails.
         let _ = self.advance(Nanos::from_secs(
             Bytes::mib(16).0 as f64 / self.model.fault.0,
         ));
@@ -557,9 +556,9 @@ impl Machine for SimulatedMachine {
 
     fn costs(&self) -> Costs {
         let nothing = Nanos::ZERO;
-        // Warming up ends when two consecutive samples agree within 2%, or after eight. Without
-        // noise the first two agree. With evenly distributed jitter they agree with this
-        // probability.
+        // Warming up ends when two consecutive samples agree within 2%, or after eight samples.
+        // `agree` is the probability that evenly distributed jitter lets two samples agree. Without
+        // noise it is 1.
         let agree = 1.0 - (1.0 - 0.02 / self.model.noise.jitter.max(0.02)).powi(2);
         let warm_ups = (1.0 + 1.0 / agree).min(8.0);
         Costs {
@@ -594,7 +593,7 @@ impl Machine for SimulatedMachine {
         self.build_time(chase) * chase.chains().len() as f64
     }
 
-    /// The files exist already.
+    /// Zero, because the files exist already.
     fn expected_preparation(&self, _work: &Work) -> Nanos {
         Nanos::ZERO
     }

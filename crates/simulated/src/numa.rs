@@ -11,22 +11,22 @@ use units::{BytesPerSecond, Nanos};
 /// Link from a CPU to memory at a distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
-    /// Distance as the system reports it.
+    /// Distance as the system reports it for two nodes.
     pub distance: u32,
-    /// Share of the memory's bandwidth that it carries.
+    /// Share of a node's memory bandwidth that the link carries.
     pub share: f64,
-    /// Extra latency of a load.
+    /// Extra latency of a load over the link.
     pub latency: Nanos,
 }
 
-/// Cost of memory on several nodes; without any entry it is the same everywhere.
+/// Cost of memory on several nodes. Without entries, all memory costs the same.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NodesCost {
-    /// Memory bandwidth of each node, and extra latency of a load from it.
+    /// Bandwidth of each node's memory, and extra latency of a load from that memory.
     pub nodes: BTreeMap<u32, (BytesPerSecond, Nanos)>,
-    /// Links by distance; a distance without entry has no extra cost.
+    /// Links by distance of the nodes. A distance without an entry has no extra cost.
     pub links: Vec<Link>,
-    /// Node that this kernel takes all pages from, whatever the request.
+    /// Node from which the kernel wrongly takes all pages; `None` if it follows requests.
     pub misplaced: Option<u32>,
     /// True if the kernel does not report the nodes of pages.
     pub unreported: bool,
@@ -38,12 +38,12 @@ impl NodesCost {
         self.links.iter().find(|link| link.distance == distance)
     }
 
-    /// Bytes per second that enough CPUs of node `from` read from memory at `place`. `None` if one
-    /// of its nodes has no entry.
+    /// Bytes per second that CPUs of node `from` can read from memory at `place`, if enough of them
+    /// read. `None` if a node of the place has no entry.
     fn carried(&self, from: u32, place: &Place, facts: &HostFacts) -> Option<f64> {
         let part = |&to: &u32| {
             let share = self.link(from, to, facts).map_or(1.0, |link| link.share);
-            // All nodes are done when the slowest is.
+            // A read of interleaved memory takes as long as that of its slowest node.
             Some(self.nodes.get(&to)?.0.0 * share / share_of(place, to, &facts.topology.nodes))
         };
         place
@@ -55,15 +55,15 @@ impl NodesCost {
             .reduce(f64::min)
     }
 
-    /// Bytes per second of threads that each read `one` per second alone. `threads` has the node of
+    /// Bytes per second of all threads, if each alone would read `one`. `threads` has the node of
     /// each CPU and the place of its memory. `None` if a node has no entry.
     pub fn rate(&self, threads: &[(u32, Place)], one: f64, facts: &HostFacts) -> Option<f64> {
         let mut groups: BTreeMap<&Place, (f64, f64)> = BTreeMap::new();
         for (from, place) in threads {
             let carried = self.carried(*from, place, facts)?;
             let group = groups.entry(place).or_insert((0.0, 0.0));
-            // Among the CPUs of several nodes, the nearest ones can use the whole bandwidth of the
-            // memory.
+            // If CPUs of several nodes read the same memory, those with the best link can use its
+            // whole bandwidth.
             *group = (group.0 + one, group.1.max(carried));
         }
         Some(
@@ -74,7 +74,7 @@ impl NodesCost {
         )
     }
 
-    /// Extra latency of a load from memory of node `to` on a CPU of node `from`.
+    /// Extra latency in ns of a load on a CPU of node `from` from memory of node `to`.
     pub fn latency(&self, from: u32, to: u32, facts: &HostFacts) -> f64 {
         let link = self
             .link(from, to, facts)
@@ -82,8 +82,8 @@ impl NodesCost {
         link + self.nodes.get(&to).map_or(0.0, |(_, latency)| latency.0)
     }
 
-    /// Page evidence of this kernel for `work`; `granted` is the share of the memory in the
-    /// requested size of pages, if that is a large one.
+    /// Page evidence that this kernel reports for `work`. `granted` is the share of memory in pages
+    /// of the requested size; base pages are always granted.
     pub fn evidence(&self, work: &Work, facts: &HostFacts, granted: f64) -> PageEvidence {
         let Some(pages) = work.pages() else {
             return PageEvidence::default();
@@ -115,8 +115,8 @@ impl NodesCost {
         }
     }
 
-    /// Number of base pages on each node as this kernel places them for `work`, and how many of
-    /// them are on another node than requested.
+    /// Number of base pages of `work` on each node, and number of pages on another node than
+    /// requested.
     fn pages(&self, work: &Work, facts: &HostFacts) -> (BTreeMap<u32, u64>, u64) {
         let all = work
             .working_set()

@@ -1,9 +1,9 @@
-//! Time of a hand-off between two CPUs of the simulated machine.
+//! Time of a round trip of a cache line between two CPUs of the simulated machine.
 
 use report::Relation;
 use units::Nanos;
 
-/// Cost of a round trip between two CPUs.
+/// Cost of a round trip of a cache line between two CPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HandOffCost {
     /// Round trip between hardware threads of a core.
@@ -16,9 +16,9 @@ pub struct HandOffCost {
     pub same_package: Nanos,
     /// Round trip between packages.
     pub cross_package: Nanos,
-    /// Groups of this many consecutive CPUs that no topology shows, and their round trip.
+    /// Size of groups of consecutive CPUs that no topology shows, and the round trip inside one.
     pub hidden: Option<(u32, Nanos)>,
-    /// Factor on round trips that the higher CPU starts.
+    /// Factor on round trips that the CPU with the higher number starts.
     pub asymmetry: f64,
 }
 
@@ -38,7 +38,7 @@ impl Default for HandOffCost {
 }
 
 impl HandOffCost {
-    /// A round trip started by `from`, for every kernel.
+    /// Time of a round trip that `from` starts; it is the same for every kernel.
     pub(super) fn round_trip(&self, relation: Relation, from: u32, to: u32) -> Nanos {
         let hidden = self
             .hidden

@@ -1,4 +1,4 @@
-//! A simulated storage device, with a clock of its own.
+//! A simulated storage device with a clock of its own.
 
 use engine::Failure;
 use host::interrupt::StopFlag;
@@ -19,12 +19,12 @@ use storage::worker::{Ticker, WorkerQueue, WorkerWindow, run};
 use units::error::Result;
 use units::{Bytes, Nanos};
 
-/// Costs and faults of a simulated device. All files are on it.
+/// Costs and faults of a simulated device that has all files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorageModel {
     /// Size of the device.
     pub size: Bytes,
-    /// Size of its logical block.
+    /// Size of the device's logical block.
     pub logical_block: Bytes,
     /// `Ok` if direct I/O is possible; otherwise the reason why not.
     pub direct: std::result::Result<(), String>,
@@ -36,9 +36,9 @@ pub struct StorageModel {
     pub seek: Nanos,
     /// Time of a flush.
     pub flush: Nanos,
-    /// Number of operations that it executes at once.
+    /// Number of operations that the device executes at the same time.
     pub parallelism: u32,
-    /// Operations take longer by up to this share.
+    /// Largest random share by which an operation takes longer.
     pub jitter: f64,
     /// One in this many operations takes twenty times as long; 0 for none.
     pub slow_every: u64,
@@ -46,8 +46,7 @@ pub struct StorageModel {
     pub error_every: u64,
     /// One in this many operations transfers half of its bytes; 0 for none.
     pub short_every: u64,
-    /// Number of operations after which no operation completes; 0 for never. Each thread has its
-    /// own count.
+    /// Number of operations of a thread after which none of its operations completes; 0 for never.
     pub hangs_after: u64,
     /// One in this many reads returns other data than was written; 0 for none.
     pub wrong_every: u64,
@@ -76,7 +75,7 @@ impl Default for StorageModel {
 }
 
 impl StorageModel {
-    /// Facts about a file before it is opened.
+    /// Facts about `file` before it is opened.
     pub fn target(&self, file: &IoFile) -> IoTarget {
         let size = if let Permission::Create { size, .. } = file.permission {
             size
@@ -93,7 +92,7 @@ impl StorageModel {
     }
 }
 
-/// Time on the simulated machine in ns; every clone shows the same time.
+/// Time on the simulated machine in ns. All clones are the same clock.
 #[derive(Debug, Clone, Default)]
 struct SimulatedClock(Arc<AtomicU64>);
 
@@ -103,7 +102,7 @@ impl SimulatedClock {
     }
 }
 
-/// Time to check the queue, and to submit a request.
+/// Time in ns to look for completions, and to submit a request.
 const QUEUE_CHECK: u64 = 500;
 
 impl Ticker for SimulatedClock {
@@ -120,16 +119,16 @@ impl Ticker for SimulatedClock {
     }
 }
 
-/// One thread's part of the device.
+/// Part of the device that one thread uses.
 struct Device {
     model: StorageModel,
     clock: SimulatedClock,
-    /// Time at which each of its parallel servers is free.
+    /// Time at which each of the parallel servers is free again.
     servers: Vec<u64>,
-    /// Slow-down of an operation because other threads use the device too.
+    /// Factor on the time of an operation, because other threads use the device too.
     share: f64,
     under_way: Vec<IoCompletion>,
-    /// Position of the previous operation.
+    /// Offset of the previous operation, from which a seek starts.
     head: u64,
     random: SplitMix64,
     count: u64,
@@ -159,7 +158,7 @@ impl Device {
         (one.0 * self.share * slow * (1.0 + model.jitter * self.random.fraction())) as u64
     }
 
-    /// True if no operation completes any more.
+    /// True if operations no longer complete.
     fn hangs(&self) -> bool {
         self.model.hangs_after > 0 && self.count > self.model.hangs_after
     }
@@ -227,7 +226,7 @@ impl IoEngine for Device {
     fn reap(&mut self, least: usize, into: &mut Vec<IoCompletion>) -> Result<()> {
         self.under_way.sort_by_key(|c| c.at);
         if let Some(last) = least.min(self.under_way.len()).checked_sub(1) {
-            // It waits this long at a time, as engines of real devices do.
+            // Waits at most this long, as engines of real devices do.
             let longest = self.clock.now().saturating_add(LONGEST_WAIT.0 as u64);
             self.clock.wait_until(self.under_way[last].at.min(longest));
         }
@@ -242,7 +241,7 @@ impl IoEngine for Device {
     }
 }
 
-/// State of the simulated machine for storage work.
+/// Storage part of the simulated machine: its clock, and the state of each work.
 #[derive(Default)]
 pub struct SimulatedStorage {
     clock: SimulatedClock,
@@ -258,7 +257,7 @@ impl std::fmt::Debug for SimulatedStorage {
 }
 
 impl SimulatedStorage {
-    /// Prepares to sample `work`.
+    /// Makes the queues of `work`, unless they exist.
     pub fn prepare(
         &mut self,
         work: &IoWork,
@@ -297,7 +296,7 @@ impl SimulatedStorage {
         ))
     }
 
-    /// Takes a window of `work` that begins at `now`. Returns the observation, and the time until
+    /// Executes a window of `work` that begins at `now`. Returns its figures, and the time until
     /// all operations in flight were done.
     pub fn sample(
         &mut self,

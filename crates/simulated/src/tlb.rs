@@ -1,4 +1,4 @@
-//! Cost of TLB misses of a load on the simulated machine.
+//! Cost of TLB misses on the simulated machine.
 
 use crate::cost_model::{CostModel, TlbLevel};
 use engine::page_bytes;
@@ -7,9 +7,8 @@ use host::memory::PageMode;
 use report::HostFacts;
 use units::Bytes;
 
-/// Extra latency of a load in a chain over `pages` pages, in ns. With `partial`, as with random
-/// replacement, a TLB that is too small has hits for the pages that it holds; otherwise it has
-/// none.
+/// Extra latency in ns of a load in a chain over `pages` pages. A TLB that is too small has no
+/// hits. With `partial`, as with random replacement, it has hits for the pages that it holds.
 pub fn translation(tlbs: &[TlbLevel], pages: u64, huge: bool, partial: bool) -> f64 {
     let added = |tlb: &TlbLevel| {
         let entries = if huge { tlb.huge } else { tlb.entries };
@@ -25,7 +24,7 @@ pub fn translation(tlbs: &[TlbLevel], pages: u64, huge: bool, partial: bool) -> 
     tlbs.iter().map(added).sum()
 }
 
-/// Extra latency of a load of `work` by TLB misses on a machine with the costs of `model`.
+/// Extra latency in ns of a load of `work` because of TLB misses, with the costs of `model`.
 pub fn translation_of(work: &ChaseWork, model: &CostModel, facts: &HostFacts) -> f64 {
     let huge = work.pages != PageMode::Base && model.granted >= 0.5;
     let page = page_bytes(if huge { work.pages } else { PageMode::Base }, facts);
@@ -38,7 +37,7 @@ pub fn translation_of(work: &ChaseWork, model: &CostModel, facts: &HostFacts) ->
         | ChainShape::DiffRandomInBox(window)
             if window < work.bytes =>
         {
-            // A page that does not fit the TLB of a window has one miss for all loads in it.
+            // The loads of a window share one further miss for each of its pages.
             let inside = miss(pages(window));
             let loads = window.0 as f64 / work.stride.0.max(1) as f64;
             inside + (miss(pages(work.bytes)) - inside) * (pages(window) as f64 / loads).min(1.0)

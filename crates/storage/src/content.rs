@@ -1,22 +1,22 @@
-//! Data that is written, and data with which reads are compared.
+//! Data to write, and data with which the result of a read is compared.
 
 use super::work::Content;
 use host::storage::{Filler, Pattern};
 use stats::{SplitMix64, derive};
 use std::sync::Arc;
 
-/// Smallest block that is not copied for every write. A block of this size is random as far back as
-/// compressors search.
+/// Least size of a block whose random bytes are produced once for its buffer, not copied for every
+/// write. Compressors do not search far enough to find equal bytes in such a block.
 const LARGE: usize = 64 << 10;
 
-/// Size of the pool of random bytes. Smaller blocks are copied from random offsets in the pool.
+/// Bytes in the pool of random data, from which smaller blocks are copied at random offsets.
 const POOL: usize = 1 << 20;
 
-/// Distance of stamps in a random block. All stamps of one write are equal, and no two writes share
-/// a stamp. So no device finds equal blocks.
+/// Distance of the stamps in a random block. A write has one stamp, and no other write has the same
+/// one. So no device finds equal blocks.
 const STAMP_DISTANCE: usize = 4096;
 
-/// Seed of the pattern. It never changes, so that files of an earlier session can be verified.
+/// Seed of [`Content::Pattern`]. It is fixed, so that files of earlier sessions can be verified.
 const PATTERN_SEED: u64 = 0x6d65_6d67;
 
 /// Produces the data that one thread writes.
@@ -46,7 +46,7 @@ impl Contents {
         }
     }
 
-    /// Pattern of a whole file with this kind of data.
+    /// Bytes that a file of this kind of data contains, as a function of their offset.
     pub fn pattern(content: Content, seed: u64) -> Pattern {
         match content {
             Content::Random => Pattern::new(Filler::Incompressible, derive(seed, "io-content", 0)),
@@ -55,7 +55,7 @@ impl Contents {
         }
     }
 
-    /// Puts the data for a write at `offset` of a file into the buffer of `slot`.
+    /// Fills `buffer`, which belongs to `slot`, with the data for a write at `offset` of a file.
     pub fn make(&mut self, slot: usize, buffer: &mut [u8], offset: u64) {
         if self.content != Content::Random {
             return self.pattern.fill(buffer, offset);
@@ -72,7 +72,7 @@ impl Contents {
         }
     }
 
-    /// Fills a large buffer, unless it is filled already. Writes do not change it.
+    /// Fills a large buffer with random bytes, unless it contains them already. Writing keeps them.
     fn fill(&mut self, slot: usize, buffer: &mut [u8], offset: u64) {
         if self.filled.len() <= slot {
             self.filled.resize(slot + 1, false);
@@ -90,7 +90,7 @@ impl Contents {
         }
     }
 
-    /// True if `buffer` is equal to the data that was written at `offset`.
+    /// True if `buffer`, which was read at `offset`, has the data that the pattern has there.
     pub fn is_right(&self, buffer: &[u8], offset: u64) -> bool {
         self.pattern.verify(buffer, offset).is_ok()
     }

@@ -11,14 +11,14 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use units::{BytesPerSecond, Nanos};
 
-/// Typical rate of writing a file before it is measured.
+/// Typical rate at which a new file is written before it is measured.
 const FILE_FILL: BytesPerSecond = BytesPerSecond(300e6);
 
-/// Length of the warm-up, as a share of a window. It fills the queue and wakes the device.
+/// Length of the warm-up, as a share of a window. A warm-up fills the queue and wakes the device.
 const WARM_UP: f64 = 0.2;
 
-/// Involuntary context switches allowed in a window, in addition to one in a hundred operations.
-/// The system's own work causes them.
+/// Number of involuntary context switches that a window may have for the system's own work. One in
+/// a hundred operations may cause a further switch.
 const FEW_SWITCHES: u64 = 20;
 
 impl ExternalWork for IoWork {
@@ -50,7 +50,7 @@ impl ExternalWork for IoWork {
         })
     }
 
-    /// Only the first point creates the file. Other points share it.
+    /// Time of writing the file, for the first point. Other points use the same file.
     fn expected_preparation(&self) -> Nanos {
         if self.point == 0 {
             Nanos::from_secs(self.filled().0 as f64 / FILE_FILL.0)
@@ -59,13 +59,13 @@ impl ExternalWork for IoWork {
         }
     }
 
-    /// No warm-up if operations are counted, because each of them has to be measured.
+    /// Length of the warm-up; 0 if all operations are counted, because each has to be measured.
     fn warm_up(&self) -> f64 {
         if self.total().is_none() { WARM_UP } else { 0.0 }
     }
 
-    /// Counts involuntary switches, unless threads share a CPU. Waits for storage and page faults
-    /// of mapped files belong to the work itself.
+    /// Names a disturbance if there are too many involuntary context switches, unless threads share
+    /// a CPU. Waits for storage and page faults of mapped files belong to the work itself.
     fn disturbance(&self, window: &ExternalWindow<'_>) -> Option<(Cause, String)> {
         let seen = window.figures.get::<StorageWindow>()?;
         let often = FEW_SWITCHES + seen.whole / 100;
@@ -73,7 +73,7 @@ impl ExternalWork for IoWork {
             .noise
             .map(|noise| noise.involuntary_switches)
             .filter(|&n| n > often)?;
-        // If there are more threads than CPUs, threads take turns.
+        // With more threads than CPUs, threads take turns on a CPU.
         let cpus = window.found_on.map_or(usize::MAX, |cpus| {
             cpus.iter().collect::<BTreeSet<_>>().len()
         });
@@ -85,7 +85,7 @@ impl ExternalWork for IoWork {
         })
     }
 
-    /// Adds the figures of the operations of all windows. No single operation is left out.
+    /// Adds the figures of the operations in all windows, disturbed ones included.
     fn complete(
         &self,
         windows: &[ExternalWindow<'_>],

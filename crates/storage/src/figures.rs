@@ -1,4 +1,4 @@
-//! Figures of a point's operations, from its windows.
+//! Figures of a point's operations, combined from its windows.
 
 use super::observe::StorageWindow;
 use super::work::{IoWork, Pace};
@@ -7,10 +7,10 @@ use stats::Histogram;
 use std::collections::BTreeMap;
 use units::Nanos;
 
-/// Least length of a second in a series. Windows do not end exactly on time.
+/// Least length of an entry in a series of seconds. Windows do not end exactly on time.
 const SECOND: Nanos = Nanos(0.999e9);
 
-/// Figures of the windows of a point. `memory` is the memory in which the machine may cache.
+/// Figures of all windows of a point. `memory` is the size of the memory that can cache files.
 pub fn storage<'a>(
     work: &IoWork,
     windows: impl Iterator<Item = &'a StorageWindow> + Clone,
@@ -71,7 +71,7 @@ pub fn storage<'a>(
     storage
 }
 
-/// Figures of a distribution of latencies; `None` if it is empty.
+/// Percentiles and other figures of a histogram of latencies; `None` if it is empty.
 fn latencies(all: &Histogram) -> Option<Latencies> {
     let at = |q: f64| all.quantile(q).map(|ns| ns as f64);
     Some(Latencies {
@@ -87,8 +87,8 @@ fn latencies(all: &Histogram) -> Option<Latencies> {
     })
 }
 
-/// Series of seconds. Each entry is made of successive windows of a second together. The rest at
-/// the end counts if it is at least half a second.
+/// Series of seconds: successive windows are combined until they last a second. The rest at the end
+/// is an entry if it lasts at least half a second.
 fn seconds<'a>(
     work: &IoWork,
     windows: impl Iterator<Item = &'a StorageWindow>,
@@ -111,7 +111,7 @@ fn seconds<'a>(
         let (mut second, mut latencies) = current.take().unwrap_or((empty, Histogram::default()));
         second.elapsed_ns += window.elapsed.0;
         second.operations += window.amount;
-        // Recorded operations have different sizes.
+        // The mean size is used, because recorded operations have different sizes.
         let each = if window.whole == 0 {
             work.block.0 as f64
         } else {

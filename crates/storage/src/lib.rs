@@ -1,9 +1,9 @@
 //! Operations on files and block devices. Method: docs/method/io.md.
 //!
-//! `walk` chooses the next block, `pace` the time of each operation, and `worker` executes them for
-//! one thread. `observe` combines the threads of a window, and `figures` the windows of a point.
-//! `runner` does this on the machine of this process, with the engines of [`host::storage`].
-//! `experiment` drafts the points. The engine sees such work as [`engine::ExternalWork`] only.
+//! `walk` chooses the next block, `pace` the time of each operation, and `worker` executes the
+//! operations of one thread. `observe` combines the threads of a window, and `figures` the windows
+//! of a point. `runner` executes works with the engines of [`host::storage`]. `experiment` drafts
+//! the points. The engine knows this work only as [`engine::ExternalWork`].
 
 #![forbid(unsafe_code)]
 

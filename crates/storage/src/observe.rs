@@ -1,4 +1,4 @@
-//! A window of all threads together, from the windows of the single threads.
+//! Combines the windows of single threads into one window of all threads.
 
 use super::seeks::Seeks;
 use super::work::{IoWork, Step};
@@ -9,32 +9,32 @@ use stats::Histogram;
 use std::collections::BTreeMap;
 use units::Nanos;
 
-/// Number of windows over which a known number of operations is spread.
+/// Number of windows into which a fixed number of operations is divided.
 pub const COUNTED_WINDOWS: u64 = 20;
 
-/// Time limit of a window that ends after a number of operations.
+/// Time after which a window ends that waits for a number of operations.
 const LONGEST: Nanos = Nanos(60e9);
 
 /// Figures of storage in one window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StorageWindow {
-    /// Begin of the window, by the machine's clock.
+    /// Start of the window, by the machine's clock.
     pub begin: Nanos,
-    /// Length of the window.
+    /// Time over which `amount` is counted.
     pub elapsed: Nanos,
     /// Operations that count for the rate.
     pub amount: u64,
-    /// Complete transfers, including those that completed after the end.
+    /// Complete transfers, including those that completed after the end of the window.
     pub whole: u64,
     /// Bytes that the complete transfers moved.
     pub bytes: u64,
     /// Latencies of reads in ns.
     pub reads: Histogram,
-    /// Latencies of writes.
+    /// Latencies of writes in ns.
     pub writes: Histogram,
-    /// Latencies of flushes.
+    /// Latencies of flushes in ns.
     pub flushes: Histogram,
-    /// Latencies by distance, if the order of blocks is about distances.
+    /// Latencies by distance of seeks, if the order of blocks requests them.
     pub seeks: Seeks,
     /// Failed operations by error.
     pub errors: BTreeMap<String, u64>,
@@ -46,20 +46,20 @@ pub struct StorageWindow {
     pub due: u64,
     /// Due operations that were never begun.
     pub behind: u64,
-    /// Complete transfers of each thread.
+    /// Number of complete transfers of each thread.
     pub threads: Vec<u64>,
     /// CPU time of all threads; `None` if unknown.
     pub cpu: Option<Nanos>,
-    /// True if no operations are left.
+    /// True if no operations are left for another window.
     pub is_last: bool,
     /// True if I/O was direct, without the page cache.
     pub direct: bool,
-    /// Differences from the request, one sentence each.
+    /// Sentences about differences from the request.
     pub remarks: Vec<String>,
 }
 
-/// Number of operations after which a window of `work` ends, with `left` operations left; `None` if
-/// time ends it.
+/// Number of operations after which a window of `work` ends; `None` if it ends by time. `left` is
+/// the number of operations that are left.
 pub fn quota(work: &IoWork, left: Option<u64>) -> Option<u64> {
     let total = work.total().filter(|_| work.is_counted())?;
     Some(
@@ -70,8 +70,8 @@ pub fn quota(work: &IoWork, left: Option<u64>) -> Option<u64> {
     )
 }
 
-/// Share of thread `thread` of `threads` in the next `quota` operations, after `done` operations.
-/// Threads take turns, also across windows.
+/// Number of operations that `thread` of `threads` threads does of the next `quota`. Threads take
+/// turns, and `done` operations before the window tell whose turn it is.
 pub fn share(quota: u64, done: u64, thread: usize, threads: usize) -> u64 {
     let thread = thread as u64;
     let threads = threads.max(1) as u64;
@@ -79,22 +79,22 @@ pub fn share(quota: u64, done: u64, thread: usize, threads: usize) -> u64 {
     until(done + quota) - until(done)
 }
 
-/// Length of a window of `work`. `wanted` is the requested length.
+/// Time limit of a window of `work`: `wanted`, or a long one if operations are counted.
 pub fn length(work: &IoWork, wanted: Nanos) -> Nanos {
     if work.is_counted() { LONGEST } else { wanted }
 }
 
-/// Text of a system error.
+/// Text of the system error `number`.
 pub fn error_text(number: i32) -> String {
     std::io::Error::from_raw_os_error(number).to_string()
 }
 
 impl StorageWindow {
-    /// Combines the windows of the threads from tick `start` to tick `end`. `rate` is ticks per ns.
+    /// Combines the threads' windows from tick `start` to tick `end`. `rate` is in ticks per ns.
     ///
     /// # Errors
-    /// An operation failed and the work does not continue on errors, or operations were tried and
-    /// none succeeded.
+    /// An operation failed and the work does not continue on errors, or no operation succeeded
+    /// although some were tried.
     pub fn from_threads(
         work: &IoWork,
         queues: &[WorkerWindow],
@@ -151,7 +151,7 @@ impl StorageWindow {
         self.is_last &= queue.exhausted;
     }
 
-    /// Reason why a window without a complete transfer is invalid.
+    /// Error text for a window in which no transfer was complete.
     fn no_transfer_reason(&self, fault: Option<String>) -> String {
         let failed: u64 = self.errors.values().sum();
         match fault {
@@ -164,7 +164,7 @@ impl StorageWindow {
         }
     }
 
-    /// The window as a sample of the engine.
+    /// The window as the engine's type of sample.
     pub fn into_observation(self) -> Observation {
         Observation {
             elapsed: self.elapsed,
@@ -183,8 +183,7 @@ impl StorageWindow {
     }
 }
 
-/// Text about a failed operation: `read of data.bin at byte 4096 failed: Input/output error (os
-/// error 5)`
+/// Text about a failure: `read of data.bin at byte 4096 failed: Input/output error (os error 5)`
 fn describe(work: &IoWork, step: &Step, transfer: Transfer, number: i32) -> String {
     let what = match transfer {
         Transfer::Read => "read",

@@ -1,31 +1,31 @@
-//! The times at which operations are due. A fixed schedule does not wait for the device.
+//! Times at which operations are due. A fixed schedule goes on even if the device is slow.
 
 use super::work::{IoWork, Pace, Step};
 use host::interrupt::StopFlag;
 
-/// Time span of a window for one thread, and its other limits.
+/// Time limits and other limits of one thread's part of a window.
 #[derive(Debug, Clone)]
 pub struct Window {
     /// Index of the thread in the work.
     pub thread: usize,
     /// First tick of the window.
     pub start: u64,
-    /// Tick from which on no operation is begun.
+    /// Tick after which no operation begins.
     pub end: u64,
-    /// Most operations that this thread begins; `None` without a limit.
+    /// Largest number of operations that this thread begins; `None` without a limit.
     pub most: Option<u64>,
     /// Ticks per nanosecond.
     pub rate: f64,
-    /// True if every operation is recorded one by one.
+    /// True if a trace is written, which needs a record of every operation.
     pub traced: bool,
-    /// Set when the session shall end.
+    /// Set when the session is to end.
     pub stop: StopFlag,
 }
 
 /// The schedule of one thread in a window. Times are in ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Schedule {
-    /// No schedule.
+    /// Operations begin as soon as a slot is free.
     Free,
     /// Operation k is due at `first + k * step`.
     Steps {
@@ -36,8 +36,8 @@ pub enum Schedule {
     },
     /// An operation that was recorded t ns after the first one is due at `origin + t * rate`.
     Recorded {
-        /// Time at which the first recorded operation was due. It lies before the window, except in
-        /// the first window.
+        /// Time at which the first operation of the recording was due. In every window but the
+        /// first, this time lies before the window.
         origin: f64,
         /// Ticks per nanosecond.
         rate: f64,
@@ -45,13 +45,13 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// Schedule of a thread of `work` in `window`. For a recording, earlier windows have covered
-    /// `covered` ticks.
+    /// Schedule of a thread of `work` in `window`. `covered` is the time of the recording, in
+    /// ticks, that earlier windows have covered.
     pub fn new(work: &IoWork, window: &Window, covered: u64) -> Self {
         match work.pace {
             Pace::Free => Schedule::Free,
             Pace::PerThousandSeconds(count) => {
-                // All threads together keep the rate, so they take turns.
+                // Threads take turns, so that together they keep the rate.
                 let apart = 1e12 / count.max(1) as f64 * window.rate;
                 let first = window.start as f64 + apart * window.thread as f64;
                 Schedule::Steps {
@@ -66,13 +66,13 @@ impl Schedule {
         }
     }
 
-    /// True if time decides when operations begin.
+    /// True if a schedule determines when operations begin.
     pub fn is_paced(&self) -> bool {
         !matches!(self, Schedule::Free)
     }
 
-    /// Time at which operation `index` of the window is due; a recorded `step` has its own time.
-    /// `None` without a schedule.
+    /// Tick at which operation `index` of the window is due; `None` without a schedule. A recorded
+    /// `step` has a time of its own.
     pub fn due(&self, index: u64, step: Option<&Step>) -> Option<u64> {
         match self {
             Schedule::Free => None,

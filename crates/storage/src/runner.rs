@@ -1,4 +1,4 @@
-//! Executes works on storage on this machine: targets, engines, threads.
+//! Executes works on storage on this machine: opens files and engines, and runs the threads.
 
 use crate::content::Contents;
 use crate::observe::{self, StorageWindow};
@@ -24,16 +24,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use units::error::Error;
 use units::{Bytes, Nanos};
 
-/// The raw counter. Long waits sleep.
+/// Clock of this machine: the raw counter. Long waits sleep.
 struct RealTicker {
     /// Ticks per nanosecond.
     rate: f64,
 }
 
-/// Largest delay of a wake-up from sleep.
+/// Largest expected delay of the end of a sleep; for this long before a tick, waits do not sleep.
 const LONGEST_WAKE_UP: Nanos = Nanos(80e3);
 
-/// Longest sleep. The stop flag is checked between sleeps.
+/// Longest single sleep: the stop flag is checked between sleeps.
 const LONGEST_SLEEP: Nanos = Nanos(50e6);
 
 impl Ticker for RealTicker {
@@ -57,7 +57,7 @@ impl Ticker for RealTicker {
     }
 }
 
-/// Progress of a thread, without its engine.
+/// State of a thread between two preparations of its work, without its engine.
 #[derive(Debug, Clone)]
 struct Parked {
     walk: Walk,
@@ -67,14 +67,14 @@ struct Parked {
     covered: u64,
 }
 
-/// Progress of a work: its threads, and the operations left if their number was given.
+/// State of a work between two preparations: its threads, and the number of operations left.
 #[derive(Debug, Clone)]
 struct Progress {
     threads: Vec<Parked>,
     left: Option<u64>,
 }
 
-/// A work whose engines are open.
+/// A work whose engines are open, ready for windows.
 pub struct IoRun {
     queues: Vec<Mutex<WorkerQueue>>,
     left: Option<u64>,
@@ -82,7 +82,7 @@ pub struct IoRun {
     remarks: Vec<String>,
 }
 
-/// Executes works on storage on this machine. Keeps shared files open for the length of a session.
+/// Executes works on storage on this machine. Files stay open for the whole session.
 #[derive(Default)]
 pub struct StorageRunner {
     /// Opened files by name, permission, and whether direct I/O is requested.
@@ -100,7 +100,7 @@ impl std::fmt::Debug for StorageRunner {
     }
 }
 
-/// Results of one thread for a window.
+/// Results of one thread in a window.
 struct ThreadResult {
     seen: Result<WorkerWindow, Failure>,
     cpu: Option<Nanos>,
@@ -108,10 +108,10 @@ struct ThreadResult {
     found_on: Option<u32>,
 }
 
-/// Finds facts about a file before any operation. Nothing is created or written.
+/// Finds the facts about `file` before any operation. Nothing is created or written.
 ///
 /// # Errors
-/// The file cannot be used; the reason, in the words of a message.
+/// The file cannot be used. The error is a message with the reason.
 pub fn lookup(file: &IoFile, direct: bool) -> units::error::Result<IoTarget> {
     let access = match file.permission {
         Permission::Read => Access::Read,
@@ -165,10 +165,10 @@ impl ExternalRunner for StorageRunner {
     }
 }
 
-/// `work` as work on storage.
+/// `work` as the type of work on storage.
 ///
 /// # Errors
-/// It is another kind of external work.
+/// `work` is external work of another kind.
 fn on_storage(work: &External) -> Result<&IoWork, Failure> {
     work.get()
         .ok_or_else(|| Failure::Failed("this is no work on storage".to_owned()))
@@ -223,7 +223,7 @@ impl StorageRunner {
         self.parked.insert(work, progress);
     }
 
-    /// Opens a file. A file is opened once for the whole session.
+    /// Opens `file` unless the session has opened it already.
     fn open(&mut self, file: &IoFile, work: &IoWork, stop: &StopFlag) -> Result<Target, Failure> {
         let key = (file.path.clone(), file.permission, work.direct);
         if let Some(target) = self.targets.get(&key) {
@@ -246,7 +246,7 @@ impl StorageRunner {
         Ok(target)
     }
 
-    /// Opens the engine of each thread on that thread.
+    /// Opens the engines of all threads, each on its own thread.
     fn start(
         &mut self,
         work: &IoWork,
@@ -284,7 +284,7 @@ impl StorageRunner {
         let engines = means
             .team
             .run(&work.cpus, move |_| open(&shared, &settings))?;
-        // Data that is never written and never compared need not be produced.
+        // Data that is neither written nor compared is never produced, whatever its kind.
         let content = if work.writes() || work.verify {
             work.content
         } else {
@@ -325,7 +325,7 @@ impl StorageRunner {
         })
     }
 
-    /// Takes a window of `work` of about `wanted` length.
+    /// Executes a window of `work` that lasts about `wanted`.
     fn window(
         &mut self,
         work: &IoWork,
@@ -386,7 +386,7 @@ impl StorageRunner {
             all.into_iter()
                 .fold(ThreadNoise::default(), ThreadNoise::plus)
         });
-        // A window that was cut short shows no rate.
+        // An interrupted window is too short for a rate.
         if means.stop.is_set() {
             return Err(Failure::Interrupted);
         }
@@ -414,17 +414,17 @@ impl StorageRunner {
         tracer.window(work, &trace, rate)
     }
 
-    /// Adds facts about the run to `seen`, and reduces the number of operations left.
+    /// Adds facts about the open work to `seen`, and reduces the number of operations left.
     fn complete(&mut self, seen: &mut StorageWindow, quota: Option<u64>) {
         let Some((_, run)) = &mut self.current else {
             return;
         };
-        // Between windows there is no other owner.
+        // Threads drop their references to the run when a window ends.
         let Some(run) = Arc::get_mut(run) else { return };
         seen.direct = run.direct;
         seen.remarks.clone_from(&run.remarks);
         if let (Some(left), Some(quota)) = (&mut run.left, quota) {
-            // A window that reached its time limit ended before all of its operations.
+            // A window that reached its time limit has done fewer operations than its quota.
             let done = seen.whole + seen.short + seen.errors.values().sum::<u64>();
             seen.due += quota;
             seen.behind += quota.saturating_sub(done);
@@ -434,7 +434,7 @@ impl StorageRunner {
     }
 }
 
-/// One thread's part of a window. All threads start at the tick that the first of them reads.
+/// One thread's part of a window. The first thread to start stores the start of the window for all.
 fn one_thread(
     run_of: &IoRun,
     work: &IoWork,
@@ -480,7 +480,7 @@ fn one_thread(
     }
 }
 
-/// Returns an error for offsets and lengths that direct I/O cannot have.
+/// Fails if direct I/O cannot have the offsets and lengths of `work`.
 fn aligned(work: &IoWork, file: &IoFile, target: &Target) -> Result<(), Failure> {
     let Direct::Granted { offset, .. } = target.direct() else {
         return Ok(());
@@ -498,7 +498,7 @@ fn aligned(work: &IoWork, file: &IoFile, target: &Target) -> Result<(), Failure>
     )))
 }
 
-/// Progress of a work that has not begun.
+/// State of a work that has not begun.
 fn fresh(work: &IoWork) -> Progress {
     let fresh = |thread: usize| Parked {
         walk: Walk::new(work, thread),

@@ -6,18 +6,17 @@ use stats::Histogram;
 use std::collections::BTreeMap;
 use units::Nanos;
 
-/// Latencies of a thread in ns, by distance. There is a histogram for each doubling of the
-/// distance.
+/// Latencies of a thread in ns, by distance: one histogram for each doubling of the distance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SeekTimes(Vec<Histogram>);
 
 impl SeekTimes {
-    /// True if the order of blocks is about distances.
+    /// True if the order of blocks is one of those that vary the distance of seeks.
     pub fn are_requested(work: &IoWork) -> bool {
         matches!(work.order, Order::SeekDistance(_) | Order::SeekGrowing(_))
     }
 
-    /// Adds an operation that took `nanos` at `distance` bytes from the previous one.
+    /// Adds an operation of `nanos` ns, `distance` bytes away from the previous one.
     pub fn add(&mut self, distance: u64, nanos: u64) {
         let place = (u64::BITS - distance.leading_zeros()) as usize;
         if place >= self.0.len() {
@@ -27,8 +26,8 @@ impl SeekTimes {
     }
 }
 
-/// Latencies of all threads in a window: least distance of each doubling, then number of operations
-/// by latency (to 0.8%). Full histograms would take many times the memory for many windows.
+/// Latencies of all threads in a window: number of operations by least distance of a doubling, then
+/// by latency (to 0.8%). Histograms would take many times the memory for many windows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seeks(BTreeMap<u64, BTreeMap<u64, u64>>);
 
@@ -45,7 +44,7 @@ impl Seeks {
     }
 }
 
-/// The latency that a share `q` of all operations does not exceed; `None` without operations.
+/// The least latency that a share `q` of all operations does not exceed; `None` without operations.
 fn quantile(counts: &BTreeMap<u64, u64>, q: f64) -> Option<f64> {
     let total: u64 = counts.values().sum();
     let rank = ((q * total as f64).ceil() as u64).clamp(1, total.max(1));
@@ -57,7 +56,7 @@ fn quantile(counts: &BTreeMap<u64, u64>, q: f64) -> Option<f64> {
     found.map(|(nanos, _)| *nanos as f64)
 }
 
-/// Latencies of a point by distance. Each window has its round, its length and its latencies.
+/// Latencies of a point by distance, from the round, the length and the latencies of each window.
 pub fn by_distance<'a>(
     windows: impl Iterator<Item = (u32, Nanos, &'a Seeks)>,
 ) -> Vec<SeekLatencies> {

@@ -1,16 +1,16 @@
 //! Facts about a file or device before any operation.
 
-/// A file or device as a plan knows it.
+/// Facts about a file or device that a plan needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IoTarget {
-    /// Size in bytes. For a file to create, its future size.
+    /// Size in bytes. A file that the session will create has its future size.
     pub size: u64,
-    /// Kind of the target: `file`, `block device`.
+    /// Kind of the target in words: `file`, `block device`.
     pub kind: String,
-    /// Alignment of direct I/O: offsets and lengths are multiples of this many bytes.
+    /// Offsets and lengths of direct I/O are multiples of this number of bytes.
     pub logical_block: u64,
-    /// Whether direct I/O is possible, or the reason why not.
+    /// `Ok` if direct I/O is possible, otherwise the reason why not.
     pub direct: Result<(), String>,
-    /// Remarks about the target, one sentence each, for example about holes.
+    /// Sentences about the target, for example about holes.
     pub remarks: Vec<String>,
 }

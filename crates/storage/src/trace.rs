@@ -6,17 +6,17 @@ use engine::Failure;
 use host::storage::Transfer;
 use report::{TraceRecord, TraceWriter};
 
-/// Writes the recorded operations of windows.
+/// Writes the operations of windows to a trace.
 #[derive(Debug)]
 pub struct Tracer {
     writer: TraceWriter,
-    /// Tick of the first operation; `None` before it.
+    /// Tick of the first operation, which is time 0 of the trace; `None` before any operation.
     origin: Option<u64>,
     windows: u64,
 }
 
 impl Tracer {
-    /// Trace that is written with `writer`.
+    /// A trace whose lines `writer` writes.
     pub fn new(writer: TraceWriter) -> Self {
         Self {
             writer,
@@ -25,8 +25,8 @@ impl Tracer {
         }
     }
 
-    /// Writes the operations of a window in the order of their submission. `trace` has one list for
-    /// each thread, and `rate` is ticks per ns.
+    /// Writes the operations of a window in the order of their submission. `trace` has a list for
+    /// each thread, with times in ticks. `rate` is in ticks per ns.
     ///
     /// # Errors
     /// The operations cannot be written.

@@ -1,9 +1,9 @@
-//! The order of blocks: a pure sequence for each thread.
+//! The order of blocks: each thread has a sequence that depends on nothing but its work.
 
 use super::work::{IoWork, Order, Step};
 use stats::{SplitMix64, derive};
 
-/// Iterator over the operations of one thread. It only ends for recorded operations.
+/// Iterator over the operations of one thread. Only a recording has an end.
 #[derive(Debug, Clone)]
 pub struct Walk {
     work: IoWork,
@@ -20,14 +20,14 @@ pub struct Walk {
 #[derive(Debug, Clone, Copy, Default)]
 struct FilePosition {
     block: u64,
-    /// Number of jumps in this pass, for the seek patterns.
+    /// Number of jumps in this pass, for the orders about seeks.
     jump: u64,
-    /// Number of earlier passes, for growing seeks.
+    /// Number of finished passes over the file, for growing seeks.
     pass: u64,
 }
 
 impl Walk {
-    /// The operations of thread `thread` of `work`.
+    /// The operations of thread number `thread` of `work`.
     pub fn new(work: &IoWork, thread: usize) -> Self {
         let threads = work.cpus.len().max(1) as u128;
         let start = |blocks: u64| (u128::from(blocks) * thread as u128 / threads) as u64;
@@ -51,7 +51,7 @@ impl Walk {
         }
     }
 
-    /// Next file and block.
+    /// Index of the next file, and of the next block in it.
     fn block(&mut self) -> (usize, u64) {
         let files = self.work.files.len().max(1) as u64;
         let file = match self.work.order {
@@ -85,8 +85,8 @@ impl Walk {
     }
 }
 
-/// Next block of growing seeks. Jump k of a pass covers about k strides, to the other side of the
-/// middle.
+/// Next block of growing seeks. Each jump crosses the middle of the file. Jump k of a pass covers
+/// about k strides.
 fn growing(place: &mut FilePosition, blocks: u64, stride: u64) -> u64 {
     let middle = |pass: u64| (blocks / 2 + pass % stride) % blocks;
     let at = |jump: u64, middle: u64| {

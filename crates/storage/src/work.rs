@@ -1,4 +1,4 @@
-//! Work on files and devices, described in full.
+//! Work on files and devices: everything that determines the operations.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::Bytes;
 
-/// Permissions for a file.
+/// Permission to write to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Permission {
     /// The file is only read.
     #[default]
     Read,
-    /// The session creates the file and writes to it. It also removes the file, unless `keep` is
-    /// set.
+    /// The session creates the file and writes to it. At its end it removes the file, unless `keep`
+    /// is set.
     Create {
         /// Size of the file.
         size: Bytes,
-        /// True if the file is kept.
+        /// True if the file stays after the session.
         keep: bool,
     },
     /// The user has agreed to lose the content of the file.
@@ -31,14 +31,14 @@ pub struct IoFile {
     pub path: PathBuf,
     /// Permission for the file.
     pub permission: Permission,
-    /// Offset of the first block, in bytes.
+    /// Offset in bytes of the first block that operations may use.
     pub first: u64,
-    /// Number of blocks of the work's size from there on.
+    /// Number of blocks from `first` on that operations may use.
     pub blocks: u64,
 }
 
 impl IoFile {
-    /// A file to read, with an empty range.
+    /// The file at `path`, to be read, with an empty range.
     pub fn named(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
@@ -54,13 +54,13 @@ impl IoFile {
 pub struct Step {
     /// Index of the file in the work.
     pub file: usize,
-    /// Offset in the file, in bytes.
+    /// Offset in bytes from the start of the file.
     pub offset: u64,
     /// Number of bytes.
     pub bytes: usize,
     /// True for a write.
     pub write: bool,
-    /// Time of a recorded operation, in ns since the first one of the recording.
+    /// Time of a recorded operation in ns, counted from the first one; `None` without a recording.
     pub recorded: Option<u64>,
 }
 
@@ -72,12 +72,12 @@ pub enum Order {
     Sequential,
     /// Random blocks, all equally likely.
     Random,
-    /// In turn, one of the last blocks of the range and one of the first. The field is the number
-    /// of blocks at each end.
+    /// Random jumps to and fro: one of the last blocks of the range, then one of the first. The
+    /// field is the number of blocks at each end.
     SeekDistance(u64),
-    /// Back and forth over the middle. Each jump is this many blocks longer than the previous one.
+    /// Jumps across the middle. The field is the number of blocks by which jumps become longer.
     SeekGrowing(u64),
-    /// In the recorded order, once.
+    /// The blocks of the recording, once and in its order.
     Recorded(Recording),
 }
 
@@ -88,8 +88,8 @@ pub struct Recording {
     steps: Steps,
 }
 
-/// The recorded operations. Compared and shown by their number only, because the digest identifies
-/// them.
+/// The recorded operations. Comparisons and debug output use only their number, because the digest
+/// of the [`Recording`] identifies them.
 #[derive(Clone)]
 struct Steps(Arc<[Step]>);
 
@@ -100,7 +100,7 @@ impl fmt::Debug for Steps {
 }
 
 impl Recording {
-    /// The recording with these operations, in this order.
+    /// A recording with the operations `steps` in this order.
     pub fn new(steps: Vec<Step>) -> Self {
         let mut hasher = DefaultHasher::new();
         for step in &steps {
@@ -119,7 +119,7 @@ impl Recording {
         }
     }
 
-    /// The operations.
+    /// The recorded operations.
     pub fn steps(&self) -> &[Step] {
         &self.steps.0
     }
@@ -151,15 +151,15 @@ impl Ord for Steps {
     }
 }
 
-/// The times at which operations are begun.
+/// Choice of the times at which operations begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Pace {
-    /// At once when a slot is free.
+    /// An operation begins as soon as a slot is free.
     #[default]
     Free,
-    /// At a fixed rate of all threads together. The field is the number of operations in 1000 s.
+    /// Operations begin at a fixed rate: the number that all threads together begin in 1000 s.
     PerThousandSeconds(u64),
-    /// At the recorded times.
+    /// Operations begin at their recorded times.
     Recorded,
 }
 
@@ -184,51 +184,51 @@ pub enum Flush {
     DataSync,
 }
 
-/// Threads that work on files and devices.
+/// Threads that read and write files and devices.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct IoWork {
-    /// Number of the point in its experiment. Equal works of two points differ in this number.
+    /// Number of the point in its experiment. It makes works different that are otherwise equal.
     pub point: u32,
     /// Files and their ranges.
     pub files: Vec<IoFile>,
     /// Name of the engine.
     pub engine: String,
-    /// True if the page cache is bypassed, if possible.
+    /// True if the page cache is to be bypassed, where that is possible.
     pub direct: bool,
-    /// True if completions are polled, if possible, instead of awaited.
+    /// True if completions are to be polled, where that is possible, instead of awaited.
     pub poll: bool,
     /// Order of blocks.
     pub order: Order,
-    /// Bytes of an operation; the largest one of a recording.
+    /// Bytes of an operation. For a recording, those of its largest operation.
     pub block: Bytes,
     /// Number of writes in a million operations.
     pub writes_per_million: u32,
-    /// CPUs with one thread each. A CPU that is listed twice has two threads.
+    /// CPU of each thread. A CPU that is listed twice has two threads.
     pub cpus: Vec<u32>,
-    /// Operations that each thread keeps under way.
+    /// Number of operations that each thread keeps in flight.
     pub depth: u32,
-    /// Times at which operations are begun.
+    /// Choice of the times at which operations begin.
     pub pace: Pace,
-    /// Time from a completion to the next submission in the same slot, in ns.
+    /// Time in ns from a completion until its slot is used again.
     pub think_ns: u64,
-    /// Dependent additions before each submission.
+    /// Number of dependent additions that a thread does before each submission.
     pub compute: u32,
-    /// Kind of flush, and the number of a thread's writes before each flush.
+    /// Number of writes of a thread after which it flushes, and kind of the flush.
     pub flush: Option<(u32, Flush)>,
-    /// Content to write.
+    /// Kind of data to write.
     pub content: Content,
-    /// True if reads are compared with the written data.
+    /// True if reads are compared with the data that was written.
     pub verify: bool,
     /// True if failed operations are counted. Otherwise a failure ends the point.
     pub continue_on_error: bool,
-    /// Number of operations of the whole point; `None` for as many as time allows.
+    /// Number of operations of the whole point; `None` if the time limits it.
     pub operations: Option<u64>,
-    /// Seed of offsets and directions.
+    /// Seed of random offsets, and of the choice between reads and writes.
     pub seed: u64,
 }
 
 impl IoWork {
-    /// Bytes of the ranges of all files.
+    /// Number of bytes in the ranges of all files.
     pub fn range(&self) -> Bytes {
         Bytes(self.files.iter().fold(0, |sum, f| {
             sum.saturating_add(f.blocks.saturating_mul(self.block.0))
@@ -243,7 +243,7 @@ impl IoWork {
         }
     }
 
-    /// Number of operations of the whole point; `None` if it depends on time.
+    /// Number of operations of the whole point; `None` if the time limits it.
     pub fn total(&self) -> Option<u64> {
         match &self.order {
             Order::Recorded(recording) => Some(recording.steps().len() as u64),
@@ -251,12 +251,12 @@ impl IoWork {
         }
     }
 
-    /// True if a window ends after a number of operations, and not after a time.
+    /// True if windows end after a number of operations; false if they end after a time.
     pub fn is_counted(&self) -> bool {
         self.total().is_some() && self.pace != Pace::Recorded
     }
 
-    /// Size of all buffers.
+    /// Bytes of all buffers together.
     pub fn buffers(&self) -> Bytes {
         Bytes(
             (self.cpus.len() as u64)
@@ -265,7 +265,7 @@ impl IoWork {
         )
     }
 
-    /// Bytes that are written to created files before anything is measured.
+    /// Number of bytes written to created files before anything is measured.
     pub fn filled(&self) -> Bytes {
         let created_bytes = |f: &IoFile| {
             if let Permission::Create { size, .. } = f.permission {

@@ -1,4 +1,4 @@
-//! One thread's part of a window: keeps its slots busy, times every operation, counts failures.
+//! One thread's part of a window: keeps its slots busy, times operations, counts failures.
 //!
 //! The loop is the same on this machine and on a simulated device. Both provide an [`IoEngine`] and
 //! a [`Ticker`].
@@ -19,33 +19,33 @@ pub trait Ticker {
     /// Ticks since an arbitrary start.
     fn now(&self) -> u64;
 
-    /// Returns at `tick` or slightly later.
+    /// Waits until `tick`. A long wait may return earlier, so callers wait again in a loop.
     fn wait_until(&self, tick: u64);
 
-    /// Does this many dependent additions.
+    /// Spends the time of `additions` dependent additions.
     fn compute(&self, additions: u32);
 }
 
-/// Engine and progress of a thread. It lives from window to window.
+/// Engine and progress of a thread, which it keeps from window to window.
 pub struct WorkerQueue {
     /// Engine that executes requests.
     pub engine: Box<dyn IoEngine>,
     /// Source of the next operation.
     pub walk: Walk,
-    /// Data that is written, and data with which reads are compared.
+    /// Data to write, and data with which the result of a read is compared.
     pub contents: Contents,
-    /// Operation that was taken from the walk but not begun in the previous window.
+    /// Operation that the previous window took from `walk`, but did not begin.
     pub pending: Option<Step>,
-    /// Writes since the last flush.
+    /// Number of writes since the last flush.
     pub unflushed: u32,
-    /// Files with writes since the last flush.
+    /// Indices of the files that were written since the last flush.
     pub disturbance: BTreeSet<usize>,
-    /// Time of the recording that earlier windows have covered, in ticks.
+    /// Time of the recording, in ticks, that earlier windows have covered.
     pub covered: u64,
 }
 
 impl WorkerQueue {
-    /// A thread that has not begun.
+    /// State of a thread before its first operation.
     pub fn new(engine: Box<dyn IoEngine>, walk: Walk, contents: Contents) -> Self {
         Self {
             engine,
@@ -62,15 +62,15 @@ impl WorkerQueue {
 /// Record of one operation. Times are in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceEntry {
-    /// Operation and its offset.
+    /// The operation, with its file and offset.
     pub step: Step,
     /// Kind of transfer: read, write or flush.
     pub transfer: Transfer,
     /// Time at which the operation was due.
     pub due: u64,
-    /// Time of its submission.
+    /// Time at which it was submitted.
     pub issued: u64,
-    /// Time at which its completion was found.
+    /// Time at which the thread found its completion.
     pub done: u64,
     /// Bytes moved, or the system's error number.
     pub result: Result<usize, i32>,
@@ -79,9 +79,9 @@ pub struct TraceEntry {
 /// Figures of one thread in a window. Latencies are in ns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorkerWindow {
-    /// Complete transfers inside the window.
+    /// Complete transfers that completed before the end of the window.
     pub inside: u64,
-    /// Complete transfers, including those that completed after the end.
+    /// Complete transfers, including those that completed after the end of the window.
     pub whole: u64,
     /// Bytes that all complete transfers moved.
     pub bytes: u64,
@@ -91,35 +91,35 @@ pub struct WorkerWindow {
     pub writes: Histogram,
     /// Latencies of flushes.
     pub flushes: Histogram,
-    /// Latencies of complete transfers by distance, if the order of blocks is about distances.
+    /// Latencies of complete transfers by distance, if the order of blocks requests them.
     pub seeks: SeekTimes,
     /// Failed operations by the system's error number.
     pub errors: BTreeMap<i32, u64>,
-    /// The first failed operation with its error number.
+    /// The first failure: the operation, its kind, and the system's error number.
     pub fault: Option<(Step, Transfer, i32)>,
     /// Transfers of fewer bytes than requested.
     pub short: u64,
     /// Blocks whose content differs from the written data.
     pub wrong: u64,
-    /// Operations that were due at a fixed rate.
+    /// Number of operations that were due at a fixed rate.
     pub due: u64,
     /// Due operations that were never begun.
     pub behind: u64,
-    /// Tick of the first completion of a complete transfer.
+    /// Tick at which the first complete transfer completed.
     pub first: Option<u64>,
-    /// Tick of the last completion.
+    /// Tick at which the last operation completed.
     pub last: u64,
-    /// True if no operations are left.
+    /// True if the thread has no operations left.
     pub exhausted: bool,
-    /// Every operation, if a trace was requested.
+    /// A record of every operation, if a trace was requested.
     pub trace: Vec<TraceEntry>,
 }
 
-/// Time without any completion after which the engine has lost something or its device hangs.
+/// A window fails after this time without a completion: the engine or its device hangs.
 const HANG_TIMEOUT: Nanos = Nanos(120e9);
 
-/// Time without any completion at the end of a session. It is short, because nothing of this window
-/// counts any more.
+/// The same limit at the end of a session. It is shorter, because nothing in this window counts any
+/// more.
 const END_TIMEOUT: Nanos = Nanos(5e9);
 
 /// An operation in flight.
@@ -129,11 +129,11 @@ struct Busy {
     transfer: Transfer,
     due: u64,
     issued: u64,
-    /// Bytes from the previous operation, if distances count.
+    /// Bytes from the previous operation, if latencies are counted by distance.
     distance: Option<u64>,
 }
 
-/// State of the loop during a window.
+/// State of a thread's loop during a window.
 struct WindowRun<'a, T: Ticker> {
     queue: &'a mut WorkerQueue,
     work: &'a IoWork,
@@ -141,24 +141,24 @@ struct WindowRun<'a, T: Ticker> {
     ticker: &'a T,
     schedule: Schedule,
     seen: WorkerWindow,
-    /// Free slots, each with the tick from which on it may be used.
+    /// Free slots, each with the tick from which it may be used.
     free: Vec<(u64, usize)>,
     busy: Vec<Option<Busy>>,
     batch: Vec<IoRequest>,
     in_flight: usize,
     begun: u64,
     completions: Vec<IoCompletion>,
-    /// Time since which nothing completes although operations are in flight.
+    /// Tick since which nothing has completed although operations are in flight.
     silent_since: Option<u64>,
-    /// File and offset of the operation begun last, if distances count.
+    /// File and offset of the operation that was begun last.
     last: Option<(usize, u64)>,
     seeks: bool,
 }
 
-/// Executes the operations of one thread in a window, and waits for the last of them.
+/// Executes the operations of one thread in a window, and waits until all have completed.
 ///
 /// # Errors
-/// The engine itself failed. Failures of single operations are in the figures.
+/// The engine failed, or hangs. Failures of single operations are counted in the result instead.
 pub fn run<T: Ticker>(
     queue: &mut WorkerQueue,
     work: &IoWork,
@@ -191,7 +191,7 @@ pub fn run<T: Ticker>(
         schedule,
         ..
     } = turn;
-    // Nothing is due after a window that ends with a number of operations.
+    // Operations are due only at a fixed rate, not in a window with a number of operations.
     seen.due = if window.most.is_some() {
         0
     } else {
@@ -226,7 +226,7 @@ impl<T: Ticker> WindowRun<'_, T> {
         }
     }
 
-    /// True if no more operations are begun in this window.
+    /// True if no further operation begins in this window. Takes the next operation from the walk.
     fn is_over(&mut self) -> bool {
         let ended = (self.seen.fault.is_some() && !self.work.continue_on_error)
             || self.window.most.is_some_and(|most| self.begun >= most)
@@ -242,14 +242,14 @@ impl<T: Ticker> WindowRun<'_, T> {
         self.seen.exhausted
     }
 
-    /// True if a flush is due. Everything in flight has to complete first.
+    /// True if a flush is due. All operations in flight have to complete before it.
     fn must_flush(&self) -> bool {
         self.work
             .flush
             .is_some_and(|(after, _)| self.queue.unflushed >= after)
     }
 
-    /// Tick from which on the next operation may begin; 0 if time does not matter.
+    /// Tick at which the next operation may begin; 0 if it may begin at once.
     fn next_due(&self) -> u64 {
         match self.schedule.due(self.begun, self.queue.pending.as_ref()) {
             Some(due) => due,
@@ -269,7 +269,7 @@ impl<T: Ticker> WindowRun<'_, T> {
                 break;
             };
             self.take_up(step, due);
-            // The additions before the next operation must not delay this one.
+            // The additions for the next operation must not delay this one.
             if self.work.compute > 0 {
                 self.submit()?;
             }
@@ -277,7 +277,7 @@ impl<T: Ticker> WindowRun<'_, T> {
         self.submit()
     }
 
-    /// Gives `step` a slot. With think time, the slot that has been free longest.
+    /// Prepares `step` in a free slot; with think time, in the slot that has been free longest.
     fn take_up(&mut self, step: Step, due: u64) {
         let rests = self.work.think_ns > 0;
         let oldest = || (0..self.free.len()).min_by_key(|&i| self.free[i].0);
@@ -325,14 +325,14 @@ impl<T: Ticker> WindowRun<'_, T> {
         self.begun += 1;
     }
 
-    /// Bytes from the previous operation to this one. `None` for the first of a window, and between
-    /// different files.
+    /// Bytes between the offsets of the previous operation and of `step`. `None` for the first
+    /// operation of a window, and if the file changes.
     fn distance_to(&mut self, step: &Step) -> Option<u64> {
         let (file, offset) = self.last.replace((step.file, step.offset))?;
         (file == step.file).then(|| offset.abs_diff(step.offset))
     }
 
-    /// Submits the batch. Requests that do not fit into the queue stay in the batch.
+    /// Submits the prepared operations. Operations that the engine does not take stay in the batch.
     fn submit(&mut self) -> Result<(), Failure> {
         while !self.batch.is_empty() {
             let now = self.ticker.now();
@@ -356,7 +356,7 @@ impl<T: Ticker> WindowRun<'_, T> {
         Ok(())
     }
 
-    /// Waits for a completion. Only polls if an operation may be due earlier.
+    /// Waits for a completion. If another operation may be due before, only polls.
     fn reap(&mut self) -> Result<(), Failure> {
         let waiting = !self.batch.is_empty();
         let timed = self.schedule.is_paced() || self.work.think_ns > 0;
@@ -365,11 +365,11 @@ impl<T: Ticker> WindowRun<'_, T> {
         self.take(usize::from(!looks))
     }
 
-    /// Takes completions. Waits for `least` of them, as long as the engine does.
+    /// Takes at least `least` completions, unless the engine stops waiting for them.
     ///
     /// # Errors
-    /// Nothing completed for too long. The operations stay with the engine, which no longer waits
-    /// for them.
+    /// No operation has completed for too long. The operations remain with the engine, which does
+    /// not wait for them.
     fn take(&mut self, least: usize) -> Result<(), Failure> {
         self.completions.clear();
         self.queue.engine.reap(least, &mut self.completions)?;
@@ -402,7 +402,7 @@ impl<T: Ticker> WindowRun<'_, T> {
             self.free
                 .push((completion.at + self.ticks(self.work.think_ns as f64), slot));
         }
-        // Reuses the memory of the list.
+        // The list goes back, so that its memory is used again.
         self.completions = completions;
     }
 
@@ -410,7 +410,7 @@ impl<T: Ticker> WindowRun<'_, T> {
         (nanos * self.window.rate) as u64
     }
 
-    /// Counts the result of an operation.
+    /// Counts the result of the operation `busy`, which used `slot`.
     fn note(&mut self, busy: &Busy, slot: usize, completion: &IoCompletion) {
         let seen = &mut self.seen;
         let at = completion.at;
@@ -469,7 +469,7 @@ impl<T: Ticker> WindowRun<'_, T> {
         }
     }
 
-    /// Flushes every file with writes, one after another. Nothing else is in flight.
+    /// Flushes every file that was written, one after another. No other operation is in flight.
     fn flush(&mut self) -> Result<(), Failure> {
         let Some((_, kind)) = self.work.flush else {
             return Ok(());

@@ -325,7 +325,7 @@ pub struct GenerateOptions {
     pub what: Generated,
 }
 
-/// The help of `--only`: every experiment that a profile can have.
+/// Help text of `--only`: the names of all experiments that a profile can have.
 fn only_help() -> String {
     let names: Vec<&str> = experiments()
         .filter(|row| row.least.is_some())
@@ -338,7 +338,7 @@ fn only_help() -> String {
 }
 
 impl RunOptions {
-    /// Experiments of the session that measure the chosen memory.
+    /// The requested experiments that measure the memory chosen by the options.
     fn chosen(&self) -> impl Iterator<Item = Box<dyn Experiment>> {
         let requested = |row: &&ExperimentRow| {
             self.only.is_empty() || self.only.iter().any(|name| name == row.name)
@@ -349,12 +349,12 @@ impl RunOptions {
     }
 }
 
-/// True if an experiment of the session measures what the options choose.
+/// True if the session has an experiment that uses `--ops`, `--sizes` or `--pages`.
 fn measures_chosen(options: &RunOptions) -> bool {
     options.chosen().next().is_some()
 }
 
-/// True if an operation that moves bytes is measured.
+/// True if a requested experiment measures bytes per second.
 fn moves_bytes(options: &RunOptions) -> bool {
     options
         .chosen()
@@ -364,10 +364,10 @@ fn moves_bytes(options: &RunOptions) -> bool {
 /// Unit of experiments that move bytes.
 const BYTES_PER_SECOND: &str = "B/s";
 
-/// Users of the choices of `memgauge run`, for messages.
+/// Reason in messages: `--ops`, `--sizes`, `--pages` or `--memory-nodes` had no effect.
 const CHOSEN: &str = "only bandwidth and latency use it";
 
-/// Users of threads and registers, for messages.
+/// Reason in messages: `--threads` or `--width` had no effect.
 const MOVING: &str = "only operations that move bytes use it";
 
 impl Effects for RunOptions {
@@ -412,7 +412,7 @@ impl Effects for RunOptions {
 }
 
 impl ReportOptions {
-    /// Renderer of the requested format.
+    /// Renderer for the file of `--output`, or for standard output if no file is named.
     fn made(&self) -> Option<&'static dyn Renderer> {
         let file = self
             .output
@@ -481,8 +481,8 @@ impl Effects for ListOptions {
     }];
 }
 
-/// The command line. Every option also has its other number as an alias: `--size` for `--sizes`,
-/// `--thread` for `--threads`.
+/// The command line. Each option also has its plural or singular as a hidden alias: `--size` for
+/// `--sizes`, `--threads` for `--thread`.
 pub fn command() -> clap::Command {
     both_numbers(Cli::command())
 }

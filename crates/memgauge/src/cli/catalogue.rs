@@ -34,7 +34,7 @@ pub fn experiment_named(name: &str) -> Option<&'static ExperimentRow> {
     experiments().find(|row| row.name == name)
 }
 
-/// Experiments that have a command from the table, in the order of the help.
+/// Experiments with a command of their own, each with its command, in the order of the help.
 pub fn experiment_commands() -> Vec<(&'static ExperimentRow, &'static ExperimentCommand)> {
     experiments()
         .filter_map(|row| Some((row, row.command.as_ref()?)))

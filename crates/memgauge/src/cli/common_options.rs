@@ -50,8 +50,8 @@ pub struct MachineOptions {
     pub sizing: Sizing,
 }
 
-/// Parses a number of points. The number in its advice leaves room for the points of a default
-/// command.
+/// Parses the value of `--max-points`. The error advises 1000, which is enough for the default
+/// options of every command.
 fn most_points(text: &str) -> Result<usize, ParseError> {
     whole_number(1, LARGEST_MAX_POINTS as u64)(text).map_err(|wrong| wrong.with_example("1000"))
 }

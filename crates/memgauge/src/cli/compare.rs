@@ -11,8 +11,8 @@ use std::path::Path;
 use units::error::{Error, Result};
 use verdict::{ComparedReport, Comparison, ReportSet, Settings, compare};
 
-/// Compares reports, or sets of them, with the first one. Exits with a failed check if `--fail-on`
-/// finds its condition, or if two reports have no point in common.
+/// Compares reports, or sets of them, with the first one. The exit code is that of a failed check
+/// if `--fail-on` finds its condition, or if two reports have no point in common.
 pub fn run(options: &CompareOptions) -> Result<Exit> {
     let chosen = options
         .format

@@ -24,8 +24,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// Form of a plan whose report would have `format`: text for every format that plans do not
-    /// have.
+    /// Form of the plan under `--format format`: `Text` for every format other than `json` and
+    /// `jsonl`.
     pub fn for_report(format: Option<&str>) -> Self {
         match format {
             Some("json") => Self::Json,
@@ -58,7 +58,7 @@ struct Head<'a> {
 struct PlannedPhase {
     #[serde(flatten)]
     id: PhaseId,
-    /// Number of points; for a phase that is not drafted yet, the largest number.
+    /// Number of points. A phase that is not drafted yet gives the largest number that it can have.
     point_count: usize,
     drafted: bool,
     planned_ns: f64,

@@ -31,11 +31,11 @@ impl Exit {
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct ExitRow {
-    /// How the program ended; `None` for an end by a second signal.
+    /// How the program ended; `None` for the row of an end by a second signal.
     pub exit: Option<Exit>,
     /// The code as documents write it.
     pub code: &'static str,
-    /// The end in one or two words.
+    /// Name of the end in one or two words.
     pub name: &'static str,
     /// Conditions for this end, in whole sentences.
     pub meaning: &'static str,
@@ -140,18 +140,18 @@ pub fn markdown() -> String {
 pub struct Ending {
     /// The exit code.
     pub exit: Exit,
-    /// One line without a full stop.
+    /// Reason for the end: one line without a full stop.
     pub reason: Option<String>,
 }
 
-/// Ending of the session of `report`. With `strict` all points must be solid. `unfinished` says how
-/// to continue an interrupted session.
+/// Ending of the session of `report`. With `strict`, a point that is not solid makes it incomplete.
+/// `unfinished` is the text that says how to continue an interrupted session.
 pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending {
     let because = |exit, reason: String| Ending {
         exit,
         reason: Some(reason),
     };
-    // Derived datasets repeat points of others.
+    // A derived dataset repeats points of other datasets.
     let points: Vec<&Point> = report
         .datasets
         .iter()
@@ -247,7 +247,7 @@ pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending
     }
 }
 
-/// Number of blocks that did not contain what was written.
+/// Number of storage blocks that were read and did not contain what had been written.
 fn wrong_data(points: &[&Point]) -> u64 {
     let wrong = |point: &&Point| match &point.outcome {
         Outcome::Measured(measured) => measured.storage.as_ref().map_or(0, |storage| storage.wrong),

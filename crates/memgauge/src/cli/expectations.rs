@@ -33,7 +33,7 @@ pub fn read(path: &Path) -> Result<Expectations> {
     }
 }
 
-/// Writes what a fleet shows, as expectations of others.
+/// Writes the expectations `learned` from a fleet to the file at `path`.
 pub fn write(path: &Path, learned: &Expectations) -> Result<()> {
     let file = put(Some(path), |_| {
         let mut bytes = serde_json::to_vec_pretty(learned)

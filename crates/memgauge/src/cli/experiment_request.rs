@@ -10,9 +10,9 @@ use experiments::{CommandRequest, ExperimentCommand, MachineOption};
 pub struct ExperimentRequest {
     /// Name of the command and of the experiment.
     pub name: &'static str,
-    /// Request of its own options.
+    /// Request that the options of the experiment itself describe.
     pub request: CommandRequest,
-    /// Facts about the machine that the user gives, as far as the command takes them.
+    /// Facts about the machine that the user gives, limited to those that the command takes.
     pub machine: MachineOptions,
     /// Options of every measurement.
     pub common: CommonOptions,

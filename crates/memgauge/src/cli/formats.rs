@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use units::error::Error;
 
-/// Renderer of the format `name`; the first of the table without a name.
+/// Renderer of the format `name`, `None` if it is unknown. Without a name, the first one.
 pub fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
     name.map_or_else(
         || RENDERERS.first().copied(),
@@ -19,7 +19,7 @@ pub fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
     )
 }
 
-/// Format of a file whose extension belongs to `found`: `chosen` if both make the same kind of file.
+/// `chosen` if it is the gallery and the file's extension means a page; `found` otherwise.
 pub fn preferred(
     found: &'static dyn Renderer,
     chosen: Option<&'static dyn Renderer>,
@@ -28,11 +28,11 @@ pub fn preferred(
     chosen.filter(is_page).unwrap_or(found)
 }
 
-/// Format of the file at `path` for `reports`. A page of several machines is a gallery, unless
-/// charts are requested, which are drawn over each other.
+/// Format of the file at `path` for `reports`. A page of several machines is a gallery. If charts
+/// are requested, a page draws all machines in one chart instead.
 ///
 /// # Errors
-/// The extension is unknown and no format is chosen.
+/// The extension is unknown and no format was chosen.
 pub fn file_format(
     path: &Path,
     chosen: Option<&'static dyn Renderer>,
@@ -59,7 +59,7 @@ pub fn uses(format: Option<&'static dyn Renderer>, option: &str) -> bool {
     format.is_some_and(|format| format.options().contains(&option))
 }
 
-/// Parses the name of a format. For `help`, the error lists all formats.
+/// Parser of the names of formats. For `help`, the error lists all formats.
 #[derive(Debug, Clone)]
 pub struct Formats {
     /// Names and descriptions.
@@ -133,7 +133,7 @@ impl TypedValueParser for Formats {
     }
 }
 
-/// Parses a value of an enum. For `help`, the error lists all values.
+/// Parser of the values of an enum. For `help`, the error lists all values.
 #[derive(Debug, Clone)]
 pub struct Values<T>(std::marker::PhantomData<T>);
 

@@ -7,7 +7,7 @@ use super::output::to_stdout;
 use report::CSV_COLUMNS;
 use units::error::{Error, Result};
 
-/// Prints what was requested.
+/// Prints the document `what` on standard output.
 pub fn generate(what: Generated) -> Result<()> {
     let bytes = match what {
         Generated::Man => man()?,
@@ -38,7 +38,7 @@ fn columns() -> String {
     page
 }
 
-/// One page: the program, then each command.
+/// The man page, in roff: a part about the program, then a part about each command.
 fn man() -> Result<Vec<u8>> {
     let failed = |e: std::io::Error| Error::failure(format!("cannot write the man page: {e}"));
     let mut command = command();
@@ -68,7 +68,7 @@ fn man() -> Result<Vec<u8>> {
             man.render_subcommands_section(&mut section)
                 .map_err(failed)?;
         }
-        // Sections of a command become subsections of its part of the page.
+        // Each command is a subsection of the page, so its sections become subsections.
         let text = String::from_utf8_lossy(&section).replace(".SH ", ".SS ");
         page.extend_from_slice(text.as_bytes());
     }
@@ -79,8 +79,8 @@ fn man() -> Result<Vec<u8>> {
     Ok((page + &closing()).into_bytes())
 }
 
-/// A line of the page with its newline. A reference to a page of a command, which does not exist,
-/// becomes the name of the command.
+/// A line of the page with its newline. A reference to the man page of a command becomes the
+/// command's name, because commands have no pages of their own.
 fn without_reference(line: &str) -> String {
     let name = line
         .strip_prefix("memgauge\\-")
@@ -91,7 +91,7 @@ fn without_reference(line: &str) -> String {
     )
 }
 
-/// Closing part for every command.
+/// Last part of the man page: exit codes and files.
 fn closing() -> String {
     format!(
         ".SH \"EXIT STATUS\"\n{}.SH FILES\n.TP\n~/.local/state/memgauge/\nReports of runs without \

@@ -1,4 +1,4 @@
-//! Refuses options without effect, always in the same way.
+//! Rejects options without effect; all commands use the same check.
 
 use super::args::{Cli, Command};
 use clap::ArgMatches;
@@ -6,7 +6,7 @@ use clap::parser::ValueSource;
 use experiments::{Effects, JudgedEffect};
 use units::error::{Error, Result};
 
-/// Refuses a typed option that has no effect together with the others.
+/// Fails if a typed option has no effect together with the other options.
 pub fn check_effects(cli: &Cli, matches: &ArgMatches) -> Result<()> {
     let typed_options = TypedOptions {
         matches: matches.subcommand().map_or(matches, |(_, own)| own),
@@ -86,7 +86,7 @@ impl TypedOptions<'_> {
                 .flatten()
                 .map(|v| v.to_string_lossy().into_owned())
         };
-        // The value of a flag is that of its presence.
+        // clap stores the value `true` for a flag that was typed.
         let shown = |values: Vec<String>| {
             if values == ["true"] {
                 String::new()

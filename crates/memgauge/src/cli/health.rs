@@ -23,7 +23,7 @@ use units::error::{Error, Result};
 use units::{Nanos, fixed};
 use verdict::{Expectations, FirstJudgement, FleetSettings};
 
-/// Experiments of the method, each with its detail.
+/// Experiments of a health check, each with its detail.
 const METHOD: &[(&str, Detail)] = &[
     ("bandwidth", Detail::Brief),
     ("latency", Detail::Brief),
@@ -35,10 +35,10 @@ const METHOD: &[(&str, Detail)] = &[
 /// Share of the budget for the first measurement.
 const FIRST: f64 = 0.6;
 
-/// Longest time until a start: a later one is probably a mistake.
+/// Longest time until the start of a check, in seconds. A later start is probably a mistake.
 const LONGEST_WAIT: f64 = 86_400.0;
 
-/// Measures the method's points, judges them by the expectations, and measures again what is slow.
+/// Measures the points of a health check, judges them, and measures slow figures again.
 pub fn run(mut options: HealthOptions, words: Vec<String>) -> Result<Exit> {
     let expected = options
         .expect
@@ -92,8 +92,8 @@ pub fn run(mut options: HealthOptions, words: Vec<String>) -> Result<Exit> {
     code
 }
 
-/// Experiments of the method whose names are `wanted`. The widest registers move the bytes: kernel
-/// selection could choose others on the next machine, and takes time.
+/// Experiments of a health check whose names are `wanted`. They use the widest registers: kernel
+/// selection takes time, and could choose other registers on the next machine.
 fn method(wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Experiment>> {
     let choices = Choices {
         width: Some(Widths(vec![Width::Widest])),
@@ -111,8 +111,8 @@ fn method(wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Experiment>> {
         .collect()
 }
 
-/// The health that `report` shows. Experiments with slow figures are measured again in the rest of
-/// the budget.
+/// Judges `report` by the `expected` figures. Experiments with slow figures are measured again in
+/// the rest of the budget.
 fn judged(
     report: &Report,
     expected: Option<&Expectations>,
@@ -139,8 +139,8 @@ fn judged(
     }
 }
 
-/// Gets the right to measure on this machine, or the reason why another process has it. `None` if
-/// there is no place for a lock.
+/// Locks this machine against other health checks, and returns the lock. `None` if no lock file can
+/// be created. The error is the reason why another process measures.
 fn lock_node(launch: Option<&Launch>) -> std::result::Result<Option<File>, String> {
     let local = launch.and_then(|launch| launch.local_rank);
     if let Some(rank) = local.filter(|rank| *rank > 0) {

@@ -18,7 +18,7 @@ use units::error::{Error, Result};
 /// Largest trace in bytes; a trace is read into memory as a whole.
 const LARGEST_TRACE: u64 = 4 << 30;
 
-/// `memgauge io`
+/// Runs `memgauge io`. `words` is the command line.
 pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
     let IoOptions {
         settings,
@@ -34,7 +34,7 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
     let length = settings.window();
     let experiment = Storage::new(settings, recorded, FileLookup::new(lookup));
     let budget = experiment.time(common.repeat).max(SINGLE_BUDGET);
-    // The experiment decides about sampling, unless the user fixed the number of samples.
+    // The experiment chooses the windows and rounds, unless the user fixed the number of samples.
     let sampling = experiment.sampling(storage_sampling(length));
     let machine = MachineOptions {
         pool,
@@ -77,8 +77,8 @@ fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))
 }
 
-/// Creates the file of a trace; an existing file is never overwritten. The trace of a `continued`
-/// session gets a free name next to that of the first part.
+/// Creates the file of a trace; an existing file is never overwritten. A `continued` session writes
+/// to a new file with a free name next to the trace of the first part.
 fn create_trace(path: &Path, continued: bool) -> Result<TraceWriter> {
     let free = || {
         (1..)

@@ -2,7 +2,7 @@
 
 use report::Launch;
 
-/// Variables of a launcher. A name that is empty is not set by it.
+/// Environment variables of a launcher. An empty name stands for a variable that it does not set.
 struct Launcher {
     name: &'static str,
     /// Variable that only this launcher sets.
@@ -81,7 +81,7 @@ const LAUNCHERS: &[Launcher] = &[
     },
 ];
 
-/// Longest value that is taken from the environment, in characters.
+/// Longest value taken from the environment, in characters. Longer values are cut.
 const LONGEST: usize = 200;
 
 /// The launch of this process; `None` if no launcher started it.
@@ -89,7 +89,7 @@ pub fn launch() -> Option<Launch> {
     read(&|name| std::env::var_os(name)?.into_string().ok())
 }
 
-/// The launch that `variables` tell.
+/// The launch that the environment `variables` describe.
 ///
 /// Rank and size are those of the innermost launcher. Node and job are those of the first launcher
 /// that knows them.

@@ -28,12 +28,12 @@ use units::{CpuList, Nanos, ParseError, counted};
 /// Budget of a single experiment.
 pub(super) const SINGLE_BUDGET: Nanos = Nanos(60e9);
 
-/// Largest number of points from lists of options, unless the user allows more. A larger number is
-/// probably a mistake.
+/// Largest number of points of an experiment's command, unless the user allows more. A larger
+/// product of the lists in its options is probably a mistake.
 pub(super) const MAX_POINTS: usize = 1000;
 
-/// Largest number of points of a profile, which has no such lists. The built-in ones have at most
-/// about 1500, on machines of every size.
+/// Largest number of points of a profile, which has no lists of options. The built-in profiles have
+/// at most about 1500 points, on machines of every size.
 const PROFILE_MAX_POINTS: usize = 2000;
 
 /// `memgauge run`, and `memgauge` without a command.
@@ -101,16 +101,16 @@ pub fn experiment(requested: ExperimentRequest, words: Vec<String>) -> Result<Ex
     measure(request.experiments, &common, &machine, defaults, words)
 }
 
-/// Makes the runner of external work. The argument says whether the session is a continuation.
+/// Makes the runner of external work. The argument is true if the session continues another one.
 pub(super) type MakeRunner = Box<dyn FnOnce(bool) -> Result<Box<dyn ExternalRunner>>>;
 
-/// Measures experiments again within a budget, in fresh memory.
+/// Measures experiments again in fresh memory, within a budget. Returns the new report.
 pub(super) type Again<'a> = dyn FnMut(Vec<Box<dyn Experiment>>, Nanos) -> Result<Report> + 'a;
 
 /// Judges the report of a session that was not interrupted.
 pub(super) type Judge = Box<dyn FnOnce(&mut Report, &mut Again<'_>)>;
 
-/// Defaults of a command.
+/// Defaults of a command's session.
 pub(super) struct Defaults {
     pub(super) profile: &'static str,
     pub(super) budget: Nanos,
@@ -119,16 +119,16 @@ pub(super) struct Defaults {
     pub(super) external: Option<MakeRunner>,
     /// Devices that are measured, for the facts in the report.
     pub(super) gpus: Vec<GpuFacts>,
-    /// Largest number of points.
+    /// Largest number of points, unless the user allows more.
     pub(super) max_points: usize,
-    /// Place among the processes of a launcher; `None` without one.
+    /// Rank and node of this process if a launcher started it; `None` otherwise.
     pub(super) launch: Option<Launch>,
     /// Judges the report before it is delivered; `None` if there is nothing to judge.
     pub(super) judge: Option<Judge>,
 }
 
 impl Defaults {
-    /// Defaults of a command that measures what memgauge itself can do.
+    /// Defaults of a command without external work and without a judgement.
     pub(super) fn new(profile: &'static str, sampling: Sampling) -> Self {
         Self {
             profile,
@@ -257,7 +257,7 @@ pub(super) fn measure(
             measure_again(request, &invocation)
         });
     }
-    // The continued session is deleted only when all its numbers are in the new report.
+    // The file of the continued session is deleted only if the new report has all its numbers.
     let has_all = continued
         .as_ref()
         .is_none_or(|earlier| earlier.is_all_in(&report));
@@ -265,7 +265,7 @@ pub(super) fn measure(
         .as_ref()
         .is_some_and(|earlier| has_all && Some(earlier.file()) == destination.file());
     let (saved, delivered) = destination.deliver(&report, replaces);
-    // An incomplete table cannot be continued.
+    // An interrupted session can be continued from JSON, not from other formats such as a table.
     let readable = destination.readable().filter(|_| saved);
     let whole = saved && has_all && (readable.is_some() || report.status != RunStatus::Interrupted);
     let journal = progress.finish(whole);
@@ -296,7 +296,7 @@ pub(super) fn measure(
     if let Some(reason) = reason.filter(|_| !is_shown) {
         tell(&format!("memgauge: {reason}"));
     }
-    // The notes of the format have given the reason.
+    // The notes of the format have already told the reason.
     Ok(
         if exit == Exit::Done && destination.shows_nothing(&report) {
             Exit::Incomplete
@@ -333,7 +333,7 @@ fn make_request(
     cpus: Vec<u32>,
 ) -> Result<Request> {
     let budget = options.budget.unwrap_or(defaults.budget);
-    // An experiment that the user did not request by name is brief.
+    // This experiment only finds the size of the last-level cache, so it has the detail `Levels`.
     if requested.sizing.last_level == Some(LastLevel::Measured)
         && !made.iter().any(|e| e.sizes_memory(None))
     {
@@ -365,8 +365,8 @@ fn make_request(
     })
 }
 
-/// CPUs of the session: those of the user, or all allowed ones, with one CPU of each physical core
-/// first.
+/// CPUs of the session: those that the user named. Without a request, all allowed CPUs, the first
+/// CPU of each physical core before the second ones.
 fn choose_cpus(facts: &HostFacts, requested: Option<&CpuList>) -> Result<Vec<u32>> {
     let allowed = facts.topology.allowed();
     if let Some(list) = requested {
@@ -379,8 +379,8 @@ fn choose_cpus(facts: &HostFacts, requested: Option<&CpuList>) -> Result<Vec<u32
             None => Ok(list.0.clone()),
         };
     }
-    // Position among the siblings of its core, so that the first CPU of every core comes before the
-    // second of any.
+    // Index among the siblings of the same core. Sorting by it puts the first CPU of every core
+    // before the second of any.
     let place_on_core = |cpu: &u32| {
         let siblings = facts
             .topology

@@ -63,7 +63,7 @@ use units::error::{Error, Kind, Result};
 /// [`EXIT_CODES`].
 pub fn main(arguments: Vec<OsString>) -> u8 {
     let refused = host::privilege::refuse_elevated();
-    // Without this handler everything works as before, and a user could do nothing about it.
+    // An error is ignored: without the handler the session still works, and users cannot repair it.
     let _ = host::interrupt::report_file_limit();
     let words = arguments
         .iter()
@@ -77,7 +77,7 @@ pub fn main(arguments: Vec<OsString>) -> u8 {
                 Parsed::Request(cli) => dispatch(*cli, words),
             });
     let exit = outcome.unwrap_or_else(|error| {
-        // If standard error is closed, nobody can be told.
+        // An error is ignored: if standard error is closed, there is no place for a message.
         let _ = writeln!(
             std::io::stderr(),
             "memgauge: {}",
@@ -91,7 +91,7 @@ pub fn main(arguments: Vec<OsString>) -> u8 {
     exit.code()
 }
 
-/// `message` as one line without control characters, since it may quote what users typed.
+/// `message` as one line without control characters, which quoted arguments may contain.
 fn visible(message: &str) -> String {
     let shown = |c: char| {
         if c.is_control() {
@@ -103,11 +103,11 @@ fn visible(message: &str) -> String {
     message.chars().map(shown).collect()
 }
 
-/// Meaning of the arguments.
+/// Result of parsing the arguments.
 enum Parsed {
-    /// Help or the version.
+    /// Text to print: help or the version.
     Text(String),
-    /// A request.
+    /// A request to carry out.
     Request(Box<Cli>),
 }
 
@@ -122,7 +122,7 @@ impl Parsed {
             }
             Err(e) if !e.use_stderr() => {
                 let text = e.render().to_string();
-                // A text other than the command's own help is an error.
+                // clap writes `error: ` before the table that `--format help` prints.
                 Ok(Parsed::Text(
                     text.strip_prefix("error: ")
                         .map_or_else(|| text.clone(), str::to_owned),

@@ -14,15 +14,15 @@ pub struct NameFacts<'a> {
     pub stamp: &'a str,
 }
 
-/// Facts in the order of the help, each with its letter and meaning.
+/// The letters in the order of the help, each with the fact that replaces it.
 const LETTERS: &str = "%h host, %j job, %r rank, %t time, %% a percent sign";
 
 impl NameFacts<'_> {
-    /// `path` with the facts in place of their letters. A fact that is unknown is `unknown`; without
-    /// a launcher, the job is `none` and the rank 0.
+    /// `path` with the facts in place of their letters. An unknown fact becomes `unknown`. Without
+    /// a launcher, the job becomes `none` and the rank 0.
     ///
     /// # Errors
-    /// A percent sign is followed by another letter.
+    /// A percent sign is followed by a letter other than these.
     pub fn fill_in(&self, path: &Path) -> Result<PathBuf> {
         let Some(text) = path.to_str().filter(|text| text.contains('%')) else {
             return Ok(path.to_owned());
@@ -67,7 +67,7 @@ impl NameFacts<'_> {
     }
 }
 
-/// `fact` with a dash for each character that would change the folder.
+/// `fact` with a dash for each character that a file name should not have, such as a slash.
 fn in_name(fact: &str) -> String {
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@' | '+');
     let name: String = fact

@@ -1,14 +1,14 @@
-//! One health check at a time on a machine.
+//! A lock that allows one health check at a time on a machine.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
-/// Tries to get the lock of the machine called `node`. It ends with the file that is returned;
-/// `None` if another process has it.
+/// Tries to lock the machine called `node`. The lock lasts until the returned file is closed.
+/// `None` if another process has the lock.
 ///
 /// # Errors
-/// There is no place for a lock.
+/// The lock file cannot be opened, created or locked.
 pub fn lock(node: &str) -> io::Result<Option<File>> {
     let letter = |c: char| if c.is_alphanumeric() { c } else { '-' };
     let node: String = node.chars().map(letter).collect();
@@ -20,10 +20,10 @@ pub fn lock(node: &str) -> io::Result<Option<File>> {
     }
 }
 
-/// The file of a lock. Another user's file can only be read, which is enough for a lock.
+/// Opens the file of a lock, or creates it. Reading is enough to lock another user's file.
 ///
 /// # Errors
-/// The name belongs to a link, a pipe or a folder. Everybody can write to the temporary folder.
+/// `path` is a link, a pipe or a folder, which anybody could put there, or cannot be created.
 fn open(path: &Path) -> io::Result<File> {
     if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         let text = format!("'{}' is no ordinary file", path.display());

@@ -19,7 +19,7 @@ pub struct Destination {
     stdout: Option<&'static dyn Renderer>,
     file: Option<(Target, &'static dyn Renderer)>,
     options: Options,
-    /// True if the report goes into the folder of saved sessions, or would have gone there.
+    /// True if the user named no file, so that the report goes into the folder of saved sessions.
     unnamed: bool,
 }
 
@@ -38,9 +38,9 @@ impl std::fmt::Debug for Destination {
 pub struct Unnamed<'a> {
     /// Start of the session.
     pub stamp: &'a str,
-    /// Its profile or experiment.
+    /// Profile or experiment of the session.
     pub profile: &'a str,
-    /// File of the session that is continued.
+    /// File of the session that this one continues.
     pub before: Option<&'a Path>,
 }
 
@@ -115,18 +115,18 @@ impl Destination {
             .join(", ")
     }
 
-    /// True if the reader of standard output sees the findings there.
+    /// True if the format on standard output shows the findings.
     pub fn shows_findings(&self) -> bool {
         self.stdout
             .is_some_and(|r| ["table", "markdown"].contains(&r.name()))
     }
 
-    /// True if the reader of standard output sees the state of the machine there.
+    /// True if the format on standard output shows the health of the machine.
     pub fn shows_health(&self) -> bool {
         self.stdout.is_some_and(|r| r.name() == "line") || self.shows_findings()
     }
 
-    /// File for the result. `None` for a pipe or device, which can have no journal next to it.
+    /// File for the result. `None` for a pipe or a device, next to which no journal can be.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_ref()?.0.file()
     }
@@ -136,7 +136,7 @@ impl Destination {
         self.unnamed
     }
 
-    /// The saved result, if `--resume` can read it.
+    /// File of the saved result if `--resume` can read its format; `None` otherwise.
     pub fn readable(&self) -> Option<&Path> {
         let (target, format) = self.file.as_ref()?;
         target
@@ -144,7 +144,7 @@ impl Destination {
             .filter(|_| ["json", "jsonl"].contains(&format.name()))
     }
 
-    /// Saves the report, then prints it, and says first where it was saved. A report that cannot be
+    /// Saves the report, then prints it with the place where it was saved. A report that cannot be
     /// saved is still printed. An existing file is kept, unless `replaces` says that the report
     /// contains all of it.
     pub fn deliver(&self, report: &Report, replaces: bool) -> (bool, Result<()>) {
@@ -188,7 +188,7 @@ impl Destination {
         (saved.is_ok(), saved.and(printed))
     }
 
-    /// True if one of the formats has nothing to show of `report`.
+    /// True if one of the two formats has nothing to show of `report`.
     pub fn shows_nothing(&self, report: &Report) -> bool {
         let file = self.file.as_ref().map(|(_, format)| *format);
         self.stdout
@@ -198,7 +198,7 @@ impl Destination {
     }
 }
 
-/// Prints `report`, and the notes of the format on standard error.
+/// Prints `report` on standard output, and the notes of the format on standard error.
 fn show(report: &Report, format: &dyn Renderer, options: &Options) -> Result<()> {
     to_stdout(&format.render(report, options)?)?;
     tell_notes(report, format, options)
@@ -213,7 +213,7 @@ fn tell_notes(report: &Report, format: &dyn Renderer, options: &Options) -> Resu
     Ok(())
 }
 
-/// Content of the file, if that is not obvious.
+/// Description of the file's content; empty if the extension makes it obvious.
 fn shown_in(
     path: &Path,
     format: &dyn Renderer,
@@ -228,7 +228,7 @@ fn shown_in(
     })
 }
 
-/// `memgauge report FILE...`. Exits as incomplete if the format has nothing to show of the reports.
+/// Runs `memgauge report FILE...`. Returns `Incomplete` if the format has nothing to show.
 pub fn report(options: &ReportOptions) -> Result<Exit> {
     let chosen = options.format.as_deref().map(render::by_name).transpose()?;
     let mut reports = Vec::new();

@@ -60,10 +60,10 @@ struct SourceEntry {
     address: &'static str,
 }
 
-/// Designs that `name` means; all without a name.
+/// Designs that match `name`; all designs without a name.
 ///
-/// A name means the design with this name, in capitals or not. If there is none, it means all
-/// designs and processors whose names contain it.
+/// A design with this name, ignoring case, is the only match. Otherwise every design matches whose
+/// name or processors contain `name`.
 fn chosen(name: Option<&str>) -> Result<Vec<CoreDesign>> {
     let all = core_designs();
     let Some(name) = name else { return Ok(all) };
@@ -77,7 +77,7 @@ fn chosen(name: Option<&str>) -> Result<Vec<CoreDesign>> {
         Some(design) => vec![design.clone()],
         None => all.iter().filter(contains).cloned().collect(),
     };
-    // Every name contains an empty one.
+    // An empty name is contained in every name, so it counts as unknown.
     if found.is_empty() || wanted.is_empty() {
         let names: Vec<&str> = all.iter().map(|design| design.name).collect();
         let near = nearest_name(name, &names)
@@ -90,7 +90,7 @@ fn chosen(name: Option<&str>) -> Result<Vec<CoreDesign>> {
     Ok(found)
 }
 
-/// Designs as data.
+/// Designs that match `name`, as data.
 pub fn entries(name: Option<&str>) -> Result<Vec<DesignEntry>> {
     let entry = |design: CoreDesign| DesignEntry {
         design: design.name,
@@ -108,7 +108,7 @@ pub fn entries(name: Option<&str>) -> Result<Vec<DesignEntry>> {
     Ok(chosen(name)?.into_iter().map(entry).collect())
 }
 
-/// Designs as a table: the main figures of all, or all figures of those that `name` means.
+/// Table of designs: the main figures of all, or all figures of the designs that match `name`.
 pub fn table(name: Option<&str>) -> Result<String> {
     let designs = chosen(name)?;
     Ok(match name {

@@ -9,7 +9,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use units::Nanos;
 
-/// Steps of the bar; terminals have fewer columns.
+/// Number of steps of the bar. No terminal has as many columns.
 const STEPS: u64 = 1000;
 
 /// The bar, if standard error is a terminal, and the journal, if the report is saved.
@@ -19,38 +19,38 @@ pub struct Progress {
     journal: Option<Journal>,
 }
 
-/// File for the points of a running session.
+/// Choice of the journal, which gets the points of a running session.
 #[derive(Debug)]
 pub enum JournalPlan {
-    /// No file.
+    /// No journal.
     Nowhere,
-    /// A new file next to the report of this name.
+    /// A new journal next to the report of this name.
     Beside(PathBuf),
-    /// The journal that the session continues; the new file takes its name once it contains all its
-    /// points.
+    /// The journal of the session that is continued. The new journal takes its name once it
+    /// contains all points of the old one.
     InPlaceOf(PathBuf),
 }
 
-/// A file of whole lines.
+/// A journal: complete lines of JSON.
 #[derive(Debug)]
 struct Journal {
-    /// Its name at the end.
+    /// Name of the journal.
     path: PathBuf,
-    /// Its name until it contains all points of the journal that it replaces.
+    /// Name until the journal contains all points of the journal that it replaces.
     temporary: Option<PathBuf>,
-    /// Number of these points that are not written yet.
+    /// Number of lines that are still to be written before the journal gets its name.
     known: usize,
-    /// Lines of points that will be measured again. They stand here until those lines are written.
+    /// Lines of points that will be measured again. They are written after the first line.
     carried: Vec<JournalLine>,
-    /// Open and locked, so that other processes see that the session is running.
+    /// The file, locked so that other processes see that the session is running.
     file: File,
     /// Length of the complete lines, in bytes.
     whole: u64,
     broken: bool,
 }
 
-/// Suffix of a journal after the name of its report. For further journals `-2`, `-3` stand between
-/// the two parts.
+/// Suffix of a journal after the name of its report. The second and third journals have `-2` and
+/// `-3` between the two parts.
 const JOURNAL: [&str; 2] = [".journal", ".jsonl"];
 
 /// Journal number `number` (from 1) of the session whose report is `path`.
@@ -65,7 +65,7 @@ fn journal_of(path: &Path, number: u64) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Report of the journal `path`; `path` itself if it is a report.
+/// Name of the report to which the journal `path` belongs; `path` itself if it is no journal.
 pub fn report_of(path: &Path) -> PathBuf {
     let report = |name: &str| {
         let (report, number) = name.strip_suffix(JOURNAL[1])?.rsplit_once(JOURNAL[0])?;
@@ -82,8 +82,8 @@ pub fn report_of(path: &Path) -> PathBuf {
         .unwrap_or_else(|| path.to_owned())
 }
 
-/// Journals next to the report `path`, those of other sessions included, in the order of their
-/// numbers.
+/// All journals next to the report `path`, in the order of their numbers. Several sessions can have
+/// left them.
 pub fn journals_of(path: &Path) -> impl Iterator<Item = PathBuf> {
     /// Largest number of journals of one report.
     const MOST: u64 = 100;
@@ -93,8 +93,8 @@ pub fn journals_of(path: &Path) -> impl Iterator<Item = PathBuf> {
         .filter(|journal| journal.exists())
 }
 
-/// True if the session that writes the journal `path` is running: it holds a lock on the file.
-/// False if the system's locks would keep others from reading.
+/// True if another process has locked the journal `path`, because its session is running. Always
+/// false on systems where a lock would keep others from reading.
 pub fn is_under_way(path: &Path) -> bool {
     let taken = |file: File| {
         matches!(
@@ -110,7 +110,7 @@ pub fn has_advisory_locks() -> bool {
     std::env::consts::FAMILY == "unix"
 }
 
-/// Marks the session as running until `file` is closed. Not every file system can.
+/// Locks `file` to mark the session as running. A file system without locks is no error.
 fn claim(file: &File) {
     if has_advisory_locks() {
         let _ = file.lock();
@@ -118,8 +118,8 @@ fn claim(file: &File) {
 }
 
 impl Progress {
-    /// Opens the journal of `plan`. It begins with the session's line, the `carried` lines, and
-    /// `known` points that need no measurement. If it cannot be opened, the user is told.
+    /// Opens the journal of `plan`, and tells the user if that fails. Its first lines will be those
+    /// of the session, of `carried`, and of `known` points that need no measurement.
     pub fn new(plan: JournalPlan, carried: Vec<JournalLine>, known: usize) -> Self {
         let style = ProgressStyle::with_template("{bar:30} {msg}").ok();
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -160,14 +160,14 @@ impl Progress {
         Self { bar, journal }
     }
 
-    /// Prints on a terminal what will be done; the result repeats it.
+    /// Prints `text` about the session if standard error is a terminal. The result repeats it.
     pub fn announce(&self, text: &str) {
         if self.bar.is_some() {
             tell(text);
         }
     }
 
-    /// Removes the bar, and the journal if its report was saved. Returns the journal if it stays.
+    /// Removes the bar, and the journal if the report was saved. Returns a journal that stays.
     pub fn finish(self, report_saved: bool) -> Option<PathBuf> {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
@@ -180,7 +180,7 @@ impl Progress {
             broken,
             ..
         } = self.journal?;
-        // A journal under its temporary name has less than the older one.
+        // A journal under its temporary name has fewer points than the old journal.
         if let Some(temporary) = &temporary {
             remove(temporary);
         }
@@ -189,7 +189,7 @@ impl Progress {
             remove(&path);
             return None;
         }
-        // A partial line helps nobody. If it cannot be cut off, readers skip it.
+        // The partial last line is cut off. If that fails, readers skip the line.
         let _ = file.set_len(whole);
         if !path.exists() {
             return None;
@@ -204,7 +204,7 @@ impl Progress {
     }
 }
 
-/// Opens a new journal next to `report`; that of another session stays.
+/// Opens a new journal next to `report`. Journals of other sessions stay.
 fn open_beside(report: &Path) -> std::io::Result<(File, PathBuf, Option<PathBuf>)> {
     let mut number = 1;
     loop {
@@ -223,7 +223,7 @@ fn temporary_name(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Removes a journal if it still exists.
+/// Removes the journal at `path` if it exists. Tells the user about an error.
 pub fn remove(path: &Path) {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
@@ -237,7 +237,7 @@ pub fn remove(path: &Path) {
 }
 
 impl Journal {
-    /// Gives the journal its final name once all lines known from the start are on the disk.
+    /// Counts a line. Gives the journal its final name after the last line known from the start.
     fn take_name(&mut self) -> std::io::Result<()> {
         self.known = self.known.saturating_sub(1);
         if self.known > 0 {
@@ -276,7 +276,7 @@ impl Observer for Progress {
         for line in lines {
             let mut text = serde_json::to_string(line).map_err(|e| e.to_string())?;
             text.push('\n');
-            // Each line is one write: a crash leaves complete lines and at most one partial line at
+            // Each line is one write. A crash leaves complete lines and at most one partial line at
             // the end.
             written = written.and_then(|()| journal.file.write_all(text.as_bytes()));
             journal.whole += if written.is_err() {

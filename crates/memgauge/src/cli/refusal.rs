@@ -7,7 +7,7 @@ use std::error::Error as _;
 use std::ffi::OsString;
 use units::{ParseError, nearest_name};
 
-/// `<what failed>: <value given>; <what is allowed>; <what to type>`
+/// Message for a parser's error: `<what failed>: <value given>; <what is allowed>; <what to type>`
 pub fn refusal(error: &clap::Error, arguments: &[OsString]) -> String {
     let words: Vec<String> = arguments
         .iter()
@@ -124,8 +124,8 @@ impl<'a> Typed<'a> {
         )
     }
 
-    /// Error about an unknown option or a superfluous word. The parser gives only the first letter
-    /// of short options.
+    /// Error about an unknown option or a superfluous word, looked up in the arguments. The parser
+    /// gives only the first letter of short options.
     fn unknown_word(&self, given: &str) -> String {
         let whole = |word: &&String| !given.is_empty() && word.starts_with(given);
         let position = self
@@ -168,8 +168,8 @@ impl<'a> Typed<'a> {
             .map_or_else(|| self.help(), |near| format!("did you mean '{near}'?"))
     }
 
-    /// Error about an invalid value. It advises the option's default, otherwise the values of its
-    /// type.
+    /// Error about an invalid value. It advises the option's default value, or an example of the
+    /// value's type if there is no default.
     fn not_possible(&self, error: &clap::Error, option: &str) -> String {
         let why = error.source().map(ToString::to_string).unwrap_or_default();
         let wrong = error

@@ -1,4 +1,4 @@
-//! `--resume`: takes over what an unfinished session measured; the rest is measured now.
+//! `--resume`: takes over the points of an unfinished session, so that only the rest is measured.
 
 use super::catalogue::is_storage_engine;
 use super::progress::{has_advisory_locks, is_under_way, journals_of, report_of};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use units::counted;
 use units::error::{Error, Result};
 
-/// Longer command lines are not repeated in messages.
+/// Length of a command line in characters; messages do not repeat longer ones.
 const LONGEST_COMMAND: usize = 1000;
 
 /// A session to be continued.
@@ -31,14 +31,14 @@ pub struct Resume {
     claim: Option<File>,
 }
 
-/// A continued session, for use after its plan was made.
+/// A continued session, as needed after its plan was made.
 #[derive(Debug)]
 pub struct Continued {
     /// Journal or report of the session.
     file: PathBuf,
-    /// Its points with a number, by experiment and coordinates.
+    /// Points of the session that have a number, by experiment and coordinates.
     measured: BTreeSet<(String, Coordinates)>,
-    /// Lines of points that will be measured again; a journal that replaces the old one must
+    /// Lines of points that will be measured again. A journal that replaces the old one must
     /// contain them.
     carried: Vec<JournalLine>,
     /// Lock that keeps others from continuing the same session.
@@ -51,17 +51,17 @@ impl Continued {
         &self.file
     }
 
-    /// Takes the lines that a new journal begins with.
+    /// Returns the lines that a new journal begins with, and removes them from `self`.
     pub fn take_carried(&mut self) -> Vec<JournalLine> {
         std::mem::take(&mut self.carried)
     }
 
-    /// True if the file is a journal of the report at `path`.
+    /// True if the session is continued from a journal of the report at `path`.
     pub fn is_journal_of(&self, path: &Path) -> bool {
         self.file != path && report_of(&self.file) == path
     }
 
-    /// True if `report` has a number for every point that the session had one for.
+    /// True if `report` has a number for every point for which the continued session had one.
     pub fn is_all_in(&self, report: &Report) -> bool {
         let there = measured(report);
         self.measured.iter().all(|point| there.contains(point))
@@ -83,8 +83,8 @@ fn measured(report: &Report) -> BTreeSet<(String, Coordinates)> {
         .collect()
 }
 
-/// Sentences about unfinished journals of the report at `path`, with the commands that continue
-/// them. `own` is the journal that is being continued.
+/// Notes about unfinished journals of the report at `path`, with the commands that continue them.
+/// `own` is the journal that is being continued; it is left out.
 pub fn left_behind(path: &Path, own: Option<&Path>) -> Vec<String> {
     let others = journals_of(path).filter(|journal| Some(journal.as_path()) != own);
     let told = |journal: PathBuf| {
@@ -121,11 +121,11 @@ pub fn continuing(words: &[String], file: &Path) -> String {
     )
 }
 
-/// Locks `file`, so that nobody else continues its session. `None` if locks would keep this process
-/// itself from reading it, or from putting the new journal in its place (Windows).
+/// Locks `file`, so that no other process continues its session. `None` if locks could keep this
+/// process from reading or replacing the file (Windows).
 ///
 /// # Errors
-/// Another process does, or the session is still running.
+/// The session is running, or another process continues it.
 fn claim(file: &Path) -> Result<Option<File>> {
     if !has_advisory_locks() {
         return Ok(None);
@@ -158,7 +158,7 @@ fn newest_unfinished() -> Option<String> {
 }
 
 impl Resume {
-    /// Reads a journal or an interrupted report.
+    /// Reads the journal or interrupted report `requested` and locks it.
     pub fn open(requested: &Path) -> Result<Self> {
         let file = &state::resolved(requested)?;
         let claim = claim(file)?;
@@ -191,12 +191,12 @@ impl Resume {
         })
     }
 
-    /// Path of its report.
+    /// Path of the report that belongs to the continued file.
     pub fn place(&self) -> &Path {
         &self.place
     }
 
-    /// Seed of the session, which the user may repeat but not change.
+    /// Seed of the session. It fails if the user `requested` another seed.
     pub fn seed(&self, requested: Option<u64>) -> Result<u64> {
         match requested.filter(|&seed| seed != self.seed) {
             None => Ok(self.seed),
@@ -206,10 +206,10 @@ impl Resume {
         }
     }
 
-    /// Takes over into `plan` what need not be measured again.
+    /// Takes over into `plan` the results that need not be measured again.
     ///
     /// # Errors
-    /// The plan differs from that of the session, or was made for another machine.
+    /// The plan differs from that of the session, or machine or program differ.
     pub fn into_past(
         mut self,
         plan: &mut Plan,
@@ -246,7 +246,7 @@ impl Resume {
         ))
     }
 
-    /// Data needed after the plan was made.
+    /// The data that are needed after the plan was made.
     fn continued(&mut self) -> Continued {
         let report = &self.report;
         let is_begun =
@@ -283,7 +283,7 @@ impl Resume {
     }
 }
 
-/// Difference between this machine or program and those of the report, in words.
+/// Difference between this machine or program and those of the report, in words; `None` if equal.
 fn machine_difference(report: &Report, machine: &dyn Machine) -> Option<String> {
     let then = &report.provenance.host;
     let now = machine.facts();
@@ -322,13 +322,13 @@ fn machine_difference(report: &Report, machine: &dyn Machine) -> Option<String> 
     said.or_else(|| kernel_difference(&report.provenance.kernels))
 }
 
-/// A kernel of the report whose machine code differs here.
+/// Names a kernel whose machine code differs from that of this program; `None` if all are equal.
 fn kernel_difference(used: &[KernelUsed]) -> Option<String> {
     let here: BTreeMap<String, Option<String>> = catalogue()
         .into_iter()
         .map(|k| (k.name, k.digest))
         .collect();
-    // Storage engines have no machine code of ours.
+    // Storage engines are left out: they are no machine code of this program.
     let mut kernels = used
         .iter()
         .filter(|k| k.digest.is_some() || !is_storage_engine(&k.name));
@@ -339,7 +339,7 @@ fn kernel_difference(used: &[KernelUsed]) -> Option<String> {
     ))
 }
 
-/// The command line of a session for typing again, without the option that says where to continue.
+/// The command line of a session, quoted for a shell, without the option `--resume`.
 pub fn command(words: &[String]) -> String {
     let mut typed = vec!["memgauge".to_owned()];
     let mut words = words.iter().skip(1);

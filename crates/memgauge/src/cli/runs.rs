@@ -16,11 +16,11 @@ pub struct RunEntry {
     name: Option<String>,
     /// Start, RFC 3339, UTC; `null` if the file cannot be read.
     started: Option<String>,
-    /// Processor, and name of the host if known.
+    /// Model of the processor, and name of the host if known.
     machine: String,
     /// The command line.
     command: String,
-    /// Verdict on its numbers, or why there is none.
+    /// Verdict on the session's numbers, or why there is none.
     verdict: String,
     /// Absolute path of the report or journal.
     file: String,
@@ -102,7 +102,7 @@ fn verdict(run: &SavedRun, head: &Head) -> String {
     }
 }
 
-/// The list for people, with the folder and the commands that use it.
+/// The list as a table, with the path of the folder and the commands that use it.
 pub fn table() -> Result<String> {
     let folder = match state::folder() {
         Ok(folder) => folder,

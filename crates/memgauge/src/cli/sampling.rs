@@ -4,9 +4,9 @@ use engine::{IN_MEMORY, Sampling};
 use units::Nanos;
 
 /// Rounds of each point, unless the user fixes the samples. The interval comes from the medians of
-/// rounds. With 20 rounds it reaches from the 6th lowest to the 6th highest, so five bad rounds do
-/// not move it. It is half as wide as that of six rounds with three times the samples, which take
-/// as long.
+/// the rounds. With 20 rounds it reaches from the 6th lowest to the 6th highest, so five bad rounds
+/// do not move it. Six rounds of three times as many samples take as long, but their interval is
+/// twice as wide.
 pub(super) const ROUNDS: u32 = 20;
 
 /// Sampling of single experiments and of the default profile.
@@ -14,9 +14,9 @@ pub fn default_sampling() -> Sampling {
     sampling(8, ROUNDS, 0.005)
 }
 
-/// Sampling with samples of one millisecond. A sample is shorter than the time between two timer
-/// interrupts (4 ms, at least 1 ms), so that the median sample has none. It is 10^4 times as long
-/// as a reading of the counter. Chains in memory have longer samples, see [`IN_MEMORY`].
+/// Sampling with samples of one millisecond. Timer interrupts are at least 1 ms apart, most often 4
+/// ms, so the median sample contains none. One reading of the clock takes 10^-4 of a sample. Chains
+/// in memory have longer samples, see [`IN_MEMORY`].
 pub(super) fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
     Sampling {
         length: Nanos::from_millis(1.0),
@@ -28,7 +28,7 @@ pub(super) fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
     }
 }
 
-/// Sampling with windows of `length` on storage, which the experiment may change.
+/// Sampling of storage with windows of `length`. The experiment may change the values.
 #[cfg(feature = "storage")]
 pub fn storage_sampling(length: Nanos) -> Sampling {
     Sampling {

@@ -8,7 +8,7 @@ use report::{Journal, Report, Saved, add_derived, read_saved};
 use std::path::Path;
 use units::error::{Error, Result};
 
-/// Reads the report at `path`, or the part of it that a journal contains; prints what is missing.
+/// Reads the report at `path`. Of a journal it makes a report, and prints what is missing.
 pub fn read(path: &Path) -> Result<Report> {
     let saved = read_saved(path).map_err(|e| {
         let file = path.display();
@@ -29,12 +29,12 @@ pub fn read(path: &Path) -> Result<Report> {
     })
 }
 
-/// Reads the same without printing. `None` if it cannot be read.
+/// Reads the report or journal at `path` without printing. `None` if it cannot be read.
 pub fn read_quietly(path: &Path) -> Option<Report> {
     read_saved(path).ok().map(Saved::into_report)
 }
 
-/// Adds findings and derived data to the report of a journal, as its session would have.
+/// The report of `journal`, with the findings and derived data that its session would have added.
 fn completed(journal: Journal) -> Report {
     let Journal {
         mut report, ended, ..
@@ -46,7 +46,7 @@ fn completed(journal: Journal) -> Report {
         let Some(row) = experiment_named(&dataset.experiment) else {
             continue;
         };
-        // Experiments derive findings from points without using their settings.
+        // The detail does not matter: experiments derive findings from points alone.
         let experiment = (row.in_profile)(Detail::Brief);
         experiment.finish(dataset);
         derived.extend(experiment.derived(dataset).filter(|_| !is_whole));

@@ -12,12 +12,12 @@ const AGES: [(char, f64); 3] = [('h', 3600.0), ('d', 86_400.0), ('w', 604_800.0)
 /// Oldest age, in seconds: a hundred years.
 const OLDEST: f64 = 100.0 * 366.0 * 86_400.0;
 
-/// A moment.
+/// A moment: the argument of `--since`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Since {
-    /// RFC 3339, UTC.
+    /// Date and time in RFC 3339, UTC.
     Moment(String),
-    /// Age at the time of the command.
+    /// Age, counted back from the time of the command.
     Age(Nanos),
 }
 

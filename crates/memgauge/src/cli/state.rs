@@ -12,13 +12,13 @@ use units::error::{Error, Result};
 /// Largest number of finished sessions in the folder; a report has about a megabyte.
 pub const MAX_RUNS: usize = 200;
 
-/// Path of the folder, or why there is none.
+/// Path of the folder of saved sessions, or why there is none.
 pub fn folder() -> std::result::Result<PathBuf, String> {
     folder_on(std::env::consts::OS, |name| std::env::var_os(name))
 }
 
-/// Path of the folder on the system `os` with the environment `variable`. `XDG_STATE_HOME` counts
-/// on every system if it is an absolute path.
+/// Path of the folder on the system `os`; `variable` reads the environment. An absolute path in
+/// `XDG_STATE_HOME` takes precedence on every system.
 fn folder_on(
     os: &str,
     variable: impl Fn(&str) -> Option<OsString>,
@@ -45,15 +45,15 @@ fn folder_on(
 /// File of a report that the user did not name.
 #[derive(Debug)]
 pub struct UnnamedFile {
-    /// The file; `None` if none can be written.
+    /// The file; `None` if no folder can be written to.
     pub file: Option<PathBuf>,
-    /// Why it is not in the folder of saved sessions.
+    /// Message for the user if the file is not in the folder of saved sessions.
     pub note: Option<String>,
 }
 
-/// File for the report of a session of `profile` that starts at `stamp`: in the folder of saved
-/// sessions, else in the working directory, else in the folder for temporary files. A dry run
-/// creates no folder.
+/// File for the report of a session of `profile` that starts at `stamp`. The folder of saved
+/// sessions is tried first, then the working directory, then the folder for temporary files. A dry
+/// run creates no folder.
 pub fn place(stamp: &str, profile: &str, dry_run: bool) -> UnnamedFile {
     let saved = folder().and_then(|folder| {
         if !dry_run {
@@ -95,10 +95,10 @@ pub fn place(stamp: &str, profile: &str, dry_run: bool) -> UnnamedFile {
     }
 }
 
-/// Start of a session, and its number among those of the same second. Sessions are sorted by it.
+/// Start of a session, and its number among sessions of the same second. It orders the sessions.
 type Order = (String, u64);
 
-/// `20261123T050126-2-latency.json` is the second session of its second.
+/// Order of a report: `20261123T050126-2-latency.json` is the second session of its second.
 fn order_of(path: &Path) -> Option<Order> {
     let name = path.file_name()?.to_str()?.strip_suffix(".json")?;
     let (stamp, rest) = name.split_once('-')?;
@@ -130,7 +130,7 @@ pub struct SavedRun {
     order: Order,
     /// The report, or the journal of an unfinished session.
     pub file: PathBuf,
-    /// True if it is still running.
+    /// True if the session is still running.
     pub under_way: bool,
 }
 
@@ -145,7 +145,7 @@ fn runs_in(folder: &Path) -> Vec<SavedRun> {
         .flatten()
         .flatten()
         .map(|entry| entry.path());
-    // Grouped by the name of the report: a running or killed session has a journal only.
+    // The name of the report is the key: a running or killed session has only a journal.
     let mut reports: BTreeMap<Order, PathBuf> = BTreeMap::new();
     for path in entries {
         let report = report_of(&path);
@@ -170,8 +170,8 @@ fn runs_in(folder: &Path) -> Vec<SavedRun> {
     reports.into_iter().rev().filter_map(run).collect()
 }
 
-/// The file that `path` stands for: `last` is the newest saved session, `last~1` the one before it.
-/// A file of that name takes precedence. Running sessions do not count.
+/// The file that `path` means: `last` is the newest saved session, `last~1` the one before it. A
+/// file called `last` takes precedence. Running sessions do not count.
 pub fn resolved(path: &Path) -> Result<PathBuf> {
     let Some(back) = path
         .to_str()
@@ -202,7 +202,7 @@ pub fn resolved(path: &Path) -> Result<PathBuf> {
         })
 }
 
-/// 0 for `last`, 2 for `last~2`.
+/// Number of sessions to go back: 0 for `last`, 2 for `last~2`. `None` for any other name.
 fn steps_back(name: &str) -> Option<usize> {
     match name.strip_prefix("last")? {
         "" => Some(0),
@@ -219,7 +219,7 @@ pub fn name_of(back: usize) -> String {
     }
 }
 
-/// Members of a report that a list shows; the others are skipped.
+/// The members of a report that a list of sessions shows.
 #[derive(Debug, serde::Deserialize)]
 pub struct Head {
     /// How the session ended.
@@ -236,7 +236,7 @@ pub fn head(path: &Path) -> Option<Head> {
 }
 
 /// Removes the oldest complete sessions beyond [`MAX_RUNS`] and returns their names. Unfinished
-/// sessions stay, since they can be continued.
+/// sessions stay, because they can be continued.
 pub fn drop_oldest() -> Vec<String> {
     folder()
         .map(|folder| drop_beyond(&folder, MAX_RUNS))

@@ -1,4 +1,4 @@
-//! Files that results are written to. A result of an earlier session is kept.
+//! Files that results are written to. The result of an earlier session is kept.
 
 use super::terminal::{tell, to_stdout};
 use host::is_block_device;
@@ -17,9 +17,9 @@ pub enum Target {
     /// A pipe or a device. It is opened once, before the session, so that the reader of a pipe sees
     /// one writer.
     Stream {
-        /// The name that the user gave.
+        /// Path of the pipe or device, as the user gave it.
         path: PathBuf,
-        /// Open for writing.
+        /// The pipe or device, open for writing.
         file: RefCell<File>,
     },
 }
@@ -51,7 +51,7 @@ impl Target {
         })
     }
 
-    /// The name that the user gave.
+    /// Path that the user gave.
     pub fn path(&self) -> &Path {
         match self {
             Target::File(path) | Target::Stream { path, .. } => path,
@@ -66,15 +66,15 @@ impl Target {
         }
     }
 
-    /// Writes `bytes`. An existing file is renamed first if `keeps` returns true for it, and the
-    /// user is told the new name. If the folder is gone, the file goes to the working directory,
-    /// which is still an error.
+    /// Writes `bytes`. If `keeps` returns true for an existing file, the file is renamed first and
+    /// the user is told its new name. If the folder is gone, the result goes to the working
+    /// directory, and the error says so.
     pub fn write(&self, bytes: &[u8], keeps: impl Fn(&Path) -> bool) -> Result<()> {
         let path = match self {
             Target::File(path) => path,
             Target::Stream { path, file } => {
                 return match file.borrow_mut().write_all(bytes) {
-                    // A reader that closed the pipe has what it wanted.
+                    // A reader that closed the pipe needs no more data, so this is no error.
                     Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(cannot_write(path, &e)),
                     _ => Ok(()),
                 };
@@ -123,7 +123,7 @@ fn write_keeping(path: &Path, bytes: &[u8], keeps: impl Fn(&Path) -> bool) -> io
     }
 }
 
-/// True if there is a file with at least one byte.
+/// True if `path` is a file with at least one byte.
 fn holds_something(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > 0)
 }
@@ -147,7 +147,7 @@ impl Earlier {
         };
         for number in 1_u64.. {
             let name = numbered(&file, number);
-            // A link fails if the name is taken, even if it was taken a moment ago.
+            // Creating the link fails if the name exists, even since a moment ago.
             match fs::hard_link(&file, &name) {
                 Ok(()) => {
                     return Ok(Self {
@@ -157,7 +157,7 @@ impl Earlier {
                     });
                 }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                // Not every file system has links.
+                // Not every file system has hard links; the file is renamed there.
                 Err(_) if !name.exists() => {
                     fs::rename(&file, &name)?;
                     return Ok(Self {
@@ -172,7 +172,7 @@ impl Earlier {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Removes the second name again.
+    /// Gives the file its first name again, and removes the second name.
     fn undo(&self) {
         // If this fails, the file keeps its second name.
         let _ = if self.linked {
@@ -183,7 +183,7 @@ impl Earlier {
     }
 }
 
-/// `r.2.json` for `r.json` and 2.
+/// `path` with `number` before the extension: `r.2.json` for `r.json` and 2.
 pub fn numbered(path: &Path, number: u64) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_os_string();
     name.push(format!(".{number}"));
@@ -194,16 +194,16 @@ pub fn numbered(path: &Path, number: u64) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// True if `path` is a name of standard output. If it were opened, printed text would overwrite it.
+/// True if `path` is a name of standard output, which must not be opened as a file.
 pub fn is_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
         .iter()
         .any(|name| path == Path::new(name))
 }
 
-/// Writes the result of `make` to the file at `path`, or to standard output without a path; `make`
-/// is told the file. Returns whether it was a file. An existing report, journal or table of another
-/// tool is kept, because it cannot be made again; other files are replaced.
+/// Writes the bytes from `make` to the file at `path`, or to standard output without a path. `make`
+/// gets the path of the file. Returns true if a file was written. An existing report, journal or
+/// table of another tool is kept under another name; other files are replaced.
 pub fn put(
     path: Option<&Path>,
     make: impl FnOnce(Option<&Path>) -> Result<Vec<u8>>,
@@ -219,7 +219,7 @@ pub fn put(
         .map(|()| true)
 }
 
-/// Refuses a folder.
+/// Fails if `path` is a folder.
 pub fn check_no_folder(path: &Path) -> Result<()> {
     if !path.is_dir() {
         return Ok(());
@@ -239,7 +239,7 @@ pub fn check_writable(path: &Path) -> Result<()> {
             .open(path)
             .map(drop)
             .map_err(|e| refused(path, &e)),
-        // The file must not appear before there is a result.
+        // Another file is created and removed: `path` must not exist before the result does.
         Err(_) => {
             let mut name = path.file_name().unwrap_or_default().to_os_string();
             name.push(format!(".{}.check", std::process::id()));
@@ -258,7 +258,7 @@ fn refused(path: &Path, error: &io::Error) -> Error {
     ))
 }
 
-/// Error: the result exists but could not be saved.
+/// The error for a result that could not be saved.
 fn cannot_write(path: &Path, error: &io::Error) -> Error {
     let path = path.display();
     let why = reason(error);
@@ -267,12 +267,12 @@ fn cannot_write(path: &Path, error: &io::Error) -> Error {
     ))
 }
 
-/// Text of a system error without its number.
+/// Text of a system error, without its number.
 pub fn reason(error: &io::Error) -> String {
     reason_in(&error.to_string()).to_lowercase()
 }
 
-/// Like [`reason`], for a text that contains the number and perhaps other errors.
+/// Start of `text` up to a system error's number, for a text that may contain other errors.
 pub fn reason_in(text: &str) -> &str {
     text.split(" (os error").next().unwrap_or(text)
 }

@@ -7,17 +7,17 @@ use report::{Coordinate, Coordinates, Dataset, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use units::error::{Error, Result};
 
-/// Points that experiments draft before anything is measured.
+/// Points that experiments request before anything is measured.
 pub(super) struct Drafted {
-    /// Known points in the order of tables.
+    /// Points that are measured as they are, in the order of tables.
     pub points: Vec<PlannedPoint>,
     /// Placeholders for the points of follow-ups. A placeholder takes as much time and memory as
     /// the most expensive point that may take its place.
     pub placeholders: Vec<PlannedPoint>,
 }
 
-/// Drafts the points of all experiments and repeats. A draft with the coordinates of an earlier
-/// one of the same experiment is left out.
+/// Drafts the points of all experiments and repeats. If two drafts of an experiment have the same
+/// coordinates, the second one is left out.
 ///
 /// # Errors
 /// An experiment refuses its settings, or there are more points than the request allows.
@@ -67,7 +67,7 @@ pub(super) fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Draft
     })
 }
 
-/// Coordinate of each repeat; a single `None` if the session has no repeats.
+/// Values of the coordinate `repeat`; a single `None` if the session measures everything once.
 fn repeats(request: &Request) -> Vec<Option<Coordinate>> {
     let several = request.repeat > 1;
     let all = 0..u64::from(request.repeat.max(1));
@@ -75,20 +75,20 @@ fn repeats(request: &Request) -> Vec<Option<Coordinate>> {
         .collect()
 }
 
-/// Origin of a draft: who drafted it, in which repeat.
+/// Origin of a draft: its experiment, repeat and follow-up.
 pub(super) struct DraftOrigin {
-    /// Position of its experiment in the request.
+    /// Position of the experiment in the request.
     pub experiment: usize,
-    /// Experiment, repeat and follow-up of a draft.
+    /// Value of the coordinate `repeat`; `None` if the session measures everything once.
     pub repeat: Option<Coordinate>,
     /// Number of the follow-up; `None` for a point that is known at the start.
     pub follow_up: Option<usize>,
-    /// Number of the point.
+    /// Number of the new point within the plan.
     pub id: usize,
 }
 
 impl PlannedPoint {
-    /// The point that `draft` requests.
+    /// The point that `draft` requests, with its costs on the machine of `scope`.
     pub(super) fn new(
         draft: Draft,
         origin: DraftOrigin,
@@ -132,8 +132,8 @@ pub struct ResultsSoFar<'a> {
 }
 
 impl ResultsSoFar<'_> {
-    /// Points of an experiment in one repeat that have an outcome, without the coordinate of the
-    /// repeat.
+    /// The points of an experiment that have an outcome in one repeat. Their coordinate `repeat` is
+    /// removed.
     pub fn dataset(
         &self,
         request: &Request,
@@ -161,8 +161,8 @@ impl ResultsSoFar<'_> {
     }
 }
 
-/// Drafts the points of a follow-up from measured points, at most as many as `room` allows. Their
-/// numbers begin with `first_id`. No two points have the same coordinates.
+/// Drafts the points of a follow-up from measured points, at most `room.points`. The numbers of new
+/// points begin with `first_id`. No two points have the same coordinates.
 pub fn draft_follow_up(
     request: &Request,
     scope: &Scope<'_>,
@@ -196,8 +196,8 @@ pub fn draft_follow_up(
         .collect()
 }
 
-/// Refuses more points than the request allows; each repeat has `each` points. The advised
-/// `--max-points` is large enough.
+/// Fails if each repeat has `each` points and all repeats together have more than the request
+/// allows. The error advises a `--max-points` that is large enough.
 fn check_count(each: usize, request: &Request) -> Result<()> {
     let count = each.saturating_mul(request.repeat.max(1) as usize);
     let allowed = request.max_points;

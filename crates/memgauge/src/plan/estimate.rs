@@ -1,4 +1,4 @@
-//! Expected time of a plan: the sampler computes the time of a point, the plan adds up.
+//! Expected time of a plan: the engine computes the time of each point, and the plan adds them up.
 
 use super::{Batch, PlannedPoint, Request};
 use engine::{ChaseWork, Costs, Machine, Sampling, TimedPoint, Work, expected_fill, expected_time};
@@ -8,16 +8,16 @@ use units::{BytesPerSecond, Nanos};
 /// Facts about the machine that determine how long a plan takes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
-    /// Rate at which fresh memory becomes usable.
+    /// Bytes per second at which newly mapped memory is faulted in.
     pub fault: BytesPerSecond,
     /// Costs of the steps of a measurement.
     pub steps: Costs,
-    /// Time since the start of the session when the plan is made.
+    /// Time that making the plan took, counted from the start of the session.
     pub before: Nanos,
 }
 
 impl Cost {
-    /// Costs of `machine`, on which fresh memory becomes usable at the rate `fault`.
+    /// Costs of `machine`, where `fault` bytes per second of newly mapped memory are faulted in.
     pub fn new(machine: &dyn Machine, fault: BytesPerSecond) -> Self {
         Self {
             fault,
@@ -42,7 +42,7 @@ pub(super) fn estimate(
             .sum()
 }
 
-/// Expected time of a batch.
+/// Expected time of a batch: mapping, prefill, and the rounds of its points.
 pub(super) fn batch_time(
     points: &[PlannedPoint],
     batch: &Batch,
@@ -57,7 +57,7 @@ pub(super) fn batch_time(
         let Ok(work) = &point.work else {
             return Nanos::ZERO;
         };
-        // Points that use the same chain build it once.
+        // Points that use the same chain share the time of building it.
         let chains = work.chase().map(ChaseWork::chains).unwrap_or_default();
         let is_new = chains
             .into_iter()

@@ -6,20 +6,20 @@ use report::HostFacts;
 use std::collections::BTreeSet;
 use units::{Bytes, Nanos};
 
-/// Groups of points by memory.
+/// Groups points into batches that fit into memory.
 pub(super) struct Layout<'a> {
     facts: &'a HostFacts,
-    /// Memory that may be used.
+    /// Bytes of memory that this process may use.
     usable: Bytes,
-    /// Memory of each point alone.
+    /// Memory of each point if it is measured alone, by index of the point.
     alone: Vec<MemoryPlan>,
-    /// Largest memory that may be mapped before the first sample, if points with less memory can go
-    /// first.
+    /// Largest memory that may be mapped before the first sample. If a batch needs more, points
+    /// with little memory get a batch of their own before it.
     first_mapping: Bytes,
 }
 
-/// A point goes into a batch ahead of the others if it needs at most this share of the largest
-/// first mapping.
+/// Share of [`Layout::first_mapping`] that a point may need at most to go into the batch of points
+/// with little memory.
 const SMALL_SHARE: u64 = 8;
 
 impl<'a> Layout<'a> {
@@ -41,20 +41,19 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Lets points of little memory go first if all memory together is larger than
-    /// `first_mapping`. Otherwise a mapping that is slower than planned could leave no time for a
-    /// single sample.
+    /// If all memory together is larger than `first_mapping`, points with little memory go first. A
+    /// mapping that is slower than planned then still leaves time for samples of these points.
     pub fn with_first_mapping(mut self, first_mapping: Bytes) -> Self {
         self.first_mapping = first_mapping;
         self
     }
 
-    /// True if there is memory for the point at `index` alone.
+    /// True if the point at `index` fits into memory when it is measured alone.
     pub fn fits(&self, index: usize) -> bool {
         self.alone[index].fits(self.facts)
     }
 
-    /// Reason why a point that does not fit is left out.
+    /// Reason, in words, why a point that does not fit into memory is left out.
     pub fn lacks_memory(&self) -> String {
         let or_node = if self.facts.topology.nodes.len() > 1 {
             ", or into that of a node"
@@ -67,11 +66,11 @@ impl<'a> Layout<'a> {
         )
     }
 
-    /// Batches of all `points` but those `left_out`.
+    /// Batches of all `points` except `left_out`.
     ///
-    /// All points of a repeat share memory if it fits, else the points of each kind of work and
-    /// pages, else as many as fit. Points whose chains are rebuilt have batches of their own, and
-    /// so has each follow-up. Points that size the memory of the rest come first.
+    /// All points of a repeat share memory if it fits. Otherwise points of the same kind of work
+    /// and pages share it, or as many of them as fit. Points with rebuilt chains have batches of
+    /// their own, as has each follow-up. Points that size the memory of others come first.
     pub fn batches(&self, points: &[PlannedPoint], left_out: &BTreeSet<usize>) -> Vec<Batch> {
         let mut wanted: Vec<usize> = (0..points.len())
             .filter(|i| points[*i].work.is_ok() && !left_out.contains(i))
@@ -121,8 +120,8 @@ impl<'a> Layout<'a> {
         batches
     }
 
-    /// Splits `members` into points with little memory and others, if the memory of all exceeds the
-    /// limit of the first mapping.
+    /// If the memory of all `members` exceeds `first_mapping`, splits them into points with little
+    /// memory and the rest. Otherwise returns them as one group.
     fn small_first(&self, points: &[PlannedPoint], members: Vec<usize>) -> Vec<Vec<usize>> {
         let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
         if MemoryPlan::for_works(works, self.facts, false).total() <= self.first_mapping {
@@ -149,7 +148,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Groups of consecutive points, each as large as memory allows.
+    /// Splits `members` into groups of consecutive points, each as large as memory allows.
     fn pack(&self, members: &[usize]) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut used = MemoryPlan::default();
@@ -174,7 +173,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// `members` grouped by `key` in the order in which keys first appear.
+/// Groups `members` by `key`. The groups are in the order in which their keys first appear.
 fn by_key<K: PartialEq>(members: &[usize], key: impl Fn(usize) -> K) -> Vec<Vec<usize>> {
     let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
     for &index in members {

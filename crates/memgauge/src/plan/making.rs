@@ -10,7 +10,7 @@ use experiments::LastLevel;
 use std::collections::BTreeSet;
 use units::error::Result;
 
-/// Makes the plan. The only measurement is the rate at which fresh memory becomes usable.
+/// Makes the plan. It measures only the rate at which newly mapped memory is faulted in.
 pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let fault = machine.fault_rate();
     let Drafted {
@@ -48,8 +48,8 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     })
 }
 
-/// Sentences about adjusted points. Only the first few are listed, because a range may round all of
-/// its members.
+/// Sentences for the user about adjusted points, such as rounded sizes. Only the first few are
+/// listed, because a range may round all of its sizes.
 fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     let scope = request.scope(machine);
     let mut all: Vec<String> = request

@@ -8,12 +8,12 @@ use report::{Coordinate, HostFacts};
 /// Kinds of pages that `best` stands for, in order of preference.
 const BEST: [PageMode; 3] = [PageMode::Huge, PageMode::Transparent, PageMode::Base];
 
-/// `draft` with pages that this machine has. On a system without transparent huge pages, `thp`
-/// becomes `4k`. `best` becomes the first kind that exists for its
-/// working set. Work whose reserved pages do not exist gets an outcome with the reason.
+/// `draft` with a kind of pages that this machine has. On a system without transparent huge pages,
+/// `thp` becomes `4k`. `best` becomes the first kind of [`BEST`] that exists for its working set.
+/// Work that needs reserved pages gets an outcome with the reason if there are none.
 pub(super) fn settled(mut draft: Draft, facts: &HostFacts) -> Draft {
     let Ok(work) = &draft.work else { return draft };
-    // A system without transparent huge pages gives base pages to who asks for them.
+    // A system without transparent huge pages maps base pages when `thp` is requested.
     let none = work.pages() == Some(PageMode::Transparent) && facts.pages.lacks_transparent();
     if none || work.pages() == Some(PageMode::Best) {
         let pages = if none {
@@ -30,11 +30,11 @@ pub(super) fn settled(mut draft: Draft, facts: &HostFacts) -> Draft {
     draft
 }
 
-/// The first kind of pages that the machine has for `work`.
+/// The first kind of pages in [`BEST`] that the machine has for `work`.
 fn best(work: &Work, facts: &HostFacts) -> PageMode {
     let has = |pages: &PageMode| match pages {
         PageMode::Transparent => facts.pages.has_transparent() != Some(false),
-        // A pool that the system does not report does not count.
+        // If the system does not report its pool of huge pages, none is assumed.
         PageMode::Huge => {
             facts.pages.huge_pools.get().is_some()
                 && lacking_pages(&work.in_pages(*pages), facts).is_none()

@@ -5,15 +5,15 @@ use engine::MemoryPlan;
 use report::{Coordinate, PhaseId, PhaseRoom};
 use units::{Bytes, Nanos};
 
-/// Points that are drafted together. The points of a follow-up are known after the phases before
-/// it; until then a reserve keeps time and memory for them.
+/// Points that are drafted together. The points of a follow-up become known when the phases before
+/// it are measured. Until then its `reserve` keeps time and memory for them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phase {
     /// Identity of the phase, as the journal records it.
     pub id: PhaseId,
     /// Points with their memory, in the order of measurement; empty until the phase is drafted.
     pub batches: Vec<Batch>,
-    /// Time and memory for the points of a follow-up; `None` for a phase that is drafted.
+    /// Time and memory for the points of a follow-up; `None` once the phase is drafted.
     pub reserve: Option<Reserve>,
 }
 
@@ -22,19 +22,19 @@ pub struct Phase {
 pub struct Batch {
     /// The memory.
     pub memory: MemoryPlan,
-    /// Positions in the plan's points.
+    /// Indices of the points in the plan's list of points.
     pub points: Vec<usize>,
-    /// True if all chains share the memory of the largest and are built again in each round. This
-    /// is so if they do not fit side by side, or would take far more memory.
+    /// True if all chains share the memory of the largest one and are built again in each round.
+    /// This saves memory when the chains would need too much side by side.
     pub chains_share: bool,
-    /// True if fresh memory can be mapped before the old memory is released.
+    /// True if memory is large enough to map a second allocation before the first one is released.
     pub keep_old: bool,
-    /// Expected time.
+    /// Expected time of mapping the memory and measuring the points.
     pub estimate: Nanos,
 }
 
 impl Batch {
-    /// Largest memory mapped at the same time with this number of allocations.
+    /// Bytes mapped at the same time, at most, if `reallocate` allocations follow each other.
     pub fn most_memory(&self, reallocate: u32) -> Bytes {
         let one = self.memory.total();
         if self.keep_old && reallocate > 1 {
@@ -48,13 +48,13 @@ impl Batch {
 /// Time and memory reserved for a follow-up.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reserve {
-    /// Largest numbers of points, by experiment and repeat.
+    /// Largest number of points for each experiment and repeat.
     pub rooms: Vec<Room>,
-    /// Largest memory mapped at the same time.
+    /// Largest memory of a batch of follow-up points.
     pub memory: Bytes,
-    /// Rounds of all points.
+    /// Rounds of all follow-up points together.
     pub rounds: u64,
-    /// Expected time.
+    /// Expected time of the follow-up points.
     pub estimate: Nanos,
 }
 
@@ -72,7 +72,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// This limit on the follow-up points, in the form that the journal and the report store.
+    /// This limit, in the form that the journal and the report store.
     pub fn to_record(&self, request: &Request) -> PhaseRoom {
         PhaseRoom {
             experiment: request.experiments[self.experiment].name().to_owned(),
@@ -81,21 +81,21 @@ impl Room {
         }
     }
 
-    /// Reads a recorded room of a follow-up; `None` if the request lacks its experiment.
+    /// Makes a room of a recorded limit; `None` if the request does not have its experiment.
     pub fn from_record(room: &PhaseRoom, follow_up: usize, request: &Request) -> Option<Self> {
         let named = |name: &str| request.experiments.iter().position(|e| e.name() == name);
         Some(Self {
             follow_up,
             experiment: named(&room.experiment)?,
             repeat: room.repeat.clone(),
-            // A damaged file cannot request more points than the command line can.
+            // The number is limited, because the recorded file may be damaged.
             points: usize::try_from(room.points).ok()?.min(LARGEST_MAX_POINTS),
         })
     }
 }
 
 impl Phase {
-    /// Expected time.
+    /// Expected time of the phase: that of its batches, or the reserved time.
     pub fn estimate(&self) -> Nanos {
         let batches = self
             .batches
@@ -107,7 +107,7 @@ impl Phase {
             .map_or(batches, |reserve| reserve.estimate)
     }
 
-    /// Largest memory mapped at the same time with this number of allocations.
+    /// Bytes mapped at the same time, at most, if `reallocate` allocations follow each other.
     pub fn most_memory(&self, reallocate: u32) -> Bytes {
         let batches = self
             .batches
@@ -117,20 +117,20 @@ impl Phase {
         batches.chain(reserved).max().unwrap_or_default()
     }
 
-    /// Rooms of a follow-up that is not drafted yet.
+    /// Limits of a follow-up that is not drafted yet; empty for other phases.
     pub fn rooms(&self) -> &[Room] {
         self.reserve
             .as_ref()
             .map_or(&[], |reserve| reserve.rooms.as_slice())
     }
 
-    /// Largest number of points of the phase before it is drafted.
+    /// Largest number of points that a follow-up can have; 0 once it is drafted.
     pub fn room(&self) -> usize {
         self.rooms().iter().map(|room| room.points).sum()
     }
 }
 
-/// Rooms of all follow-ups that are not drafted yet.
+/// Limits of all follow-ups in `phases` that are not drafted yet.
 pub fn open_rooms<'a>(phases: impl IntoIterator<Item = &'a Phase>) -> Vec<Room> {
     phases.into_iter().flat_map(Phase::rooms).cloned().collect()
 }

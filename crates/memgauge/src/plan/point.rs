@@ -9,32 +9,32 @@ use report::{Coordinate, Coordinates, Outcome, PhaseId, Point, requested_coordin
 pub struct PlannedPoint {
     /// Number within the plan.
     pub id: u64,
-    /// Position of its experiment in the request.
+    /// Position of the experiment in the request.
     pub experiment: usize,
-    /// Coordinates on the axes of its experiment.
+    /// Coordinates on the axes of the experiment.
     pub coordinates: Coordinates,
     /// Work to measure, or the outcome if it is known beforehand.
     pub work: std::result::Result<Work, Outcome>,
-    /// Upper bound of the value.
+    /// Kind of upper bound that the measured value has.
     pub bound: Bound,
-    /// When time is short, points with the highest number are dropped first.
+    /// Priority for dropping points when time is short: points with the highest number go first.
     pub(super) drop_priority: u8,
-    /// Number of candidates of its kernel selection.
+    /// Number of kernels among which kernel selection chooses the fastest.
     pub(super) candidates: usize,
-    /// Expected costs on the machine.
+    /// Expected costs of measuring the point on this machine.
     pub(super) costs: PointCosts,
-    /// True if its chain is built again in each round.
+    /// True if the chain of the point is built again in each round.
     pub(super) rebuilt: bool,
-    /// True if other experiments size their memory by its result.
+    /// True if the point measures the caches, by whose size other experiments choose their memory.
     pub sizes_memory: bool,
-    /// Short windows to sample for a distribution.
+    /// Short windows to sample for a distribution of values; `None` without a distribution.
     pub windows: Option<Windows>,
-    /// Number of the follow-up that drafted it; `None` for a point that is known at the start.
+    /// Number of the follow-up that drafted the point; `None` if it is known at the start.
     pub follow_up: Option<usize>,
 }
 
 impl PlannedPoint {
-    /// A point of `phase` that is not measured, with number 0.
+    /// A point of `phase` with an `outcome` instead of work. Its number is 0.
     pub(super) fn without_work(
         experiment: usize,
         coordinates: Coordinates,
@@ -59,7 +59,7 @@ impl PlannedPoint {
         }
     }
 
-    /// Phase of the point.
+    /// Phase to which the point belongs.
     pub fn phase(&self) -> PhaseId {
         PhaseId {
             sizes_memory: self.sizes_memory,
@@ -67,8 +67,8 @@ impl PlannedPoint {
         }
     }
 
-    /// The point with its `outcome`. If kernel, threads or size were selected, its coordinates are
-    /// those of the selected candidate.
+    /// The point with `outcome`, for a report. Kernel, threads or size that were selected replace
+    /// the requested coordinates.
     pub fn with(&self, outcome: Outcome) -> Point {
         let mut coordinates = self.coordinates.clone();
         if let Some(choice) = outcome.measured().and_then(|m| m.choice.as_ref()) {
@@ -90,8 +90,8 @@ impl PlannedPoint {
         }
     }
 
-    /// True if this is `point` of the experiment at index `experiment`. Selected coordinates are
-    /// not compared.
+    /// True if `point` of the experiment at index `experiment` was measured for this planned point.
+    /// Selected coordinates are not compared.
     pub fn is_at(&self, point: &Point, experiment: usize) -> bool {
         let is_chosen = point.outcome.measured().is_some_and(|m| m.choice.is_some());
         let here = if is_chosen {
@@ -103,7 +103,7 @@ impl PlannedPoint {
     }
 }
 
-/// Coordinates of `point` without those that were selected.
+/// Coordinates that the plan requested for `point`, without those that were selected.
 pub(super) fn drafted_place(point: &Point) -> Coordinates {
     if point.outcome.measured().is_some_and(|m| m.choice.is_some()) {
         requested_coordinates(&point.coordinates)

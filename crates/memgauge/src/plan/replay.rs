@@ -13,16 +13,16 @@ use units::{Bytes, counted};
 /// A point of an earlier session.
 #[derive(Clone, Copy)]
 struct EarlierPoint<'a> {
-    /// Index of its experiment in the request.
+    /// Index in the request of the experiment to which the point belongs.
     experiment: usize,
     point: &'a Point,
 }
 
-/// Points of an earlier session by number.
+/// Points of an earlier session, by number of the point.
 type EarlierPoints<'a> = BTreeMap<u64, EarlierPoint<'a>>;
 
-/// True if an outcome stays when its session is continued. Points that were cut off by the end of
-/// the session, or failed, are measured again.
+/// True if `outcome` is kept when its session is continued. A point that failed, or that the end of
+/// the session cut off, is measured again.
 pub fn is_final(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Measured(m) => !m.verdict.names(Cause::Interrupted),
@@ -32,17 +32,17 @@ pub fn is_final(outcome: &Outcome) -> bool {
 }
 
 impl Plan {
-    /// Continues the session of the report `earlier`: drafts the phases that it records and takes
-    /// over its final outcomes. Returns the number of points that need not be measured again.
+    /// Continues the session of the report `earlier`: drafts its recorded phases and takes over its
+    /// final outcomes. Returns the number of points that need not be measured again.
     ///
     /// # Errors
-    /// The session measured other experiments or points than this plan, in words.
+    /// The session measured other experiments or points than this plan; the difference in words.
     pub fn continue_from(
         &mut self,
         earlier: &Report,
         machine: &dyn Machine,
     ) -> Result<u64, String> {
-        // Derived datasets are computed again from the points.
+        // Derived datasets are left out, because they are computed again from the points.
         let datasets = || earlier.datasets.iter().filter(|dataset| !dataset.derived);
         let experiments: Vec<&str> = datasets().map(|d| d.experiment.as_str()).collect();
         self.check_experiments(&experiments)?;
@@ -74,7 +74,7 @@ impl Plan {
         Ok(self.take_over(known, machine.facts()))
     }
 
-    /// Checks that the plan has the same experiments as the earlier session.
+    /// Fails if the plan has other experiments than the earlier session.
     fn check_experiments(&self, earlier: &[&str]) -> Result<(), String> {
         let here: Vec<&str> = self.request.experiments.iter().map(|e| e.name()).collect();
         if here == earlier {
@@ -87,7 +87,7 @@ impl Plan {
         ))
     }
 
-    /// Checks that the plan, with all phases drafted, has the points of the earlier session.
+    /// Fails if the plan, with all phases drafted, has other points than the earlier session.
     fn check_points(&self, earlier: &EarlierPoints<'_>) -> Result<(), String> {
         let here = self.points.len();
         if earlier.len() != here {
@@ -114,8 +114,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Takes over the outcomes of `known` points by number. These points are not measured, and no
-    /// memory is mapped for them alone. Returns the number of points that need not be measured.
+    /// Takes over the outcomes of `known` points by number. Memory that only these points need is
+    /// not mapped. Returns the number of points that need not be measured again.
     fn take_over(&mut self, mut known: BTreeMap<u64, Outcome>, facts: &HostFacts) -> u64 {
         let mut saved = 0;
         for point in &mut self.points {
@@ -145,13 +145,13 @@ impl Plan {
         saved
     }
 
-    /// Capacity of the last-level caches by timing, if memory is sized by it. `None` if memory is
-    /// sized by the reported one.
+    /// Capacity of the last-level caches found by timing, if it determines the sizes of memory.
+    /// `None` if the reported capacity does.
     pub fn timed_last_level(&self) -> Option<Bytes> {
         self.drafted.iter().find_map(|record| record.last_level)
     }
 
-    /// Sizes memory as in `record`.
+    /// Changes the sizes of memory as in `record`, a phase of the earlier session.
     fn replay_sizes(
         &mut self,
         record: &DraftedPhase,
@@ -176,7 +176,7 @@ impl Plan {
         let Some(change) = size_by(self, remaining, last_level, requested, machine) else {
             return;
         };
-        // A point whose size differs from the record would have another number in the report.
+        // Sizes that differ from the record would not match the points of the report.
         let is_as_recorded = |&index: &usize| {
             let there = earlier.get(&(index as u64));
             there.is_some_and(|there| change.points[index].is_at(there.point, there.experiment))
@@ -189,14 +189,14 @@ impl Plan {
         }
     }
 
-    /// Indices of all points to be measured.
+    /// Indices of all points that are still to be measured.
     fn positions_left(&self) -> BTreeSet<usize> {
         let points = self.batches().flat_map(|batch| &batch.points);
         points.copied().collect()
     }
 
-    /// Drafts the points of a follow-up as in `record`. A point that the experiment no longer
-    /// drafts keeps its outcome.
+    /// Adds the points of the follow-up `record` to the plan. A point that the experiment no longer
+    /// drafts is skipped, unless the earlier session measured it.
     fn replay_follow_up(
         &mut self,
         record: &DraftedPhase,
@@ -233,7 +233,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Points that experiments now draft for a follow-up from the earlier points.
+    /// Points that the experiments now draft for a follow-up of the earlier session.
     fn follow_ups_again(
         &self,
         record: &DraftedPhase,
@@ -262,7 +262,7 @@ impl Plan {
             .collect()
     }
 
-    /// Gives the reserved time of a phase to its points, from index `first` on.
+    /// Makes batches of the points from `first` on, and gives them the reserved time of phase `id`.
     fn take_reserve(&mut self, id: PhaseId, first: usize, machine: &dyn Machine) {
         let at = self.phases.iter().position(|phase| phase.id == id);
         let reserve = at.and_then(|at| self.phases[at].reserve.take());
@@ -287,7 +287,7 @@ impl Plan {
     }
 }
 
-/// All coordinates: `operation=read threads=1`.
+/// All coordinates in words: `operation=read threads=1`.
 fn place(coordinates: &Coordinates) -> String {
     coordinates
         .iter()

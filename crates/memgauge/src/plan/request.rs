@@ -26,23 +26,23 @@ pub struct Request {
     pub seed: u64,
     /// Number of repetitions of the whole plan.
     pub repeat: u32,
-    /// Number of fresh allocations for the rounds of a point.
+    /// Number of fresh allocations over which the rounds of a point are spread.
     pub reallocate: u32,
     /// Highest memory bandwidth, if the user gives it.
     pub dram_peak: Option<BytesPerSecond>,
-    /// Last-level cache that sizes memory; `None` for the reported one, or a larger one that timing
-    /// shows.
+    /// Last-level cache by which memory is sized. `None` for the reported one, or for a larger one
+    /// that timing shows.
     pub last_level: Option<LastLevel>,
     /// Pause before each round of a point.
     pub cooldown: Nanos,
-    /// Largest number of points.
+    /// Largest number of points of a plan.
     pub max_points: usize,
     /// Start of the session by the machine's clock; the budget counts from it.
     pub started: Nanos,
 }
 
 impl Request {
-    /// Scope for the experiments on `machine`.
+    /// Description of `machine` and limits, from which experiments draft their points.
     pub fn scope<'a>(&'a self, machine: &'a dyn Machine) -> Scope<'a> {
         let given = match self.last_level {
             Some(LastLevel::Given(size)) => Some(size),
@@ -51,7 +51,7 @@ impl Request {
         self.scope_by(machine, given)
     }
 
-    /// Scope with `last_level` as the capacity of all last-level caches.
+    /// Like [`Request::scope`], with `last_level` as the capacity of all last-level caches.
     pub fn scope_by<'a>(
         &'a self,
         machine: &'a dyn Machine,
@@ -69,8 +69,8 @@ impl Request {
         }
     }
 
-    /// Sampling of `point`, given the `general` one: that of its experiment, unless the user fixed
-    /// the samples.
+    /// Sampling of `point`: that of its experiment, shortened as much as the `general` sampling is.
+    /// A number of samples that the user fixed takes precedence.
     pub fn sampling_of(&self, point: &PlannedPoint, general: &Sampling) -> Sampling {
         let experiment = &self.experiments[point.experiment];
         if self.samples_fixed {
@@ -87,8 +87,7 @@ impl Request {
     }
 }
 
-/// Sampling to show for the plan, given the `general` one: that of the experiment if there is only
-/// one.
+/// Sampling that messages show for the plan. A plan with several experiments shows `general`.
 pub(super) fn sampling_shown(
     request: &Request,
     points: &[PlannedPoint],

@@ -11,20 +11,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::error::Error;
 use units::{Bytes, BytesPerSecond, Nanos, counted};
 
-/// Fewest samples per round and fewest rounds of a point.
+/// Least number of samples per round, and of rounds, of a shortened point.
 const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
 
-/// An advised budget exceeds the plan by this factor, because the rate of mapping memory varies.
+/// Factor between the plan's time and an advised budget, because the rate of mapping memory varies.
 const BUDGET_MARGIN: f64 = 1.2;
 
-/// An advised budget also exceeds the plan by this, because the time to start varies.
+/// Time added to an advised budget, because the time to start varies.
 const STARTING: Nanos = Nanos(1e9);
 
 /// Share of the budget that mapping memory may take before the first sample.
 const FIRST_MAPPING_SHARE: f64 = 0.2;
 
-/// Share of the time of all rounds that is reserved for more rounds of imprecise points.
+/// Share of the time of all rounds that is reserved for further rounds of imprecise points.
 const RESERVE: f64 = 0.2;
 
 /// Phases and batches of a plan, and their time.
@@ -32,13 +32,13 @@ pub(super) struct Schedule {
     pub phases: Vec<Phase>,
     pub sampling: Sampling,
     pub estimate: Nanos,
-    /// Parts that were shortened or left out, in words.
+    /// Sentences about shortened samples and points that were left out.
     pub shortened: Vec<String>,
-    /// Time that is needed, if not even one point fits.
+    /// Time that the plan needs, if even a single point does not fit into the budget.
     pub needed: Option<Needed>,
 }
 
-/// Time of points with the fewest and shortest samples.
+/// Time of points whose samples are as few and as short as allowed.
 pub(super) struct Needed {
     /// Time of the fastest point.
     one: Nanos,
@@ -46,8 +46,7 @@ pub(super) struct Needed {
     points: usize,
 }
 
-/// Error about a budget that is too small for a single point. The advised budget is large enough
-/// for all points.
+/// The error if the budget is too small for a single point. It advises a budget for all points.
 pub(super) fn too_little_time(request: &Request, needed: &Needed) -> Error {
     let Needed { one, all, points } = *needed;
     let advised = (all * BUDGET_MARGIN + STARTING).secs();
@@ -67,16 +66,16 @@ pub(super) fn too_little_time(request: &Request, needed: &Needed) -> Error {
     ))
 }
 
-/// Remaining points of a plan.
+/// Points of a plan that are still to be measured.
 pub struct RemainingPoints {
-    /// Indices of its points.
+    /// Indices of the points in the plan.
     pub left: BTreeSet<usize>,
-    /// Time for them.
+    /// Time for the points.
     pub budget: Nanos,
 }
 
-/// Makes batches of the remaining points and of the `placeholders` of follow-ups, and shortens
-/// samples until all fit into their budget. Points that do not fit are skipped.
+/// Makes batches of the `rest` of `points` and of the `placeholders` of follow-ups. Shortens
+/// samples until all fit into the budget, then skips points that still do not fit.
 pub(super) fn schedule(
     request: &Request,
     points: &mut Vec<PlannedPoint>,
@@ -92,7 +91,7 @@ pub(super) fn schedule(
     schedule
 }
 
-/// Makes batches of `points`, of which those from index `known` on are placeholders.
+/// Makes batches of `points`. Points from index `known` on are placeholders.
 fn schedule_all(
     request: &Request,
     points: &mut [PlannedPoint],
@@ -138,8 +137,8 @@ fn schedule_all(
     let all_take = total;
     let count = batches.iter().map(|batch| batch.points.len()).sum();
     if total > budget {
-        // Dropping a point always makes the rest shorter, so a binary search finds how many to
-        // drop.
+        // The more points are dropped, the shorter the plan. So a binary search finds the least
+        // number.
         let mut order = least_needed_first(points);
         order.retain(|index| left.contains(index));
         let mut fewest = 1;
@@ -175,14 +174,14 @@ fn schedule_all(
     Schedule {
         phases: into_phases(batches, points, known, request, &sampling),
         sampling,
-        // The product may round to more than the budget.
+        // Rounding of the product must not exceed the budget.
         estimate: (total * longer).min(budget.max(total)),
         shortened,
         needed,
     }
 }
 
-/// `batches` by phase. Batches of placeholders, which begin at index `known` of `points`, become
+/// Sorts `batches` into phases. Points from index `known` on are placeholders. Their batches become
 /// the reserve of their phase.
 fn into_phases(
     batches: Vec<Batch>,
@@ -215,12 +214,12 @@ fn into_phases(
             add_to_reserve(reserve, &batch, points, request, sampling);
         }
     }
-    // Phases that size memory come first, and follow-ups come after the phases that they follow.
+    // Phases that size memory come first, and follow-ups come last, in order of their numbers.
     phases.sort_by_key(|phase| (!phase.id.sizes_memory, phase.id.follow_up));
     phases
 }
 
-/// Adds the placeholders of `batch` to a reserve.
+/// Adds time, memory and number of the placeholders in `batch` to a reserve.
 fn add_to_reserve(
     reserve: &mut Reserve,
     batch: &Batch,
@@ -251,8 +250,8 @@ fn add_to_reserve(
     }
 }
 
-/// Batches of a phase that is drafted during the session, with points from index `first` on. Points
-/// that do not fit into memory are skipped. The batches share the `reserved` time, if there is any.
+/// Makes batches of the points from index `first` on, and divides the `reserved` time between them.
+/// Points that do not fit into memory are skipped.
 pub fn batches_of_phase(
     request: &Request,
     points: &mut [PlannedPoint],
@@ -279,8 +278,8 @@ pub fn batches_of_phase(
     batches
 }
 
-/// Time to reserve for further rounds of a plan that takes `total` without it, as far as the budget
-/// allows. Zero if the number of samples is fixed.
+/// Share of `total`, the time of a plan, to reserve for further rounds; limited by the budget. Zero
+/// if the number of samples is fixed.
 fn reserve(sampling: &Sampling, total: Nanos, budget: Nanos) -> f64 {
     let open = sampling.most.is_none() && sampling.target > 0.0;
     if open {
@@ -298,7 +297,7 @@ fn working_set(point: &PlannedPoint) -> Bytes {
         .unwrap_or_default()
 }
 
-/// Skips the points at `positions` for `reason`, and reports it with the first few names.
+/// Skips the points at `positions` for `reason`. Returns sentences that name the first few points.
 /// Placeholders, from index `known` on, are only counted.
 fn leave_out(
     points: &mut [PlannedPoint],
@@ -331,7 +330,7 @@ fn leave_out(
     said
 }
 
-/// The next shorter sampling; `None` if nothing can be shortened.
+/// `sampling` made one step shorter; `None` if nothing can be shortened.
 fn shorten(sampling: &Sampling, request: &Request) -> Option<Sampling> {
     let mut shorter = *sampling;
     let samples_fixed = request.samples_fixed;
@@ -360,9 +359,9 @@ fn least_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     order
 }
 
-/// Points to be measured in the order of need. Among points that are needed equally, each
-/// experiment has one at each level before any has a second one there. Points with little memory
-/// come first.
+/// Points to be measured, the most needed first. Among points with equal drop priority, each
+/// experiment has one point at each level before any has a second one there. Points with little
+/// memory come first.
 pub fn most_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len())
         .filter(|&i| points[i].work.is_ok())

@@ -10,27 +10,27 @@ use units::{Bytes, BytesPerSecond, Nanos};
 pub struct Plan {
     /// The request.
     pub request: Request,
-    /// Every drafted point in the order of tables. Its number is its index.
+    /// Every drafted point, in the order of tables. The index of a point is its number.
     pub points: Vec<PlannedPoint>,
     /// The phases of the session, one after another.
     pub phases: Vec<Phase>,
     /// Sampling of points whose experiment has none of its own.
     pub sampling: Sampling,
-    /// Expected time.
+    /// Expected time of the session.
     pub estimate: Nanos,
     /// Bytes per second at which newly mapped memory is faulted in. The time of mapping follows
     /// from it.
     pub fault: BytesPerSecond,
-    /// Parts that were shortened or left out, in words.
+    /// Sentences about shortened samples and points that were left out.
     pub shortened: Vec<String>,
-    /// Differences between points and request, in words.
+    /// Sentences about points that differ from the request, such as rounded sizes.
     pub adjusted: Vec<String>,
     /// Phases that the continued session drafted from measured points.
     pub drafted: Vec<DraftedPhase>,
 }
 
 impl Plan {
-    /// Sampling to show for the plan: that of the experiment if there is only one.
+    /// Sampling that messages show: that of the experiment if the plan has only one.
     pub fn sampling_shown(&self) -> Sampling {
         sampling_shown(&self.request, &self.points, &self.sampling)
     }
@@ -40,7 +40,7 @@ impl Plan {
         self.request.sampling_of(point, &self.sampling)
     }
 
-    /// Largest memory mapped at the same time.
+    /// Largest number of bytes mapped at the same time.
     pub fn memory(&self) -> Bytes {
         let reallocate = self.request.reallocate;
         let phases = self
@@ -55,7 +55,7 @@ impl Plan {
         self.phases.iter().flat_map(|phase| &phase.batches)
     }
 
-    /// Number of points, including the largest number of follow-up points.
+    /// Number of points. Follow-ups that are not drafted yet count with their largest number.
     pub fn point_count(&self) -> usize {
         self.points.len() + self.phases.iter().map(Phase::room).sum::<usize>()
     }

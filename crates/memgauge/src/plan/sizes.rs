@@ -1,4 +1,4 @@
-//! Sizes memory again during a session, by the last-level cache that timing shows.
+//! Changes the sizes of memory during a session, when timing shows another last-level cache.
 
 use super::drafting::{Drafted, draft_points};
 use super::estimate::Cost;
@@ -11,7 +11,7 @@ use report::{Coordinate, Dataset, HostFacts, Outcome};
 use std::collections::BTreeSet;
 use units::{Bytes, Nanos, counted};
 
-/// The rest of a plan after sizing memory by another last-level cache.
+/// The rest of a plan after its memory was sized by another last-level cache.
 pub struct Resized {
     /// Effective capacity of all last-level caches.
     pub last_level: Bytes,
@@ -21,7 +21,7 @@ pub struct Resized {
     pub changed: Vec<usize>,
     /// Remaining phases.
     pub phases: Vec<Phase>,
-    /// Sampling of their points.
+    /// Sampling of the points in these phases.
     pub sampling: Sampling,
     /// Expected time of the remaining phases.
     pub estimate: Nanos,
@@ -32,20 +32,19 @@ pub struct Resized {
 pub struct Remaining<'a> {
     /// All drafted points.
     pub points: &'a [PlannedPoint],
-    /// Indices of the points to be measured, and the remaining time.
+    /// Indices of the points to be measured, and the time that remains.
     pub rest: &'a RemainingPoints,
-    /// Rooms of follow-ups that are not drafted yet.
+    /// Limits of follow-ups that are not drafted yet.
     pub rooms: &'a [Room],
 }
 
-/// Sizes memory by the sweep of `caches` in `measured`, for the remaining points and those that did
-/// not fit before. Returns a finding and the new rest of the plan; the rest is `None` if points
-/// would have to be dropped. Returns nothing if timing agrees with the report, or if the user gave
-/// the size.
+/// Sizes memory by the last-level cache that `measured`, a sweep of `caches`, shows. Only points
+/// that remain, or did not fit before, are changed. Returns a finding and the new rest of the plan.
+/// The rest is `None` if points would have to be dropped. Returns `None` if nothing changes.
 ///
 /// A capacity above the reported one always counts, because smaller working sets would not be in
-/// memory. A smaller one counts only if the user requests it, or if there is no room otherwise: a
-/// neighbour may soon leave the cache.
+/// memory. A smaller one counts only if the user requests it, or if there is no room otherwise. The
+/// reason: a neighbour may soon leave the cache.
 pub fn resized(
     plan: &Plan,
     remaining: Remaining<'_>,
@@ -80,7 +79,7 @@ pub fn resized(
         );
         return Some((text, None));
     }
-    // Points that still do not fit are unchanged.
+    // Points that still do not fit keep their old state.
     change
         .changed
         .retain(|&index| change.points[index].work.is_ok());
@@ -109,8 +108,8 @@ pub fn resized(
     (!change.changed.is_empty()).then_some((text, Some(change)))
 }
 
-/// The rest of a plan after sizing memory by `last_level`, which may change the points in `requested`.
-/// Points without time are skipped. `None` if the experiments refuse such a size.
+/// The rest of a plan whose memory is sized by `last_level`; only points in `requested` may change.
+/// Points without time are skipped. `None` if an experiment rejects the size.
 pub(super) fn size_by(
     plan: &Plan,
     remaining: Remaining<'_>,
@@ -153,7 +152,7 @@ pub(super) fn size_by(
     })
 }
 
-/// The `placeholders` that fit.
+/// The `placeholders` that `rooms` allow.
 fn with_room(mut placeholders: Vec<PlannedPoint>, rooms: &[Room]) -> Vec<PlannedPoint> {
     let mut rooms = rooms.to_vec();
     placeholders.retain(|placeholder| {
@@ -168,20 +167,20 @@ fn with_room(mut placeholders: Vec<PlannedPoint>, rooms: &[Room]) -> Vec<Planned
     placeholders
 }
 
-/// True if a point was dropped for lack of memory or time.
+/// True if the point was skipped for lack of memory or time.
 fn had_no_room(point: &PlannedPoint) -> bool {
     point.follow_up.is_none() && matches!(point.work, Err(Outcome::Skipped { .. }))
 }
 
-/// Points after drafting some of them again.
+/// Points of a plan after some of them were replaced.
 struct Redrafted {
     points: Vec<PlannedPoint>,
-    /// Indices of those that changed.
+    /// Indices of the replaced points.
     changed: Vec<usize>,
 }
 
-/// `points`, in which drafted points replace those in `requested` if they differ and can be measured.
-/// An experiment that would have another number of points keeps its points.
+/// `points`, with points in `requested` replaced by `drafted` ones that differ and can be measured.
+/// An experiment that would get another number of points keeps its old points.
 fn redrafted(
     points: &[PlannedPoint],
     drafted: &Drafted,
@@ -229,7 +228,7 @@ fn redrafted(
     }
 }
 
-/// Points of the first repeat, which represents all.
+/// Points of the first repeat, which stands for all repeats.
 fn first_repeat(dataset: &Dataset) -> Dataset {
     let mut first = dataset.clone();
     first.points.retain(|point| {

@@ -4,10 +4,10 @@ use engine::Sampling;
 use report::{Coordinate, Coordinates};
 use units::{Bytes, counted};
 
-/// Number of dropped points or rounded sizes that are listed.
+/// Number of points that a message names before it counts the rest.
 pub(super) const MAX_NAMED: usize = 5;
 
-/// `copy DRAM (2 threads, thp pages)`
+/// A point in words: `copy DRAM (2 threads, thp pages)`
 pub(super) fn describe_point(coordinates: &Coordinates) -> String {
     let coordinate = |axis: &str| {
         coordinates
@@ -61,7 +61,7 @@ pub(super) fn describe_point(coordinates: &Coordinates) -> String {
     )
 }
 
-/// `3 rounds of 4 samples of 1 ms instead of 6 of 10 of 5 ms`
+/// A change in words: `3 rounds of 4 samples of 1 ms instead of 6 of 10 of 5 ms`
 pub(super) fn describe_sampling(short: &Sampling, full: &Sampling) -> String {
     format!(
         "{} of {} of {} instead of {} of {} of {}",

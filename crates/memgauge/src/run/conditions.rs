@@ -1,22 +1,22 @@
-//! Conditions of the machine that affect results: a sentence each, with advice.
+//! Findings about conditions of the machine that affect results, with advice.
 
 use report::{Cause, Dataset, Finding, HostFacts, headline};
 use std::collections::BTreeMap;
 use units::{CpuList, counted};
 
-/// A finding without numbers.
+/// Makes a finding that has no numbers.
 pub(super) fn sentence(kind: &str, text: String) -> Finding {
     Finding::note(kind, text)
 }
 
-/// Facts that the system hides (masked /proc or /sys), each with the source used instead.
+/// A finding for each kind of facts that the system hides, with the source used instead.
 fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     let taken = [
         ("CPUs", &facts.topology.cpus_source),
         ("caches", &facts.topology.caches_source),
         ("memory", &facts.memory.total.source),
     ];
-    // `host` uses these words for a source that replaces the usual one.
+    // These words of the crate `host` mark a source that replaces the usual one.
     let instead =
         |source: &str| source.contains("nothing usable") || source.contains("does not report");
     let told = taken.into_iter().filter(move |(_, source)| instead(source));
@@ -28,7 +28,7 @@ fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// Finding that a quota of CPU time is below the number of `cpus`.
+/// Text of a finding if the quota of CPU time is below the number of `cpus`; `None` otherwise.
 fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
     let quota = &facts.system.cpu_quota;
     let allowed = quota
@@ -51,7 +51,7 @@ fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
     })
 }
 
-/// Finding that the machine saves power or is hot, and so may run below its speed.
+/// Text of a finding if the machine saves power or is hot, because its clock may then be lower.
 fn less_speed(facts: &HostFacts) -> Option<String> {
     let conditions = &facts.environment;
     let mut told = Vec::new();
@@ -82,7 +82,7 @@ fn less_speed(facts: &HostFacts) -> Option<String> {
     ))
 }
 
-/// Conditions of the machine that affect results, each with advice.
+/// Findings about conditions of the machine that affect results, each with advice.
 pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = fallbacks(facts).collect();
     if let Some(name) = facts.system.emulation.get().filter(|name| *name != "none") {
@@ -119,7 +119,7 @@ pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
     findings
 }
 
-/// Findings about patterns in the values of many points.
+/// Findings about values that drift, have two groups, or depend on physical pages.
 pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
     let told = [
         (Cause::Drift, "drift", "drifted while they were measured"),
@@ -156,7 +156,7 @@ pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
     told.into_iter().filter_map(one).collect()
 }
 
-/// Finding about disturbances of all points; `None` if hardly any sample was disturbed.
+/// Finding that counts the disturbed samples of all points; `None` if hardly any was disturbed.
 pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     const LEAST_REPORTED: f64 = 0.05;
     let points = || {

@@ -7,33 +7,33 @@ use report::{Cause, Measured};
 use units::Nanos;
 use verdict::SPREAD;
 
-/// Largest number of fresh allocations of a re-measurement, and the rounds in each.
+/// A re-measurement uses at most `MAX_ALLOCATIONS` fresh allocations, with these rounds in each.
 const MAX_ALLOCATIONS: u32 = 5;
 const ROUNDS_IN_EACH: u32 = 3;
 
-/// With less time than this, no fresh memory is mapped.
+/// Least time for which fresh memory is mapped.
 const LEAST_REST: Nanos = Nanos(50e6);
 
-/// Largest number of rounds of a point, as a multiple of the requested number. Measuring until an
-/// interval is narrow lowers its coverage a little (docs/method/statistics.md).
+/// Largest number of rounds of a point, as a multiple of the requested number. The limit matters:
+/// stopping at a narrow interval lowers its coverage a little (docs/method/statistics.md).
 const MAX_ROUNDS: u32 = 3;
 
 impl Run<'_> {
-    /// Uses the time that precise points did not need and that the plan reserved. First come points
-    /// that a few rounds make solid, then points that may have unlucky pages, then all imprecise
-    /// points.
+    /// Uses the time that the plan reserved, and that precise points did not need. Points that a
+    /// few rounds can make solid come first, then points with possibly unlucky pages, then all
+    /// imprecise points.
     pub(super) fn use_what_is_left(&mut self, batch: &Batch) {
         self.take_extra_rounds(batch, self.deadline, Self::within_reach);
-        // A re-measurement maps fresh memory for its points only; others get theirs at the end of
-        // the session.
+        // After a re-measurement, only its points have memory. The other points get more rounds at
+        // the end of the session.
         if !self.remeasure(batch) {
             self.take_extra_rounds(batch, self.deadline, Self::unsettled);
             self.take_extra_rounds(batch, self.share_end, Self::weak);
         }
     }
 
-    /// Uses the rest of the budget after all phases, for points with too few rounds or too wide an
-    /// interval: in fresh memory, batch by batch.
+    /// Uses the rest of the budget after all phases. Points with too few rounds or too wide an
+    /// interval get further rounds in fresh memory, batch by batch.
     pub(super) fn use_the_rest_of_the_budget(&mut self) {
         if self.sampling.most.is_some() || self.sampling.target <= 0.0 || self.machine.interrupted()
         {
@@ -71,7 +71,7 @@ impl Run<'_> {
             self.cut = self.share_end;
             left -= count;
             let mapping = Nanos::from_secs(batch.memory.total().0 as f64 / self.plan.fault.0);
-            // Enough time has to remain after mapping.
+            // Mapping may take at most half of the time.
             if self.machine.interrupted()
                 || (self.share_end - now).0 < 2.0 * mapping.0 + LEAST_REST.0
             {
@@ -91,7 +91,7 @@ impl Run<'_> {
         }
     }
 
-    /// Largest number of rounds of a point.
+    /// Largest number of rounds that a point may get.
     fn most_rounds(&self) -> u32 {
         self.sampling
             .rounds
@@ -99,8 +99,8 @@ impl Run<'_> {
             .saturating_mul(MAX_ROUNDS)
     }
 
-    /// Takes further rounds of the points of a batch that `which` selects, round by round, until a
-    /// given time.
+    /// Takes further rounds of the points of a batch that `which` selects, until the time `until`.
+    /// The selection is repeated before each round.
     fn take_extra_rounds(
         &mut self,
         batch: &Batch,
@@ -121,7 +121,7 @@ impl Run<'_> {
         }
     }
 
-    /// Points of a batch that further rounds can improve.
+    /// Points of a batch that further rounds could make more precise.
     fn unsettled(&self, batch: &Batch) -> Vec<usize> {
         batch
             .points
@@ -131,8 +131,7 @@ impl Run<'_> {
             .collect()
     }
 
-    /// Points of a batch that are not solid for lack of rounds: too few of them, or too wide an
-    /// interval.
+    /// Points of a batch with too few rounds, or too wide an interval, for a solid number.
     fn weak(&self, batch: &Batch) -> Vec<usize> {
         batch
             .points
@@ -163,8 +162,8 @@ impl Run<'_> {
         judged.measured().is_some_and(wants)
     }
 
-    /// Points of a batch whose intervals are too wide for a solid number and can be made narrow
-    /// enough. Points that need the fewest rounds come first, as many as there is time for.
+    /// Points of a batch whose intervals are too wide, but can become narrow enough. Points that
+    /// need the fewest rounds come first, as many as the time allows.
     fn within_reach(&self, batch: &Batch) -> Vec<usize> {
         let missing = |index: usize| Some((self.missing_rounds(index)?, index));
         let mut points: Vec<(u32, usize)> = self
@@ -188,9 +187,9 @@ impl Run<'_> {
             .collect()
     }
 
-    /// Number of further rounds after which the interval of a point should be narrow enough, since
-    /// its width falls with the square root of their number. `None` if it is narrow already, or
-    /// would need more rounds than allowed.
+    /// Number of further rounds after which the interval of a point should be narrow enough. `None`
+    /// if it is narrow already, or if the point would need more rounds than allowed. The width
+    /// falls with the square root of the number of rounds.
     fn missing_rounds(&self, index: usize) -> Option<u32> {
         let log = &self.logs[index];
         let work = self.points[index].work.as_ref().ok()?;
@@ -202,8 +201,8 @@ impl Run<'_> {
         (needed <= most).then(|| (needed.ceil() as u32).saturating_sub(log.rounds()).max(1))
     }
 
-    /// Takes further rounds in fresh allocations of imprecise points that may depend on their
-    /// pages, while there is time. Returns true if it mapped fresh memory.
+    /// Takes further rounds, in fresh allocations, of imprecise points that may depend on their
+    /// pages. Stops when time is over. Returns true if fresh memory was mapped.
     fn remeasure(&mut self, batch: &Batch) -> bool {
         for look in 0..MAX_ALLOCATIONS {
             let points = self.suspects(batch);
@@ -230,15 +229,15 @@ impl Run<'_> {
         true
     }
 
-    /// True if further rounds can improve a point.
+    /// True if further rounds could make the point at `index` more precise.
     fn is_unsettled(&self, index: usize) -> bool {
         let log = &self.logs[index];
         !self.outcomes.contains_key(&index) && !log.is_empty() && !log.needs_no_more()
     }
 
-    /// Points of a batch that a re-measurement may improve: imprecise, in pages that the system
-    /// placed one by one (base pages, or a mixture), with a working set that fits a cache indexed
-    /// by address.
+    /// Imprecise points of a batch that a re-measurement may improve. Their pages are base pages
+    /// with a working set that fits the last-level cache, or a mixture of kinds of pages. Which
+    /// physical pages such memory gets can decide about cache conflicts.
     fn suspects(&self, batch: &Batch) -> Vec<usize> {
         let placed = |m: &Measured| {
             let pages = &m.evidence.pages;

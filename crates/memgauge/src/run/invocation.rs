@@ -1,16 +1,15 @@
-//! How a session is started, and who observes it.
+//! How a session was started, and the observer that is told about its progress.
 
 use report::{JournalLine, KernelUsed, Launch};
 use units::Nanos;
 
-/// Messages while a session is running.
+/// Receiver of progress and journal lines while a session is running.
 pub trait Observer {
-    /// Called when about `done` (0 to 1) of the session is done. `left` is the expected rest;
-    /// `doing` says what is being done.
+    /// Receives the progress: `done` is the share of the session from 0 to 1, `left` the expected
+    /// remaining time. `doing` names the point that is measured.
     fn progress(&mut self, done: f64, left: Nanos, doing: &str);
 
-    /// Called with a line for the journal. An error is reported to the user once; the session goes
-    /// on.
+    /// Receives a line for the journal. The report mentions the first error; the session goes on.
     fn journal(&mut self, line: &JournalLine) -> Result<(), String>;
 }
 
@@ -21,21 +20,21 @@ pub struct Invocation {
     pub version: String,
     /// Arguments as typed, the program's name first.
     pub command_line: Vec<String>,
-    /// Place among the processes of a launcher; `None` without one.
+    /// Rank and node of this process if a launcher started it; `None` otherwise.
     pub launch: Option<Launch>,
-    /// The session that this one continues.
+    /// The session that this one continues; `None` for a new session.
     pub past: Option<Past>,
 }
 
-/// Facts about the session that is continued, besides its points.
+/// Facts about the continued session, other than its points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Past {
     /// Start of the session, RFC 3339, UTC.
     pub started: String,
-    /// Times of earlier continuations.
+    /// Start of each earlier continuation.
     pub resumed: Vec<String>,
-    /// Kernels that it used.
+    /// Kernels that the session used.
     pub kernels: Vec<KernelUsed>,
-    /// Points taken over from it that need not be measured again.
+    /// Number of points that need not be measured again.
     pub settled: u64,
 }

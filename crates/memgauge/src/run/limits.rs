@@ -1,4 +1,4 @@
-//! The limits of a point's work.
+//! Upper limits of the values of a point.
 
 use engine::Work;
 use experiments::Bound;
@@ -7,20 +7,20 @@ use std::collections::BTreeSet;
 use units::{Bytes, BytesPerSecond, Hertz};
 use verdict::{MemoryTraffic, PortTraffic, memory_limit, port_limit};
 
-/// Work whose limits are requested.
+/// Work, with the facts that determine its limits.
 pub(super) struct Limited<'a> {
-    /// Kind of limit, from its experiment.
+    /// Kind of limit, as the point's experiment gives it.
     pub bound: Bound,
     /// Facts about the machine.
     pub facts: &'a HostFacts,
-    /// The work.
+    /// The work of the point.
     pub work: &'a Work,
-    /// Peak of the memory bandwidth that the user gives.
+    /// Peak of the memory bandwidth, if the user gives it.
     pub given_peak: Option<BytesPerSecond>,
 }
 
 impl Limited<'_> {
-    /// Limit of the value at a core clock; `None` if unknown.
+    /// Limit of the value at the core clock `core`; `None` if it is unknown.
     pub(super) fn limit(&self, core: Option<Hertz>) -> Option<Limit> {
         match (self.bound, self.work) {
             (Bound::L1Ports, Work::Stream(stream)) => {
@@ -41,7 +41,7 @@ impl Limited<'_> {
         }
     }
 
-    /// Limit of the background traffic; `None` if unknown or without traffic.
+    /// Limit of the background traffic; `None` if it is unknown or if there is no traffic.
     pub(super) fn traffic_limit(&self) -> Option<Limit> {
         let Work::Loaded(loaded) = self.work else {
             return None;

@@ -11,14 +11,14 @@ use report::{Coordinate, DraftedPhase, JournalLine, JournalPhase, PhaseId};
 use std::collections::BTreeSet;
 use units::Bytes;
 
-/// Phase of all points that are drafted at the start and do not size memory.
+/// Phase of all points that are drafted at the start and size no memory.
 const MAIN: PhaseId = PhaseId {
     sizes_memory: false,
     follow_up: None,
 };
 
 impl Run<'_> {
-    /// Scope for experiments at this time.
+    /// Scope for drafting, with the last-level cache that timing showed so far.
     pub(super) fn scope(&self) -> Scope<'_> {
         let request = &self.plan.request;
         match self.drafted.iter().find_map(|record| record.last_level) {
@@ -27,7 +27,7 @@ impl Run<'_> {
         }
     }
 
-    /// The next phase. Memory is sized by the sweep of caches before the first phase after it.
+    /// The next phase. After the phases that measure the caches, memory is sized by their result.
     pub(super) fn next_phase(&mut self) -> Option<Phase> {
         let shows_caches = self
             .phases
@@ -42,8 +42,8 @@ impl Run<'_> {
         self.phases.pop_front()
     }
 
-    /// Makes the batches of `phase` the current ones. A follow-up is drafted from the points before
-    /// it, unless the session is over: then too little is known.
+    /// Makes the batches of `phase` the current ones. A follow-up is drafted from the points
+    /// measured before, unless the session was interrupted: too few points are known then.
     pub(super) fn draft(&mut self, phase: Phase) {
         let Some(reserve) = phase.reserve else {
             self.batches = phase.batches.into();
@@ -87,7 +87,7 @@ impl Run<'_> {
             Some(reserve.estimate),
         );
         if batches.is_empty() {
-            // The time of points that are not needed goes to others.
+            // No follow-up point is needed, so later batches get the reserved time.
             self.deadline += reserve.estimate;
         }
         self.add_logs();
@@ -108,7 +108,7 @@ impl Run<'_> {
         batches
     }
 
-    /// Writes a phase with its points to the journal.
+    /// Adds a drafted phase to the record, and writes it with its points to the journal.
     fn record(&mut self, drafted: DraftedPhase) {
         let new: BTreeSet<u64> = drafted.points.iter().copied().collect();
         let mut datasets = unmeasured_datasets(self.plan, &self.points, |index| {
@@ -127,7 +127,7 @@ impl Run<'_> {
         let Some(sizing) = sizing.map(|point| point.experiment) else {
             return;
         };
-        // Memory is not sized in a session that is over: the sweep may be incomplete.
+        // After an interruption the sweep may be incomplete, so memory keeps its sizes.
         if self.machine.interrupted() {
             return;
         }
@@ -152,7 +152,7 @@ impl Run<'_> {
         let found = resized(self.plan, remaining, &measured, &*self.machine);
         let (finding, change) = match found {
             Some(found) => found,
-            // A user who requested it is told that nothing changed.
+            // A user who typed `--last-level measured` is told that nothing changed.
             None if self.plan.request.last_level == Some(LastLevel::Measured) => {
                 let text = format!(
                     "Timing shows no last-level cache other than the {} that the system reports: \
@@ -178,7 +178,7 @@ impl Run<'_> {
         self.record(record);
     }
 
-    /// Continues with the points and phases of `change`.
+    /// Replaces the points and phases of the session by those of `change`.
     fn take_sizes(&mut self, change: Resized, rest: &RemainingPoints) {
         let Resized {
             last_level,
@@ -188,7 +188,7 @@ impl Run<'_> {
             sampling,
             estimate,
         } = change;
-        // Smaller memory leaves time for further rounds: the session takes as long as announced.
+        // Smaller memory leaves time for further rounds, so the announced time is kept.
         let now = self.machine.now();
         let longer = ((self.plan.estimate - (now - self.started)).0 / estimate.0).max(1.0);
         for phase in &mut phases {
@@ -199,7 +199,7 @@ impl Run<'_> {
                 reserve.estimate = reserve.estimate * longer;
             }
         }
-        // A point that was skipped for lack of room is measured after all.
+        // A changed point that was skipped before is now measured.
         let changed: BTreeSet<usize> = changed.into_iter().collect();
         self.outcomes
             .retain(|index, _| !changed.contains(index) || rest.left.contains(index));
@@ -219,7 +219,7 @@ impl Run<'_> {
         self.rounds.all = self.rounds.done + self.rounds_left();
     }
 
-    /// Number of remaining rounds of all points.
+    /// Number of rounds that all remaining points need together.
     pub(super) fn rounds_left(&self) -> u64 {
         let rounds = |phase: &Phase| {
             let points = phase.batches.iter().flat_map(|batch| &batch.points);

@@ -3,7 +3,7 @@
 use report::Point;
 use units::{counted, significant};
 
-/// `read, DRAM, 2 threads`
+/// A point in words: `read, DRAM, 2 threads`
 pub(super) fn place(point: &Point) -> String {
     let names = [point.name("operation"), point.name("level")];
     let mut parts: Vec<String> = names.into_iter().flatten().map(str::to_owned).collect();
@@ -11,7 +11,7 @@ pub(super) fn place(point: &Point) -> String {
     parts.join(", ")
 }
 
-/// Unit of printed figures.
+/// Unit in which figures are printed, and the factor to it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale<'a> {
     factor: f64,
@@ -19,7 +19,7 @@ pub(super) struct Scale<'a> {
 }
 
 impl<'a> Scale<'a> {
-    /// Scale for figures in `unit` of a dataset.
+    /// Scale for figures of a dataset in `unit`: GB/s for B/s, otherwise the same unit.
     pub fn for_unit(unit: &'a str) -> Self {
         match unit {
             "B/s" => Scale {
@@ -30,12 +30,12 @@ impl<'a> Scale<'a> {
         }
     }
 
-    /// The number alone.
+    /// `value` in this scale, without the unit.
     pub fn number(self, value: f64) -> String {
         significant(value * self.factor)
     }
 
-    /// The number with its unit.
+    /// `value` in this scale, with the unit.
     pub fn text(self, value: f64) -> String {
         format!("{} {}", self.number(value), self.unit)
     }

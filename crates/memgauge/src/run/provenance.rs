@@ -5,7 +5,7 @@ use crate::plan::Plan;
 use engine::{Machine, Work};
 use report::{KernelUsed, Provenance, Tool};
 
-/// Kernels of `works`, each once.
+/// Kernels that `works` use, each once.
 pub(super) fn used_kernels<'a>(
     machine: &dyn Machine,
     works: impl Iterator<Item = &'a Work>,
@@ -22,7 +22,7 @@ pub(super) fn used_kernels<'a>(
     kernels
 }
 
-/// Kernels of an earlier part of the session, followed by others in `used`.
+/// Kernels of the continued session `past`, followed by those in `used` that it did not have.
 pub(super) fn with_past(used: Vec<KernelUsed>, past: Option<&Past>) -> Vec<KernelUsed> {
     let mut kernels = past.map(|past| past.kernels.clone()).unwrap_or_default();
     let new: Vec<KernelUsed> = used.into_iter().filter(|k| !kernels.contains(k)).collect();
@@ -30,7 +30,7 @@ pub(super) fn with_past(used: Vec<KernelUsed>, past: Option<&Past>) -> Vec<Kerne
     kernels
 }
 
-/// Provenance of the report of `plan`, as far as it is known at the start.
+/// Provenance of the report of `plan`; the end of the session is not known yet.
 pub(super) fn provenance(
     plan: &Plan,
     machine: &dyn Machine,

@@ -1,11 +1,11 @@
-//! Findings about what other users of the machine take: the ranges that a tenant gets, and the
-//! values of the quietest moments.
+//! Findings about time that other users of the machine take: the range of values over the session,
+//! and the values of undisturbed samples.
 
 use super::place::{Scale, place};
 use report::{Cause, Dataset, Finding, Measured, Point, VerdictGrade, headline};
 use std::collections::BTreeMap;
 
-/// Doubts that come from other users of the machine.
+/// Causes of doubt for which other users of the machine may be responsible.
 const FROM_OTHERS: &[Cause] = &[
     Cause::Spread,
     Cause::Drift,
@@ -18,10 +18,10 @@ const FROM_OTHERS: &[Cause] = &[
     Cause::FewSamples,
 ];
 
-/// A machine is busy if more than this share of its numbers is doubtful for such a reason.
+/// A machine is busy if more than this share of its numbers is doubtful for one of these causes.
 const BUSY: f64 = 0.15;
 
-/// Quantiles of the samples between which a range lies.
+/// Quantiles of the samples at which a printed range begins and ends.
 const RANGE: [f64; 2] = [0.05, 0.95];
 
 /// Largest number of ranges in the finding.
@@ -36,7 +36,7 @@ struct Range<'a> {
     high: f64,
 }
 
-/// The finding; `None` if the machine is not busy.
+/// Finding about the widest range of values; `None` if the machine is not busy.
 pub(super) fn ranges(datasets: &[Dataset]) -> Option<Finding> {
     let numbers = || {
         headline(datasets).flat_map(|dataset| {
@@ -54,7 +54,7 @@ pub(super) fn ranges(datasets: &[Dataset]) -> Option<Finding> {
         .iter()
         .filter_map(|(dataset, point, measured)| range(dataset, point, measured))
         .collect();
-    // The widest first.
+    // Widest range first.
     ranges.sort_by(|a, b| (b.high / b.low).total_cmp(&(a.high / a.low)));
     ranges.truncate(MOST);
     let told: Vec<String> = ranges.iter().map(told).collect();
@@ -77,10 +77,10 @@ pub(super) fn ranges(datasets: &[Dataset]) -> Option<Finding> {
     Some(Finding::shown_by(points, "range-over-time", text)?.with(values))
 }
 
-/// Least ratio of undisturbed and typical value that is worth a sentence.
+/// Least ratio of the undisturbed and the typical value for which a finding is made.
 const QUIETER: f64 = 1.03;
 
-/// Finding about the number that others lower most; `None` if no number is lowered by 3%.
+/// Finding about the number that other users lower most; `None` if no number is lowered by 3%.
 pub(super) fn quietest_moments(datasets: &[Dataset]) -> Option<Finding> {
     let gap = |dataset: &Dataset, measured: &Measured| {
         let ratio = measured.undisturbed()? / measured.summary.median;
@@ -123,7 +123,7 @@ fn is_doubted_for_others(measured: &Measured) -> bool {
         && reasons.any(|reason| FROM_OTHERS.contains(&reason.cause))
 }
 
-/// The range of all samples, disturbed ones included: a tenant gets these too.
+/// The range of all samples of a point. Disturbed samples count, because a tenant gets them too.
 fn range<'a>(dataset: &'a Dataset, point: &'a Point, measured: &Measured) -> Option<Range<'a>> {
     let values: Vec<f64> = measured.samples.iter().map(|sample| sample.value).collect();
     let [low, high] = RANGE.map(|share| stats::quantile(&values, share));
@@ -136,7 +136,7 @@ fn range<'a>(dataset: &'a Dataset, point: &'a Point, measured: &Measured) -> Opt
     })
 }
 
-/// `read, DRAM, 2 threads 12.0 to 30.0 GB/s, 22.0 half of the time`
+/// A range in words: `read, DRAM, 2 threads 12.0 to 30.0 GB/s, 22.0 or more half of the time`
 fn told(range: &Range<'_>) -> String {
     let scale = Scale::for_unit(&range.dataset.quantity.unit);
     let beyond = match range.dataset.quantity.higher_is_better {

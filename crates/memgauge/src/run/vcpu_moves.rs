@@ -1,4 +1,4 @@
-//! Finding about a host that moves the vCPUs of its guest: shares of time, and what depends on them.
+//! Finding about a host that moves the vCPUs of its guest: shares of time, and their effect.
 
 use super::place::{Scale, place};
 use report::{
@@ -7,16 +7,16 @@ use report::{
 use std::collections::BTreeMap;
 use units::CpuList;
 
-/// Placements with a smaller share of the rounds are not worth a sentence.
+/// Least share of the rounds for which a finding mentions a placement.
 const LEAST_SHARE: f64 = 0.01;
 
-/// Fewest rounds of a placement whose figure is compared: fewer have no 95% interval.
+/// Least number of rounds of a placement in a comparison: fewer rounds have no 95% interval.
 const FEWEST_ROUNDS: u64 = 6;
 
-/// Least ratio of the figures of two placements that counts as a difference.
+/// Least ratio of the figures of two placements that is reported as a difference.
 const DIFFERENCE: f64 = 1.05;
 
-/// A point whose figure depends on the placement.
+/// A point whose figure depends on the placement of the vCPUs.
 struct Dependent<'a> {
     dataset: &'a Dataset,
     point: &'a Point,
@@ -26,7 +26,7 @@ struct Dependent<'a> {
     ratio: f64,
 }
 
-/// The finding; `None` if all vCPUs stayed where the topology says that they are.
+/// Finding about the placements; `None` if all vCPUs stayed where the topology says that they are.
 pub(super) fn vcpu_moves(facts: &HostFacts, datasets: &[Dataset]) -> Option<Finding> {
     let points = || datasets.iter().flat_map(|dataset| &dataset.points);
     let mut rounds: BTreeMap<VcpuPlacement, u64> = BTreeMap::new();
@@ -96,8 +96,8 @@ pub(super) fn vcpu_moves(facts: &HostFacts, datasets: &[Dataset]) -> Option<Find
     Some(finding.with(values))
 }
 
-/// The point whose figure depends most on the placement: of bandwidth, else of another experiment
-/// but the round trips themselves.
+/// The bandwidth point whose figure depends most on the placement. If there is none, a point of any
+/// other experiment but `core-to-core`.
 fn most_dependent(datasets: &[Dataset]) -> Option<Dependent<'_>> {
     let largest = |wanted: fn(&str) -> bool| {
         headline(datasets)
@@ -109,7 +109,7 @@ fn most_dependent(datasets: &[Dataset]) -> Option<Dependent<'_>> {
     largest(|name| name == "bandwidth").or_else(|| largest(|name| name != "core-to-core"))
 }
 
-/// The largest difference between the placements of `point`; `None` without one.
+/// The largest difference between the placements of `point`; `None` if no two differ.
 fn dependence<'a>(dataset: &'a Dataset, point: &'a Point) -> Option<Dependent<'a>> {
     let measured: &Measured = point.usable()?;
     let strata = &measured.evidence.vcpu_placement.as_ref()?.strata;

@@ -1,5 +1,5 @@
-//! Drawing backend for the crate `plotters`. It collects shapes and writes them as SVG or pixels.
-//! Letters are drawn as outlines, so a picture looks the same on every machine and in both formats.
+//! Drawing backend for the crate `plotters`. It collects shapes, and writes them as SVG or as
+//! pixels. Letters are outlines, so a picture looks the same on every machine and in both formats.
 
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{
@@ -19,7 +19,7 @@ type DrawResult = std::result::Result<(), DrawingErrorKind<Infallible>>;
 /// DejaVu Sans, packed by build.rs; chosen for its Greek letters and arrows.
 const FONT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/font.ttf.zlib"));
 
-/// Plotters' font size that corresponds to one em of the letters.
+/// Ratio of plotters' font size to the em of the letters, as which they are drawn.
 const SIZES_PER_EM: f64 = 1.24;
 
 /// Distance of the baseline below the anchor of a text, in em, by vertical anchor.
@@ -35,7 +35,7 @@ struct Shape {
     stroke: Option<f32>,
 }
 
-/// A picture: shapes in drawing order, and SVG elements above them.
+/// A picture: shapes in drawing order, and SVG elements in front of them.
 pub(super) struct Picture {
     size: (u32, u32),
     shapes: Vec<Shape>,
@@ -52,7 +52,7 @@ impl Picture {
         }
     }
 
-    /// Adds an SVG element above everything; pixel output leaves it out.
+    /// Adds an SVG element in front of all shapes. Pixel output leaves it out.
     pub fn lay_over(&mut self, element: &str) {
         self.above.push_str(element);
     }
@@ -66,7 +66,7 @@ impl Picture {
         });
     }
 
-    /// The picture as an SVG file, with coordinates in hundredths of a pixel.
+    /// The picture as an SVG file. Coordinates have two decimals at most.
     pub fn svg(&self) -> String {
         let (width, height) = self.size;
         let mut text = format!(
@@ -101,7 +101,7 @@ impl Picture {
         text + &self.above + "</svg>\n"
     }
 
-    /// The picture as pixels; each of its own pixels becomes `scale` by `scale` pixels.
+    /// The picture as pixels: each pixel of the picture becomes `scale` by `scale` pixels.
     pub fn pixels(&self, scale: u32) -> Result<Pixmap> {
         let mut pixels = Pixmap::new(scale * self.size.0, scale * self.size.1)
             .ok_or_else(|| Error::failure("cannot draw the chart: no memory for its pixels"))?;
@@ -133,7 +133,7 @@ impl Picture {
     }
 }
 
-/// A coordinate with two decimals at most, without trailing zeros.
+/// A coordinate with at most two decimals and no trailing zeros.
 fn short(value: f32) -> impl Display {
     // Adding 0.0 turns -0 into 0.
     (f64::from(value) * 100.0).round() / 100.0 + 0.0
@@ -166,7 +166,7 @@ fn outline(path: &Path) -> String {
     text
 }
 
-/// Unpacks the font.
+/// Unpacks the font file.
 pub(super) fn font() -> Result<Vec<u8>> {
     miniz_oxide::inflate::decompress_to_vec_zlib(FONT).map_err(|_| damaged())
 }
@@ -175,7 +175,7 @@ fn damaged() -> Error {
     Error::failure("cannot draw the chart: its font is damaged")
 }
 
-/// Drawing backend of plotters on a picture.
+/// Drawing backend through which plotters draws on a picture.
 pub(super) struct Canvas<'a> {
     picture: &'a mut Picture,
     font: Face<'a>,
@@ -203,7 +203,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Glyphs of `text` with their left ends, and the width of the text, both in em.
+    /// Glyphs of `text`, each with its left end, and the width of the text; all lengths in em.
     fn letters(&self, text: &str) -> (Vec<(GlyphId, f32)>, f32) {
         let em = f32::from(self.font.units_per_em());
         let mut letters = Vec::new();
@@ -235,7 +235,7 @@ impl<'a> Canvas<'a> {
         pairs.next().map_or(0.0, f32::from)
     }
 
-    /// Writes `text` with letters of `em` pixels, anchored at `at` and rotated around that point.
+    /// Writes `text` with an em of `em` pixels, anchored at `at` and rotated around that point.
     pub fn write(&mut self, text: &str, em: f32, at: Point, look: TextStyle) {
         let (letters, width) = self.letters(text);
         let left = match look.h {
@@ -318,7 +318,7 @@ impl<F: Fn(f32, f32) -> (f32, f32)> OutlineBuilder for Outline<'_, F> {
     }
 }
 
-/// A path along `points`, closed if it is to be filled.
+/// A path through `points`, closed if `closed`, as filled shapes need.
 fn along(points: impl IntoIterator<Item = BackendCoord>, closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
     for (i, (x, y)) in points.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Caption of a picture: origin of its numbers (machine, day, command).
+//! Caption of a picture: the origin of its numbers (machine, day, command).
 
 use super::choice::is_requested;
 use crate::NamedReport;
@@ -9,14 +9,14 @@ use report::{Dataset, Point, Provenance, Report, VerdictGrade};
 use std::collections::BTreeMap;
 use units::counted;
 
-/// Limit of reports that are described; further ones are only counted.
+/// Largest number of reports that are described; further reports are only counted.
 const MAX_REPORTS: usize = 8;
 
 /// Longest command that is shown, in characters.
 const LONGEST_COMMAND: usize = 600;
 
-/// Two lines for each report: the machine, then day and command. With several reports, each line
-/// starts with the report's name.
+/// Two lines for each report: the machine, and then day and command. With several reports, each
+/// line starts with the name of its report.
 pub(crate) fn sources(reports: &[NamedReport]) -> Vec<String> {
     let several = reports.len() > 1;
     let mut lines = Vec::new();
@@ -39,8 +39,8 @@ pub(crate) fn sources(reports: &[NamedReport]) -> Vec<String> {
     lines
 }
 
-/// Counts of points in the experiments `chosen` (all if empty) that are doubtful, rejected or
-/// without a number. One line for each report that has such points.
+/// One line for each report with points that are doubtful, rejected or without a number, with their
+/// counts. Only the experiments `chosen` count, or all if `chosen` is empty.
 pub(crate) fn outcomes(reports: &[NamedReport], chosen: &[String]) -> Vec<String> {
     let several = reports.len() > 1;
     let line = |named: &NamedReport| {
@@ -64,7 +64,7 @@ pub(crate) fn outcomes(reports: &[NamedReport], chosen: &[String]) -> Vec<String
 
 /// The line of [`outcomes`] for one report; `None` if every point has a solid number.
 fn outcomes_of(report: &Report, chosen: &[String]) -> Option<String> {
-    // Derived datasets repeat the points of others.
+    // Derived datasets are left out, because they repeat points of other datasets.
     let requested =
         |dataset: &&Dataset| !dataset.derived && is_requested(chosen, &dataset.experiment);
     let points: Vec<&Point> = report
@@ -107,7 +107,7 @@ fn outcomes_of(report: &Report, chosen: &[String]) -> Option<String> {
     (!told.is_empty()).then(|| format!("{all}: {}; --format table says why", told.join(", ")))
 }
 
-/// The machine, with its host name in front.
+/// Host name with a colon, to stand before the machine; empty if unknown.
 fn host(report: &Report) -> String {
     let name = report.provenance.host.system.hostname.get();
     name.map(|name| format!("{}: ", shorten(name, 60)))
@@ -120,7 +120,7 @@ fn run(provenance: &Provenance) -> String {
     let day = day(&provenance.started);
     let mut words = provenance.command_line.clone();
     if let Some(program) = words.first_mut() {
-        // The path of the program on the measured machine is left out.
+        // Only the name of the program is shown, not its path on the measured machine.
         *program = program
             .rsplit(['/', '\\'])
             .next()
@@ -135,7 +135,7 @@ fn run(provenance: &Provenance) -> String {
         .join(": ")
 }
 
-/// Turns an RFC 3339 time in UTC into `2026-01-02 03:04 UTC`. Other text is cleaned and shortened.
+/// The RFC 3339 time `started` as `2026-01-02 03:04 UTC`. Other text is cleaned and shortened.
 fn day(started: &str) -> String {
     match (
         started.get(..10),

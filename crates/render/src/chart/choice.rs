@@ -1,4 +1,4 @@
-//! Charts of reports, and the selection of requested charts.
+//! The charts that reports have, and the selection of those that are requested.
 
 use super::model::Chart;
 use super::questions::of_parts;
@@ -48,8 +48,8 @@ pub(crate) fn charts(reports: &[NamedReport]) -> Vec<Chart> {
 /// The name that requests every chart.
 const ALL: &str = "all";
 
-/// Charts of the experiments in `names`, in the order of `charts`; all of them if `names` is empty
-/// or contains `all`. The error for an unknown name lists the known ones.
+/// Charts of the experiments in `names`, in the order of `charts`. All charts if `names` is empty
+/// or contains `all`. The error for an unknown name lists the known names.
 pub(crate) fn chosen<'a>(charts: &'a [Chart], names: &[String]) -> Result<Vec<&'a Chart>> {
     let wanted: Vec<String> = names
         .iter()
@@ -74,7 +74,7 @@ pub(crate) fn chosen<'a>(charts: &'a [Chart], names: &[String]) -> Result<Vec<&'
 /// True if `names` requests the charts of `experiment`.
 pub(super) fn is_requested(names: &[String], experiment: &str) -> bool {
     let experiment = experiment.to_lowercase();
-    // `bandwidth+patterns` is one chart of two experiments.
+    // The chart `bandwidth+patterns` belongs to both experiments.
     let asks = |name: &String| name == ALL || name.split('+').any(|part| part == experiment);
     names.is_empty()
         || names
@@ -83,7 +83,7 @@ pub(super) fn is_requested(names: &[String], experiment: &str) -> bool {
             .any(|name| asks(&name))
 }
 
-/// Names of charts, each once.
+/// Names of `charts`, each once, shortened.
 pub(crate) fn names<'a>(charts: impl IntoIterator<Item = &'a Chart>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in charts.into_iter().map(|chart| shorten(&chart.name, 40)) {
@@ -94,7 +94,7 @@ pub(crate) fn names<'a>(charts: impl IntoIterator<Item = &'a Chart>) -> Vec<Stri
     names
 }
 
-/// A report without a name, to be drawn alone.
+/// `report` as a list entry without a name, for a chart of this report alone.
 pub(super) fn alone(report: &Report) -> NamedReport {
     NamedReport {
         name: String::new(),

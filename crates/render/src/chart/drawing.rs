@@ -1,4 +1,4 @@
-//! Helpers for drawing maps and plots.
+//! Helpers that draw maps and plots with plotters.
 
 use super::canvas::Canvas;
 use super::scale::Scale;
@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use std::fmt::Display;
 use units::error::{Error, Result};
 
-/// Font name for plotters; the canvas has one font only.
+/// Name of the font for plotters. The canvas ignores it, because it has only one font.
 pub(super) const FONT: &str = "sans-serif";
 
 /// Colours of background, text and lines of a picture.
@@ -24,7 +24,7 @@ pub(super) struct Theme {
 /// A part of the picture.
 pub(super) type Area<'a> = DrawingArea<Canvas<'a>, Shift>;
 
-/// A [`Scale`] as an axis of plotters.
+/// A [`Scale`] in the form of an axis of plotters.
 pub(super) struct ScaleAxis(pub(super) Scale);
 
 impl Ranged for ScaleAxis {
@@ -55,7 +55,7 @@ impl ValueFormatter<f64> for ScaleAxis {
     }
 }
 
-/// Error for a failure of a drawing library.
+/// The error for a failure of a drawing library.
 pub(super) fn cannot(error: impl Display) -> Error {
     Error::failure(format!("cannot draw the chart: {error}"))
 }

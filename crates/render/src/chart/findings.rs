@@ -1,6 +1,6 @@
-//! Findings that are marked in charts: levels along the sizes, points worth a note.
+//! Marks and notes in charts that come from findings: levels along the sizes, and notable points.
 //!
-//! A finding is recognised by the names of its values, not by its experiment.
+//! The names of a finding's values decide what is marked, not its experiment.
 
 use super::series::{Lines, Mark, Note};
 use super::spot::Part;
@@ -9,11 +9,11 @@ use report::{Dataset, Finding, Point};
 use std::collections::BTreeSet;
 use units::significant;
 
-/// Relative tolerance for equal values, since text rounds numbers.
+/// Relative difference up to which a number in a finding and in a point are the same.
 const SAME: f64 = 1e-9;
 
-/// Detected levels along the sizes of one report, from findings with `capacity_bytes` and
-/// `latency_ns`. Empty if sizes are not footprints because lines are skipped.
+/// Levels along the sizes, from findings with `capacity_bytes` and `latency_ns`. Empty unless there
+/// is one report, and every size is that of the memory in use.
 pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
     let [one] = parts else { return Vec::new() };
     let strides: BTreeSet<Option<u64>> = merged
@@ -41,7 +41,7 @@ pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
     };
     let mut ends: Vec<LevelEnd> = one.findings.iter().filter_map(end).collect();
     ends.sort_by(|a, b| a.size.total_cmp(&b.size));
-    // Level numbers that do not rise with the size would name the wrong level.
+    // If level numbers do not rise with the size, levels are numbered in order instead.
     let rising = ends.windows(2).all(|pair| pair[0].level < pair[1].level);
     let name = |place: usize, end: &LevelEnd| {
         let number = end.level.filter(|_| rising).unwrap_or((place + 1) as f64);
@@ -74,12 +74,12 @@ struct LevelEnd {
     doubt: &'static str,
 }
 
-/// Mark for the grade of a finding, after its text in a chart.
+/// Mark for the grade of a finding, to follow its text in a chart.
 fn doubt(finding: &Finding) -> &'static str {
     finding.trust().map_or("", mark)
 }
 
-/// A size in two or three digits.
+/// A size in words, with two or three digits.
 fn about(bytes: f64) -> String {
     let (value, unit) = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")]
         .into_iter()
@@ -89,10 +89,10 @@ fn about(bytes: f64) -> String {
     format!("{} {unit}", significant(value))
 }
 
-/// Notes for findings of the reports at points of the chart:
+/// Notes at points of the chart that findings of the reports name by these values:
 ///
-/// - Bandwidth comes close to its highest: `<operation>_threads` with `<operation>_reached`.
-/// - Latency begins to rise with traffic: `knee` with `knee_ns`.
+/// - `<operation>_threads`, `<operation>_reached`: bandwidth comes close to its highest value.
+/// - `knee`, `knee_ns`: latency begins to rise with traffic.
 pub(super) fn notes(parts: &[Part<'_>], lines: &Lines, axis: Axis<'_>, factor: f64) -> Vec<Note> {
     let all = parts
         .iter()
@@ -113,16 +113,16 @@ pub(super) fn notes(parts: &[Part<'_>], lines: &Lines, axis: Axis<'_>, factor: f
     notes
 }
 
-/// Axis of a chart.
+/// Horizontal axis of a chart.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Axis<'a> {
-    /// Background traffic; the factor converts its base unit to that of the axis.
+    /// Background traffic. The factor converts bytes per second to the unit of the axis.
     Load(f64),
     /// Coordinates on the axis with this name.
     Of(&'a str),
 }
 
-/// Note at the knee of a finding; `None` if it has none.
+/// Note at the knee that a finding describes; `None` if it describes none.
 fn knee(finding: &Finding, unit: f64, factor: f64) -> Option<Note> {
     let x = finding.values.get("knee")? * unit;
     let y = finding.values.get("knee_ns")? * factor;
@@ -133,12 +133,11 @@ fn knee(finding: &Finding, unit: f64, factor: f64) -> Option<Note> {
     })
 }
 
-/// Notes at the points of a report with enough threads for 95% of the highest bandwidth, according
-/// to a finding.
+/// Notes at the points where a finding says that bandwidth reaches 95% of its highest value.
 fn saturation(part: &Part<'_>, finding: &Finding, factor: f64) -> Vec<Note> {
     let told = finding.values.iter().filter_map(|(name, threads)| {
         let operation = name.strip_suffix("_threads")?;
-        // An interval with several thread counts gives no single point to mark.
+        // If the finding gives a range of thread counts, there is no single point to mark.
         let at_least = finding.values.get(&format!("{operation}_threads_at_least"));
         let is_known = at_least.is_none_or(|at_least| at_least == threads);
         let reached = *finding.values.get(&format!("{operation}_reached"))?;

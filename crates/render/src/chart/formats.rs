@@ -9,7 +9,7 @@ use report::Report;
 use units::counted;
 use units::error::Result;
 
-/// `svg`: charts as shapes.
+/// `svg`: charts as SVG shapes.
 pub(crate) struct Svg;
 
 impl Renderer for Svg {
@@ -82,7 +82,7 @@ impl Renderer for Png {
     }
 }
 
-/// Draws the requested charts with title and caption.
+/// Calls a drawing function with the requested charts, their title and their caption.
 fn with_content(
     reports: &[NamedReport],
     options: &Options,
@@ -103,7 +103,7 @@ fn with_content(
     })
 }
 
-/// Note on charts that do not fit into one picture; `None` if all fit.
+/// Note about charts for which the picture has no room; `None` if all fit.
 fn left_out(charts: &[&Chart]) -> Option<String> {
     let rest = charts.get(MAX_CHARTS..).filter(|rest| !rest.is_empty())?;
     let names = names(rest.iter().copied()).join(", ");
@@ -113,7 +113,7 @@ fn left_out(charts: &[&Chart]) -> Option<String> {
     ))
 }
 
-/// Titles of the drawn charts, and a note on charts that do not fit.
+/// Titles of the drawn charts, and a note about charts for which there is no room.
 fn contents(reports: &[NamedReport], options: &Options) -> Result<String> {
     let all = charts(reports);
     let charts = chosen(&all, &options.charts)?;

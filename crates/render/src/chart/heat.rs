@@ -1,4 +1,4 @@
-//! Heat maps: values between two ends, by row and column.
+//! Heat maps of values between two ends, such as CPUs or nodes, by row and column.
 
 use super::spot::{ChartPoint, Part, spot};
 use crate::figures::{axis_title, coordinate, varying_axes};
@@ -6,19 +6,19 @@ use crate::text::{clean, shorten};
 use report::{Coordinate, Coordinates, Dataset};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pairs of axes that are two ends.
+/// Pairs of axes that are the two ends of a map. The first one gives the rows.
 const ENDS: [[&str; 2]; 2] = [["from", "to"], ["cpu_node", "memory_node"]];
 
-/// Limit of maps of one quantity.
+/// Largest number of maps of one quantity.
 const MAX_MAPS: usize = 60;
 
-/// Least range of the colours, as a share of the values.
+/// Least range of the colours, relative to the mean of the lowest and the highest value.
 const LEAST_SPAN: f64 = 0.2;
 
-/// A heat map: values between two ends.
+/// A heat map: a value for each pair of ends.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Heat {
-    /// Index of its report among the drawn ones.
+    /// Index of the map's report among the drawn reports.
     pub(crate) report: usize,
     /// Title of rows.
     pub(crate) row_title: String,
@@ -30,14 +30,14 @@ pub(crate) struct Heat {
     pub(crate) columns: Vec<String>,
     /// Points by row and column; `None` without a measurement.
     pub(crate) cells: Vec<Vec<Option<ChartPoint>>>,
-    /// Value of the first colour.
+    /// Value that has the first colour.
     pub(crate) low: f64,
-    /// Value of the last colour.
+    /// Value that has the last colour.
     pub(crate) high: f64,
 }
 
 impl Heat {
-    /// Position of a value between lowest and highest, from 0 to 1.
+    /// Position of `value` between `low` and `high`, from 0 to 1.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = (value - self.low) / (self.high - self.low);
         if share.is_finite() {
@@ -51,8 +51,8 @@ impl Heat {
 /// Points of one map, with the index of their report and their coordinates on the other axes.
 type MapGroup<'a> = (usize, Vec<Option<&'a Coordinate>>, Vec<&'a report::Point>);
 
-/// A heat map for each report and each combination of coordinates on the other axes, with a suffix
-/// for its title. Empty if points do not lie between two ends.
+/// A heat map for each report and each combination of coordinates on other axes, with a suffix for
+/// its title. Empty if no point lies between two ends.
 pub(super) fn heats(
     parts: &[Part<'_>],
     merged: &Dataset,
@@ -116,8 +116,8 @@ pub(super) fn heats(
     groups.into_iter().map(named).collect()
 }
 
-/// True if both ends of a point are numbers, false if one is a name that stands for several ends.
-/// `None` if the point has no ends.
+/// True if both ends of a point are numbers. False if an end is a name that stands for several
+/// ends. `None` if the point has no ends.
 pub(super) fn between(point: &report::Point) -> Option<bool> {
     let ends = ENDS
         .iter()
@@ -125,12 +125,12 @@ pub(super) fn between(point: &report::Point) -> Option<bool> {
     Some(ends.iter().all(|end| matches!(end, Coordinate::Number(_))))
 }
 
-/// Coordinates of a point at both ends.
+/// Coordinates of a point on the two axes.
 fn ends<'a>(at: &'a Coordinates, axes: &[&str; 2]) -> Option<[&'a Coordinate; 2]> {
     Some([at.get(axes[0])?, at.get(axes[1])?])
 }
 
-/// Varying axes that are no ends and do not follow from the ends.
+/// Axes on which points differ although their ends are the same.
 fn others<'a>(merged: &'a Dataset, axes: &[&str; 2]) -> Vec<&'a str> {
     let varying = varying_axes(merged)
         .into_iter()
@@ -148,7 +148,7 @@ fn others<'a>(merged: &'a Dataset, axes: &[&str; 2]) -> Vec<&'a str> {
     varying.filter(|axis| !follows(axis)).collect()
 }
 
-/// Makes one map of `points`.
+/// Makes a map of `points`, multiplied by `factor`.
 fn heat(points: &[&report::Point], axes: &[&str; 2], factor: f64, report: usize) -> Heat {
     let side = |end: usize| -> Vec<&Coordinate> {
         let all: BTreeSet<&Coordinate> = points
@@ -174,7 +174,7 @@ fn heat(points: &[&report::Point], axes: &[&str; 2], factor: f64, report: usize)
     let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
         (l.min(v), h.max(v))
     });
-    // A minimum range: a full scale over a difference of a percent would show noise.
+    // The colours span a minimum range. Otherwise differences of a percent would look large.
     let room = ((low.abs() + high.abs()) / 2.0 * LEAST_SPAN - (high - low)).max(0.0) / 2.0;
     Heat {
         report,

@@ -1,4 +1,4 @@
-//! Makes series over an axis from points.
+//! Makes series over a horizontal axis from the points of a quantity.
 
 use super::findings::{self, Axis};
 use super::looks::{SeriesPosition, SeriesStyle, looks};
@@ -10,27 +10,27 @@ use crate::text::{clean, shorten};
 use report::{Coordinate, Coordinates, Dataset, Point};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Axes that often follow from others: the first to be dropped, in this order.
+/// Axes whose coordinates often follow from others, in the order in which they are left out.
 const FOLLOWERS: [&str; 5] = ["kernel", "prefetch_bytes", "level", "relation", "assembly"];
 
-/// Axes that determine the size: points with one of them are not drawn over the size.
+/// Axes that determine the size. Points with a coordinate on one are not drawn over the size.
 const SIZES_FOLLOW: [&str; 2] = ["entries", "placement"];
 
-/// Limit of series in one chart.
+/// Largest number of series in one chart.
 const MAX_SERIES: usize = 200;
 
-/// Limit of points in one chart; more cannot be distinguished.
+/// Largest number of points in one chart; more could not be distinguished.
 pub(crate) const MAX_SPOTS: usize = 6000;
 
-/// Series of several reports over one axis; `merged` has the coordinates of all points. A series
-/// has the name of its report if several reports have points.
+/// Series of several reports over one axis. `merged` has the coordinates of all points. If several
+/// reports have points, the name of a series contains that of its report.
 pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], factor: f64) -> Lines {
     let several = merged
         .points
         .iter()
         .any(|p| merged.points.first().is_some_and(|first| first.id != p.id));
     let mut varying = varying_axes(merged);
-    // Repetitions are not a dimension of their own.
+    // A series has the points of all repeats.
     varying.retain(|axis| *axis != "repeat");
     let x = axis(merged, &varying);
     let others = others(merged, &varying, x);
@@ -97,8 +97,8 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     lines
 }
 
-/// Thins series with too many points. The lowest and the highest of neighbours stay, so that
-/// outliers remain visible.
+/// Reduces series with too many points. Of neighbouring points, the lowest and the highest stay, so
+/// that outliers remain visible.
 fn thin(series: &mut [Series]) {
     let all: usize = series.iter().map(|s| s.spots.len()).sum();
     if all <= MAX_SPOTS {
@@ -120,13 +120,13 @@ fn thin(series: &mut [Series]) {
 /// Unit of traffic in reports.
 const RATE: &str = "B/s";
 
-/// Kind of horizontal axis.
+/// Kind of the horizontal axis.
 enum Along<'a> {
-    /// By measured background traffic; `control` is the axis that determines the traffic.
+    /// Measured background traffic. `control` is the axis whose coordinates determine the traffic.
     Load { control: Option<&'a str> },
-    /// By a number.
+    /// The numbers on the axis with this name.
     Numbers(&'a str),
-    /// By a name, or at one place if there is no axis.
+    /// The names on an axis, or a single position if there is no axis.
     Names {
         axis: Option<&'a str>,
         places: Vec<String>,
@@ -163,22 +163,22 @@ impl<'a> Along<'a> {
         }
     }
 
-    /// Points in the order in which they are joined, as far as it does not follow from their
-    /// places.
+    /// Points in the order in which lines join them. Over background traffic, that is the order of
+    /// the requested traffic; otherwise it is the order of `points`.
     fn sorted<'p>(&self, points: &'p [Point]) -> Vec<&'p Point> {
         let mut points: Vec<&Point> = points.iter().collect();
         if let Along::Load {
             control: Some(control),
         } = self
         {
-            // Longer pauses mean less traffic; a point without a pause is idle and comes first.
+            // A longer pause means less traffic. A point without a pause is idle, and comes first.
             points.sort_by_key(|p| std::cmp::Reverse(p.number(control).unwrap_or(u64::MAX)));
         }
         points
     }
 
-    /// The point at its place; `None` without a number or a place. A point without traffic among
-    /// points with traffic lies at zero.
+    /// The point at its position on the axis; `None` without a number or a position. On an axis of
+    /// traffic, a point without traffic lies at zero.
     fn spot(&self, point: &Point, factor: f64) -> Option<ChartPoint> {
         match self {
             Along::Load { .. } => {
@@ -206,7 +206,7 @@ impl<'a> Along<'a> {
         }
     }
 
-    /// The scale of the axis for `spots`.
+    /// Scale of the axis that fits `spots`.
     fn scale<'s>(&self, spots: impl Iterator<Item = &'s ChartPoint>) -> Scale {
         match self {
             Along::Load { .. } => {
@@ -234,8 +234,8 @@ impl<'a> Along<'a> {
     }
 }
 
-/// Axis to draw over: the one with the most distinct numbers, else the one with the most names.
-/// Among equals, the first in the order of the dataset.
+/// Axis to draw over: the axis with the most distinct numbers, or without numbers the one with the
+/// most names. Among equals, the first in the order of the dataset.
 fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
     let different = |axis: &str| {
         merged
@@ -252,8 +252,8 @@ fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
             all.len()
         }
     };
-    // The size wins among axes with equally many numbers. It is left out if it follows from another
-    // axis: from the number of entries, or from the share of each thread.
+    // Among axes with equally many numbers, the size is chosen. It is not chosen if it follows from
+    // another axis: the number of entries, or the share of each thread.
     let follow = |p: &Point| {
         SIZES_FOLLOW
             .iter()
@@ -273,8 +273,8 @@ fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
     first_most(&weight).or_else(|| first_most(&|axis| different(axis).len()))
 }
 
-/// Axes that distinguish series: varying axes without those that follow from the rest. An axis that
-/// follows from the report stays, unless it is in [`FOLLOWERS`].
+/// Axes that distinguish series: varying axes, except those whose coordinates follow from the rest.
+/// An axis that follows from the report stays, unless it is in [`FOLLOWERS`].
 fn others<'a>(merged: &Dataset, varying: &[&'a str], x: Option<&str>) -> Vec<&'a str> {
     let mut kept: Vec<&str> = varying
         .iter()
@@ -320,7 +320,7 @@ fn others<'a>(merged: &Dataset, varying: &[&'a str], x: Option<&str>) -> Vec<&'a
     kept
 }
 
-/// Names along an axis, in the order of the points.
+/// Names on the axis `x`, in the order of the points.
 fn places(merged: &Dataset, x: Option<&str>) -> Vec<String> {
     let Some(x) = x else {
         return vec![String::new()];
@@ -339,23 +339,23 @@ fn word(axis: &str, at: &Coordinate) -> String {
     coordinate(axis, at)
 }
 
-/// Coordinates that identify a series within its report.
+/// Coordinates of a series on the axes that distinguish series.
 type Key = Vec<Option<Coordinate>>;
 
 /// Collects points into series.
 struct Collector<'a> {
     others: &'a [&'a str],
-    /// Names of the reports; empty if one report has all points.
+    /// Names of the reports; empty if all points are from one report.
     names: &'a [String],
     series: Vec<Series>,
-    /// SeriesPosition of each series, in the same order.
+    /// Position of each series, in the order of `series`.
     positions: Vec<SeriesPosition>,
     keys: BTreeMap<(usize, Key), usize>,
     groups: Vec<(Option<Coordinate>, Vec<Key>)>,
 }
 
 impl Collector<'_> {
-    /// Adds a point to its series.
+    /// Adds a point to its series, which is made if it is new.
     fn add(&mut self, report: usize, at: &Coordinates, spot: ChartPoint) {
         let key: Vec<Option<Coordinate>> = self
             .others
@@ -382,7 +382,7 @@ impl Collector<'_> {
         self.series[place].spots.push(spot);
     }
 
-    /// SeriesPosition of a series: its first coordinate gives the group, the others the member.
+    /// Position of a series: its first coordinate determines the group, the others the member.
     fn position(&mut self, report: usize, key: &[Option<Coordinate>]) -> SeriesPosition {
         let first = key.first().cloned().flatten();
         let rest = key.get(1..).unwrap_or_default().to_vec();
@@ -409,7 +409,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Name of a series.
+    /// Name of a series: its coordinates, and its report if there are several.
     fn name(&self, report: usize, at: &Coordinates) -> String {
         let told = self.others.iter().filter_map(|axis| {
             let at = at.get(*axis)?;
@@ -423,7 +423,7 @@ impl Collector<'_> {
     }
 }
 
-/// Levels along the sizes, if every point has a level and levels do not overlap.
+/// Levels along the sizes. Empty unless every point has a level and levels do not overlap.
 fn marks(merged: &Dataset) -> Vec<Mark> {
     let mut levels: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for point in &merged.points {

@@ -1,9 +1,9 @@
-//! Looks of series: colours, marks and dashes, the same in pictures, pages and legends.
+//! Looks of series: colours, marks and dashes, which pictures, pages and legends share.
 
 use std::collections::BTreeSet;
 
-/// Colours for any kind of colour vision (Okabe and Ito, "Color universal design", 2008), without
-/// the yellow that is too pale on white.
+/// Colours that people with any kind of colour vision distinguish (Okabe and Ito, "Color universal
+/// design", 2008). Their yellow is left out, because it is too pale on white.
 pub(crate) const COLORS: [(u8, u8, u8); 8] = [
     (0, 114, 178),
     (213, 94, 0),
@@ -15,8 +15,8 @@ pub(crate) const COLORS: [(u8, u8, u8); 8] = [
     (148, 103, 189),
 ];
 
-/// Outlines of marks in pixels around the point; the empty one is a circle. Rejected points have a
-/// cross, so no series does.
+/// Outlines of marks, in pixels around the point; the empty outline stands for a circle. A cross is
+/// missing, because it marks rejected points.
 pub(crate) const MARKS: [&[(i32, i32)]; 8] = [
     &[],
     &[(-4, -4), (4, -4), (4, 4), (-4, 4)],
@@ -53,7 +53,7 @@ pub(crate) const MARKS: [&[(i32, i32)]; 8] = [
 /// Radius of the circle, in pixels.
 pub(crate) const RADIUS: u32 = 4;
 
-/// Lengths of strokes and gaps in pixels, alternating; the empty one is a solid line.
+/// Lengths of strokes and gaps in pixels, alternating; an empty list stands for a solid line.
 pub(crate) const DASHES: [&[u32]; 7] = [
     &[],
     &[9, 4],
@@ -64,7 +64,7 @@ pub(crate) const DASHES: [&[u32]; 7] = [
     &[9, 3, 2, 3, 2, 3],
 ];
 
-/// SeriesStyle of a series.
+/// Look of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct SeriesStyle {
     /// Index in [`COLORS`].
@@ -75,20 +75,20 @@ pub(crate) struct SeriesStyle {
     pub(crate) dash: usize,
 }
 
-/// Position of a series among the others, which determines its look.
+/// Position of a series among all series, which determines its look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SeriesPosition {
-    /// Index of its first coordinate among those of all series.
+    /// Index of the first coordinate among the first coordinates of all series.
     pub group: usize,
-    /// Index of its other coordinates among those of its group.
+    /// Index of the other coordinates among those of the group.
     pub member: usize,
-    /// Index of its report.
+    /// Index of the report of the series.
     pub report: usize,
 }
 
-/// A look for each series. A group of series shares a colour; a report shares dashes if there are
-/// several reports. If that gives two series one look, looks are assigned in order instead. Up to
-/// 448 looks differ if lines are `joined`, up to 64 if only marks distinguish series.
+/// A look for each series. The series of a group share a colour. If there are several reports,
+/// those of a report share dashes. If two series get the same look, looks are assigned in order
+/// instead. There are 448 looks if lines are `joined`, 64 if only marks distinguish series.
 pub(super) fn looks(positions: &[SeriesPosition], joined: bool) -> Vec<SeriesStyle> {
     let several = positions.iter().any(|s| s.report != positions[0].report);
     let meaning = |s: &SeriesPosition| SeriesStyle {
@@ -105,7 +105,7 @@ pub(super) fn looks(positions: &[SeriesPosition], joined: bool) -> Vec<SeriesSty
     if different.len() == positions.len() {
         return by_meaning;
     }
-    // The numbers of marks and of dashes are coprime: 56 pairs come before one repeats.
+    // The numbers of marks and dashes have no common divisor, so 56 pairs come before one repeats.
     let in_order = |i: usize| SeriesStyle {
         color: i % COLORS.len(),
         mark: i / COLORS.len() % MARKS.len(),

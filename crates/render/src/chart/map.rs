@@ -1,4 +1,4 @@
-//! Draws a heat map as a part of a picture.
+//! Draws a heat map in its part of a picture.
 
 use super::canvas::{Canvas, Picture, TextStyle};
 use super::drawing::{Area, ScaleAxis, Theme, cannot, letters, write};
@@ -14,16 +14,16 @@ use std::ops::Range;
 use tiny_skia::Pixmap;
 use units::error::Result;
 
-/// Limit of names on an axis of a heat map; others are left out evenly.
+/// Largest number of names on an axis of a heat map. If there are more, every nth name is written.
 const MAX_NAMES: usize = 24;
 
-/// Limit of cells that have their value written into them.
+/// Largest number of cells of a map that has its values written in the cells.
 const MAX_FIGURES: usize = 144;
 
 /// Size of the letters in cells, in pixels.
 const CELL_LETTERS: f32 = 15.0;
 
-/// Number of colours of a large map. The eye distinguishes no more, and few colours compress well.
+/// Number of colours of a large map. The eye distinguishes no more, and few compress well.
 const STEPS: usize = 64;
 
 /// Area of the cells, in pixels.
@@ -35,7 +35,7 @@ pub(super) struct Frame {
     pub(super) y: Range<i32>,
 }
 
-/// True if the map has too many cells for values in them; its cells become an image.
+/// True if the map has too many cells for values in them. Its cells then become an image.
 pub(super) fn is_large(heat: &Heat) -> bool {
     heat.rows.len() * heat.columns.len() > MAX_FIGURES
 }
@@ -75,7 +75,7 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) ->
     Ok(Frame { x, y })
 }
 
-/// The cells as an image with one pixel each, which stays small for hundreds of cores.
+/// The cells as an image with one pixel for each cell, which stays small for hundreds of cores.
 pub(super) fn cells(heat: &Heat) -> Result<Pixmap> {
     let size = |names: &[String]| u32::try_from(names.len()).unwrap_or(u32::MAX);
     let pixels = Pixmap::new(size(&heat.columns), size(&heat.rows));
@@ -90,7 +90,7 @@ pub(super) fn cells(heat: &Heat) -> Result<Pixmap> {
     Ok(pixels)
 }
 
-/// SVG element with the image of the cells stretched over `frame`.
+/// SVG element that stretches the image of the cells over `frame`.
 pub(super) fn image(heat: &Heat, frame: &Frame) -> Result<String> {
     let data = base64(&cells(heat)?.encode_png().map_err(cannot)?);
     Ok(format!(
@@ -144,7 +144,7 @@ pub(super) fn squares(
     Ok(())
 }
 
-/// Fills the squares of a small map.
+/// Fills the squares of a small map with their colours.
 fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
     let wide = frame.x.len() as f32 / heat.columns.len() as f32;
     let high = frame.y.len() as f32 / heat.rows.len() as f32;
@@ -190,8 +190,8 @@ fn legend_of_heat(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) -> 
     )
 }
 
-/// Colour at a position from 0 to 1: viridis, which is perceptually uniform for all kinds of colour
-/// vision.
+/// Colour at a position from 0 to 1. The colours are those of viridis, which is perceptually
+/// uniform for all kinds of colour vision.
 fn shade_of(share: f64) -> RGBColor {
     ViridisRGB.get_color_normalized(share, 0.0, 1.0)
 }

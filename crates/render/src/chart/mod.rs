@@ -1,10 +1,10 @@
-//! Datasets as charts, independent of the output: pictures, pages and terminals show the same
-//! series of the same points.
+//! Charts of datasets. Pictures, pages and terminals draw the same series of the same points from
+//! them.
 //!
-//! A chart knows axes, not experiments. Points between two ends (`from` and `to`, `cpu_node` and
-//! `memory_node`) become heat maps. Points with background traffic become series over that traffic.
-//! All other points become series. Their x axis is the one with the most distinct numbers; without
-//! numbers, the one with the most distinct names.
+//! The experiment of a dataset does not matter for its chart. Points between two ends (`from` and
+//! `to`, `cpu_node` and `memory_node`) become heat maps. Points with background traffic become
+//! series over that traffic. All other points become series over the axis with the most distinct
+//! numbers. Without numbers, that is the axis with the most distinct names.
 
 mod canvas;
 mod caption;

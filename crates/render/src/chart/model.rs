@@ -1,4 +1,4 @@
-//! A chart, independent of the output that draws it.
+//! A chart, independent of the output in which it is drawn.
 
 use super::heat::Heat;
 use super::series::Lines;
@@ -7,7 +7,7 @@ use units::counted;
 /// One chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {
-    /// Experiment, the name by which users request the chart.
+    /// Name by which users request the chart: that of its experiment.
     pub(crate) name: String,
     /// Title: subject of the chart.
     pub(crate) title: String,
@@ -15,13 +15,12 @@ pub(crate) struct Chart {
     pub(crate) subtitle: String,
     /// Name and unit of the values, as the title of an axis.
     pub(crate) values: String,
-    /// True if more is better.
+    /// True if larger values are better.
     pub(crate) higher_is_better: bool,
     /// Content of the chart.
     pub(crate) body: Body,
-    /// Number of points with a number that are not drawn. Such points lie between others of their
-    /// series, exceed the limit of series or maps, share their place with another point, or have
-    /// none.
+    /// Number of measured points that are not drawn. Some exceed the limits of points, series or
+    /// maps. Others share their position with another point, or have none.
     pub(crate) not_drawn: usize,
 }
 
@@ -44,8 +43,8 @@ impl Chart {
 /// Content of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Body {
-    /// Series over an axis.
+    /// Series over a horizontal axis.
     Lines(Lines),
-    /// Values between ends.
+    /// Values between two ends.
     Heat(Heat),
 }

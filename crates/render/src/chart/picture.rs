@@ -1,4 +1,4 @@
-//! Charts in one picture with a caption below; drawn by plotters.
+//! Draws charts and a caption in one picture, with plotters.
 
 use super::canvas::{self, Canvas, Picture};
 use super::drawing::{Theme, cannot, letters, write};
@@ -14,18 +14,18 @@ use units::error::Result;
 /// Width and height of a chart, in pixels at scale 1.
 const SIZE: (u32, u32) = (1200, 675);
 
-/// Up to this many charts form one column. More form two columns, then three.
+/// Largest number of charts in one column, and largest number in two columns.
 const MAX_IN_COLUMN: usize = 3;
 const MAX_IN_TWO: usize = 8;
 
-/// Limit of charts in a picture.
+/// Largest number of charts in a picture.
 pub(super) const MAX_CHARTS: usize = 24;
 
-/// Up to this many charts a PNG has twice the pixels of the SVG in each direction, for
-/// high-resolution screens.
+/// Largest number of charts of a PNG with twice as many pixels as the SVG in each direction.
+/// High-resolution screens show the difference.
 const MAX_FINE: usize = 4;
 
-/// Height of a line of the caption, and of a title above several charts, in pixels.
+/// Height in pixels: that of a line of the caption, and that of a title above several charts.
 const LINE: u32 = 17;
 const TITLE: u32 = 52;
 
@@ -54,11 +54,11 @@ const DARK: Theme = Theme {
 pub(super) struct Content<'c> {
     /// Charts; only the first [`MAX_CHARTS`] are drawn.
     pub(super) charts: &'c [&'c Chart],
-    /// Title by the user: above several charts, or instead of the title of a single one.
+    /// Title that the user gives, above several charts or instead of that of a single chart.
     pub(super) title: Option<&'c str>,
-    /// Caption below the charts: origin of the numbers, and omissions.
+    /// Lines of the caption: the origin of the numbers, and omissions.
     pub(super) caption: &'c [String],
-    /// True for light on dark.
+    /// True for light colours on a dark background.
     pub(super) dark: bool,
 }
 
@@ -117,7 +117,7 @@ struct Layout {
     height: u32,
     /// Area of each chart.
     areas: Vec<ChartArea>,
-    /// Lines of the caption; `below` is the vertical position of the first one.
+    /// Lines of the caption. `below` is the vertical position of the first line, in pixels.
     caption: Vec<String>,
     below: u32,
 }
@@ -173,7 +173,7 @@ impl Layout {
     }
 }
 
-/// Height of a chart, including a legend below it.
+/// Height of a chart in pixels, including a legend below it.
 fn height(chart: &Chart) -> u32 {
     match &chart.body {
         Body::Lines(lines) => SIZE.1 + plot::below(lines, SIZE.0 - 32),
@@ -181,8 +181,8 @@ fn height(chart: &Chart) -> u32 {
     }
 }
 
-/// Draws everything except the cells of large heat maps; returns these maps with the areas of their
-/// cells.
+/// Draws everything except the cells of large heat maps. Returns these maps, with the areas for
+/// their cells.
 fn drawn(content: Content<'_>) -> Result<(Picture, Vec<(&Heat, Frame)>)> {
     let font = canvas::font()?;
     let theme = if content.dark { DARK } else { LIGHT };

@@ -1,4 +1,4 @@
-//! Draws series over an axis as a part of a picture.
+//! Draws series over an axis in their part of a picture.
 
 use super::drawing::{Area, FONT, ScaleAxis, Theme, cannot, letters, write};
 use super::looks::{COLORS, DASHES, MARKS, RADIUS};
@@ -11,7 +11,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use report::VerdictGrade;
 use units::error::Result;
 
-/// Limit of series in a legend on the right; larger legends go below the plot.
+/// Largest number of series in a legend on the right; larger legends stand below the plot.
 const MAX_ON_THE_RIGHT: usize = 24;
 
 /// Height of a name in the legend, in pixels.
@@ -20,7 +20,7 @@ const ROW: u32 = 20;
 /// Space in the legend for explanations of marks, in pixels.
 const REMARKS: u32 = 110;
 
-/// Limit of names written on an axis; others are left out evenly.
+/// Largest number of names on an axis. If there are more, every nth name is written.
 const MAX_PLACES: usize = 80;
 
 /// Longest name of a series, in characters.
@@ -51,7 +51,7 @@ struct Legend {
 }
 
 impl Legend {
-    /// Layout for `lines` in a picture of `width` pixels; `None` if no series has a name.
+    /// Layout for a picture of `width` pixels; `None` if no series has a name.
     fn new(lines: &Lines, width: u32) -> Option<Self> {
         let longest = lines
             .series
@@ -74,7 +74,7 @@ impl Legend {
     }
 }
 
-/// Height of the legend below the plot, in pixels; 0 if it lies elsewhere.
+/// Height of the legend below the plot, in pixels; 0 if there is none, or if it is on the right.
 pub(super) fn below(lines: &Lines, width: u32) -> u32 {
     Legend::new(lines, width)
         .filter(|legend| legend.below)
@@ -107,7 +107,7 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, scene: Scene<'_, '_>) -> Resu
         .map(|(_, label)| label.chars().count().min(28))
         .max()
         .unwrap_or(0);
-    // Long names are rotated, since they would overlap.
+    // Long names are rotated, because they would overlap otherwise.
     let turned = lines.names && longest * x.ticks.len() > 100;
     let bottom = if turned { 30 + 8 * longest as u32 } else { 50 };
     let mut plot = ChartBuilder::on(&left)
@@ -151,7 +151,7 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, scene: Scene<'_, '_>) -> Resu
     legend.map_or(Ok(()), |legend| name_series(&names, &legend, scene))
 }
 
-/// Draws the named parts of the axis: every second one darker, the name at the top.
+/// Shades every second named part of the axis, and writes its name at the top.
 fn shade(plot: &mut Plot<'_, '_>, lines: &Lines, theme: Theme) -> Result<()> {
     for (i, mark) in lines.marks.iter().enumerate() {
         let from = mark.from.max(lines.x.low);
@@ -238,7 +238,7 @@ fn draw_series(plot: &mut Plot<'_, '_>, series: &Series, scene: Scene<'_, '_>) -
     Ok(())
 }
 
-/// Draws the line of a series through these pixels.
+/// Draws the line of a series through the pixels `places`.
 fn draw_line(area: &Area<'_>, places: &[(i32, i32)], series: &Series) -> Result<()> {
     let stroke = color_of(series).stroke_width(2);
     for part in dashed(places, DASHES[series.look.dash % DASHES.len()]) {
@@ -247,8 +247,8 @@ fn draw_line(area: &Area<'_>, places: &[(i32, i32)], series: &Series) -> Result<
     Ok(())
 }
 
-/// Splits a line into strokes; `lengths` alternates strokes and gaps. Without lengths the whole
-/// line is one stroke.
+/// Splits a line into strokes. `lengths` are those of strokes and gaps, alternating. If it is
+/// empty, the whole line is one stroke.
 fn dashed(places: &[(i32, i32)], lengths: &[u32]) -> Vec<Vec<(i32, i32)>> {
     if lengths.is_empty() {
         return vec![places.to_vec()];
@@ -287,7 +287,7 @@ fn dashed(places: &[(i32, i32)], lengths: &[u32]) -> Vec<Vec<(i32, i32)>> {
     strokes
 }
 
-/// Draws a point: filled if solid, hollow if doubtful, a cross if rejected.
+/// Draws the mark of a point: filled if solid, hollow if doubtful, a cross if rejected.
 fn draw_mark(
     area: &Area<'_>,
     at: (i32, i32),

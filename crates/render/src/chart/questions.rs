@@ -1,4 +1,4 @@
-//! The charts of one quantity: one for each question that it answers.
+//! The charts of one quantity: a chart for each question that the points answer.
 
 use super::heat;
 use super::lines;
@@ -9,7 +9,7 @@ use crate::text::{clean, shorten};
 use report::{Dataset, Outcome, Point, Quantity};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Charts of one quantity, separated by question.
+/// Charts of one quantity; each question has charts of its own.
 pub(super) fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
     let split = Split::from_parts(parts);
     let mut questions: Vec<String> = Vec::new();
@@ -47,16 +47,16 @@ pub(super) fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
     questions.iter().flat_map(answers).collect()
 }
 
-/// Distinction between the questions of a quantity.
+/// Kinds of questions into which the points of a quantity are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Split {
-    /// One question only.
+    /// All points answer one question.
     One,
-    /// Values between two nodes, and values of all nodes together. The totals are several times as
+    /// Values between two nodes, and values of all nodes together. The latter are several times as
     /// high, so differences between nodes would vanish next to them.
     Totals,
-    /// Points of an auxiliary dataset, report_name operations lie on different axes. Each operation
-    /// is a probe of its own.
+    /// An auxiliary dataset whose operations have different axes. Each operation is a question of
+    /// its own.
     Probes,
 }
 
@@ -96,8 +96,8 @@ impl Split {
     }
 }
 
-/// Charts of one question: heat maps if its points lie between two ends, else series. Empty without
-/// a number.
+/// Charts of one question: heat maps if its points lie between two ends, otherwise series. Empty if
+/// no point has a number.
 pub(super) fn of_question(parts: &[Part<'_>], names: &[String], question: &str) -> Vec<Chart> {
     let Some(first) = parts.first() else {
         return Vec::new();
@@ -145,7 +145,7 @@ pub(super) fn of_question(parts: &[Part<'_>], names: &[String], question: &str) 
     charts
 }
 
-/// Coordinates of all measured points of several reports as one dataset, without the measurements.
+/// Coordinates of all measured points of several reports, as one dataset without measurements.
 fn merged(parts: &[Part<'_>]) -> Dataset {
     let mut merged = Dataset {
         points: Vec::new(),
@@ -191,7 +191,7 @@ pub(super) fn head(parts: &[Part<'_>]) -> Dataset {
     }
 }
 
-/// Name of the report that has all points, if others that are drawn have none.
+/// Prefix with the name of the only report that has points; empty if there are several.
 fn report_name(merged: &Dataset, names: &[String]) -> String {
     let mut reports = merged.points.iter().map(|p| p.id);
     match (reports.next(), names) {

@@ -2,13 +2,13 @@
 
 use units::{Bytes, fixed, significant};
 
-/// Limit of ticks; more would overlap.
+/// Largest number of ticks; more would overlap.
 const MAX_TICKS: usize = 12;
 
-/// Ratio of highest to lowest value above which the axis is logarithmic.
+/// Ratio of highest to lowest value above which the axis of measured values is logarithmic.
 const WIDE: f64 = 20.0;
 
-/// Positions of values along an axis, and its labels.
+/// Positions of values along an axis, and the labels of the axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Scale {
     /// Title of the axis.
@@ -21,18 +21,18 @@ pub(crate) struct Scale {
     pub(crate) log: bool,
     /// Values and labels of the ticks, ascending.
     pub(crate) ticks: Vec<(f64, String)>,
-    /// Kind of the numbers; `None` for an axis of names.
+    /// Kind of the numbers on the axis; `None` for an axis of names.
     pub(crate) numbers: Option<Numbers>,
 }
 
-/// Kind of numbers of an axis.
+/// Kind of the numbers on an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbers {
-    /// Sizes: powers of two, with units.
+    /// Sizes in bytes: ticks at powers of two, with units.
     Bytes,
-    /// Counts: powers of two if they span a wide range.
+    /// Counts: ticks at powers of two if they span a wide range.
     Counts,
-    /// Measured values: 1, 2 and 5 times powers of ten; the axis includes 0.
+    /// Measured values: ticks at 1, 2 and 5 times powers of ten. A linear axis includes 0.
     Values,
 }
 
@@ -65,7 +65,7 @@ impl Scale {
             let room = (high - low) * 0.04;
             (low, high) = (low - room, high + room);
         }
-        // A single value, or values whose difference overflows.
+        // For a single value, or if the difference of the values overflows.
         if !(high - low).is_finite() || high <= low {
             (low, high) = (low.min(0.0), low.abs().clamp(1.0, f64::MAX / 4.0) * 1.1);
         }
@@ -102,7 +102,7 @@ impl Scale {
         }
     }
 
-    /// Position of `value` along the axis: 0 at the start, 1 at the end, beyond for values outside.
+    /// Position of `value` along the axis: 0 at the start, 1 at the end, other numbers outside.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = match self.log {
             true => (value / self.low).ln() / (self.high / self.low).ln(),
@@ -152,7 +152,7 @@ impl Scale {
     }
 }
 
-/// The smallest of 1, 2 or 5 times a power of ten that is at least `least`.
+/// The smallest number that is at least `least`, and 1, 2 or 5 times a power of ten.
 fn nice(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
@@ -169,7 +169,7 @@ fn label(value: f64, numbers: Numbers) -> String {
         Numbers::Counts => fixed(value, 0),
         Numbers::Values if value == 0.0 => "0".to_owned(),
         Numbers::Values if value.abs() < 1e9 => {
-            // Rounded, since multiples of a tenth such as 0.3 are inexact.
+            // Rounding removes the error of multiples such as 3 times 0.1.
             let text = fixed((value * 1e9).round() / 1e9, 12);
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }

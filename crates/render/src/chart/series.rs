@@ -1,4 +1,4 @@
-//! Series over an axis, ready to be drawn.
+//! Series over a horizontal axis, ready to be drawn.
 
 use super::looks::SeriesStyle;
 use super::scale::Scale;
@@ -9,50 +9,50 @@ use super::spot::ChartPoint;
 pub(crate) struct Lines {
     /// Horizontal axis.
     pub(crate) x: Scale,
-    /// True if the horizontal axis has names; points on it are not joined.
+    /// True if the horizontal axis has names; lines do not join the points on it.
     pub(crate) names: bool,
     /// Vertical axis.
     pub(crate) y: Scale,
-    /// Series in the order of the points.
+    /// Series in the order in which their first points appear.
     pub(crate) series: Vec<Series>,
-    /// Named parts of the axis, from left to right.
+    /// Named parts of the horizontal axis, from left to right.
     pub(crate) marks: Vec<Mark>,
-    /// Points with a note.
+    /// Notes at points, from findings.
     pub(crate) notes: Vec<Note>,
 }
 
 /// Points that are joined by a line or share a look.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    /// Name; empty if there is only one series.
+    /// Name in the legend; empty if there is only one series.
     pub(crate) name: String,
-    /// Index of its report among the drawn ones.
+    /// Index of the series' report among the drawn reports.
     pub(crate) report: usize,
-    /// SeriesStyle, distinct from those of other series.
+    /// Look of the series, different from those of other series.
     pub(crate) look: SeriesStyle,
-    /// Points in ascending order along the axis. With background traffic they follow the requested
-    /// traffic; the measured traffic may decrease in between.
+    /// Points in the order in which they are joined: ascending along the axis. With background
+    /// traffic it is the order of the requested traffic, in which the measured traffic may fall.
     pub(crate) spots: Vec<ChartPoint>,
 }
 
-/// A named part of the axis: a level of the hierarchy.
+/// A named part of the horizontal axis: a level of the hierarchy.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mark {
     /// Name.
     pub(crate) name: String,
-    /// Start.
+    /// Value on the axis at which the part starts.
     pub(crate) from: f64,
-    /// End.
+    /// Value on the axis at which the part ends.
     pub(crate) to: f64,
 }
 
 /// A point of a chart that a finding is about.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Note {
-    /// Value along the axis.
+    /// Value on the horizontal axis.
     pub(crate) x: f64,
-    /// Value in the chart's unit.
+    /// Value in the unit of the chart.
     pub(crate) y: f64,
-    /// Text.
+    /// Text of the note.
     pub(crate) text: String,
 }

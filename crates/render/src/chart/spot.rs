@@ -7,13 +7,13 @@ use report::{Coordinate, Dataset, Finding, Point, VerdictGrade};
 /// A measured point, ready to be drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ChartPoint {
-    /// Value on the axis; on an axis of names the index of the name.
+    /// Value on the horizontal axis. On an axis of names, the index of the name.
     pub(crate) x: f64,
-    /// Lower end of the confidence interval of `x` if it was measured, else `x`.
+    /// Lower end of the confidence interval of `x` if it was measured, otherwise `x`.
     pub(crate) x_low: f64,
-    /// Upper end of the confidence interval of `x` if it was measured, else `x`.
+    /// Upper end of the confidence interval of `x` if it was measured, otherwise `x`.
     pub(crate) x_high: f64,
-    /// Median in the chart's unit.
+    /// Median in the unit of the chart.
     pub(crate) y: f64,
     /// Lower end of the confidence interval of `y`.
     pub(crate) low: f64,
@@ -23,15 +23,15 @@ pub(crate) struct ChartPoint {
     pub(crate) samples: u64,
     /// Grade of the verdict.
     pub(crate) grade: VerdictGrade,
-    /// Coordinates and doubts as short text, safe to show.
+    /// Coordinates and doubts in short words, without control characters.
     pub(crate) words: String,
 }
 
-/// The points of one quantity in several reports.
+/// The points of one quantity in one of several reports.
 pub(crate) struct Part<'a> {
-    /// Index of the report among the drawn ones.
+    /// Index of the report among the drawn reports.
     pub(crate) report: usize,
-    /// Its dataset of the quantity.
+    /// Dataset of the quantity in that report.
     pub(crate) dataset: &'a Dataset,
     /// Findings of that report.
     pub(crate) findings: &'a [Finding],
@@ -45,7 +45,7 @@ pub(super) fn measured<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = &'a Po
         .filter(|p| p.outcome.measured().is_some())
 }
 
-/// A point to be drawn at `x`, with values multiplied by `factor`; `None` without a number.
+/// `point` at `x`, with its values multiplied by `factor`; `None` if it has no number.
 pub(super) fn spot(point: &Point, x: f64, factor: f64) -> Option<ChartPoint> {
     let m = point.outcome.measured()?;
     let at: Vec<String> = point
@@ -76,7 +76,7 @@ pub(super) fn spot(point: &Point, x: f64, factor: f64) -> Option<ChartPoint> {
         .then_some(spot)
 }
 
-/// A coordinate as a value on a numeric axis; `None` for a name.
+/// A coordinate as a number for an axis; `None` if it is a name.
 pub(super) fn number(coordinate: Option<&Coordinate>) -> Option<f64> {
     match coordinate {
         Some(Coordinate::Number(n)) => Some(*n as f64),

@@ -1,4 +1,4 @@
-//! Charts in characters: braille dots for series, shades for heat maps.
+//! Charts made of characters: braille dots for series, shades for heat maps.
 
 use super::heat::Heat;
 use super::model::{Body, Chart};
@@ -12,18 +12,18 @@ const HEIGHT: usize = 18;
 /// Colours of series as terminal codes: blue, yellow, green, magenta, cyan, red.
 const COLORS: [u8; 6] = [34, 33, 32, 35, 36, 31];
 
-/// Marks of series, in their names and at their points. Each series has a mark of its own.
+/// Marks of series, one for each, at their names and at their points.
 const MARKS: &str =
     "ox+*#@%=abcdefghijklmnpqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789αβγδεζηθικλμνξοπρστυφχψω";
 
-/// Mark of all series beyond [`MARKS`].
+/// Mark of all series for which [`MARKS`] has no mark left.
 const OTHERS: char = '·';
 
-/// Limit of notes listed below a chart.
+/// Largest number of notes listed below a chart.
 const MAX_NOTES: usize = 24;
 
-/// The chart in lines of at most `width` characters, newline at the end. With `color` series have
-/// the terminal's colours.
+/// The chart in lines of at most `width` characters, each with its newline. With `color`, series
+/// have the colours of the terminal.
 pub(crate) fn draw(chart: &Chart, width: u16, color: bool) -> String {
     let width = usize::from(width.max(40));
     let mut lines = vec![shorten(&chart.title, width)];
@@ -49,7 +49,7 @@ pub(crate) fn draw(chart: &Chart, width: u16, color: bool) -> String {
 /// A character of the drawing and its colour.
 type Cell = (char, Option<u8>);
 
-/// A drawing of cells; braille dots are kept apart until a row becomes text.
+/// A drawing made of cells. Braille dots are stored separately until a row becomes text.
 struct Canvas {
     cells: Vec<Vec<Cell>>,
     dots: Vec<Vec<u8>>,
@@ -65,7 +65,7 @@ impl Canvas {
         }
     }
 
-    /// Sets the dot at a position given as shares of width and height.
+    /// Sets a braille dot. `x` and `y` are shares of width and height, from 0 to 1.
     fn dot(&mut self, x: f64, y: f64, color: Option<u8>) {
         if !(0.0..=1.0).contains(&x) || !(0.0..=1.0).contains(&y) {
             return;
@@ -78,7 +78,7 @@ impl Canvas {
         self.cells[row / 4][column / 2].1 = color;
     }
 
-    /// Puts a character at a position given as shares of width and height.
+    /// Puts a character into a cell. `x` and `y` are shares of width and height, from 0 to 1.
     fn mark(&mut self, x: f64, y: f64, mark: char, color: Option<u8>) {
         if !(0.0..=1.0).contains(&x) || !(0.0..=1.0).contains(&y) {
             return;
@@ -88,7 +88,7 @@ impl Canvas {
         self.cells[row][column] = (mark, color);
     }
 
-    /// The row as text.
+    /// The row with this index as text.
     fn row(&self, row: usize) -> String {
         let mut text = String::new();
         for (cell, dots) in self.cells[row].iter().zip(&self.dots[row]) {
@@ -185,7 +185,7 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
         ));
     }
     for note in lines.notes.iter().take(MAX_NOTES) {
-        // Counts of threads have no decimals.
+        // Whole numbers, such as counts of threads, have no decimals.
         let x = if note.x.fract() == 0.0 {
             fixed(note.x, 0)
         } else {
@@ -207,7 +207,7 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
     out
 }
 
-/// Labels below the axis, as many as fit on the line.
+/// Line with the labels of the horizontal axis, as many as there is room for.
 fn below(lines: &Lines, columns: usize) -> String {
     let mut text = String::new();
     for (value, label) in &lines.x.ticks {
@@ -227,7 +227,7 @@ fn below(lines: &Lines, columns: usize) -> String {
     text
 }
 
-/// Draws a heat map; a character stands for several cells if there is not enough space.
+/// Draws a heat map. If there is not enough space, a character stands for several cells.
 fn heat(heat: &Heat, width: usize) -> Vec<String> {
     const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
     let label = heat

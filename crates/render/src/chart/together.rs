@@ -1,4 +1,4 @@
-//! A chart of datasets of several experiments.
+//! One chart of the datasets of two experiments.
 
 use super::model::Chart;
 use super::questions::{head, of_question};
@@ -6,17 +6,17 @@ use super::spot::{Part, measured};
 use report::{Coordinate, Dataset, Point};
 use std::collections::BTreeSet;
 
-/// Experiment that streams through memory from beginning to end.
+/// Experiment that reads and writes memory in ascending order.
 const IN_ORDER: &str = "bandwidth";
-/// Experiment that visits memory in other orders.
+/// Experiment that reads and writes memory in other orders.
 const OTHER_ORDERS: &str = "patterns";
 /// Name of the combined chart.
 const NAME: &str = "bandwidth+patterns";
 
-/// Bandwidth over the size, one series for each order of the operations that both experiments
-/// measured. `None` if one of the experiments has fewer than two sizes.
+/// Bandwidth over the size, with a series for each order of the operations that both experiments
+/// measured. `None` if an experiment has fewer than two sizes.
 ///
-/// The forward order of `patterns` is left out: `bandwidth` has more sizes of it.
+/// The forward order of `patterns` is left out, because `bandwidth` measures it at more sizes.
 pub(super) fn orders(groups: &[&[Part<'_>]], names: &[String]) -> Option<Chart> {
     let parts_of = |experiment: &str| {
         groups.iter().copied().find(|parts| {

@@ -1,4 +1,4 @@
-//! Comparisons as a page: changes first, then charts with all reports.
+//! Page of comparisons: changes first, then charts of all reports.
 
 use super::{block, escape, list, series_name};
 use crate::blocks::{Block, Labelled};
@@ -9,7 +9,7 @@ use units::counted;
 use units::error::Result;
 use verdict::Comparison;
 
-/// The page of all comparisons and of the compared reports.
+/// The page of all comparisons, with the compared reports.
 pub(crate) fn compared(
     comparisons: &[Comparison],
     reports: &[NamedReport],
@@ -26,7 +26,7 @@ pub(crate) fn compared(
     super::document(&finite::all(reports), options, &parts.collect::<String>())
 }
 
-/// One comparison: its verdicts, the changes, and all points folded.
+/// Part of the page for one comparison: verdicts and changes, and all points folded.
 fn part(i: usize, names: &[String], comparison: &Comparison) -> String {
     let mut words: Vec<Labelled> = head(comparison)
         .into_iter()

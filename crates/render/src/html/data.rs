@@ -1,4 +1,4 @@
-//! Charts as JSON for the page's script.
+//! Charts as JSON data for the page's script.
 
 use crate::chart::{
     Body, COLORS, Chart, ChartPoint, DASHES, Heat, Lines, MARKS, Numbers, RADIUS, Scale, steps,
@@ -7,7 +7,7 @@ use report::VerdictGrade;
 use serde_json::{Value, json};
 use units::{counted, significant};
 
-/// Limit of cells with words in a heat map. Words for more cells would be most of the page.
+/// Largest number of cells of a heat map with words. More words would be most of the page.
 const MAX_WORDS: usize = 4096;
 
 /// All charts, the names of the reports, and the looks of series.
@@ -42,7 +42,7 @@ fn chart(chart: &Chart) -> Value {
     })
 }
 
-/// An axis; the script writes its numbers, since it can zoom.
+/// JSON for an axis. The script writes the numbers, because the user can zoom.
 fn axis(scale: &Scale) -> Value {
     let names = || {
         scale
@@ -136,7 +136,7 @@ fn heat(heat: &Heat) -> Value {
     })
 }
 
-/// Text about a point after its coordinates.
+/// Text about a point that follows its coordinates.
 fn words(spot: &ChartPoint) -> String {
     format!(
         "{} ({} to {}), {}, {}: {}",

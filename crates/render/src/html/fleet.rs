@@ -1,5 +1,5 @@
-//! A fleet as a page: machines that are not healthy, findings, and the distribution of each
-//! quantity in each group. The page has no script.
+//! Page of a fleet: machines that are not healthy, findings, and the distribution of each quantity
+//! in each group. The page has no script.
 
 use super::{block, document_with, escape, list};
 use crate::Options;
@@ -12,21 +12,21 @@ use units::error::Result;
 use units::{counted, fixed, significant};
 use verdict::{FleetVerdict, NodeState, NodeVerdict, Outlier, PopulationQuantity};
 
-/// Limits of the page, so that a browser opens it at once.
+/// Largest numbers of rows and histograms, so that a browser opens the page at once.
 const MAX_MACHINES: usize = 4000;
 const MAX_LEFT_OUT: usize = 500;
 const MAX_HISTOGRAMS: usize = 4000;
 const MAX_MARKS: usize = 100;
 const MAX_GROUPS: usize = 1000;
 
-/// Width and height of a histogram in the units of its drawing.
+/// Width and height of a histogram, in the units of its SVG.
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 50.0;
 
 /// Outlying values by group and quantity, with their machines.
 type Outliers<'a> = BTreeMap<(usize, usize), Vec<(&'a NodeVerdict, &'a Outlier)>>;
 
-/// The page of a judgement.
+/// The page of a judgement on a fleet.
 pub(crate) fn fleet(fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> {
     let title = options
         .title
@@ -59,7 +59,7 @@ pub(crate) fn fleet(fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> 
     Ok(document_with(&title, &body, "").into_bytes())
 }
 
-/// Machines that are not healthy, each with a link to its report.
+/// Table of machines that are not healthy, each with a link to its report.
 fn machines(fleet: &FleetVerdict) -> String {
     let odd = fleet.nodes.iter();
     let odd: Vec<&NodeVerdict> = odd
@@ -91,7 +91,7 @@ fn machines(fleet: &FleetVerdict) -> String {
     text
 }
 
-/// State of a machine with the reason: by its peers, by its own history, or both.
+/// States of a machine and the reasons: compared with its peers, with its own history, or both.
 fn state_and_reason(node: &NodeVerdict) -> (String, String) {
     let own = node.history.as_ref().filter(|_| is_slower(node));
     let mut states = Vec::new();
@@ -120,7 +120,7 @@ fn link(source: &str) -> String {
     text
 }
 
-/// The distribution of each quantity, by group.
+/// Histograms of each quantity in each group.
 fn distributions(fleet: &FleetVerdict) -> String {
     let mut outliers = Outliers::new();
     for node in &fleet.nodes {
@@ -167,7 +167,7 @@ fn distributions(fleet: &FleetVerdict) -> String {
     )
 }
 
-/// Histogram of a quantity with its outlying machines.
+/// Histogram of a quantity in a group, with marks for outlying machines.
 fn histogram(
     fleet: &FleetVerdict,
     quantity: &PopulationQuantity,
@@ -180,7 +180,7 @@ fn histogram(
     let step = WIDTH / quantity.counts.len().max(1) as f64;
     let mut path = format!("M0 {HEIGHT}");
     for count in &quantity.counts {
-        // A root keeps single machines visible next to thousands.
+        // Heights are square roots, so that one machine is visible next to thousands.
         let share = (f64::from(*count) / f64::from(highest)).sqrt();
         path.push_str(&format!("V{}h{step}", fixed(HEIGHT * (1.0 - share), 1)));
     }
@@ -190,7 +190,7 @@ fn histogram(
         fixed(share.clamp(0.0, 1.0) * WIDTH, 1)
     };
     let mut lines = format!("<path class=\"middle\" d=\"M{} 0V{HEIGHT}\"/>", place(0.0));
-    // Machines of another population have their own histogram.
+    // Only machines of this histogram's population are marked in it.
     let own = marks
         .iter()
         .filter(|(_, one)| (one.median / quantity.median - 1.0).abs() < 1e-3);
@@ -222,7 +222,7 @@ fn histogram(
     )
 }
 
-/// Inputs that were not judged.
+/// Table of inputs that were not judged, with the reasons.
 fn left_out(fleet: &FleetVerdict) -> String {
     let rows = fleet.left_out.iter().take(MAX_LEFT_OUT);
     let rows = rows.map(|one| vec![one.source.clone(), one.reason.clone()]);

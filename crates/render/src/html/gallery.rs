@@ -1,6 +1,6 @@
-//! `gallery`: a page with a row, two small charts and a card for each machine.
+//! `gallery`: a page that has a row, two small charts and a card for each machine.
 //!
-//! The page has all of its content without its script, which sorts and filters.
+//! The page shows everything without its script, which only sorts and filters.
 
 use super::{card, document_with, escape};
 use crate::gallery::{
@@ -19,17 +19,17 @@ const SCRIPT: &str = include_str!("gallery.js");
 /// Longest name of a machine, in characters.
 const LONGEST_NAME: usize = 60;
 
-/// Size of a chart in the units of its drawing.
+/// Width and height of a chart, in the units of its SVG.
 const WIDTH: f64 = 280.0;
 const HEIGHT: f64 = 150.0;
 
-/// Space for the labels of a chart.
+/// Space around the plot of a chart, in the units of its SVG.
 const LEFT: f64 = 30.0;
 const BOTTOM: f64 = 16.0;
 const MARGIN: f64 = 6.0;
 const RIGHT: f64 = 16.0;
 
-/// Distance between two marks of the axis of sizes, as a factor.
+/// Factor between neighbouring ticks on the axis of sizes.
 const SIZE_STEP: f64 = 16.0;
 
 /// `gallery`: machines side by side.
@@ -110,7 +110,7 @@ impl Renderer for GalleryPage {
     }
 }
 
-/// Attributes of everything that belongs to a machine, for sorting and filtering.
+/// Attributes of all elements of a machine, by which the script sorts and filters.
 fn belongs(machine: usize, design: &str) -> String {
     format!(
         "data-machine=\"{machine}\" data-design=\"{}\"",
@@ -118,7 +118,7 @@ fn belongs(machine: usize, design: &str) -> String {
     )
 }
 
-/// Choice of a core design; the script shows it.
+/// Form to choose a core design. The script makes it visible.
 fn filter(gallery: &Gallery) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for design in &gallery.designs {
@@ -171,7 +171,7 @@ fn table(gallery: &Gallery) -> String {
     )
 }
 
-/// Two rows of headings: groups, and the columns in each.
+/// Two heading rows: one with the groups, and one with the columns of each group.
 fn heads(headings: &[Heading]) -> String {
     let mut groups = String::new();
     let mut columns = String::new();
@@ -202,10 +202,10 @@ fn heads(headings: &[Heading]) -> String {
     format!("<tr>{groups}</tr>\n<tr>{columns}</tr>")
 }
 
-/// A cell of the table. A blank one has the reason in its title.
+/// A cell of the table. An empty cell has the reason in its title.
 fn written(heading: &Heading, cell: &Cell) -> String {
     let sort = match cell.number {
-        // A sum with zero has no signed zero.
+        // Adding 0.0 turns -0 into 0.
         Some(number) => (number + 0.0).to_string(),
         None => escape(&cell.text),
     };
@@ -223,7 +223,7 @@ fn written(heading: &Heading, cell: &Cell) -> String {
     )
 }
 
-/// The charts of one kind, a small one for each machine. All have the same axes.
+/// The small charts of one kind, one for each machine. All charts have the same axes.
 fn charts(title: &str, names: &[String], designs: &[String], all: &[Vec<Curve>]) -> String {
     let points = || all.iter().flatten().flat_map(|curve| &curve.points);
     let Some(axes) = Axes::new(points().copied()) else {
@@ -252,14 +252,14 @@ fn charts(title: &str, names: &[String], designs: &[String], all: &[Vec<Curve>])
     text + "</div>\n"
 }
 
-/// Logarithmic axes of sizes and values that hold all points.
+/// Logarithmic axes of sizes and values on which all points lie.
 #[derive(Debug, Clone, Copy)]
 struct Axes {
     sizes: Range,
     values: Range,
 }
 
-/// Ends of a logarithmic axis, above 0 and different.
+/// Ends of a logarithmic axis: two different numbers above 0.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     least: f64,
@@ -267,7 +267,7 @@ struct Range {
 }
 
 impl Range {
-    /// The range of `values`, a fifth wider at both ends; `None` without values.
+    /// Range of `values` with a margin of a fifth at both ends; `None` without values.
     fn new(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
         let least = values.clone().reduce(f64::min)?;
         let most = values.reduce(f64::max)?;
@@ -277,7 +277,7 @@ impl Range {
         })
     }
 
-    /// Place of `value`: 0 at the lower end, 1 at the upper one.
+    /// Position of `value` on the axis: 0 at the lower end, 1 at the upper end.
     fn share(self, value: f64) -> f64 {
         (value / self.least).ln() / (self.most / self.least).ln()
     }
@@ -289,7 +289,7 @@ impl Range {
         (first..=last).map(|power| step.powi(power)).collect()
     }
 
-    /// Powers of ten within the range; 1, 2 and 5 of each power if these are few.
+    /// Ticks: powers of ten within the range, or 1, 2 and 5 times each power if these are few.
     fn decades(self) -> Vec<f64> {
         let powers = self.powers(10.0);
         if powers.len() > 2 {
@@ -310,19 +310,19 @@ impl Axes {
         })
     }
 
-    /// Place of a size from the left.
+    /// Horizontal position of a size in the SVG.
     fn x(&self, bytes: f64) -> String {
         fixed(LEFT + self.sizes.share(bytes) * (WIDTH - LEFT - RIGHT), 1)
     }
 
-    /// Place of a value from above.
+    /// Vertical position of a value in the SVG.
     fn y(&self, value: f64) -> String {
         let height = HEIGHT - BOTTOM - MARGIN;
         fixed(MARGIN + (1.0 - self.values.share(value)) * height, 1)
     }
 }
 
-/// A small chart. A hollow point is doubtful.
+/// A small chart as SVG. Hollow points are doubtful.
 fn drawing(axes: &Axes, curves: &[Curve]) -> String {
     let mut text = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">");
     text.push_str(&format!("<title>{}</title>", escape(&told(curves))));
@@ -383,7 +383,7 @@ fn drawing(axes: &Axes, curves: &[Curve]) -> String {
     text + "</svg>"
 }
 
-/// Ends of each curve, for readers who cannot see it.
+/// Text with both ends of each curve, for readers who cannot see the chart.
 fn told(curves: &[Curve]) -> String {
     let ends = |curve: &Curve| {
         let at = |point: &CurvePoint| {

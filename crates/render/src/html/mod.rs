@@ -1,8 +1,8 @@
 //! `html`: one self-contained page that needs no network and no server.
 //!
-//! Text of a report enters the page escaped, or as data in a script of type `application/json`;
-//! none of it is ever executed. The page's Content-Security-Policy allows its own scripts and
-//! styles only, identified by their digests.
+//! Text of a report enters the page escaped, or as data in a script of type `application/json`.
+//! Browsers never execute it. The page's Content-Security-Policy allows only the page's own scripts
+//! and styles, by their digests.
 
 mod compared;
 mod data;
@@ -31,16 +31,16 @@ const STYLE: &str = include_str!("page.css");
 /// Script that draws the charts.
 const SCRIPT: &str = include_str!("page.js");
 
-/// Level of deflate: it packs reports to a tenth in a short time.
+/// Level of deflate compression. It packs a report to about a tenth in a short time.
 const FAST_COMPRESSION: u8 = 4;
 
-/// Width of the table of facts about the machine, in characters. Most sources fit on a line: a path
-/// broken in two cannot be copied.
+/// Width of the table of facts about the machine, in characters. Most sources then fit on a line. A
+/// path that is broken in two could not be copied.
 const HOST_WIDTH: u16 = 120;
 
-/// Longest table that is not folded, in rows.
+/// Largest number of rows of a table that is not folded.
 const LONG_TABLE: usize = 40;
-/// Limit of rows on a page; programs read the data.
+/// Largest number of rows of a table on the page. Programs get all rows from the data.
 const MAX_ROWS: usize = 5000;
 
 /// `html`: a page with charts.
@@ -86,7 +86,7 @@ impl Renderer for Html {
     }
 }
 
-/// The page of reports, with `first` in front of everything else.
+/// The page of `reports`. `first` is HTML that stands after the page's header.
 fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<Vec<u8>> {
     let all = charts(reports);
     let charts = chosen(&all, &options.charts)?;
@@ -125,7 +125,7 @@ fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<V
     Ok(whole(&title, &body).into_bytes())
 }
 
-/// Packed bytes for the page's script, as Base64, which needs no escapes in HTML.
+/// Script element with `bytes` as Base64, which needs no escapes in HTML.
 fn packed(id: &str, bytes: &[u8]) -> String {
     let text = base64::engine::general_purpose::STANDARD.encode(bytes);
     format!("<script type=\"text/plain\" id=\"{id}\">{text}</script>\n")
@@ -136,7 +136,7 @@ fn whole(title: &str, body: &str) -> String {
     document_with(title, body, SCRIPT)
 }
 
-/// The HTML document called `title` around `body`. Without a `script`, nothing may be executed.
+/// The HTML document called `title` around `body`. If `script` is empty, no script may run.
 fn document_with(title: &str, body: &str, script: &str) -> String {
     let digest = |text: &str| {
         base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()))
@@ -175,7 +175,7 @@ fn header(title: &str) -> String {
     )
 }
 
-/// Choice of the reports that are drawn.
+/// Checkboxes for the reports that charts show.
 fn picker(names: &[String]) -> String {
     let boxes: String = names
         .iter()
@@ -191,7 +191,7 @@ fn picker(names: &[String]) -> String {
     format!("<fieldset id=\"machines\"><legend>Reports in the charts</legend>{boxes}</fieldset>\n")
 }
 
-/// Suffix of a heading that names the report; empty for a single one.
+/// Suffix of a heading with the name of the report; empty if the page has only one.
 fn series_name(i: usize, names: &[String]) -> String {
     if names.len() > 1 {
         format!(": {}", escape(&names[i]))
@@ -200,7 +200,7 @@ fn series_name(i: usize, names: &[String]) -> String {
     }
 }
 
-/// Answers of a report as on a terminal: machine, levels, trust, findings. Details are folded.
+/// Machine, levels, trust and findings of a report, as on a terminal. Details are folded.
 fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> String {
     let with = |verbose| {
         let options = Options {
@@ -216,7 +216,7 @@ fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> S
         (true, Some(levels)) => block(levels),
         _ => String::new(),
     };
-    // The page includes everything that a terminal shows with an option only.
+    // The line `More` is left out: the page includes everything that `--verbose` shows.
     let remarks: Vec<Labelled> = brief
         .remarks
         .into_iter()
@@ -234,7 +234,7 @@ fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> S
     )
 }
 
-/// Labels with their texts. A label equal to the one above is not repeated.
+/// Labelled lines as a list. A label that equals the one above it is not repeated.
 fn list(lines: &[Labelled]) -> String {
     if lines.is_empty() {
         return String::new();
@@ -251,8 +251,8 @@ fn list(lines: &[Labelled]) -> String {
     format!("<dl>\n{items}</dl>\n")
 }
 
-/// A place for each chart, below `outcomes`, which concern all of them. Each place has a text for
-/// readers who cannot see the chart.
+/// An element for each chart, with text for readers who cannot see it. `outcomes` are lines about
+/// all charts, which stand above them.
 fn drawings(charts: &[&Chart], outcomes: &[String]) -> String {
     let mut text = "<section id=\"charts-part\">\n<h2>Charts</h2>\n<noscript><p>Charts need \
          scripts; all numbers are in the tables below.</p></noscript>\n<p id=\"trouble\" \
@@ -285,12 +285,12 @@ fn drawings(charts: &[&Chart], outcomes: &[String]) -> String {
     text + "</section>\n"
 }
 
-/// A remark in small letters.
+/// A paragraph in small letters.
 fn small(text: &str) -> String {
     format!("<p class=\"small\">{}</p>\n", escape(text))
 }
 
-/// Attributes of a chart for use with the keyboard and with screen readers.
+/// Attributes that make a chart usable with keyboard and screen reader. `what` describes it.
 fn by_keys(what: &str) -> String {
     format!(
         "role=\"group\" aria-roledescription=\"chart\" tabindex=\"0\" aria-label=\"{}; arrow keys \
@@ -309,7 +309,7 @@ fn tables(i: usize, names: &[String], named: &NamedReport) -> String {
             ..Options::default()
         },
     );
-    // The card has the table of levels already.
+    // The card shows the table of levels already, so it is left out here.
     let after_card = usize::from(tables.is_hierarchy);
     let blocks: String = tables.blocks.iter().skip(after_card).map(block).collect();
     format!(
@@ -373,7 +373,7 @@ fn block(block: &Block) -> String {
     }
 }
 
-/// How to repeat the session, and the report itself.
+/// The command that repeats the session, and a button that downloads the report.
 fn repeat(i: usize, names: &[String], report: &Report) -> String {
     let p = &report.provenance;
     format!(
@@ -398,8 +398,8 @@ fn script_data(id: &str, value: &serde_json::Value) -> Result<String> {
     ))
 }
 
-/// JSON that cannot end its script element. In JSON `<` occurs in strings only, so an escape keeps
-/// the meaning.
+/// JSON without characters that could end its script element. `<` occurs only in strings, where an
+/// escape has the same meaning.
 fn inert(json: &str) -> String {
     super::json::inert(json.replace('<', "\\u003c"))
 }

@@ -5,7 +5,7 @@ use report::{Dataset, Finding, Point};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Nanos, counted, significant};
 
-/// All findings about the measured points.
+/// All findings about the points of `dataset`.
 pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     let mut findings = otherwise(dataset);
     findings.extend(own_cost(dataset));
@@ -13,7 +13,7 @@ pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     findings
 }
 
-/// Findings about differences from the request, each difference once.
+/// Findings about remarks that the windows made, such as refused direct I/O; each remark once.
 fn otherwise(dataset: &Dataset) -> Vec<Finding> {
     let storages = dataset
         .points
@@ -38,8 +38,8 @@ fn own_cost(dataset: &Dataset) -> Option<Finding> {
     Some(Finding::resting_on(fastest.points, "storage-own-cost", text)?.with(values))
 }
 
-/// Finding about the depth that reaches the highest rate. It needs points that differ in at least
-/// three depths only.
+/// Finding about the depth at which the highest rate is reached. `None` unless there are points
+/// with at least three depths that are equal on all other axes.
 fn depth(dataset: &Dataset) -> Option<Finding> {
     let mut families: BTreeMap<String, Vec<(u64, Figure<'_>)>> = BTreeMap::new();
     for point in &dataset.points {

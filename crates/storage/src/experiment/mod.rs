@@ -27,32 +27,32 @@ use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos, ThreadCount};
 
-/// Rounds and samples of a point without a given number or time: 10 s in windows of 500 ms.
+/// Rounds and samples per round, if no number or time is given: 20 windows of 500 ms.
 const ROUNDS: u32 = 10;
 const PER_ROUND: u32 = 2;
 
-/// Shortest window if the budget shortens windows. Threads and queue have to get warm.
+/// Length to which the budget may shorten windows. Shorter ones would not fill the queue.
 const SHORTEST_WINDOW: Nanos = Nanos(50e6);
 
 /// Fewest operations in a window under a rate limit.
 const PER_WINDOW: f64 = 20.0;
 
-/// The experiment, with the user's request if there is one.
+/// The experiment, with the user's request and trace if there are any.
 #[derive(Debug, Clone)]
 pub struct Storage {
     requested: Option<StorageRequest>,
     recorded: Option<Recorded>,
 }
 
-/// The request, and the source of facts about files.
+/// The user's settings, and the source of facts about files.
 #[derive(Debug, Clone)]
 struct StorageRequest {
     settings: Settings,
     lookup: FileLookup,
 }
 
-/// Row of the experiment in the table of experiments. The program has a command of its own for it,
-/// because it needs files.
+/// Row of the table of experiments. It has no command from the table, because `memgauge io` is a
+/// command of its own that takes files.
 pub static STORAGE_EXPERIMENT: ExperimentRow = ExperimentRow {
     name: "io",
     question: "how many operations per second do files and devices do, and how long does each \
@@ -94,7 +94,7 @@ impl Storage {
         }
     }
 
-    /// The user's settings; `None` as part of a profile.
+    /// The user's settings; `None` if the experiment is part of a profile.
     fn given(&self) -> Option<&Settings> {
         self.requested.as_ref().map(|requested| &requested.settings)
     }
@@ -108,7 +108,7 @@ impl Storage {
         Ok(Files::new(&requested.settings, &requested.lookup))
     }
 
-    /// Expected time of all points, for a budget that the user left open.
+    /// Expected time of all points, from which the budget follows if the user gives none.
     pub fn time(&self, repeat: u32) -> Nanos {
         let Some(s) = self.given() else {
             return Nanos::ZERO;
@@ -141,7 +141,7 @@ impl Storage {
         each * points + Nanos::from_secs(s.create.map_or(0.0, |size| size.0 as f64 / 50e6))
     }
 
-    /// Length of a window. Under a rate limit, it is long enough for some operations.
+    /// Length of a window. Under a rate limit, it is long enough for [`PER_WINDOW`] operations.
     fn window(&self, s: &Settings) -> Nanos {
         let slowest = s.rates().into_iter().flatten().min();
         let least = slowest.map_or(Nanos::ZERO, |rate| {
@@ -154,7 +154,7 @@ impl Storage {
         self.given().ok_or_else(no_file)
     }
 
-    /// Every combination of the lists.
+    /// Every combination of the lists in the settings.
     fn combinations(&self, scope: &Scope<'_>) -> Result<Vec<Combination>> {
         let s = self.settings()?;
         let threads = threads(s, scope)?;
@@ -185,7 +185,7 @@ impl Storage {
         Ok(all)
     }
 
-    /// The work of a combination, without its files.
+    /// The work of combination `c`, which is number `point`, without its files.
     fn work(&self, scope: &Scope<'_>, (point, c): (usize, &Combination)) -> Result<IoWork> {
         let s = self.settings()?;
         let flush = match (s.fsync, s.fdatasync) {
@@ -288,14 +288,14 @@ fn no_file() -> Error {
     )
 }
 
-/// All pairs of members of two lists.
+/// Every pair of a member of `first` and a member of `second`.
 fn pairs<'a, A, B>(first: &'a [A], second: &'a [B]) -> impl Iterator<Item = (&'a A, &'a B)> {
     first
         .iter()
         .flat_map(move |a| second.iter().map(move |b| (a, b)))
 }
 
-/// Numbers of threads. There may be more threads than CPUs, because they wait most of the time.
+/// Numbers of threads to measure. More threads than CPUs are allowed, because they mostly wait.
 fn threads(s: &Settings, scope: &Scope<'_>) -> Result<Vec<usize>> {
     let threads_for = |count: &ThreadCount| {
         let count = count
@@ -311,7 +311,7 @@ fn threads(s: &Settings, scope: &Scope<'_>) -> Result<Vec<usize>> {
     s.threads.0.iter().map(threads_for).collect()
 }
 
-/// Name of the engine that `name` stands for at this depth.
+/// Name of the engine that `name` stands for at the queue depth `depth`.
 fn engine(name: &EngineName, depth: u32) -> &'static str {
     match name {
         EngineName::Named(name) => name,
@@ -327,7 +327,7 @@ fn engine(name: &EngineName, depth: u32) -> &'static str {
     }
 }
 
-/// True if direct I/O with this engine bypasses the page cache. Engines that `auto` chooses do.
+/// True if direct I/O with this engine bypasses the page cache, as with every engine of `auto`.
 fn bypasses_cache(name: &EngineName) -> bool {
     match name {
         EngineName::Named(name) => engine_named(name).is_none_or(|row| row.bypasses_cache),
@@ -335,9 +335,9 @@ fn bypasses_cache(name: &EngineName) -> bool {
     }
 }
 
-/// The order of blocks in a file with `blocks` blocks of `block` bytes.
+/// The order of blocks in a file that has `blocks` blocks of `block` bytes.
 fn order(order: BlockOrder, s: &Settings, block: Bytes, blocks: u64) -> Order {
-    /// Default stride in blocks, as in micbench.
+    /// Default stride in blocks: that of the program micbench.
     const STRIDE: u64 = 16_384;
     let stride = s.stride.map(|stride| stride.bytes(block) / block.0.max(1));
     match order {
@@ -437,8 +437,8 @@ impl Experiment for Storage {
         all
     }
 
-    /// Windows are far longer than samples of memory, because a queue has to fill. Their rates
-    /// describe seconds, not milliseconds.
+    /// Sampling in windows that are far longer than samples of memory, because a queue has to fill.
+    /// The rates of such windows describe seconds, not milliseconds.
     fn sampling(&self, general: Sampling) -> Sampling {
         let Some(s) = self.given() else {
             return general;
@@ -462,8 +462,8 @@ impl Experiment for Storage {
         }
     }
 
-    /// Shortens windows only if the user gave no length, no time, no number of operations and no
-    /// rate.
+    /// Shortens windows to `share`, but only if the user gave no trace, window, time, rate or
+    /// number of operations.
     fn sampling_within(&self, general: Sampling, share: f64) -> Sampling {
         let own = self.sampling(general);
         Sampling {

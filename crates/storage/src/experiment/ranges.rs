@@ -11,7 +11,7 @@ use std::sync::Arc;
 use units::Bytes;
 use units::error::{Error, Result};
 
-/// Properties of operations that determine the blocks of a file.
+/// Properties of operations that determine which blocks of a file they may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Range {
     /// Bytes of an operation.
@@ -22,15 +22,15 @@ pub struct Range {
     pub writes: bool,
 }
 
-/// Function that finds the facts about a file before any operation. Its flag says whether direct
-/// I/O is requested.
+/// Function that finds the facts about a file before any operation. Its `bool` argument says
+/// whether direct I/O is requested.
 #[derive(Clone)]
 pub struct FileLookup(Arc<Look>);
 
 type Look = dyn Fn(&IoFile, bool) -> Result<IoTarget> + Send + Sync;
 
 impl FileLookup {
-    /// Uses `look`. An error says why a file cannot be used, in the words of a message.
+    /// Uses `look`. Its error is a message that says why the file cannot be used.
     pub fn new(look: impl Fn(&IoFile, bool) -> Result<IoTarget> + Send + Sync + 'static) -> Self {
         Self(Arc::new(look))
     }
@@ -42,7 +42,7 @@ impl std::fmt::Debug for FileLookup {
     }
 }
 
-/// The files of a session. Facts about each are found only once.
+/// The files of a session. The facts about each file are found once and kept.
 pub struct Files<'a> {
     settings: &'a Settings,
     lookup: &'a FileLookup,
@@ -59,7 +59,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The files of the settings with their blocks.
+    /// The files of the settings, each with the blocks that operations of `range` may use.
     pub fn files_for(&mut self, range: &Range) -> Result<Vec<IoFile>> {
         let paths = self.settings.files.clone();
         paths.iter().map(|path| self.file(path, range)).collect()
@@ -80,8 +80,8 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// Permission for `path`. An error if writes were requested without the user's consent to lose
-    /// data.
+    /// Permission for `path`. It fails if writes were requested and the user has not agreed to lose
+    /// the data.
     fn permission(&self, path: &Path, writes: bool) -> Result<Permission> {
         let s = self.settings;
         if let Some(size) = s.create {
@@ -115,7 +115,7 @@ impl<'a> Files<'a> {
         Ok(target)
     }
 
-    /// Remarks about the files for the plan, one sentence each.
+    /// Sentences about the files, for the plan.
     pub fn remarks(&mut self, recorded: Option<&Recorded>) -> Vec<String> {
         let named: Vec<PathBuf> = recorded
             .and_then(|r| r.paths(&self.settings.files).ok())
@@ -147,7 +147,7 @@ impl<'a> Files<'a> {
         all
     }
 
-    /// Puts the recorded operations into `work`: all reads, and the writes that are allowed.
+    /// Gives `work` the recorded operations: all reads, and the writes that are allowed.
     pub fn replay(&mut self, recorded: &Recorded, work: &mut IoWork, timing: Timing) -> Result<()> {
         let paths = recorded.paths(&self.settings.files)?;
         let may_write = |path: &Path| {
@@ -210,7 +210,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Offset of the first block in bytes, and number of blocks, in a file of `size` bytes.
+/// Offset of the first block in bytes, and number of blocks, of a file with `size` bytes.
 fn blocks(s: &Settings, path: &Path, block: Bytes, size: u64) -> Result<(u64, u64)> {
     let refuse = |text: String| Err(Error::usage(text));
     let end = s.end.map_or(size, |end| end.bytes(block));
@@ -250,7 +250,7 @@ fn blocks(s: &Settings, path: &Path, block: Bytes, size: u64) -> Result<(u64, u6
     }
 }
 
-/// Returns an error for offsets and sizes that direct I/O cannot have, as far as that is known.
+/// Fails if direct I/O is known to reject the offset or the size of operations.
 fn aligned(path: &Path, (offset, bytes): (u64, u64), target: &IoTarget) -> Result<()> {
     let unit = target.logical_block.max(1);
     if target.direct.is_err() || (offset.is_multiple_of(unit) && bytes.is_multiple_of(unit)) {

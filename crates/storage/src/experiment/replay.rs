@@ -1,4 +1,4 @@
-//! Recorded operations: written by `--trace`, or by blktrace and printed by `blkparse`.
+//! Recorded operations: a file of `--trace`, or output of `blkparse` for a trace of blktrace.
 
 use super::settings::Settings;
 use crate::work::Step;
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use units::Nanos;
 use units::error::{Error, Result};
 
-/// Bytes of a sector in blktrace's records. It does not depend on the device's blocks
-/// (documentation of blktrace, blkparse(1)).
+/// Bytes of a sector in the records of blktrace, whatever block size the device has (documentation
+/// of blktrace, blkparse(1)).
 const SECTOR: u64 = 512;
 
-/// Largest plausible operation. No device records larger ones.
+/// Size of the largest operation that is accepted, in bytes. Devices record none as large.
 const LARGEST: u64 = 1 << 30;
 
-/// Contents of a trace.
+/// Content of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
     /// Path of the trace.
@@ -33,7 +33,7 @@ pub struct Recorded {
     others: u64,
 }
 
-/// Reads the trace `text` of the file `path`, in any of the known formats.
+/// Parses `text`, the content of the trace `path`, in any of the known formats.
 pub fn parse_trace(path: &Path, text: &str) -> Result<Recorded> {
     let wrong = |why: String| {
         Error::usage(format!(
@@ -81,8 +81,8 @@ impl Recorded {
     }
 
     /// Adds the lines of `blkparse`, like `8,0 3 11 0.009507758 697 D W 223490 + 8 [kjournald]`.
-    /// The fields are device, CPU, number, time, process, action, kind, sector, sectors. Action `D`
-    /// is the hand-over of an operation to the driver. A trace without `D` is read from `Q`, where
+    /// The fields are device, CPU, number, time, process, action, kind, sector, sectors. Lines with
+    /// action `D` count: the driver gets an operation. Without any, lines with action `Q` count:
     /// the kernel queues an operation.
     fn add_blkparse(&mut self, text: &str) {
         let lines = || text.lines().filter_map(Event::read);
@@ -134,7 +134,7 @@ impl Recorded {
         });
     }
 
-    /// Sorts the operations by time, and counts time from the first operation.
+    /// Sorts the operations by time. The time of the first operation becomes 0.
     fn put_in_order(&mut self) {
         self.steps.sort_by_key(|step| step.recorded);
         let first = self
@@ -157,8 +157,8 @@ impl Recorded {
         )
     }
 
-    /// Files of the operations. These are the `given` ones, in the order in which the trace first
-    /// names its own files. Without given files, the trace's own.
+    /// Files of the operations: the `given` files if there are any, otherwise those of the trace.
+    /// The given files correspond to the names in the trace in the order of their first operation.
     pub fn paths(&self, given: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let wanted = self.names.len();
         let trace = self.path.display();
@@ -173,7 +173,7 @@ impl Recorded {
         }
     }
 
-    /// The first few names, shortened, for a message.
+    /// The first few names in the trace, shortened for a message.
     fn some_names(&self) -> String {
         const MOST: usize = 5;
         let mut all: Vec<String> = self
@@ -186,7 +186,7 @@ impl Recorded {
         all.join(", ")
     }
 
-    /// Remarks about records that are left out, one sentence each.
+    /// Sentences about records that are left out.
     pub fn remarks(&self, settings: &Settings) -> Vec<String> {
         let mut all = Vec::new();
         let trace = self.path.display();
@@ -218,8 +218,7 @@ struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Reads a line; `None` if it is no event with a range, such as messages, plugs and the
-    /// summary.
+    /// Parses a line. `None` for a line without sectors, such as a message, a plug or the summary.
     fn read(line: &'a str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().take(10).collect();
         let &[

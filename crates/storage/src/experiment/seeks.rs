@@ -7,10 +7,10 @@ use report::{
 };
 use std::collections::BTreeMap;
 
-/// Fewest operations for a solid latency. A percentile of 99 takes a hundred.
+/// Least number of operations for a solid latency. A 99th percentile needs a hundred.
 const ENOUGH: u64 = 100;
 
-/// Points by distance, from the points of `dataset`; `None` if no operation had a distance.
+/// Dataset with a point for each distance of each point in `dataset`; `None` without distances.
 pub fn latency_by_distance(dataset: &Dataset) -> Option<Dataset> {
     let mut points = Vec::new();
     for point in &dataset.points {
@@ -26,7 +26,7 @@ pub fn latency_by_distance(dataset: &Dataset) -> Option<Dataset> {
                 "distance_bytes".to_owned(),
                 Coordinate::Number(seeks.distance_bytes),
             );
-            // Ids are assigned when all datasets are complete.
+            // Points get their ids when all datasets are complete.
             points.push(Point {
                 id: 0,
                 coordinates,
@@ -53,8 +53,8 @@ pub fn latency_by_distance(dataset: &Dataset) -> Option<Dataset> {
     (!found.points.is_empty()).then_some(found)
 }
 
-/// The point of one distance. Its samples are the median latencies of the windows. Evidence and
-/// verdict are those of the whole point.
+/// Figures of the operations at one distance. Their samples are the median latencies of the
+/// windows. Evidence and verdict are those of `measured`, all operations of the point.
 fn by_distance(measured: &Measured, seeks: &SeekLatencies) -> Option<Measured> {
     let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     seeks

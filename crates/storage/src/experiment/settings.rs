@@ -109,7 +109,7 @@ impl FromStr for Rate {
 /// Requested engine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EngineName {
-    /// `sync` for a depth of 1, otherwise the first asynchronous engine that is available here.
+    /// `sync` at a depth of 1, otherwise the first asynchronous engine that this machine has.
     Auto,
     /// The engine with this name.
     Named(&'static str),
@@ -323,21 +323,21 @@ pub struct Settings {
     pub timing: Timing,
 }
 
-/// Most operations of a point. More operations would take years.
+/// Largest number of operations of a point. More would take years.
 const MAX_OPERATIONS: u64 = 1 << 50;
 
 impl Settings {
-    /// True if the options choose the blocks, and not a trace.
+    /// True if options choose the blocks of the operations; false if a trace does.
     fn chooses_blocks(&self) -> bool {
         self.replay.is_none()
     }
 
-    /// True if any operation may write.
+    /// True if any operation of the session may write.
     fn may_write(&self) -> bool {
         self.replay.is_some() || self.directions().iter().any(|(_, share)| *share > 0)
     }
 
-    /// True if any operation may read.
+    /// True if any operation of the session may read.
     fn may_read(&self) -> bool {
         self.replay.is_some()
             || self
@@ -347,7 +347,7 @@ impl Settings {
     }
 }
 
-/// Reason why a replay does not use an option.
+/// Reason in messages: an option has no effect on a replay.
 const NO_TRACE: &str = "a replay does what its trace says";
 
 impl Effects for Settings {
@@ -457,19 +457,18 @@ impl Effects for Settings {
     ];
 }
 
-/// Most threads of a point, and most operations under way in each.
+/// Largest number of threads of a point, and of operations in flight in each thread.
 pub const MAX_THREADS: usize = 1024;
 const MAX_DEPTH: u32 = 4096;
 
-/// Default length of a window. It has several hundred operations of a rotating disk, and is short
-/// enough for a series.
+/// Default length of a window. A rotating disk does several hundred operations in that time.
 const USUAL_WINDOW: Nanos = Nanos(500e6);
 
-/// Shortest window that may be requested. A shorter window ends before threads and queue are warm.
+/// Shortest window that may be requested. In a shorter one, threads and queue do not get warm.
 const SHORTEST_WINDOW: Nanos = Nanos(10e6);
 
 impl Settings {
-    /// Returns an error for settings that are impossible on any machine.
+    /// Fails for settings that are impossible on every machine.
     pub fn check(&self) -> Result<()> {
         let refuse = |text: String| Err(Error::usage(text));
         if let Some(zero) = self.blocks.0.iter().find(|b| b.0 == 0) {
@@ -536,7 +535,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Directions of operations: name and share of writes in millionths.
+    /// Directions of operations: the name, and the share of writes in millionths.
     pub fn directions(&self) -> Vec<(String, u32)> {
         let mixes = self
             .mixes
@@ -559,7 +558,7 @@ impl Settings {
         requested.into_iter().flat_map(named).collect()
     }
 
-    /// Length of a window.
+    /// Requested length of a window, or the default one.
     pub fn window(&self) -> Nanos {
         let of_time = |time: Nanos| {
             (time / 20.0)
@@ -570,7 +569,7 @@ impl Settings {
             .unwrap_or_else(|| self.time.map_or(USUAL_WINDOW, of_time))
     }
 
-    /// Whether to bypass the page cache: yes, no, or both in turn.
+    /// Values of direct I/O to measure: true, false, or both in turn.
     pub fn accesses(&self) -> Vec<bool> {
         match (self.direct, self.buffered) {
             (true, true) => vec![true, false],
@@ -579,7 +578,7 @@ impl Settings {
         }
     }
 
-    /// Requested rates; `None` for no limit.
+    /// Requested rates. A single `None` stands for operations without a rate limit.
     pub fn rates(&self) -> Vec<Option<Rate>> {
         self.rate.as_ref().map_or_else(
             || vec![None],
@@ -587,7 +586,7 @@ impl Settings {
         )
     }
 
-    /// Data to write.
+    /// Kind of data to write; with `--verify` the pattern, unless the user names another kind.
     pub fn content(&self) -> Data {
         self.data.unwrap_or(if self.verify {
             Data::Pattern
