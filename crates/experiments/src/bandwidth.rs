@@ -83,7 +83,7 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Most candidates that are tried for the best number of threads.
+/// Largest number of candidates that are tried for the best number of threads.
 const MAX_CANDIDATES: usize = 12;
 
 /// The experiment.

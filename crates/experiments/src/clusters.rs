@@ -13,7 +13,7 @@ const GAP: f64 = 1.25;
 /// A pair is asymmetric if its directions differ by this factor and their intervals do not overlap.
 const ASYMMETRIC: f64 = 1.1;
 
-/// Most groups that a finding lists one by one.
+/// Largest number of groups that a finding lists one by one.
 const MAX_NAMED: usize = 16;
 
 /// Round trip times of a pair of CPUs in both directions, in ns.

@@ -18,7 +18,7 @@ pub enum Detail {
     Sweep,
 }
 
-/// Most points that are drafted only to count them, if fewer are allowed.
+/// Even if fewer points are allowed, up to this many are drafted only to be counted.
 const MAX_COUNTED: usize = 20_000;
 
 /// The machine, and the limits that an experiment plans for.

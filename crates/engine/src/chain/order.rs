@@ -13,8 +13,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use units::Bytes;
 
-/// Most windows for which the start node of each part of the order is found exactly. With more
-/// windows the node is approximate, and the parts are nearly equal.
+/// Largest number of windows for which the start of each part of the order is exact. With more
+/// windows the start is approximate, and the parts are nearly equal.
 const MAX_COUNTED: u64 = 4096;
 
 /// The order of a chain: one cycle over all of its nodes.

@@ -18,7 +18,7 @@ pub(super) struct Arena {
     now: u64,
 }
 
-/// Most offsets at which cache-sized working sets are put. Limited, because `numbers` has a range
+/// Largest number of offsets for cache-sized working sets. Limited, because `numbers` has a range
 /// for each offset.
 const PLACES: u64 = 16;
 

@@ -11,7 +11,7 @@ use kernels::{CoreReference, REFERENCE_INSTRUCTIONS_PER_BLOCK};
 use std::sync::Arc;
 use units::{Hertz, Nanos};
 
-/// Most counter readings of a thread in a sample. After this many readings, the sample ends.
+/// Largest number of counter readings of a thread in a sample. The sample ends there.
 const MAX_STAMPS: usize = 1024;
 
 /// Length of a sample.

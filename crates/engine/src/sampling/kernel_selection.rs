@@ -12,7 +12,7 @@ use units::Nanos;
 /// Samples of each candidate in the first trial.
 const FIRST_TRIAL: usize = 2;
 
-/// Most candidates in the second trial.
+/// Largest number of candidates in the second trial.
 const FINALISTS: usize = 5;
 
 /// Samples of each candidate in each of the two passes of the second trial. The second pass tries

@@ -11,8 +11,8 @@ use units::Nanos;
 /// samples of 8 ms, and 1 to 2% above a chase without pauses.
 pub const IN_MEMORY: f64 = 4.0;
 
-/// Most rounds over which a fixed number of samples is spread. Each round adds a line to the
-/// journal, with all the evidence so far.
+/// Largest number of rounds over which a fixed number of samples is spread. Each round adds a line
+/// to the journal, with all the evidence so far.
 const MAX_ROUNDS: u32 = 100;
 
 /// Settings for the samples of a point.
@@ -24,12 +24,12 @@ pub struct Sampling {
     pub in_memory: f64,
     /// Number of samples in a round.
     pub per_round: u32,
-    /// Most rounds.
+    /// Largest number of rounds.
     pub rounds: u32,
     /// Target for half the width of the confidence interval, relative to the median. A point ends
     /// when its interval is this narrow. With 0, a point never ends early.
     pub target: f64,
-    /// Most samples of a point; `None` for all samples of all of its rounds.
+    /// Largest number of samples of a point; `None` for all samples of all of its rounds.
     pub most: Option<u32>,
 }
 

@@ -15,8 +15,8 @@ use report::{HostFacts, Places, Relation, VcpuPlacement};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Nanos;
 
-/// Most pairs of CPUs whose hand-off is timed around a round. Each pair takes some tens of
-/// microseconds. If there are more pairs, they take turns.
+/// Largest number of pairs of CPUs whose hand-off is timed around a round. Each pair takes some
+/// tens of microseconds. If there are more pairs, they take turns.
 const PAIRS: usize = 6;
 
 /// Sorted round trips are cut into placements at gaps of at least this factor. Round trips of one

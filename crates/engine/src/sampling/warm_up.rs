@@ -5,10 +5,10 @@ use crate::machine::{Failure, Machine, Observation};
 use crate::work::Work;
 use units::{Bytes, Nanos};
 
-/// Most samples that are discarded at the start of a round, after the warm-up walk.
+/// Largest number of samples discarded at the start of a round, after the warm-up walk.
 pub(super) const MAX_WARM_UPS: usize = 8;
 
-/// Most samples that are discarded at the start of a round if the chain was prefilled.
+/// Largest number of samples discarded at the start of a round if the chain was prefilled.
 const MAX_WARM_UPS_OF_PREFILLED: usize = 2;
 
 /// Number of samples after which a chain is prefilled again, because neighbours may evict its lines

@@ -402,7 +402,7 @@ pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
     pairs
 }
 
-/// Most levels that take part in matching.
+/// Largest number of levels that take part in matching.
 const DEEPEST: usize = 8;
 
 /// Limits on the time of the second load of a pair, relative to the first load. Inside a line, the

@@ -19,7 +19,7 @@ const PART: f64 = 0.75;
 const OUTSIDE_FACTOR: f64 = 1.5;
 const LARGEST_SHARE: f64 = 0.9;
 
-/// Most partners of a CPU, one for each relation of CPUs.
+/// Largest number of partners of a CPU, one for each relation of CPUs.
 const PARTNERS: usize = 8;
 
 /// Sizes of placeholder working sets, in addition to a part of half the largest working set.

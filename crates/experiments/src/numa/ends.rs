@@ -16,10 +16,10 @@ use units::{Bytes, CpuList, ThreadCount};
 /// Drop priority: when time is short, remote memory goes before points that others need.
 pub const DROP_PRIORITY: u8 = 1;
 
-/// Most distances between nodes that the default profile measures.
+/// Largest number of distances between nodes that the default profile measures.
 const FEW: usize = 4;
 
-/// Most pairs of nodes that the full profile measures: all of four nodes, a choice of more.
+/// Largest number of node pairs in the full profile: all of four nodes, a choice of more nodes.
 const MANY: usize = 24;
 
 /// A node whose CPUs access memory.

@@ -134,7 +134,7 @@ const EARLIER: usize = 8;
 /// Number of places that must be above the level for a rise: its first place and the next two.
 const PERSISTENT: usize = 3;
 
-/// Most places, the last ones of a level, from which the value of the level is computed.
+/// Largest number of places, at the end of a level, from which the level's value is computed.
 const LEVEL: usize = 12;
 
 /// Two rises with fewer places between them count as one.
@@ -154,7 +154,7 @@ const LASTING: f64 = 2.0;
 /// Number of first boundaries to which [`STEADY`] and [`LASTING`] do not apply.
 const TLBS: usize = 2;
 
-/// Most that the tail of a step rises, as a multiple of the step itself.
+/// Largest height of the tail of a step, as a multiple of the step itself.
 const TAIL: f64 = 2.0;
 
 /// Like [`TAIL`], from the second TLB on. A larger rise there is no tail. It is a slower walk,

@@ -17,7 +17,7 @@ pub const SPREAD: &str = "spread";
 /// Operation: the chain with the same number of nodes on neighbouring lines.
 pub const PACKED: &str = "packed";
 
-/// Most rejected rises that a finding names.
+/// Largest number of rejected rises that a finding names.
 const MAX_NAMED: usize = 3;
 
 /// The points of one curve.
