@@ -86,8 +86,8 @@ impl Scope<'_> {
             .unwrap_or(Bytes(u64::MAX))
     }
 
-    /// Capacity of all last-level caches that the CPUs of the session use: [`Scope::last_level`] if
-    /// known, otherwise the reported capacity. Zero if caches are unknown.
+    /// Capacity of all last-level caches that the CPUs of the session use: the known capacity, or
+    /// else the reported one. Zero if caches are unknown.
     pub fn last_level(&self) -> Bytes {
         self.last_level
             .unwrap_or_else(|| self.facts().topology.last_level_total(self.cpus))
