@@ -11,11 +11,11 @@ use units::{BytesPerSecond, Hertz, Nanos};
 pub enum Failure {
     /// The user, a signal or a limit ended the session.
     Interrupted,
-    /// This machine cannot do the step; the reason.
+    /// This machine cannot do the step, with the reason.
     Unsupported(String),
-    /// The step was tried and went wrong; the reason.
+    /// The step was tried and went wrong, with the reason.
     Failed(String),
-    /// The time for the step was over before it was done.
+    /// The time limit was reached before the step was done.
     OutOfTime,
 }
 
@@ -58,7 +58,7 @@ pub struct BackgroundTraffic {
 /// Equal parts of the work that one thread did in a sample.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chunks {
-    /// Work in each part, as [`Observation::amount`] counts.
+    /// Work in each part, in the unit of [`Observation::amount`].
     pub amount: u64,
     /// Durations of the parts, in order.
     pub lengths: Vec<Nanos>,
@@ -74,11 +74,11 @@ pub struct Gaps {
     pub longest: Nanos,
 }
 
-/// Parts of a sample, with a counter reading between two parts. This is enough to place the ends of
-/// the common window well, and an interruption stays in one part.
+/// Number of equal parts of a sample. The counter is read between two parts. Sixteen parts place
+/// the ends of the common window well, and an interruption spoils only one part.
 pub const CHUNKS: u64 = 16;
 
-/// Number of blocks closest to `amount`, at least one. A block has `each` units of the amount.
+/// Number of blocks closest to `amount`, at least one. A block is `each` units of the amount.
 pub fn blocks_of(amount: u64, each: u64) -> u64 {
     let each = each.max(1);
     (amount.saturating_add(each / 2) / each).max(1)
@@ -89,48 +89,48 @@ pub fn blocks_of(amount: u64, each: u64) -> u64 {
 pub struct Observation {
     /// Length of the common window.
     pub elapsed: Nanos,
-    /// Payload bytes (stream), hops (chase), instructions, operations of all threads, or round
-    /// trips inside the window. Under background traffic, only the measured thread counts.
+    /// Work inside the window of all threads: payload bytes (stream), hops (chase), instructions,
+    /// operations or round trips. Under background traffic, only the measured thread counts.
     pub amount: u64,
-    /// Background traffic inside the window; `None` for work without any.
+    /// Background traffic inside the window; `None` for work without background traffic.
     pub traffic: Option<BackgroundTraffic>,
     /// Page faults and context switches of all measuring threads together; `None` if not readable.
     pub noise: Option<ThreadNoise>,
     /// Time in gaps inside the sample: sum over all threads, and the longest gap.
     pub gaps: Gaps,
-    /// CPU that each thread was found on at the start, or at the end if the CPU changed. `None` if
-    /// not readable.
+    /// CPU on which each thread was found at the start, or at the end if the CPU changed. `None` if
+    /// the system does not report CPUs.
     pub found_on: Option<Vec<u32>>,
     /// Work of the slowest thread divided by that of the fastest, 1 with one thread; `None` if
     /// unknown.
     pub fairness: Option<f64>,
-    /// Parts in which the first thread did its work.
+    /// Durations of the chunks of the first thread.
     pub chunks: Chunks,
-    /// Work per nanosecond in successive parts of the window, as `amount` counts it. A part is about
-    /// a sixteenth of the sample. Empty if unknown.
+    /// Work per nanosecond in successive parts of the window, in the unit of `amount`. A part is
+    /// about a sixteenth of the sample. Empty if unknown.
     pub parts: Vec<f64>,
     /// Core clock of the first thread's CPU, from readings right before and after the sample.
     /// `None` if unknown.
     pub core: Option<Hertz>,
-    /// Figures of a window of external work; `None` for other work.
+    /// Figures of a window of external work; `None` for any other work.
     pub external: Option<ExternalFigures>,
-    /// True if the work came to its end: there is nothing left to sample.
+    /// True if the work came to its end and no further sample can be taken.
     pub is_last: bool,
-    /// True if the host moved a vCPU during the round. Set by the sampler afterwards.
+    /// True if the host moved a vCPU during the round. The sampler sets the field after the sample.
     pub host_moved: bool,
     /// IPC of independent instructions right before and after the sample, the lowest of all
     /// threads. `None` if unknown.
     pub ipc: Option<f64>,
-    /// True if `ipc` shows SMT interference. Set by the sampler afterwards.
+    /// True if `ipc` shows SMT interference. The sampler sets the field after the sample.
     pub smt_interference: bool,
 }
 
-/// Passes through a chain before it is sampled, if the chain could fit into a cache
-/// ([`Machine::fill`]). The number is the same for every size. A change of it would change the
-/// latency too, which looks like the end of a cache.
+/// Number of passes through a chain before it is sampled, if the chain could fit into a cache
+/// ([`Machine::fill`]). The number is the same for every size. A change of the number would change
+/// the latency, and this change would look like the end of a cache.
 pub const PREFILL_PASSES: u64 = 4;
 
-/// Time limit of the [`PREFILL_PASSES`].
+/// Time limit of the prefill with its [`PREFILL_PASSES`].
 pub const LONGEST_PREFILL: Nanos = Nanos(200e6);
 
 /// Costs of the steps of a measurement, as known in advance. A plan adds them up.
@@ -138,32 +138,32 @@ pub const LONGEST_PREFILL: Nanos = Nanos(200e6);
 pub struct Costs {
     /// Start and end of a session: calibration, reading pages back, writing the report.
     pub session: Nanos,
-    /// A round of a point without its samples: assigning memory, and readings of page faults,
-    /// stolen time and core clock.
+    /// A round of a point without its samples: assigning memory, and reading page faults, stolen
+    /// time and core clock.
     pub round: Nanos,
     /// Preparation of one candidate during kernel selection.
     pub prepare: Nanos,
-    /// Overhead of a sample: waking the threads, finding the work of a chunk.
+    /// Overhead of a sample: waking the threads, and finding the amount of work in a chunk.
     pub sample: Nanos,
-    /// Average number of warm-up samples of a working set in the caches, after the warm-up walk.
+    /// Average number of warm-up samples for a working set that fits into the caches.
     pub warm_ups: f64,
-    /// Average number of warm-up samples of a working set beyond the caches.
+    /// Average number of warm-up samples for a working set that does not fit into the caches.
     pub warm_ups_in_memory: f64,
     /// Loading one node of a chain during the prefill ([`Machine::fill`]).
     pub filling_hop: Nanos,
-    /// Writing one entry of an index table. Each round writes the table again.
+    /// Writing one entry of an index table. Every round of a point writes its table again.
     pub table_entry: Nanos,
-    /// Writing one number of a stream of doubles. Other kernels leave these numbers as they are,
-    /// and tables overwrite them.
+    /// Writing one double into a stream. Kernels keep these doubles valid, but index tables
+    /// overwrite them.
     pub double: Nanos,
-    /// Cost of a short window, as a multiple of its length. The core clock is read after every
-    /// sixteen windows.
+    /// Cost of a short window, as a multiple of its length. The cost includes a reading of the core
+    /// clock after every sixteen windows.
     pub window: f64,
 }
 
 impl Costs {
     /// Rough values from the virtual machines that memgauge was developed on. They only decide how
-    /// much work is planned. A session keeps its budget by the clock.
+    /// much work is planned. The clock, not these values, keeps the budget of a session.
     pub const TYPICAL: Self = Self {
         session: Nanos(0.1e9),
         round: Nanos(3e6),
@@ -177,16 +177,16 @@ impl Costs {
         window: 2.0,
     };
 
-    /// Bytes per second that one thread streams, typically.
+    /// Typical number of bytes per second that one thread streams.
     const STREAMED: f64 = 40e9;
 
-    /// Hops per second in the last-level cache or slightly beyond, typically.
+    /// Typical number of hops per second in the last-level cache or slightly beyond.
     const HOPS: f64 = 1e9 / 60.0;
 
-    /// Hops per second in memory, typically.
+    /// Typical number of hops per second in memory.
     const HOPS_IN_MEMORY: f64 = 1e9 / 200.0;
 
-    /// Time for one thread to write and verify a node of a chain, typically.
+    /// Typical time for one thread to write and verify a node of a chain.
     const PER_NODE: Nanos = Nanos(45.0);
 
     /// Typical rate of `work`, in units of [`Observation::amount`] per second.
@@ -200,7 +200,7 @@ impl Costs {
             Work::Stream(stream) => Self::STREAMED * stream.cpus.len() as f64,
             Work::Chase(chase) => hops * chase.threads() as f64,
             Work::Loaded(_) => hops,
-            // A pass of this work is far shorter than a sample.
+            // One pass of this work is far shorter than a sample.
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::External(_) => 1e9,
         }
     }
@@ -220,22 +220,22 @@ pub trait Machine {
     /// Facts about the calibrated clock.
     fn clock(&self) -> &ClockFacts;
 
-    /// How instructions are executed, for the report: for example `native`, `simulated`.
+    /// How the machine executes instructions, for the report: `native`, `simulated`, ...
     fn description(&self) -> &str;
 
-    /// Time since an arbitrary start.
+    /// Time since an arbitrary start, which is the same for all calls.
     fn now(&self) -> Nanos;
 
     /// Date and time in RFC 3339, UTC.
     fn wall_clock(&self) -> String;
 
-    /// Lets time pass. Ends early if the session is interrupted.
+    /// Waits for `time`. The wait ends early if the session is interrupted.
     fn pause(&mut self, time: Nanos) -> Result<(), Failure>;
 
-    /// True if the session shall end.
+    /// True if a signal, the user or a limit has ended the session.
     fn interrupted(&self) -> bool;
 
-    /// Rate at which all threads together fault fresh memory in, measured on a small piece.
+    /// Bytes per second at which all threads together fault in a small new mapping.
     fn fault_rate(&mut self) -> BytesPerSecond;
 
     /// Costs of the steps of a measurement.
@@ -262,26 +262,26 @@ pub trait Machine {
     fn kernel(&self, work: &Work) -> Result<KernelUsed, String>;
 
     /// All concrete variants of `work` (kernels, numbers of threads) to choose from. If `work`
-    /// fixes both, it is the only variant.
+    /// fixes the kernel and the number of threads, it is the only variant.
     fn candidates(&self, work: &Work) -> Vec<Work>;
 
     /// Maps and touches the memory of `plan`, and releases the previous mapping. With `keep_old`,
-    /// the previous mapping is released only afterwards. Then the system cannot return the same
-    /// pages.
+    /// the previous mapping is released only after the new one exists. The system then cannot
+    /// return the same pages.
     ///
     /// # Errors
-    /// [`Failure::OutOfTime`] if the memory was not usable at the time `until` of [`Machine::now`].
+    /// [`Failure::OutOfTime`] if not all pages were touched when [`Machine::now`] reached `until`.
     fn map(&mut self, plan: &MemoryPlan, keep_old: bool, until: Nanos) -> Result<(), Failure>;
 
     /// Prepares sampling of `work`: assigns its memory and builds its chain.
     fn prepare(&mut self, work: &Work) -> Result<(), Failure>;
 
-    /// Shifts cache-sized streams to another offset of their mapping before the next preparation.
-    /// The physical pages differ per offset, and so do the cache sets that they map to.
+    /// Makes the next preparation put cache-sized streams at another offset of their mapping. At
+    /// another offset, streams have other physical pages, and therefore other cache sets.
     fn shift_placement(&mut self) {}
 
-    /// Prefills the caches with the chain that was prepared last. Samples follow at once, because
-    /// neighbours evict lines of a shared cache within milliseconds.
+    /// Loads the chain that was prepared last into the caches. Take samples right after this call,
+    /// because neighbours evict lines of a shared cache within milliseconds.
     fn fill(&mut self) -> Result<(), Failure> {
         Ok(())
     }
@@ -289,21 +289,21 @@ pub trait Machine {
     /// Takes one sample of the work that was prepared last, of about `length`.
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Failure>;
 
-    /// Takes one sample of the work that was prepared last. In each chunk, its first thread does
-    /// `amount` of work as [`Observation::amount`] counts, rounded to whole blocks of its kernel.
+    /// Takes one sample of the work that was prepared last. In each chunk, the first thread does
+    /// `amount` of work, see [`Observation::amount`], rounded to whole blocks of its kernel.
     fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Failure>;
 
     /// Core clock of `cpu` now; `None` if unknown.
     fn core_clock(&mut self, cpu: u32) -> Option<Hertz>;
 
-    /// A few round trips of a cache line between two CPUs, taken now; `None` if they cannot be
-    /// timed.
+    /// Times a few round trips of a cache line between the two CPUs of the pair. `None` if they
+    /// cannot be timed.
     fn hand_off(&mut self, _pair: [u32; 2]) -> Option<Observation> {
         None
     }
 
-    /// Page evidence of the work that was prepared last, and a list of facts that the system does
-    /// not report.
+    /// Page evidence of the work that was prepared last. The second value lists facts that the
+    /// system does not report.
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>);
 
     /// Activity counters of the machine and of `cpus` since an arbitrary start. The difference of

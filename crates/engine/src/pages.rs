@@ -6,8 +6,8 @@ use report::{HostFacts, NodePages, PageEvidence};
 use std::collections::BTreeMap;
 use units::CpuList;
 
-/// Page evidence of `work` from the `readings` of its windows, and what the system did not report.
-/// Each share is the smallest of all windows. Nodes are those of all windows.
+/// Page evidence of `work` from the `readings` of its windows, and the facts that the system did
+/// not report. Shares are the smallest of all windows; nodes are the nodes of all windows.
 pub fn evidence(
     readings: &[PageReading],
     work: &Work,
@@ -62,8 +62,8 @@ pub fn evidence(
     (evidence, unchecked)
 }
 
-/// Number of pages on a wrong NUMA node. The right nodes are those requested for the memory of the
-/// thread of each reading.
+/// Number of pages on a wrong NUMA node. The right nodes are the nodes that `work` requested for
+/// the thread of each reading.
 fn pages_on_other_nodes(readings: &[PageReading], work: &Work, facts: &HostFacts) -> u64 {
     let strays = |(index, reading): (usize, &PageReading)| {
         let nodes = work.memory_nodes_of(index, facts);
@@ -87,7 +87,7 @@ pub fn listed(pages: BTreeMap<u32, u64>) -> Vec<NodePages> {
 /// Tolerance for a node's share of interleaved memory, as a share of the whole memory.
 const UNEVEN: f64 = 0.05;
 
-/// Reason why the pages of `work` are not where it requested. `None` if they are, if the system
+/// Reason why the pages of `work` are not on the requested nodes. `None` if they are, if the system
 /// does not report nodes, or if no place was requested.
 pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Option<String> {
     let place = work.place()?;
@@ -111,7 +111,7 @@ pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Opt
             .max()
             .unwrap_or(1),
     };
-    // Pages are counted as base pages, but interleaving takes turns in pages of the requested size.
+    // Counts are in base pages, but interleaving goes on to the next node page by requested page.
     let at_a_time = evidence.requested_bytes.unwrap_or(0) as f64 / facts.pages.base.0.max(1) as f64;
     let allowed = UNEVEN * all as f64 + f64::from(heaviest + 1) * at_a_time.max(1.0);
     requested.iter().find_map(|&node| {

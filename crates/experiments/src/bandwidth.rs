@@ -83,7 +83,7 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Most candidates for the best number of threads.
+/// Largest number of candidates that are tried for the best number of threads.
 const MAX_CANDIDATES: usize = 12;
 
 /// The experiment.
@@ -91,18 +91,18 @@ const MAX_CANDIDATES: usize = 12;
 pub struct Bandwidth {
     settings: Settings,
     detail: Detail,
-    /// True if the user chose what to measure; then no point is left out.
+    /// True if the user chose the points, so that no point is left out.
     chosen: bool,
 }
 
-/// True for another way to do what a plain operation does: by other stores, or by the C library.
+/// True for a variant of a plain operation: with other stores, or from the C library.
 fn is_variant(operation: Operation) -> bool {
     let contract = operation.contract();
     contract.policy != Policy::Temporal || contract.origin != CodeOrigin::Own
 }
 
 impl Bandwidth {
-    /// With the user's settings.
+    /// The experiment with the settings of its own command.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -111,7 +111,7 @@ impl Bandwidth {
         }
     }
 
-    /// As part of a profile.
+    /// The experiment as part of a profile with this detail.
     pub fn in_profile(detail: Detail) -> Self {
         use Operation::{
             Copy, CopyLibc, CopyNt, Read, Write, WriteLibc, WriteNt, WriteRep, WriteZero,
@@ -178,12 +178,12 @@ impl Bandwidth {
     }
 
     /// True if a profile of this detail measures `operation` at `level`. Stores that bypass the
-    /// caches, and the C library's functions that use them, matter in memory only.
+    /// caches, and the C library's functions that use such stores, are measured in memory only.
     fn wanted(&self, operation: Operation, level: &str) -> bool {
         self.chosen || self.detail != Detail::Levels || !is_variant(operation) || level == MEMORY
     }
 
-    /// Points with `threads` threads, or with the best number of threads.
+    /// Adds the points with `threads` threads, or with the best number of threads, to the drafts.
     fn draft_threads(
         &self,
         scope: &Scope<'_>,
@@ -213,7 +213,7 @@ impl Bandwidth {
                 };
                 for mut work in self.works(requested, cpus, fitted) {
                     scope.room_for(drafts.len() + 1)?;
-                    // A choice needs at least two numbers.
+                    // Finding the best number of threads needs at least two candidates.
                     work.counts = if counts.len() > 1 {
                         counts.clone()
                     } else {
@@ -226,7 +226,7 @@ impl Bandwidth {
                             .coordinates
                             .insert(REQUESTED_THREADS.to_owned(), name("best"));
                     }
-                    // Few instruction sets have special stores of whole lines.
+                    // Only few instruction sets have special stores of whole lines.
                     let is_special = requested.operation().contract().policy == Policy::WholeLine;
                     if self.chosen || draft.work.is_ok() || !is_special {
                         drafts.push(draft);
@@ -237,9 +237,9 @@ impl Bandwidth {
         Ok(())
     }
 
-    /// Candidates for the number of threads, each with the working set of one thread. At every
-    /// candidate `bytes` lie in the same level as with all threads. In memory, the total of all
-    /// threads is the same for all candidates, unless the user names sizes.
+    /// Candidates for the number of threads, each with the working set of one thread. A candidate
+    /// is left out if its `bytes` lie in another level than with all threads. In memory, all
+    /// candidates have the same total working set, unless the user names sizes.
     fn race(
         &self,
         scope: &Scope<'_>,
@@ -385,8 +385,8 @@ fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<
         .max_by_key(|p| p.number("size_bytes"))
 }
 
-/// The fewest threads that come close to the highest bandwidth of memory, for each operation
-/// measured with three numbers of threads or more.
+/// For each operation, the fewest threads that reach 95% of the highest bandwidth of memory. Only
+/// operations that were measured with three numbers of threads or more.
 fn saturation(dataset: &Dataset) -> Option<Finding> {
     let operations: Vec<&str> = unique(dataset.points.iter().filter_map(|p| p.name("operation")));
     let most = highest(dataset, "threads")?;
@@ -419,8 +419,8 @@ fn saturation(dataset: &Dataset) -> Option<Finding> {
     Some(Finding::resting_on(points, "memory-saturation", text)?.with(values))
 }
 
-/// The fewest threads that come close to the highest bandwidth of memory with `operation`. `None`
-/// if fewer than three numbers were measured or if the intervals leave it open.
+/// The fewest threads that reach 95% of the highest bandwidth of memory with `operation`. `None`
+/// for fewer than three measured numbers of threads, or if the intervals do not show it.
 fn fewest_threads<'a>(dataset: &'a Dataset, operation: &str) -> Option<Saturation<'a>> {
     let mut counts = unique(dataset.points.iter().filter_map(|p| p.number("threads")));
     counts.sort_unstable();
@@ -429,7 +429,7 @@ fn fewest_threads<'a>(dataset: &'a Dataset, operation: &str) -> Option<Saturatio
     curve::saturation(&measured).filter(|_| measured.len() > 2)
 }
 
-/// Bandwidth of all threads from memory against one thread.
+/// Bandwidth of memory with all threads, compared with one thread.
 fn scaling(dataset: &Dataset) -> Option<Finding> {
     let most = highest(dataset, "threads").filter(|&n| n > 1)?;
     let difference = Difference::shown(
@@ -450,7 +450,7 @@ fn scaling(dataset: &Dataset) -> Option<Finding> {
 /// A way to write memory other than ordinary and non-temporal stores.
 struct WholeLines {
     operation: &'static str,
-    /// The verb for several threads, and for one.
+    /// The verb after the name of several threads, and the verb after one thread.
     verbs: [&'static str; 2],
     means: &'static str,
 }

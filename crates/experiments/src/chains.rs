@@ -1,4 +1,4 @@
-//! Chains that several experiments use: names of their orders, seeds, cache lines.
+//! Chains that several experiments use: names and windows of their orders, seeds, cache lines.
 
 use crate::experiment::Scope;
 use crate::lists::{ChainMode, ChainModes};
@@ -7,7 +7,7 @@ use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos, SizeList};
 
-/// Default window of the modes that have one.
+/// Default window of the orders that have windows.
 const WINDOW: Bytes = Bytes(1 << 20);
 
 /// Window of the packed order: eight pages of 4 KiB, fewer than the entries of any first-level TLB.
@@ -15,7 +15,7 @@ const WINDOW: Bytes = Bytes(1 << 20);
 const PACKED: Bytes = Bytes(32 << 10);
 
 impl ChainMode {
-    /// True if the order finishes one window of memory before the next.
+    /// True if the order finishes one window of memory before it begins the next.
     pub fn has_windows(self) -> bool {
         match self {
             ChainMode::RandomBox | ChainMode::SameRandomInBox | ChainMode::DiffRandomInBox => true,
@@ -34,7 +34,7 @@ impl ChainMode {
     }
 }
 
-/// The mode and the window of a chain of this shape.
+/// The mode of a chain of this shape, and its window; `None` for a mode without windows.
 pub fn named(shape: ChainShape) -> (ChainMode, Option<Bytes>) {
     match shape {
         ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
@@ -47,8 +47,8 @@ pub fn named(shape: ChainShape) -> (ChainMode, Option<Bytes>) {
     }
 }
 
-/// Shapes of chains in `modes` with nodes `stride` apart. Modes with windows come once for each
-/// size in `localities`.
+/// Shapes of chains in `modes` with nodes `stride` apart. A mode with windows gives one shape for
+/// each size in `localities`.
 pub fn shapes(
     modes: &ChainModes,
     localities: Option<&SizeList>,
@@ -85,7 +85,7 @@ pub fn packed_window(base: Bytes) -> Bytes {
     PACKED.max(base)
 }
 
-/// Seed for the order of a chain: equal chains get the same seed in every experiment.
+/// Seed of the order of a chain. Equal chains get the same seed in every experiment.
 pub fn chain_seed(scope: &Scope<'_>, size: Bytes, stride: Bytes) -> u64 {
     derive(scope.seed, "chain", size.0 ^ (stride.0 << 48))
 }
@@ -101,8 +101,8 @@ pub fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
         .unwrap_or(Bytes(64))
 }
 
-/// `general` with at most this many samples, each at most `longest`. Curves need few samples per
-/// point, because many points support one result.
+/// `general` with at most this many samples and rounds, and samples of at most `longest`. Curves
+/// need few samples per point, because many points support one result.
 pub fn few_samples(general: Sampling, per_round: u32, rounds: u32, longest: Nanos) -> Sampling {
     Sampling {
         length: general.length.min(longest),

@@ -7,7 +7,7 @@ use units::{CpuList, ParseError, SizeList, ThreadList, parse_list};
 /// Name of latency in the list of operations.
 const LATENCY: &str = "latency";
 
-/// Operations of bandwidth, and `latency`: `read,write,copy,latency`.
+/// Operations of bandwidth, and latency as an operation: `read,write,copy,latency`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MixedOperations {
     /// Operations that move bytes.
@@ -72,7 +72,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// True if the user chose anything.
+    /// True if the user chose at least one of the options.
     pub fn any(&self) -> bool {
         *self != Self::default()
     }

@@ -6,22 +6,22 @@ use report::{Dataset, Finding, PlacementStratum, Point, VcpuPlacement};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
 
-/// Pairs inside a group are faster than all others by at least this factor. Noise is smaller, and
-/// levels of a machine are further apart.
+/// Pairs inside a group are faster than all other pairs by at least this factor. Noise is smaller
+/// than the factor, and levels of a machine differ by more.
 const GAP: f64 = 1.25;
 
-/// A pair is asymmetric when its directions differ by this factor, and their intervals do not meet.
+/// A pair is asymmetric if its directions differ by this factor and their intervals do not overlap.
 const ASYMMETRIC: f64 = 1.1;
 
-/// Up to this many groups are listed one by one.
+/// Largest number of groups that a finding lists one by one.
 const MAX_NAMED: usize = 16;
 
-/// Round trips of a pair of CPUs in both directions.
+/// Round trip times of a pair of CPUs in both directions, in ns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Span {
-    /// The faster direction.
+    /// Round trip of the faster direction.
     least: f64,
-    /// The slower direction.
+    /// Round trip of the slower direction.
     most: f64,
 }
 
@@ -30,31 +30,31 @@ struct Span {
 struct Division {
     /// The groups in the order of their first CPUs; each lists its CPUs in rising order.
     groups: Vec<Vec<u32>>,
-    /// Median round trip inside the groups, and between them.
+    /// Median round trip inside the groups, and between the groups, in ns.
     inside: f64,
     between: f64,
 }
 
-/// An ordered pair that was measured.
+/// An ordered pair of CPUs that was measured.
 struct MeasuredPair<'a> {
     from: u32,
     to: u32,
     relation: &'a str,
     ns: f64,
-    /// The placements of the two CPUs; empty if they were not measured.
+    /// The placements of the two CPUs by the host; empty if placements were not measured.
     strata: &'a [PlacementStratum],
     point: &'a Point,
 }
 
-/// Round trips of a kind of pairs.
+/// Round trips of one kind of pairs.
 #[derive(Default)]
 struct Kind {
     ns: Vec<f64>,
-    /// Share of the rounds of each pair.
+    /// Share of the rounds in which each pair was of this kind.
     shares: Vec<f64>,
 }
 
-/// Findings of the points of `operation`.
+/// Findings from the points with `operation`.
 pub(super) fn findings(dataset: &Dataset, operation: &str) -> Vec<Finding> {
     let points = dataset
         .points
@@ -88,8 +88,8 @@ fn measured(point: &Point) -> Option<MeasuredPair<'_>> {
     })
 }
 
-/// Kind of `pair` while the host had it as `stratum` says: the relation that the topology reports,
-/// if it agrees, else the placement by timing.
+/// Kind of `pair` while the host had placed it as in `stratum`. This is the relation that the
+/// topology reports, if timing agrees, and the placement by timing otherwise.
 fn kind(pair: &MeasuredPair<'_>, stratum: &PlacementStratum) -> String {
     let promised = pair.relation.parse().ok();
     if promised.and_then(VcpuPlacement::promised) == Some(stratum.placement) {
@@ -99,8 +99,8 @@ fn kind(pair: &MeasuredPair<'_>, stratum: &PlacementStratum) -> String {
     }
 }
 
-/// Round trip of each relation: the median over its pairs, their range, and the share of time if
-/// the host moves the CPUs.
+/// Finding about the round trip of each relation: the median over its pairs, and their range. If
+/// the host moves the CPUs, also the share of time.
 fn relations(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
     for pair in pairs {
@@ -152,8 +152,8 @@ fn relations(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     Some(Finding::shown_by(pairs.iter().map(|pair| pair.point), "core-to-core", text)?.with(values))
 }
 
-/// Round trips of the pairs with both directions measured, or with the only requested one. The
-/// lower CPU comes first.
+/// Round trips of each unordered pair of CPUs in `pairs`, in the one or two measured directions.
+/// The lower CPU comes first.
 fn spans(pairs: &[MeasuredPair<'_>]) -> BTreeMap<(u32, u32), Span> {
     let mut spans: BTreeMap<(u32, u32), Span> = BTreeMap::new();
     for pair in pairs {
@@ -170,13 +170,13 @@ fn spans(pairs: &[MeasuredPair<'_>]) -> BTreeMap<(u32, u32), Span> {
     spans
 }
 
-/// Every division of the CPUs, nearest groups first, in which all pairs inside a group are faster
-/// by [`GAP`] than all pairs between groups. CPUs with a pair that was not measured are left out.
+/// Every division of the CPUs in which all pairs inside groups are faster by [`GAP`] than all pairs
+/// between groups, nearest groups first. CPUs with a pair that was not measured are left out.
 fn divisions(spans: &BTreeMap<(u32, u32), Span>) -> Vec<Division> {
     let spans = complete(spans);
     let mut sorted: Vec<Span> = spans.values().copied().collect();
     sorted.sort_by(|a, b| (a.least + a.most).total_cmp(&(b.least + b.most)));
-    // The slowest pair up to each position, and the fastest pair from it on.
+    // The slowest pair up to each position, and the fastest pair from each position on.
     let mut slowest = Vec::with_capacity(sorted.len());
     for span in &sorted {
         slowest.push(slowest.last().copied().unwrap_or(0.0f64).max(span.most));
@@ -193,7 +193,7 @@ fn divisions(spans: &BTreeMap<(u32, u32), Span>) -> Vec<Division> {
         .collect()
 }
 
-/// The groups that are connected by pairs of at most `limit`. `None` if a pair inside a group is
+/// The groups of CPUs that pairs of at most `limit` ns connect. `None` if a pair inside a group is
 /// slower.
 fn division(spans: &BTreeMap<(u32, u32), Span>, limit: f64) -> Option<Division> {
     let mut group: BTreeMap<u32, u32> = spans
@@ -230,8 +230,8 @@ fn division(spans: &BTreeMap<(u32, u32), Span>, limit: f64) -> Option<Division> 
     })
 }
 
-/// The pairs of those CPUs that have all pairs measured. The CPU with most missing pairs is removed
-/// until none is missing.
+/// The pairs of CPUs among which all pairs were measured. The CPU with the most missing pairs is
+/// removed until no pair is missing.
 fn complete(spans: &BTreeMap<(u32, u32), Span>) -> BTreeMap<(u32, u32), Span> {
     let mut partners: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for &(a, b) in spans.keys() {
@@ -257,8 +257,8 @@ fn complete(spans: &BTreeMap<(u32, u32), Span>) -> BTreeMap<(u32, u32), Span> {
         .collect()
 }
 
-/// A division in words. If the system reports the same relation inside and between the groups, the
-/// sentence says so. `None` if the intervals do not show that pairs inside are faster.
+/// Finding about a division. If the system reports the same relation inside and between the groups,
+/// the text says so. `None` if the intervals do not show that pairs inside are faster.
 fn described(division: &Division, pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let together = |a: u32, b: u32| {
         division
@@ -320,7 +320,7 @@ fn described(division: &Division, pairs: &[MeasuredPair<'_>], operation: &str) -
     Some(Finding::shown_by(difference.points(), "clusters", text)?.with(values))
 }
 
-/// Pairs whose directions differ: because of a home node, a slower core, or lasting noise.
+/// Finding about pairs whose directions differ, due to a home node, a slower core, or noise.
 fn asymmetric(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let way: BTreeMap<(u32, u32), &MeasuredPair<'_>> = pairs
         .iter()

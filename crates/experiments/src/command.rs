@@ -10,19 +10,19 @@ pub struct Effect<S: 'static> {
     pub option: &'static str,
     /// True if the option has an effect with these settings.
     pub applies: fn(&S) -> bool,
-    /// Users of the option: `only strided orders use it`.
+    /// The settings that use the option, as a text: `only strided orders use it`.
     pub only: &'static str,
-    /// Option that gives it an effect: `--orders strided`; `None` if only leaving it out helps.
+    /// Option that makes this option effective: `--orders strided`; `None` if no option does.
     pub enabled_by: Option<&'static str>,
 }
 
-/// Settings in which some options need others to have an effect. The command line refuses a typed
-/// option without effect.
+/// Settings in which some options need other options to have an effect. If a user types an option
+/// without effect, the command line reports an error.
 pub trait Effects: Sized + 'static {
-    /// One row for each such option.
+    /// One row for each option that needs others to have an effect.
     const EFFECTS: &'static [Effect<Self>] = &[];
 
-    /// For each row whether the option has an effect in these settings.
+    /// The result of each row of [`Effects::EFFECTS`] with these settings.
     fn effects(&self) -> Vec<JudgedEffect> {
         Self::EFFECTS
             .iter()
@@ -36,16 +36,16 @@ pub trait Effects: Sized + 'static {
     }
 }
 
-/// An [`Effect`] after its condition was evaluated. The other fields are those of the effect.
+/// An [`Effect`] whose condition was evaluated. The other fields are copied from the effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JudgedEffect {
-    /// Its name without dashes.
+    /// Name of the option without dashes.
     pub option: &'static str,
-    /// True if the option has an effect.
+    /// True if the option has an effect in the evaluated settings.
     pub applies: bool,
-    /// Users of the option.
+    /// The settings that use the option, as a text.
     pub only: &'static str,
-    /// Option that gives it an effect.
+    /// Option that makes this option effective.
     pub enabled_by: Option<&'static str>,
 }
 
@@ -54,24 +54,24 @@ pub trait CommandSettings: clap::Args + Effects {
     /// Experiments that the settings request.
     fn experiments(self) -> Vec<Box<dyn Experiment>>;
 
-    /// Time allowed if the user sets none; `None` for the time of a single experiment.
+    /// Time budget if the user sets none; `None` for the default budget of a single experiment.
     fn budget(&self) -> Option<Nanos> {
         None
     }
 }
 
-/// A fact about the machine that the user may know, with its option.
+/// An option with which the user tells a fact about the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MachineOption {
     /// CPUs to use, for experiments that use several.
     Cpus,
-    /// Rate of the memory modules, for experiments whose values it bounds.
+    /// Rate of the memory modules, for experiments whose values cannot exceed it.
     DramPeak,
-    /// Last-level cache, for experiments whose working sets depend on it.
+    /// Size of the last-level cache, for experiments whose working sets depend on it.
     LastLevel,
 }
 
-/// The command of an experiment. Its name is that of the experiment.
+/// The command of an experiment. Command and experiment have the same name.
 pub struct ExperimentCommand {
     /// Description in the list of commands.
     pub help: &'static str,
@@ -79,24 +79,24 @@ pub struct ExperimentCommand {
     pub example: &'static str,
     /// Options about the machine, in the order of the help.
     pub machine: &'static [MachineOption],
-    /// Adds the options of the experiment.
+    /// Adds the options of the experiment to its command.
     pub add_options: fn(clap::Command) -> clap::Command,
-    /// Reads the options of the experiment.
+    /// Reads the options of the experiment from the parsed command line.
     pub read: fn(&ArgMatches) -> Result<CommandRequest, clap::Error>,
 }
 
-/// An experiment's command as typed.
+/// The command of an experiment as the user typed it.
 pub struct CommandRequest {
-    /// The experiments to carry out: several if a command measures several quantities.
+    /// The experiments to run. There are several if a command measures several quantities.
     pub experiments: Vec<Box<dyn Experiment>>,
-    /// See [`CommandSettings::budget`].
+    /// Time budget of the command, see [`CommandSettings::budget`].
     pub budget: Option<Nanos>,
-    /// Options that have an effect only with others.
+    /// Options that need other options to have an effect.
     pub effects: Vec<JudgedEffect>,
 }
 
 impl ExperimentCommand {
-    /// The command with the options `S`.
+    /// A command whose options are those of the settings `S`.
     pub const fn new<S: CommandSettings>(
         help: &'static str,
         example: &'static str,

@@ -56,13 +56,13 @@ impl CommandSettings for Settings {
 /// Allowed numbers of lines for a pair.
 const LINES: std::ops::RangeInclusive<u32> = 2..=4096;
 
-/// Points in the default profile: all ordered pairs of eight CPUs.
+/// Number of points in the default profile: all ordered pairs of eight CPUs.
 const FEW: usize = 56;
 
-/// Points in the full profile, which has other experiments too: all ordered pairs of sixteen CPUs.
+/// Number of points in the full profile: all ordered pairs of sixteen CPUs.
 const MANY: usize = 240;
 
-/// When time is short, pairs are dropped before points that other experiments need.
+/// Drop priority of pairs: when time is short, they go before points that other experiments need.
 const DROP_PRIORITY: u8 = 2;
 
 /// The experiment.
@@ -75,7 +75,7 @@ pub struct CoreToCore {
 }
 
 impl CoreToCore {
-    /// With the user's settings.
+    /// The experiment with the settings of its own command.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -83,7 +83,7 @@ impl CoreToCore {
         }
     }
 
-    /// As part of a profile: as many pairs as its time allows.
+    /// The experiment as part of a profile, with as many pairs as the time of the profile allows.
     pub fn in_profile(detail: Detail) -> Self {
         let kernel = HandOffs(vec![HandOff::CompareAndSwap]);
         let settings = Settings {
@@ -114,7 +114,7 @@ impl CoreToCore {
     fn pairs(&self, scope: &Scope<'_>, places: &Places) -> Result<Vec<ChosenPair>> {
         let cpus = places.ordered(scope.cpus);
         let Some(requested) = &self.settings.pairs else {
-            // A pair has two directions, so a choice has at least two points.
+            // A pair has two directions, so a choice of pairs has at least two points.
             let each =
                 (self.most.unwrap_or(scope.most_points) / self.kernels().len().max(1)).max(2);
             return Ok(choose(&cpus, places, each));
@@ -197,7 +197,7 @@ fn named(requested: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<Chose
         .collect())
 }
 
-/// Reason for no points in a session with one CPU.
+/// Reason why a session with one CPU has no points.
 fn alone(cpu: u32, scope: &Scope<'_>) -> String {
     let machine = match scope.facts().topology.cpus.len() {
         1 => "this machine has one cpu",

@@ -1,21 +1,21 @@
-//! Bandwidth over the number of threads, and where it saturates.
+//! Bandwidth over the number of threads, and the number at which bandwidth saturates.
 
 use crate::difference::Figure;
 use report::Point;
 
-/// A count is close to the best if it reaches this share of it.
+/// A number of threads saturates if its bandwidth reaches this share of the highest bandwidth.
 const SATURATED: f64 = 0.95;
 
-/// Number of threads at which a curve saturates, as far as its intervals show.
+/// The number of threads at which a curve saturates, as a range that the intervals allow.
 #[derive(Debug, Clone)]
 pub struct Saturation<'a> {
-    /// Fewest threads whose interval reaches 95% of the best.
+    /// Fewest threads whose interval reaches 95% of the highest bandwidth.
     pub at_least: u64,
-    /// Fewest threads whose whole interval is above 95% of the best.
+    /// Fewest threads whose whole interval reaches 95% of the highest one, or else `best_threads`.
     pub at_most: u64,
     /// Median bandwidth of `at_most` threads.
     pub reached: f64,
-    /// The highest median.
+    /// The highest median bandwidth of all numbers of threads.
     pub best: f64,
     /// Fewest threads with the highest median.
     pub best_threads: u64,
@@ -23,8 +23,8 @@ pub struct Saturation<'a> {
     pub points: Vec<&'a Point>,
 }
 
-/// Saturation of a curve over rising counts. `None` for fewer than two counts, or if the intervals
-/// allow every count.
+/// Saturation of a curve over rising numbers of threads. `None` for fewer than two numbers, or if
+/// the intervals allow every number.
 pub fn saturation<'a>(curve: &[(u64, Figure<'a>)]) -> Option<Saturation<'a>> {
     let best = curve
         .iter()
@@ -59,7 +59,7 @@ pub fn saturation<'a>(curve: &[(u64, Figure<'a>)]) -> Option<Saturation<'a>> {
 }
 
 impl Saturation<'_> {
-    /// `2`, or `2 to 4` if the intervals leave it open.
+    /// The number of threads as text: `2`, or `2 to 4` if the intervals allow a range.
     pub fn count(&self) -> String {
         match self.at_least == self.at_most {
             true => self.at_most.to_string(),
@@ -67,7 +67,7 @@ impl Saturation<'_> {
         }
     }
 
-    /// Verb that agrees with the count.
+    /// The verb that agrees with the number of threads: `reach` or `reaches`.
     pub fn reach(&self) -> &'static str {
         if self.at_most == 1 {
             "reaches"

@@ -1,4 +1,4 @@
-//! Comparison of two measured points; all findings compare in this way.
+//! Comparison of two measured points. All findings that compare points use it.
 //!
 //! A difference is a finding only if the intervals of the points support it. docs/method/trust.md
 //! has the rules.
@@ -6,22 +6,21 @@
 use report::{Finding, Point};
 use std::collections::BTreeMap;
 
-/// Smaller relative differences are no finding, however certain: `1.0 times` tells a user nothing.
+/// A smaller relative difference is no finding, even if the intervals show it.
 const LEAST_DIFFERENCE: f64 = 0.02;
 
-/// Two figures are the same if the interval of their ratio stays within this of 1.
+/// Two figures are the same if the whole interval of their ratio is within this distance of 1.
 const SAME: f64 = 0.05;
 
-/// Confidence below which the range of rounds has to be widened: five rounds have 94%, four have
-/// 88%.
+/// The range of rounds is widened if its confidence is below this value. Five rounds have 94%, four
+/// have 88%.
 const FEW_ROUNDS: f64 = 0.9;
 
-/// Confidence below which no difference is reported: the range of three rounds has 75%.
+/// No difference is reported below this confidence. The range of three rounds has 75%.
 const TOO_FEW_ROUNDS: f64 = 0.7;
 
-/// The range of three or four rounds has to be widened by this factor for a confidence of 95%.
-/// Student's 4.3 times the standard error is about three times half the range of three normal
-/// values.
+/// Factor by which the range of three or four rounds is widened for a confidence of 95%. For three
+/// normal values, Student's 4.3 times the standard error is about three times half the range.
 const WIDER: f64 = 3.0;
 
 /// A number with its interval and the points that it comes from.
@@ -33,7 +32,7 @@ pub struct Figure<'a> {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
-    /// Points that the figure comes from.
+    /// Points whose values the figure was computed from.
     pub points: Vec<&'a Point>,
 }
 
@@ -46,7 +45,7 @@ pub enum ComparisonResult {
     Lower,
     /// The figures are the same within 5%.
     Same,
-    /// The intervals leave it open.
+    /// The intervals show neither a difference nor that the figures are the same.
     Nothing,
 }
 
@@ -61,7 +60,7 @@ pub struct Difference<'a> {
 
 impl<'a> Figure<'a> {
     /// The median of a point. `None` if the point supports no finding ([`Point::usable`]), if its
-    /// interval has fewer than three rounds, or if the median is not above 0.
+    /// interval comes from fewer than three rounds, or if the median is not above 0.
     pub fn new(point: &'a Point) -> Option<Self> {
         let summary = point.usable()?.summary;
         if summary.confidence < TOO_FEW_ROUNDS || summary.median <= 0.0 {
@@ -82,7 +81,7 @@ impl<'a> Figure<'a> {
         })
     }
 
-    /// The figure in another unit; `convert` must be monotonic.
+    /// The figure with its value and interval converted; `convert` must be monotonic.
     pub fn map(self, convert: impl Fn(f64) -> f64) -> Self {
         let one = convert(self.low);
         let other = convert(self.high);
@@ -94,7 +93,7 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// Sum of `figures`, with the widest interval that theirs allow. `None` for an empty list.
+    /// Sum of `figures`; its interval is the sum of their intervals. `None` for an empty list.
     pub fn sum(figures: &[Self]) -> Option<Self> {
         let all = |of: fn(&Self) -> f64| figures.iter().map(of).sum::<f64>();
         let points = figures
@@ -116,7 +115,7 @@ impl<'a> Figure<'a> {
 }
 
 impl<'a> Difference<'a> {
-    /// Comparison of `to` with `from`. `None` if one of them has no figure.
+    /// Comparison of `to` with `from`. `None` if [`Figure::new`] is `None` for a point.
     pub fn between(from: &'a Point, to: &'a Point) -> Option<Self> {
         Some(Self {
             from: Figure::new(from)?,
@@ -124,27 +123,27 @@ impl<'a> Difference<'a> {
         })
     }
 
-    /// As [`Difference::between`], but `None` if the intervals do not show a difference.
+    /// Like [`Difference::between`], but `None` unless the intervals show a difference.
     pub fn shown(from: &'a Point, to: &'a Point) -> Option<Self> {
         Self::between(from, to).filter(Self::is_shown)
     }
 
-    /// The second figure divided by the first.
+    /// The figure `to` divided by the figure `from`.
     pub fn ratio(&self) -> f64 {
         self.to.value / self.from.value
     }
 
-    /// Least and largest ratio that the intervals allow.
+    /// Least and largest ratio of the figures that their intervals allow.
     pub fn ratio_interval(&self) -> (f64, f64) {
         (self.to.low / self.from.high, self.to.high / self.from.low)
     }
 
-    /// The second figure minus the first.
+    /// The figure `to` minus the figure `from`.
     pub fn amount(&self) -> f64 {
         self.to.value - self.from.value
     }
 
-    /// Least and largest difference that the intervals allow.
+    /// Least and largest difference of the figures that their intervals allow.
     pub fn amount_interval(&self) -> (f64, f64) {
         (self.to.low - self.from.high, self.to.high - self.from.low)
     }
@@ -172,13 +171,13 @@ impl<'a> Difference<'a> {
         )
     }
 
-    /// Points that both figures come from.
+    /// Points whose values both figures were computed from.
     pub fn points(&self) -> impl Iterator<Item = &'a Point> {
         self.from.points.iter().chain(&self.to.points).copied()
     }
 
-    /// A finding about the difference, as doubtful as the points. Its values are `values`, and the
-    /// ratio with its interval.
+    /// A finding about the difference, whose trust depends on the points. Its values are `values`
+    /// and the ratio with its interval.
     pub fn finding(&self, kind: &str, text: String, values: &[(&str, f64)]) -> Option<Finding> {
         let (low, high) = self.ratio_interval();
         let ratio = [

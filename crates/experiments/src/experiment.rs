@@ -7,10 +7,10 @@ use std::fmt::Display;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos};
 
-/// Detail of a measurement if the user names no sizes.
+/// Detail of an experiment in a profile, or if the user names no sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// One point inside each level: the fewest points that tell the levels apart.
+    /// One point inside each level: the fewest points that distinguish the levels.
     Brief,
     /// Additional points in memory: non-temporal stores and base pages.
     Levels,
@@ -18,7 +18,7 @@ pub enum Detail {
     Sweep,
 }
 
-/// More points than this are not drafted just to count them.
+/// Even if fewer points are allowed, up to this many are drafted only to be counted.
 const MAX_COUNTED: usize = 20_000;
 
 /// The machine, and the limits that an experiment plans for.
@@ -27,22 +27,22 @@ pub struct Scope<'a> {
     pub machine: &'a dyn Machine,
     /// CPUs of the session, in the order in which threads are placed.
     pub cpus: &'a [u32],
-    /// Names of all experiments of the session.
+    /// Names of all experiments in the session.
     pub experiments: Vec<&'static str>,
     /// Seed of all random choices.
     pub seed: u64,
-    /// Number of points allowed in each repeat. An experiment that chooses its points takes no
-    /// more.
+    /// Number of points allowed in each repeat of the session. An experiment that chooses its own
+    /// points takes no more.
     pub most_points: usize,
-    /// Effective capacity of all last-level caches of the session, if the user gives it or timing
-    /// showed it.
+    /// Effective capacity of all last-level caches of the session, if the user gave it or timing
+    /// showed it. `None` if the reported capacity counts.
     pub last_level: Option<Bytes>,
 }
 
 impl Scope<'_> {
-    /// Refuses `count` points if that is far more than allowed. Experiments call it while they
-    /// draft, because a product of lists may not fit into memory. The plan refuses a smaller
-    /// excess, since only the plan knows the sum.
+    /// Fails if `count` points are far more than allowed. Experiments call this function while they
+    /// draft, because a product of lists may not fit into memory. The plan reports a smaller
+    /// excess, because only the plan knows the sum of all experiments.
     pub fn room_for(&self, count: usize) -> Result<()> {
         let most = self.most_points.max(MAX_COUNTED);
         if count <= most {
@@ -54,7 +54,7 @@ impl Scope<'_> {
         )))
     }
 
-    /// `work`, or the reason why this machine cannot do it.
+    /// `work`, or its outcome with the reason if this machine has no kernel for it.
     pub fn runnable(&self, work: Work) -> std::result::Result<Work, Outcome> {
         match self.machine.kernel(&work) {
             Ok(_) => Ok(work),
@@ -62,8 +62,8 @@ impl Scope<'_> {
         }
     }
 
-    /// The outcome of a point that does not fit into the usable memory. `needed` is the memory of
-    /// `what`. `None` if it fits.
+    /// The outcome of a point whose memory of `needed` bytes does not fit into the usable memory.
+    /// `what` names the memory. `None` if it fits.
     pub fn no_room(&self, needed: Bytes, what: impl Display) -> Option<Outcome> {
         let usable = self.usable();
         (needed > usable).then(|| Outcome::Skipped {
@@ -76,7 +76,7 @@ impl Scope<'_> {
         self.machine.facts()
     }
 
-    /// Memory that a session may map.
+    /// Bytes of memory that a session may map.
     pub fn usable(&self) -> Bytes {
         self.facts()
             .memory
@@ -86,15 +86,15 @@ impl Scope<'_> {
             .unwrap_or(Bytes(u64::MAX))
     }
 
-    /// Capacity of all last-level caches that the CPUs of the session use: the known one, else the
-    /// reported one. Zero if caches are unknown.
+    /// Capacity of all last-level caches that the CPUs of the session use: the known capacity, or
+    /// else the reported one. Zero if caches are unknown.
     pub fn last_level(&self) -> Bytes {
         self.last_level
             .unwrap_or_else(|| self.facts().topology.last_level_total(self.cpus))
     }
 
-    /// Capacity of the last-level caches of `cpus`. If the known total differs from the reported
-    /// one, each cache is scaled in proportion.
+    /// Capacity of the last-level caches of `cpus`. If the session's total differs from the
+    /// reported total, each cache is scaled in proportion.
     pub fn last_level_of(&self, cpus: &[u32]) -> Bytes {
         let reported = self.facts().topology.last_level_total(cpus);
         let all = self.facts().topology.last_level_total(self.cpus);
@@ -106,7 +106,7 @@ impl Scope<'_> {
     }
 }
 
-/// Upper bound of a value that can be computed.
+/// Kind of an upper bound that can be computed for the value of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     /// No bound is known.
@@ -122,17 +122,17 @@ pub enum Bound {
 pub struct Draft {
     /// Coordinates of the point.
     pub coordinates: Coordinates,
-    /// Work to measure, or the outcome if it is known beforehand.
+    /// Work to measure, or the outcome of the point if it is known before the measurement.
     pub work: std::result::Result<Work, Outcome>,
     /// Upper bound of the value.
     pub bound: Bound,
-    /// When time is short, points with the highest number are dropped first.
+    /// When time is short, points with the highest priority number are dropped first.
     pub drop_priority: u8,
 }
 
 impl Draft {
-    /// Unsupported for the reason `hidden`, if there is one. A point that is unsupported already
-    /// keeps its reason.
+    /// The draft, unsupported for the reason in `hidden` if there is one. A draft that is
+    /// unsupported already keeps its reason.
     pub fn unless(mut self, hidden: Option<&String>) -> Self {
         if let Some(reason) =
             hidden.filter(|_| !matches!(self.work, Err(Outcome::Unsupported { .. })))
@@ -145,12 +145,12 @@ impl Draft {
     }
 }
 
-/// Shortest sample in memory: below this, reading the counter and starting the threads would show.
+/// Shortest sample in memory. In shorter samples, counter readings and thread starts would show.
 const SHORTEST_SAMPLE: Nanos = Nanos(0.2e6);
 
-/// One question about the machine, with the settings that make it precise.
+/// An experiment: a question about the machine, and the settings that make the question precise.
 pub trait Experiment {
-    /// The name users type.
+    /// Name of the experiment, as users type it.
     fn name(&self) -> &'static str;
 
     /// Quantity of the values.
@@ -159,28 +159,28 @@ pub trait Experiment {
     /// Axes of the dataset.
     fn axes(&self) -> Vec<Axis>;
 
-    /// The points to measure, in the order of tables. Fails on settings that this machine cannot
-    /// meet.
+    /// The points to measure, in the order of tables. Fails if this machine cannot measure with
+    /// these settings.
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>>;
 
-    /// Sentences about points that differ from the request, such as rounded sizes.
+    /// Texts about points that differ from the request, for example rounded sizes.
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String>;
 
-    /// True if chains are built again in each round, in memory for the largest chain. All chains
-    /// together would take many times that memory.
+    /// True if chains are built again in each round, in memory for the largest chain. Separate
+    /// memory for each chain would be many times as much.
     fn rebuilds_chains(&self) -> bool {
         false
     }
 
-    /// Placeholders for points that are drafted after others were measured, one list for each
-    /// follow-up. Each takes at least as much time and memory as the point that
+    /// Placeholders for points that are drafted after other points were measured, one list for each
+    /// follow-up. A placeholder takes at least as much time and memory as the point that
     /// [`Experiment::follow_up`] drafts in its place.
     fn reserve(&self, _scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
         Ok(Vec::new())
     }
 
-    /// Points of follow-up `number` (counted from 0), derived from the points in `measured`. There
-    /// may be at most `most`. Points that were measured before are not drafted again.
+    /// Points of follow-up `number` (from 0), derived from the points in `measured`. The result has
+    /// at most `most` points, and none that was measured before.
     fn follow_up(
         &self,
         _scope: &Scope<'_>,
@@ -191,14 +191,14 @@ pub trait Experiment {
         Vec::new()
     }
 
-    /// True if other experiments choose their working sets by the points of this one: by those
-    /// drafted at the start (`None`) or by those of a follow-up. Such points are measured first.
+    /// True if other experiments choose their working sets according to points of this experiment:
+    /// points of the start (`None`) or of a follow-up. These points are measured first.
     fn sizes_memory(&self, _follow_up: Option<usize>) -> bool {
         false
     }
 
-    /// Effective capacity of the last-level caches of `cpus`, by the points in `measured`. `None`
-    /// if the experiment does not measure it, or found the reported one.
+    /// Effective capacity of the last-level caches of `cpus`, according to the points in
+    /// `measured`. `None` if the experiment does not measure it, or found the reported capacity.
     fn timed_last_level(
         &self,
         _measured: &Dataset,
@@ -208,8 +208,8 @@ pub trait Experiment {
         None
     }
 
-    /// Checks the points of the other `datasets` of a session against the dataset of this
-    /// experiment, which is at `own`.
+    /// Checks the points of all other `datasets` of a session against the dataset of this
+    /// experiment, which has the index `own`.
     fn review(&self, _datasets: &mut [Dataset], _own: usize, _topology: &Topology) {}
 
     /// True if the points only serve findings, see [`Dataset::auxiliary`].
@@ -217,19 +217,19 @@ pub trait Experiment {
         false
     }
 
-    /// Sampling of this experiment's points, given the `general` one. An experiment may take fewer
-    /// samples and rounds if many points support one result. Not called for samples that the user
-    /// fixed.
+    /// Sampling of this experiment's points, derived from the `general` sampling. An experiment may
+    /// take fewer samples and rounds if many points support one result. Not called for a number of
+    /// samples that the user fixed.
     fn sampling(&self, general: Sampling) -> Sampling {
         general
     }
 
-    /// Sampling with samples of `share` (0 to 1) of the requested length, because time is short.
+    /// Sampling for a session short of time: samples of `share` (0 to 1) of the requested length.
     fn sampling_within(&self, general: Sampling, _share: f64) -> Sampling {
         self.sampling(general)
     }
 
-    /// Shortest useful sample, however little time there is.
+    /// Shortest sample that is still useful. When time is short, samples are no shorter than this.
     fn shortest_sample(&self) -> Nanos {
         SHORTEST_SAMPLE
     }
@@ -239,10 +239,10 @@ pub trait Experiment {
         None
     }
 
-    /// Adds values to measured points that follow from several of them, such as shares.
+    /// Adds to measured points the values that need several points, for example shares.
     fn finish(&self, _dataset: &mut Dataset) {}
 
-    /// Another result of the points, as a dataset of its own: see [`Dataset::derived`].
+    /// Another result of the points, as a separate dataset: see [`Dataset::derived`].
     fn derived(&self, _dataset: &Dataset) -> Option<Dataset> {
         None
     }
@@ -250,13 +250,13 @@ pub trait Experiment {
     /// Findings of the measured points.
     fn findings(&self, dataset: &Dataset) -> Vec<Finding>;
 
-    /// Findings that also need the reported `facts` of the machine.
+    /// Findings of the measured points that may also use the `facts` that the system reports.
     fn findings_on(&self, _facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
         self.findings(dataset)
     }
 }
 
-/// An axis. The end of its name gives the unit: `size_bytes`, `pause_cycles`.
+/// An axis named `name`. The end of the name gives the unit: `size_bytes`, `pause_cycles`.
 pub fn axis(name: &str) -> Axis {
     let unit = match name {
         _ if name.ends_with("_bytes") => Some("B"),
@@ -269,7 +269,7 @@ pub fn axis(name: &str) -> Axis {
     }
 }
 
-/// An axis in bytes.
+/// An axis named `name`, in bytes.
 pub fn bytes_axis(name: &str) -> Axis {
     Axis {
         name: name.to_owned(),
@@ -277,7 +277,7 @@ pub fn bytes_axis(name: &str) -> Axis {
     }
 }
 
-/// Latency of a load.
+/// The quantity latency: the time of a load.
 pub fn latency() -> Quantity {
     Quantity {
         name: "latency".to_owned(),
@@ -286,7 +286,7 @@ pub fn latency() -> Quantity {
     }
 }
 
-/// Bytes that threads move per second.
+/// The quantity bandwidth: the bytes that threads move per second.
 pub fn bandwidth() -> Quantity {
     Quantity {
         name: "bandwidth".to_owned(),

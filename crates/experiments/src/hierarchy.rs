@@ -1,4 +1,4 @@
-//! Levels of the memory hierarchy as a set of threads sees them, and working sets inside each
+//! Levels of the memory hierarchy for a set of threads, and working sets that fit inside each
 //! level.
 
 use report::{CacheKind, HostFacts, Topology};
@@ -6,26 +6,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 use units::{Bytes, ParseError};
 
-/// The working set of all threads in memory is at least this many times the last-level cache (the
-/// rule of STREAM: less is partly served from the cache).
+/// The working set of all threads in memory is at least this many times the last-level cache. This
+/// is the rule of STREAM, because caches serve a part of a smaller set.
 pub const MEMORY_FACTOR: u64 = 4;
 
-/// The working set in memory is at least this large if there is plenty of memory. A virtual machine
-/// whose CPUs move between the caches of its host uses more of them than it sees.
+/// With plenty of memory, the working set in memory is at least this large. A virtual machine whose
+/// CPUs move between the caches of its host uses more cache than it sees.
 const AMPLE_MEMORY: u64 = 256 << 20;
 
-/// There is plenty of memory if this many times the working set is usable: streams, and chains in
+/// There is plenty of memory if this many times the working set is usable. Streams, and chains in
 /// two kinds of pages, are mapped at once.
 const DRAM_CACHE_MULTIPLE: u64 = 8;
 
-/// A working set this many times a cache hardly hits in it. A cyclic walk under least-recently-used
-/// replacement has no hits, a random one has at most a quarter.
+/// A working set of this many times a cache has few hits in the cache. A cyclic walk under
+/// least-recently-used replacement has no hits, a random walk has at most a quarter.
 const OUTSIDE: u64 = 4;
 
 /// Name of the level beyond the last cache.
 pub const MEMORY: &str = "DRAM";
 
-/// The last-level cache for sizing memory, if the user gives it.
+/// The last-level cache that sizes working sets in memory, if the user gives one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LastLevel {
     /// Capacity of all last-level caches together.
@@ -56,32 +56,32 @@ impl FromStr for LastLevel {
     }
 }
 
-/// Effective capacity of the last-level caches of some CPUs, if it differs from the reported one.
+/// Effective capacity of the last-level caches of some CPUs, if the report gives another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimedLastLevel {
-    /// Larger than reported. How it is shared is unknown; one cache per node is assumed.
+    /// Larger than reported. One cache for each node is assumed, because its sharing is unknown.
     More(Bytes),
-    /// Smaller than reported; each cache is smaller in proportion.
+    /// Smaller than reported. Each cache is smaller in proportion.
     Less(Bytes),
 }
 
-/// One cache level as a set of threads sees it.
+/// One cache level for a set of threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Level {
     /// `L1`, `L2`...
     pub name: String,
-    /// Share of each thread when all threads use the level; the smallest one if CPUs differ.
+    /// Share of each thread if all threads use the level. If CPUs differ, the smallest share.
     pub share: Bytes,
     /// True if CPUs of several cores share a cache of this level.
     pub shared: bool,
 }
 
-/// The hierarchy as seen by the threads on `cpus`.
+/// The memory hierarchy for the threads on a set of CPUs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Levels {
     /// Cache levels, nearest first.
     pub caches: Vec<Level>,
-    /// Working set of each thread that lies in memory, however much the caches keep.
+    /// Working set of each thread that lies in memory, because it exceeds the caches.
     pub memory: Bytes,
     threads: u64,
     last_level: Bytes,
@@ -92,15 +92,15 @@ pub struct Levels {
 pub struct Target {
     /// Size of the working set of each thread.
     pub size: Bytes,
-    /// Level of the working set.
+    /// Name of the level that serves the working set.
     pub level: String,
-    /// Why the working set cannot lie in this level; `None` if it can.
+    /// Reason why the working set cannot lie in this level; `None` if it can.
     pub hidden: Option<String>,
 }
 
 impl Levels {
-    /// The hierarchy of threads on `cpus`. `last_level` is the capacity of all last-level caches of
-    /// the session.
+    /// The hierarchy for threads on `cpus`. `last_level` is the capacity of all last-level caches
+    /// of the session.
     pub fn new(facts: &HostFacts, cpus: &[u32], last_level: Bytes) -> Self {
         let threads = cpus.len().max(1) as u64;
         let usable = facts
@@ -113,8 +113,8 @@ impl Levels {
         } else {
             0
         };
-        // Without known caches: more than any last-level cache of today except those of the largest
-        // servers.
+        // Working set if no cache is known. It exceeds all last-level caches of today but those of
+        // the largest servers.
         let all = if last_level.0 > 0 {
             last_level.0.saturating_mul(MEMORY_FACTOR).max(roomy)
         } else {
@@ -122,7 +122,7 @@ impl Levels {
         };
         let memory = Bytes(all.div_ceil(threads)).round_up(4096);
         let mut caches = levels(&facts.topology, cpus);
-        // The user gave a smaller cache than the system reports.
+        // The user may give a smaller cache than the system reports.
         if let Some(last) = caches.last_mut().filter(|_| last_level.0 > 0) {
             last.share = last.share.min(last_level);
         }
@@ -134,10 +134,10 @@ impl Levels {
         }
     }
 
-    /// Working set per thread well inside the cache level `index`: half of a thread's share of it,
-    /// or more if the previous level holds most of that. In a shared cache it is at most four times
-    /// the previous level. A virtual machine may see more cache than it can use, and neighbours
-    /// evict idle lines.
+    /// Working set per thread well inside the cache level `index`: half of a thread's share of the
+    /// level, or more if the previous level could hold most of that. In a shared cache, at most
+    /// four times the previous level. A virtual machine may see more cache than it can use, and
+    /// neighbours evict idle lines.
     pub fn inside(&self, index: usize) -> Bytes {
         let level = &self.caches[index];
         let above = self.above(index).map_or(u64::MAX, |above| above.share.0);
@@ -154,9 +154,9 @@ impl Levels {
         Bytes((level.share.0 / 2).max(least).min(most).max(4096)).round_down(1024)
     }
 
-    /// Why no working set fits cache level `index` but not the previous one; `None` if one does.
-    /// With a thread on every core, the share of the last cache may be no larger than the core's
-    /// own cache.
+    /// Reason why no working set fits into cache level `index` but not into the previous level;
+    /// `None` if one does. With a thread on every core, a core's share of the last cache may be no
+    /// larger than its own cache.
     pub fn hidden(&self, index: usize) -> Option<String> {
         let level = &self.caches[index];
         let above = self.above(index)?;
@@ -169,7 +169,7 @@ impl Levels {
         })
     }
 
-    /// The level nearer than `index` with the largest share.
+    /// The level with the largest share among the levels nearer than `index`.
     fn above(&self, index: usize) -> Option<&Level> {
         self.caches[..index].iter().max_by_key(|level| level.share)
     }
@@ -189,8 +189,8 @@ impl Levels {
         (0..self.caches.len()).map(cache).chain([memory]).collect()
     }
 
-    /// Level of a working set of `size` per thread. `between` if both the last cache and memory
-    /// serve it.
+    /// Name of the level of a working set of `size` per thread. `between` if the last cache and
+    /// memory both serve the working set.
     pub fn name(&self, size: Bytes) -> String {
         let fits = self.caches.iter().find(|level| size <= level.share);
         match fits {
@@ -204,7 +204,7 @@ impl Levels {
     }
 
     /// Sizes that show each level and each boundary: inside, just below, at and above each
-    /// capacity, up to `memory`, which is always included. Without known caches, every doubling.
+    /// capacity. The largest size is always `memory`. Without known caches, every doubling.
     pub fn sweep(&self, memory: Bytes) -> Vec<Bytes> {
         let mut sizes: Vec<Bytes> = Vec::new();
         for (index, level) in self.caches.iter().enumerate() {
@@ -222,7 +222,7 @@ impl Levels {
             sizes.extend((12..u64::BITS).map(|exponent| Bytes(1 << exponent)));
         }
         let mut sizes: Vec<Bytes> = sizes.into_iter().map(|s| s.round_down(1024)).collect();
-        // Sizes that differ by less than a tenth show the same.
+        // Of sizes that differ by less than a tenth, one is enough.
         let near = |a: Bytes, b: Bytes| u128::from(b.0) * 10 < u128::from(a.0) * 11;
         sizes.retain(|&s| s.0 >= 1024 && s < memory && !near(s, memory));
         sizes.sort_unstable();
@@ -232,8 +232,8 @@ impl Levels {
     }
 }
 
-/// Smallest working set of all threads in memory, for a last-level cache of this size. It is
-/// reduced by a thousandth, because rounding three streams to whole blocks loses as much.
+/// Smallest working set of all threads in memory, for a last-level cache of this size. A thousandth
+/// is subtracted, because rounding three streams to whole blocks makes a working set smaller.
 fn least_in_memory(last_level: Bytes) -> u64 {
     let memory = last_level.0.saturating_mul(MEMORY_FACTOR);
     memory - memory / 1000
@@ -274,7 +274,7 @@ fn levels(topology: &Topology, cpus: &[u32]) -> Vec<Level> {
         level.shared |= shared;
         *reached += sharing;
     }
-    // A cache that only some CPUs have is no level of all threads.
+    // If only some CPUs have a cache, its level is left out.
     levels
         .into_values()
         .filter(|(_, reached)| *reached >= used.len())

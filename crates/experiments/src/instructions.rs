@@ -45,12 +45,12 @@ pub struct InstructionTimes {
 }
 
 impl InstructionTimes {
-    /// With the user's settings.
+    /// The experiment with these settings.
     pub fn new(settings: Settings) -> Self {
         Self { settings }
     }
 
-    /// As part of a profile.
+    /// The experiment as part of a profile.
     pub fn in_profile(_detail: Detail) -> Self {
         let timing = Timings(vec![Timing::Throughput, Timing::Latency]);
         Self::new(Settings {
@@ -60,7 +60,7 @@ impl InstructionTimes {
         })
     }
 
-    /// True if the instruction was requested. Without a request, all of this architecture are.
+    /// True if `listed` was requested, or exists on this architecture if none was requested.
     fn wanted(&self, listed: &ListedInstruction) -> bool {
         let timed = self.settings.timing.0.contains(&listed.timing);
         let named = match &self.settings.ops {

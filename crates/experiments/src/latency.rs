@@ -123,7 +123,7 @@ impl CommandSettings for Settings {
 }
 
 impl Settings {
-    /// True if more than one thread is requested, or all.
+    /// True if the user requests more than one thread, or all threads.
     fn may_have_several_threads(&self) -> bool {
         self.threads
             .0
@@ -137,13 +137,13 @@ impl Settings {
 pub struct Latency {
     settings: Settings,
     detail: Detail,
-    /// Largest working set in packed order; `None` if that order is not measured.
+    /// Largest working set in packed order; `None` if packed order is not measured.
     packed: Option<Bytes>,
-    /// True if the user chose what to measure; then no point is left out.
+    /// True if the user chose the points, so that no point is left out.
     chosen: bool,
 }
 
-/// Largest working set in packed order in the default profile: such chains take time to build.
+/// Largest working set in packed order in the default profile, because building takes time.
 const MAX_PACKED: Bytes = Bytes(1 << 30);
 
 /// Threads that follow chains at the same time.
@@ -152,7 +152,7 @@ struct Walkers {
     cpus: Vec<u32>,
     /// True if all threads follow one chain.
     shared: bool,
-    /// Coordinate of the region; `None` if no point has several threads.
+    /// Value of the axis `region`; `None` if no point has several threads.
     region: Option<Region>,
 }
 
@@ -164,16 +164,16 @@ struct Extent<'a> {
     line: Bytes,
 }
 
-/// Approximate latency of a load by level, to tell beforehand which windows are possible.
+/// Approximate latency of a load in each level, to tell in advance which windows are possible.
 const IN_MEMORY: Nanos = Nanos(100.0);
 const IN_LAST_CACHE: Nanos = Nanos(20.0);
 const IN_CORE: Nanos = Nanos(4.0);
 
-/// A window is mentioned in a remark if it may differ from the request by more than this share.
+/// A remark is made if a window may differ from the requested length by more than this share.
 const DIFFERS: f64 = 0.03;
 
 impl Latency {
-    /// With the user's settings.
+    /// The experiment with the settings of its own command.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -183,7 +183,7 @@ impl Latency {
         }
     }
 
-    /// As part of a profile.
+    /// The experiment as part of a profile with this detail.
     pub fn in_profile(detail: Detail) -> Self {
         let pages = match detail {
             Detail::Brief => vec![PageMode::Transparent],
@@ -317,8 +317,8 @@ impl Latency {
         }
     }
 
-    /// Points of some threads with one size and stride: one for each kind of pages, order, node and
-    /// number of chains.
+    /// Points for one group of threads, size and stride: one point for each kind of pages, order,
+    /// node and number of chains.
     fn draft_size(
         &self,
         scope: &Scope<'_>,
@@ -333,7 +333,7 @@ impl Latency {
         } = extent;
         let size = target.size;
         if size < stride {
-            // Large enough for the other strides too.
+            // The proposed size must be large enough for the other strides too.
             let largest = self.strides(line)?.into_iter().fold(stride, Bytes::max);
             return Err(Error::usage(format!(
                 "too small a size: {size}; a chain needs room for one node of {stride}; type \
@@ -398,7 +398,7 @@ impl Latency {
             .collect())
     }
 
-    /// Calls `see` with the working set, stride and threads of each point.
+    /// Calls `see` with the working set, the stride and the threads of each point.
     fn extents(
         &self,
         scope: &Scope<'_>,
@@ -429,8 +429,8 @@ impl Latency {
         Ok(())
     }
 
-    /// Remark about possible windows if the requested ones are not: windows are whole loop
-    /// iterations.
+    /// Remark about possible lengths of windows, if the requested length is not possible. A window
+    /// is a whole number of loop iterations.
     fn coarse_windows(&self, scope: &Scope<'_>) -> Option<String> {
         let requested = self.settings.windows.requested()?.length;
         let chains = self.settings.chains.0.iter().map(|count| count.0.max(1));
@@ -451,7 +451,7 @@ impl Latency {
             Ok(())
         });
         let iteration = farthest.0 * each as f64;
-        // The nearest whole number of iterations is at most half an iteration away.
+        // The nearest whole number of iterations differs by at most half an iteration.
         let enough = Nanos((iteration.0 / 2.0 / DIFFERS / 1e4).ceil() * 1e4);
         (seen.is_ok() && requested < enough).then(|| {
             format!(
@@ -490,7 +490,7 @@ impl Latency {
     }
 }
 
-/// Bytes of cache that `size` takes with nodes `stride` apart: one line per node.
+/// Bytes of cache that a chain of `size` takes with nodes `stride` apart: one line for each node.
 fn footprint(size: Bytes, stride: Bytes, line: Bytes) -> Bytes {
     Bytes(size.0 / stride.0.max(line.0) * line.0)
 }
@@ -642,7 +642,7 @@ impl Experiment for Latency {
     }
 }
 
-/// Distribution over the short windows of a point, if it was requested.
+/// Finding about the short windows of a point; `None` if none were requested.
 fn distribution(point: &Point) -> Option<Finding> {
     let size = Bytes(point.number("size_bytes")?);
     let place = format!("A load in {size} ({} pages)", point.name("pages")?);
@@ -653,8 +653,8 @@ fn distribution(point: &Point) -> Option<Finding> {
     Some(finding)
 }
 
-/// Latency of the largest number of threads in `region` against one thread, in the largest working
-/// set with both. `None` if the intervals do not tell them apart.
+/// Finding about the latency of the most threads in `region`, against one thread, in the largest
+/// working set with both. `None` if the intervals do not show a difference.
 fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
     let name = region.to_string();
     let here = |p: &&Point| p.name("region") == Some(&name) && p.usable().is_some();
@@ -697,7 +697,7 @@ fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
     cost.finding(&format!("latency-of-threads-{name}"), text, &figures)
 }
 
-/// Gain by several chains at once, in the largest working set measured with them.
+/// Finding about the gain by several chains at once, in the largest working set that has several.
 fn parallelism(dataset: &Dataset) -> Option<Finding> {
     let several = |p: &&Point| p.number("chains").is_some_and(|n| n > 1) && p.usable().is_some();
     let largest = dataset
@@ -739,8 +739,8 @@ fn parallelism(dataset: &Dataset) -> Option<Finding> {
     )
 }
 
-/// Latency of memory with one chain and one thread, in the largest working set among the points
-/// that `belongs` accepts.
+/// The point of memory latency with one chain and one thread that has the largest working set,
+/// among the points that `belongs` accepts.
 fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<&Point> {
     let alone = |p: &Point| {
         ["chains", "threads"]
@@ -756,9 +756,9 @@ fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<&P
     largest.usable().map(|_| largest)
 }
 
-/// Cost of base pages for a load from memory. It is compared with huge pages, if nearly all were
-/// granted, and with the packed order, which has one TLB lookup for all lines of a page. Only a
-/// cost that the intervals show is reported.
+/// Finding about the cost of base pages for a load from memory. They are compared with huge pages,
+/// if nearly all were granted, and with the packed order. Packed order has one TLB lookup for all
+/// lines of a page. `None` if the intervals show no cost.
 fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
     let random = |p: &Point, pages: &str| {
         p.name("pages") == Some(pages)

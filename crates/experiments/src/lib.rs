@@ -1,8 +1,8 @@
-//! Experiments: one question each. An experiment turns its settings into points to measure and
-//! reads findings from the measured dataset; how a point is measured is the engine's business.
+//! Experiments, one for each question. An experiment turns its settings into points to measure, and
+//! derives findings from the measured dataset. The engine decides how a point is measured.
 //!
-//! An experiment is one file and one row in [`EXPERIMENTS`]. The row makes its command, the help,
-//! man page and completions of that, `--only`, and the lists. The smallest one there is:
+//! An experiment is one file and one row in [`EXPERIMENTS`]. The row makes the command, with help,
+//! man page and completions, and the entries of `--only` and of the lists. A minimal example:
 //!
 //! ```ignore
 //! // rows.rs
@@ -43,8 +43,8 @@
 //! }
 //! ```
 //!
-//! The line `pub mod rows;` below completes it. An axis that no other experiment has gets a column
-//! in `report/src/columns.rs`.
+//! The line `pub mod rows;` below completes the example. An axis that no other experiment has gets
+//! a column in `report/src/columns.rs`.
 
 #![forbid(unsafe_code)]
 

@@ -12,7 +12,7 @@ use std::str::FromStr;
 use units::error::{Error, Result};
 use units::{Bytes, ParseError, SizeList, ThreadCount, ThreadList, counted, parse_list};
 
-/// Defines lists whose elements are parsed one by one.
+/// Defines types for lists in options. The elements of a list are parsed one by one.
 #[macro_export]
 macro_rules! lists {
     ($($(#[$doc:meta])* $name:ident of $one:ty;)*) => {
@@ -43,13 +43,13 @@ lists! {
     Timings of Timing;
     /// Operations on locks.
     LockOperations of LockOperation;
-    /// Sharing of cache lines between threads.
+    /// Ways in which threads use cache lines: one shared line or separate lines.
     Lines of LineSharing;
-    /// Orders of access.
+    /// Orders of accesses.
     Orders of OrderKind;
     /// Orders of chains.
     ChainModes of ChainMode;
-    /// Chains of each thread, or one for all.
+    /// Ways in which threads use chains: one chain for each thread, or one chain for all.
     Regions of Region;
     /// Orders in which threads are placed.
     Placements of Placement;
@@ -57,13 +57,13 @@ lists! {
     HandOffs of HandOff;
     /// Pairs of CPUs.
     Pairs of Pair;
-    /// Quantities of NUMA nodes.
+    /// Quantities to measure between NUMA nodes.
     Quantities of Studied;
     /// Ways to spread memory over nodes.
     Interleavings of Spread;
 }
 
-/// End of a phrase about memory that every thread needs; empty for one thread.
+/// End of a phrase about the memory of `threads` threads; empty for one thread.
 pub(super) fn for_each_thread(threads: u64) -> String {
     if threads == 1 {
         String::new()
@@ -72,7 +72,7 @@ pub(super) fn for_each_thread(threads: u64) -> String {
     }
 }
 
-/// Refuses the first of `sizes` that `threads` threads cannot have at once in `usable` bytes.
+/// Fails on the first of `sizes` that does not fit into `usable` bytes once for each thread.
 pub(super) fn refuse_too_large(sizes: &SizeList, threads: u64, usable: Bytes) -> Result<()> {
     let fits = |size: &&Bytes| size.0.saturating_mul(threads) <= usable.0;
     match sizes.0.iter().find(|size| !fits(size)) {
@@ -84,8 +84,8 @@ pub(super) fn refuse_too_large(sizes: &SizeList, threads: u64, usable: Bytes) ->
     }
 }
 
-/// Kinds of pages that this machine has, smallest first. Reserved pages are included for each pool
-/// with a free page.
+/// Kinds of pages that this machine has, smallest first. Reserved huge pages are included for each
+/// pool that has a free page.
 pub(super) fn available(facts: &HostFacts) -> Vec<PageMode> {
     let transparent = facts.pages.has_transparent() == Some(true);
     let pools = facts
@@ -107,8 +107,8 @@ pub(super) fn available(facts: &HostFacts) -> Vec<PageMode> {
 }
 
 impl PageModes {
-    /// The requested modes with `best` replaced by the largest kind of pages of a machine with
-    /// these `facts`, for an experiment that needs their sizes.
+    /// The requested modes for a machine with these `facts`, with `best` replaced by the largest
+    /// kind of pages. Use it in an experiment that needs the sizes of pages.
     pub(super) fn on(&self, facts: &HostFacts) -> Vec<PageMode> {
         let largest = || available(facts).pop().unwrap_or(PageMode::Base);
         self.0
@@ -124,14 +124,14 @@ impl PageModes {
     }
 }
 
-/// Two CPUs, of which the first starts every round trip: `0:1`; or `0-1` for both directions.
+/// Two CPUs of which the first starts every round trip: `0:1`. With `0-1`, each starts once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
     /// CPU that starts.
     pub from: u32,
     /// CPU that answers.
     pub to: u32,
-    /// True if the other direction is requested too.
+    /// True if round trips in the other direction are requested too.
     pub both: bool,
 }
 
@@ -167,7 +167,7 @@ impl FromStr for Counts {
     type Err = ParseError;
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        /// Longer ranges are taken for typing errors.
+        /// A longer range is probably a typing error.
         const LONGEST: u32 = 1000;
         let range = |text: &str| -> std::result::Result<Vec<Count>, ParseError> {
             let Some((first, last)) = text.split_once("..") else {
@@ -193,7 +193,7 @@ impl FromStr for Count {
     type Err = ParseError;
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        /// Larger numbers are taken for typing errors.
+        /// A larger number is probably a typing error.
         const MOST: u32 = 1_000_000;
         let number = text.trim().parse().ok().filter(|n| *n <= MOST);
         let wrong = || {
@@ -204,16 +204,16 @@ impl FromStr for Count {
     }
 }
 
-/// An operation of a bandwidth, or the fastest kernel of its family.
+/// An operation whose bandwidth is measured, or the fastest kernel of its family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OperationSpec {
-    /// This operation.
+    /// This operation and no other.
     Exactly(Operation),
-    /// `read-best`: the fastest of the family that this operation stands for.
+    /// The fastest kernel of the family that this operation represents: `read-best`.
     BestOf(Operation),
 }
 
-/// Families with more than one kernel, each with the operation that stands for it.
+/// Families with several kernels, each with the operation that represents the family.
 const FAMILIES: [(&str, Operation); 7] = [
     ("read-best", Operation::Read),
     ("write-best", Operation::Write),
@@ -225,15 +225,15 @@ const FAMILIES: [(&str, Operation); 7] = [
 ];
 
 impl OperationSpec {
-    /// The operation that is planned.
+    /// The operation itself, or the operation that represents the family.
     pub fn operation(self) -> Operation {
         match self {
             OperationSpec::Exactly(operation) | OperationSpec::BestOf(operation) => operation,
         }
     }
 
-    /// Number of streams that a working set is divided into; for a family, a number that suits all
-    /// members.
+    /// Number of streams that a working set is divided into. For a family, a number that suits all
+    /// of its kernels.
     pub fn streams(self) -> u32 {
         let own = self.operation().contract();
         match self {
@@ -302,7 +302,7 @@ pub fn is_reference_kernel(operation: Operation) -> bool {
     operation.contract().origin == CodeOrigin::CLibrary
 }
 
-/// Defines an enum whose values have names.
+/// Defines an enum whose values have names, and a help text for each value.
 #[macro_export]
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident, $what:literal: $($variant:ident $text:literal $help:literal,)*) => {
@@ -383,13 +383,13 @@ names! {
     Sequential "sequential" "By rising address.",
 }
 
-/// Requested thread counts on the CPUs of the session, rising, each once. Refuses `best`, which
-/// only some experiments support.
+/// Requested thread counts on the CPUs of the session, in rising order, each once. Fails on `best`,
+/// which only some experiments support.
 pub fn thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>> {
     thread_counts_on(list, scope.cpus)
 }
 
-/// Requested thread counts on `cpus`, as [`thread_counts`].
+/// Requested thread counts on `cpus`, see [`thread_counts`].
 pub fn thread_counts_on(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     if list.0.contains(&ThreadCount::Best) {
         return Err(Error::usage(
@@ -400,13 +400,13 @@ pub fn thread_counts_on(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     fixed_thread_counts(list, cpus)
 }
 
-/// Requested thread counts other than `best` on `cpus`, rising, each once.
+/// Requested thread counts other than `best` on `cpus`, in rising order, each once.
 pub fn fixed_thread_counts(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     let available = cpus.len();
     let mut counts: Vec<usize> = list.0.iter().filter_map(|t| t.resolve(available)).collect();
     counts.sort_unstable();
     counts.dedup();
-    // The largest count is what the user typed; the others may come from a range.
+    // The user typed the largest count. Lower counts may come from a range.
     match counts.last().filter(|&&n| n > available) {
         Some(n) => Err(Error::usage(format!(
             "too many threads: {n}; {} may be used, one thread on each; type --threads all",
@@ -432,7 +432,7 @@ names! {
 }
 
 impl Density {
-    /// Sizes per doubling.
+    /// Number of sizes in each doubling.
     pub fn steps(self) -> u32 {
         match self {
             Density::Low => 2,

@@ -70,12 +70,12 @@ pub struct Locks {
 }
 
 impl Locks {
-    /// With the user's settings.
+    /// The experiment with the settings of its own command.
     pub fn new(settings: Settings) -> Self {
         Self { settings }
     }
 
-    /// As part of a profile.
+    /// The experiment as part of a profile.
     pub fn in_profile(_detail: Detail) -> Self {
         Self::new(Settings {
             ops: LockOperations(LockOperation::ALL.to_vec()),
@@ -86,7 +86,7 @@ impl Locks {
         })
     }
 
-    /// Every combination of the lists. A single thread has only the separate line.
+    /// Works for every combination of the lists. A single thread only has a line of its own.
     fn works(&self, scope: &Scope<'_>) -> Result<Vec<LockWork>> {
         let s = &self.settings;
         let mut works = Vec::new();
@@ -187,7 +187,7 @@ impl Experiment for Locks {
     }
 }
 
-/// Cost of a shared line for an atomic addition, in time of one thread.
+/// Finding about the cost of a shared line for an atomic addition, in time of one thread.
 fn contention(dataset: &Dataset) -> Option<Finding> {
     let most = highest(dataset, "threads").filter(|&n| n > 1)?;
     let each = |lines: &str| {

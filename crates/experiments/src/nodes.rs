@@ -4,7 +4,7 @@ use crate::experiment::Scope;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList};
 
-/// Nodes with memory, in the order of the system; node 0 if the system reports none.
+/// NUMA nodes with memory, in the order of the system; node 0 if the system reports none.
 pub fn with_memory(scope: &Scope<'_>) -> Vec<u32> {
     let nodes = &scope.facts().topology.nodes;
     let ids: Vec<u32> = nodes
@@ -15,8 +15,8 @@ pub fn with_memory(scope: &Scope<'_>) -> Vec<u32> {
     if ids.is_empty() { vec![0] } else { ids }
 }
 
-/// NUMA nodes that the user requests for the memory, one after another; only `None` if there is no
-/// request.
+/// NUMA nodes that the user requests for the memory, to be measured one after another. A single
+/// `None` if there is no request.
 pub fn requested_nodes(requested: Option<&CpuList>, scope: &Scope<'_>) -> Result<Vec<Option<u32>>> {
     let Some(requested) = requested else {
         return Ok(vec![None]);
@@ -30,7 +30,7 @@ pub fn requested_nodes(requested: Option<&CpuList>, scope: &Scope<'_>) -> Result
     Ok(requested.0.iter().copied().map(Some).collect())
 }
 
-/// Refuses a requested node that is not in `nodes`. `are` describes those, `option` is the option.
+/// Fails on a requested node that is not in `nodes`. `are` describes `nodes` in the message.
 pub fn available(requested: &[u32], nodes: &[u32], are: &str, option: &str) -> Result<()> {
     match requested.iter().find(|node| !nodes.contains(node)) {
         None => Ok(()),

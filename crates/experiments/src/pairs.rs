@@ -1,27 +1,26 @@
-//! Pairs of CPUs to measure: all, or a choice that shows most of the machine.
+//! Pairs of CPUs to measure: all pairs, or a choice that shows most of the machine.
 
 use report::{Places, Relation};
 use std::collections::BTreeSet;
 
-/// CPUs of the first group whose pairs are all part of a choice.
+/// Number of CPUs in the first group whose pairs with each other are preferred in a choice.
 const NEIGHBOURS: usize = 16;
 
-/// An ordered pair with its rank: 0 is needed most.
+/// An ordered pair of CPUs with its rank. Rank 0 is needed most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChosenPair {
-    /// The CPU that starts.
+    /// The CPU that starts each round trip.
     pub from: u32,
     /// The CPU that answers.
     pub to: u32,
-    /// When time is short, pairs of the highest rank are dropped first.
+    /// Rank of the pair: when time is short, pairs of the highest rank are dropped first.
     pub rank: u8,
 }
 
-/// At most `most` ordered pairs of `cpus`, always with both directions, in the order of `cpus`.
-/// That order must be the one of [`Places::ordered`]. If there are more pairs, they are chosen in
-/// this order: for the first CPU of each group that shares a cache, its first pair of each
-/// relation; pairs of these first CPUs; neighbours in the first group; the very first CPU with
-/// every other; the rest.
+/// At most `most` ordered pairs of `cpus`, always in both directions, in the order of `cpus`.
+/// `cpus` must be in the order of [`Places::ordered`]. With more pairs, these are preferred. First,
+/// for the first CPU of each group that shares a cache, one pair of each relation. Then pairs of
+/// these first CPUs, then neighbours in the first group, then the very first CPU with all others.
 pub fn choose(cpus: &[u32], places: &Places, most: usize) -> Vec<ChosenPair> {
     let count = cpus.len();
     let leaders = leaders(cpus, places);
@@ -53,7 +52,7 @@ pub fn choose(cpus: &[u32], places: &Places, most: usize) -> Vec<ChosenPair> {
         }
     }
     if pairs.len().saturating_mul(2) > most {
-        // A thousand CPUs have half a million pairs, so only the chosen ones are sorted.
+        // A thousand CPUs have half a million pairs, so only the chosen pairs are sorted.
         pairs.select_nth_unstable(most / 2);
         pairs.truncate(most / 2);
     }
@@ -70,7 +69,7 @@ pub fn choose(cpus: &[u32], places: &Places, most: usize) -> Vec<ChosenPair> {
         .collect()
 }
 
-/// The first CPU of each group that shares a cache.
+/// The first CPU of each group of CPUs that share a cache.
 fn leaders(cpus: &[u32], places: &Places) -> BTreeSet<u32> {
     let mut seen = BTreeSet::new();
     cpus.iter()

@@ -20,14 +20,14 @@ use std::str::FromStr;
 use units::error::{Error, Result};
 use units::{Bytes, ParseError, SizeList, ThreadCount, ThreadList, parse_list};
 
-/// Fewest accesses in a pass of a strided order, or blocks in a pass of a random order. With fewer,
-/// the order means nothing.
+/// Fewest accesses in a pass of a strided order, and fewest blocks in a pass of a random order.
+/// With fewer, the order has no effect to measure.
 const FEWEST_ACCESSES: u64 = 16;
 
-/// Largest block of a random order.
+/// Largest block of a random order, in bytes.
 const LARGEST_BLOCK: u64 = 4096;
 
-/// Largest working set in memory in a profile: tables of orders take time to make.
+/// Largest working set in memory in a profile, because building tables of orders takes time.
 const MAX_IN_MEMORY: Bytes = Bytes(256 << 20);
 
 /// Operations that have kernels for every order.
@@ -181,7 +181,7 @@ impl Order {
         }
     }
 
-    /// Reason why a stream of `stream` bytes is too short for this order, if it is.
+    /// Reason why a stream of `stream` bytes is too short for this order; `None` if it is not.
     fn too_few(self, stream: u64) -> Option<String> {
         let accesses = stream / self.bytes.0.max(1);
         let few = matches!(self.kind, OrderKind::Strided | OrderKind::Random)
@@ -200,7 +200,7 @@ impl Order {
         })
     }
 
-    /// Reason why a stream of `stream` bytes is too long for the table of this order, if it is.
+    /// Reason why a stream of `stream` bytes is too long for an index table; `None` if it is not.
     fn too_long(self, stream: u64) -> Option<String> {
         let by_table = !matches!(self.kind, OrderKind::Forward | OrderKind::Reverse);
         (by_table && stream > LONGEST_ORDERED).then(|| {
@@ -215,12 +215,12 @@ impl Order {
 }
 
 impl Patterns {
-    /// With the user's settings.
+    /// The experiment with the settings of its own command.
     pub fn new(settings: Settings) -> Self {
         Self { settings }
     }
 
-    /// As part of a profile.
+    /// The experiment as part of a profile.
     pub fn in_profile(_detail: Detail) -> Self {
         let sizes = |list: [u64; 3]| SizeList(list.map(Bytes).to_vec());
         Self::new(Settings {
@@ -240,7 +240,7 @@ impl Patterns {
         })
     }
 
-    /// Requested orders.
+    /// Requested orders, each with its stride or block.
     fn orders(&self) -> Result<Vec<Order>> {
         let s = &self.settings;
         let mut orders = Vec::new();
@@ -308,8 +308,8 @@ impl Patterns {
             .collect())
     }
 
-    /// Refuses sizes that are too small for one of the operations. The advice names a size that
-    /// suits all of them.
+    /// Fails if a size is too small for one of the operations. The message proposes a size that
+    /// suits all operations.
     fn check_sizes(&self) -> Result<()> {
         let operations = self.settings.ops.0.iter().copied();
         let largest = operations.max_by_key(|operation| operation.contract().streams());
@@ -323,7 +323,7 @@ impl Patterns {
         })
     }
 
-    /// Points of one size: every operation in every order, width and kind of pages.
+    /// Points of one working set: every operation in every order, width and kind of pages.
     fn draft_size(&self, scope: &Scope<'_>, target: &Target, cpus: &[u32]) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
         let orders = self.orders()?;
@@ -357,7 +357,7 @@ impl Patterns {
     }
 }
 
-/// Largest working set of `operation` up to `size` that is whole blocks in every order.
+/// Largest working set of `operation`, at most `size`, that has whole blocks in every order.
 fn whole_blocks(operation: Operation, size: Bytes) -> Result<Bytes> {
     let streams = u64::from(operation.contract().streams());
     let step = streams
@@ -483,8 +483,8 @@ impl Experiment for Patterns {
     }
 }
 
-/// Coordinates of a point without its order. The size is left out: copies have whole blocks in each
-/// half, so sizes differ a little.
+/// Coordinates of a point without its order and size. Copies have whole blocks in each half, so
+/// sizes differ a little between orders.
 fn place(point: &Point) -> Coordinates {
     let mut place = point.coordinates.clone();
     for axis in ["order", "kernel"] {
@@ -493,8 +493,8 @@ fn place(point: &Point) -> Coordinates {
     place
 }
 
-/// Bandwidth of each order as a share of forward, in the largest working set of `operation`. An
-/// order is left out if the intervals show neither a difference nor that both are the same.
+/// Finding about the bandwidth of each order relative to forward, in the largest working set of
+/// `operation`. An order is left out if the intervals show neither a difference nor equality.
 fn in_memory(dataset: &Dataset, operation: &str) -> Option<Finding> {
     let usable = |p: &&Point| p.name("operation") == Some(operation) && p.usable().is_some();
     let largest = dataset

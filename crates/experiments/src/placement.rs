@@ -1,5 +1,5 @@
-//! Order in which CPUs get threads, and the counts at which a core, cluster, node or socket is
-//! full.
+//! Order in which CPUs get threads, and the numbers of threads that fill a core, cluster, node or
+//! socket.
 
 use crate::lists::Placement;
 use crate::series::grouped;
@@ -11,18 +11,18 @@ use units::CpuList;
 /// and core.
 type Position = [u32; 4];
 
-/// Up to this many CPUs every count is measured, above it a selection.
+/// Up to this number of CPUs, every number of threads is measured; above it, a selection.
 const ALL_COUNTS: usize = 32;
 
 /// CPUs with their positions.
 pub struct Placing {
-    /// CPUs in the order given.
+    /// CPUs in the order in which they were given.
     cpus: Vec<(u32, Position)>,
 }
 
 impl Placing {
-    /// `cpus` on a machine with this topology. CPUs with unknown package, node or cluster share
-    /// one; a CPU with an unknown core has a core of its own.
+    /// Positions of `cpus` on a machine with this topology. CPUs whose package, node or cluster is
+    /// unknown share one. A CPU whose core is unknown has a core of its own.
     pub fn new(topology: &Topology, cpus: &[u32]) -> Self {
         let places = Places::new(topology);
         let known: BTreeMap<u32, &report::Cpu> =
@@ -74,7 +74,7 @@ impl Placing {
         self.cpus.len()
     }
 
-    /// Number of physical cores of `cpus`, which are some of these CPUs.
+    /// Number of physical cores of `cpus`, which must be some of these CPUs.
     pub fn cores_of(&self, cpus: &[u32]) -> usize {
         let used: BTreeSet<u32> = cpus.iter().copied().collect();
         let used = self.cpus.iter().filter(|(id, _)| used.contains(id));
@@ -83,7 +83,7 @@ impl Placing {
             .len()
     }
 
-    /// Number of different packages (depth 1), nodes (2), clusters (3) or cores (4).
+    /// Number of packages (`depth` 1), nodes (2), clusters (3) or cores (4) of these CPUs.
     fn count(&self, depth: usize) -> usize {
         self.cpus
             .iter()
@@ -92,9 +92,9 @@ impl Placing {
             .len()
     }
 
-    /// Thread counts to measure, rising: all of them on few CPUs. On many CPUs a selection that
-    /// includes the counts at which every socket, node, cluster or core has a thread, and those at
-    /// which one of them is full.
+    /// Numbers of threads to measure, rising. On few CPUs, all numbers. On many CPUs, a selection
+    /// with the numbers at which every socket, node, cluster or core has a thread. It also has the
+    /// numbers at which a socket, node or cluster is full.
     pub fn counts(&self) -> Vec<usize> {
         let all = self.cpus.len();
         if all <= ALL_COUNTS {
@@ -105,10 +105,10 @@ impl Placing {
         counts.extend((1..=4).map(|depth| self.count(depth)));
         let mut compact: Vec<Position> = self.cpus.iter().map(|(_, position)| *position).collect();
         compact.sort_unstable();
-        // A CPU in another cluster follows; CPUs in another node or socket are in another cluster
+        // The next CPU is in another cluster. A CPU in another node or socket is in another cluster
         // too.
         let ends = (1..all).filter(|&count| compact[count][..3] != compact[count - 1][..3]);
-        // If each core has a last-level cache of its own, every count would be an end.
+        // If each core has its own last-level cache, every number would fill a cluster.
         if self.count(3) < self.count(4) {
             counts.extend(ends);
         } else {
@@ -118,8 +118,8 @@ impl Placing {
         counts.into_iter().collect()
     }
 
-    /// At most `most` counts (3 or more): one thread, one per core, all, and others that leave the
-    /// smallest gaps by ratio.
+    /// At most `most` numbers (3 or more): one thread, one thread per core, a thread on all CPUs,
+    /// and others that leave the smallest gaps by ratio.
     pub fn few_counts(&self, most: usize) -> Vec<usize> {
         let counts = self.counts();
         let mut kept: BTreeSet<usize> = counts
@@ -144,8 +144,8 @@ impl Placing {
     }
 }
 
-/// One CPU of each group in turn. Groups have the same position up to `depth`; inside a group the
-/// same is done for the next depth.
+/// Takes one CPU of each group in turn. CPUs in a group have the same position up to `depth`. Each
+/// group is put in order in the same way, for the next depth.
 fn interleaved(cpus: Vec<(u32, Position)>, depth: usize) -> Vec<(u32, Position)> {
     if depth == 3 {
         return cpus;
@@ -164,9 +164,9 @@ fn interleaved(cpus: Vec<(u32, Position)>, depth: usize) -> Vec<(u32, Position)>
         .collect()
 }
 
-/// `cpus` by kind of core, in the order in which kinds first appear. Cores are of different kinds
-/// if the system says so, or if their L1 or L2 caches differ in size. One group if all are alike or
-/// nothing is known.
+/// `cpus` by kind of core, in the order in which the kinds first appear. Cores have different kinds
+/// if the system says so, or if their L1 or L2 caches differ in size. One group if all cores are
+/// alike or nothing is known about them.
 pub fn kinds(topology: &Topology, cpus: &[u32]) -> Vec<CpuList> {
     let mut sizes: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
     for cache in topology

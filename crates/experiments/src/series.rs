@@ -1,8 +1,8 @@
-//! Series of a dataset: groups of points.
+//! Series of a dataset: groups of points with common coordinates.
 
 use report::{Coordinate, Dataset, Measured, Point, VerdictGrade};
 
-/// Distinct `items` in the order of their first appearance.
+/// The distinct `items`, in the order in which they first appear.
 pub fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     items.into_iter().fold(Vec::new(), |mut seen, item| {
         if !seen.contains(&item) {
@@ -12,7 +12,7 @@ pub fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     })
 }
 
-/// `items` grouped by `key`; groups and members are in the order of first appearance.
+/// `items` grouped by `key`. Groups and their members are in the order of first appearance.
 pub fn grouped<K: PartialEq, T>(
     items: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,
@@ -28,7 +28,7 @@ pub fn grouped<K: PartialEq, T>(
     groups
 }
 
-/// Measurement of a point; `None` if there is none or if it was rejected.
+/// Measurement of `point`; `None` if the point has none or its verdict is rejected.
 pub fn not_rejected(point: &Point) -> Option<&Measured> {
     point
         .outcome
@@ -36,21 +36,21 @@ pub fn not_rejected(point: &Point) -> Option<&Measured> {
         .filter(|measured| measured.verdict.grade != VerdictGrade::Rejected)
 }
 
-/// Highest number on `axis`.
+/// Highest number on `axis`; `None` if no point has one.
 pub fn highest(dataset: &Dataset, axis: &str) -> Option<u64> {
     let numbers = dataset.points.iter().filter_map(|p| p.number(axis));
     numbers.max()
 }
 
-/// Points of one CPU, kind of pages and repeat.
+/// Points that have the same CPU, kind of pages and repeat.
 pub struct CpuSeries<'a> {
     /// Points in the order of the dataset.
     pub points: Vec<&'a Point>,
-    /// ` on CPU 3`; empty if all points are of one CPU.
+    /// Words about the CPU: ` on CPU 3`. Empty if all points have the same CPU.
     pub on_cpu: String,
-    /// Kind of pages.
+    /// Kind of pages of the points.
     pub pages: Option<Coordinate>,
-    /// True if other points have another kind of pages.
+    /// True if the other series have other kinds of pages.
     pub several_pages: bool,
 }
 

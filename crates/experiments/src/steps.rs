@@ -1,4 +1,4 @@
-//! Steps of a curve over sizes: effective capacities, as far as one curve shows them.
+//! Steps of a curve over sizes, which show effective capacities as far as one curve can.
 
 use crate::difference::{Difference, Figure};
 use report::{Dataset, Finding, Point};
@@ -6,20 +6,20 @@ use stats::{self, Knee};
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// Values of neighbouring levels differ by at least this share.
+/// Least difference of the values of neighbouring levels, as a share.
 const STEP: f64 = 0.2;
 
-/// A curve needs at least this many sizes.
+/// Fewest sizes of a curve.
 const FEWEST_SIZES: usize = 8;
 
-/// Number of points on each side of a step whose intervals have to show it.
+/// Number of points on each side of a step whose intervals must show the step.
 const POINTS_PER_SIDE: usize = 2;
 
 /// A curve over sizes with its steps.
 struct Stepped<'a> {
     /// Points by rising size.
     points: Vec<(Bytes, &'a Point)>,
-    /// The steps; at least one.
+    /// The steps of the curve; at least one.
     knees: Vec<Knee>,
 }
 
@@ -27,7 +27,7 @@ struct Stepped<'a> {
 /// if there are too few sizes or no step.
 fn knees(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Stepped<'_>> {
     let placed = |p| Some((Point::number(p, "size_bytes")?, p)).filter(|_| p.usable().is_some());
-    // Several points of one size (repeats) form no curve.
+    // Of several points with one size (repeats), the curve has the last.
     let curve: BTreeMap<u64, &Point> = dataset
         .points
         .iter()
@@ -68,8 +68,8 @@ fn mean<'a>(part: &[(Bytes, &'a Point)]) -> Option<Figure<'a>> {
     )
 }
 
-/// A sentence about `what`: the sizes at which the values of the points that `belongs` accepts
-/// step. `None` if there are too few sizes or no step.
+/// Finding about `what`: the sizes at which the values of the points that `belongs` accepts step.
+/// `None` if there are too few sizes or no step.
 pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
     let Stepped { points, knees } = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
@@ -83,8 +83,8 @@ pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) ->
     Some(Finding::shown_by(points.iter().map(|(_, point)| *point), "steps", text)?.with(values))
 }
 
-/// A sentence about the sizes between which the latency of the points that `belongs` accepts rises
-/// to the next level. `None` if there are too few sizes or no step.
+/// Finding about the sizes between which the latency of the points that `belongs` accepts rises to
+/// the next level. `None` if there are too few sizes or no step.
 pub fn rises(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
     let Stepped { points, knees } = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
@@ -117,8 +117,8 @@ pub fn rises(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Find
     )
 }
 
-/// Names of the caches that end along `levels`, which has the level of each point: all but that of
-/// the last point.
+/// Names of the caches that end along `levels`, which has the level of each point. The level of the
+/// last point does not end.
 fn ended<'a>(levels: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = levels.collect();
     let last = names.last().copied();

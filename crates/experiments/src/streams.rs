@@ -43,7 +43,7 @@ fn stream_coordinates(
     coordinates
 }
 
-/// The point of `work`, or its outcome if the machine lacks the kernel or the memory.
+/// The point of `work`. Its outcome is known if the machine lacks the kernel or the memory.
 pub fn draft_point(
     scope: &Scope<'_>,
     work: StreamWork,
@@ -51,8 +51,8 @@ pub fn draft_point(
     level: &str,
 ) -> Draft {
     // The C library chooses its method by size: non-temporal stores, string instructions, other
-    // ports. `touch` counts a whole line for each word. For these the bound of the ports does not
-    // hold.
+    // ports. `touch` counts a whole line for each word. Therefore the bound of the L1 ports does
+    // not hold for the C library and `touch`.
     let by_ports = level == "L1"
         && !is_reference_kernel(work.operation)
         && work.contract().family != Family::Touch;
@@ -90,17 +90,17 @@ pub fn draft_point(
     }
 }
 
-/// A working set that suits an operation, and that operation.
+/// A working set that suits an operation, with the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FittedStream {
-    /// The requested operation, or one like it with shorter iterations that suit the working set.
+    /// The requested operation, or the same with shorter iterations that suit the working set.
     pub operation: Operation,
     /// Bytes of all streams together.
     pub bytes: Bytes,
 }
 
 impl FittedStream {
-    /// `bytes` without rounding, if `requested` has an operation whose iterations divide them.
+    /// `bytes` without rounding; `None` if no operation of `requested` divides them.
     fn exactly(requested: OperationSpec, bytes: Bytes) -> Option<Self> {
         let contract = requested.operation().contract();
         let streams = u64::from(contract.streams());
@@ -114,7 +114,7 @@ impl FittedStream {
     }
 }
 
-/// One iteration of each stream, for each operation of `requested`; the longest first.
+/// Working sets of one iteration of each stream, for each operation of `requested`; longest first.
 fn shortest(requested: OperationSpec) -> Vec<FittedStream> {
     let streams = u64::from(requested.operation().contract().streams());
     let lengths = [BLOCK_BYTES, 256, 128, 64].into_iter();
@@ -123,7 +123,7 @@ fn shortest(requested: OperationSpec) -> Vec<FittedStream> {
         .collect()
 }
 
-/// Smallest working set of the request.
+/// Smallest possible working set of `requested`.
 fn smallest(requested: OperationSpec) -> Bytes {
     let block = Bytes(BLOCK_BYTES * u64::from(requested.streams()));
     shortest(requested)
@@ -133,7 +133,7 @@ fn smallest(requested: OperationSpec) -> Bytes {
         .unwrap_or(block)
 }
 
-/// Refuses `sizes` that are too small for one of `ops`, and names the operation that needs most.
+/// Fails if one of `sizes` is too small for one of `ops`. The message names the neediest operation.
 pub fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
     let Some(&largest) = ops.0.iter().max_by_key(|requested| smallest(**requested)) else {
         return Ok(());
@@ -143,9 +143,9 @@ pub fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
         .try_for_each(|&size| fitted(largest, size).map(drop))
 }
 
-/// Largest working set of the request up to `size`: `size` itself if the iterations of an operation
-/// divide it, else whole blocks of each stream. For a family, whole blocks of every member if
-/// `size` is large enough.
+/// Largest working set of `requested`, at most `size`: `size` itself if the iterations of an
+/// operation divide it, otherwise whole blocks of each stream. For a family, whole blocks of all
+/// its operations if `size` is large enough.
 pub fn fitted(requested: OperationSpec, size: Bytes) -> Result<FittedStream> {
     let whole = size.round_down(BLOCK_BYTES * u64::from(requested.streams()));
     let in_blocks = (whole.0 > 0).then_some(FittedStream {
@@ -171,7 +171,7 @@ pub fn fitted(requested: OperationSpec, size: Bytes) -> Result<FittedStream> {
     })
 }
 
-/// A sentence for each of `sizes` that is rounded down for `ops`.
+/// A text for each of `sizes` that an operation in `ops` rounds down.
 pub fn rounded_sizes(sizes: Option<&SizeList>, ops: &Operations) -> Vec<String> {
     let requested = sizes.into_iter().flat_map(|list| &list.0);
     let mut rounded: BTreeMap<(Bytes, Bytes), Vec<String>> = BTreeMap::new();

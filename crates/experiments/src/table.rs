@@ -9,22 +9,22 @@ use crate::{
     scaling, tlb,
 };
 
-/// Makes the experiment for memory that a user chose; `None` if the choice does not concern it.
+/// Makes the experiment for memory that the user chose; `None` if the choice excludes it.
 pub type FromChoices = fn(&Choices, Detail) -> Option<Box<dyn Experiment>>;
 
 /// An experiment with its setup in profiles and its command.
 pub struct ExperimentRow {
-    /// The name users type.
+    /// Name of the experiment, as users type it.
     pub name: &'static str,
-    /// The question it answers.
+    /// The question that the experiment answers.
     pub question: &'static str,
-    /// Least detailed profile that includes it without a request by name. `None` if the user has to
-    /// say what to measure.
+    /// Least detailed profile that includes the experiment without a request by name. `None` if the
+    /// user must choose the points.
     pub least: Option<Detail>,
     /// Makes the experiment as part of a profile.
     pub in_profile: fn(Detail) -> Box<dyn Experiment>,
-    /// Makes the experiment for memory that the user chose for a whole session; `None` if it never
-    /// takes part.
+    /// Makes the experiment for memory that the user chose for a whole session; `None` if such a
+    /// session never has this experiment.
     pub chosen: Option<FromChoices>,
     /// Command of the experiment; `None` if the command of another experiment or of the program
     /// runs it.

@@ -1,4 +1,4 @@
-//! Short windows, whose distribution stands next to the headline of a latency.
+//! Short windows, whose distribution is reported in addition to the headline of a latency.
 
 use crate::experiment::axis;
 use crate::lists::Count;
@@ -7,8 +7,8 @@ use report::{Coordinate, Dataset, Finding, Measured, Outcome, Point, Quantity, S
 use units::error::{Error, Result};
 use units::{Nanos, read_like, short_time};
 
-/// Allowed numbers and lengths of windows: shorter ones are mostly the reading of the counter,
-/// longer ones are samples.
+/// Allowed numbers and lengths of windows. A shorter window is mostly the reading of the counter,
+/// and a longer window is a sample.
 const COUNTS: std::ops::RangeInclusive<u32> = 100..=1_000_000;
 const SHORTEST: Nanos = Nanos(1e3);
 const LONGEST: Nanos = Nanos(10e6);
@@ -26,12 +26,12 @@ pub struct WindowSettings {
     pub window: Nanos,
 }
 
-/// When `--window` has an effect, and the option that gives it one.
+/// Reason why `--window` has no effect without another option, and an example of this option.
 pub(super) const HAVE_A_LENGTH: &str = "only a distribution over windows uses it";
 pub(super) const WINDOWS_EXAMPLE: &str = "--windows 10000";
 
 impl WindowSettings {
-    /// No windows.
+    /// Settings without short windows.
     pub fn none() -> Self {
         Self {
             windows: None,
@@ -39,7 +39,7 @@ impl WindowSettings {
         }
     }
 
-    /// Refuses a number or length of windows that is out of range.
+    /// Fails if the number or length of windows is out of range.
     pub fn check(&self) -> Result<()> {
         let allowed = SHORTEST..=LONGEST;
         match self.windows {
@@ -57,7 +57,7 @@ impl WindowSettings {
         }
     }
 
-    /// The windows to take of each point.
+    /// The windows to take at each point; `None` if none are requested.
     pub fn requested(&self) -> Option<Windows> {
         let Count(count) = self.windows?;
         Some(Windows {
@@ -67,7 +67,7 @@ impl WindowSettings {
     }
 }
 
-/// The quantiles of the windows in `dataset` as points of their own; `None` if it has no windows.
+/// The quantiles of the windows in `dataset`, each as a point; `None` if no point has windows.
 pub(super) fn distribution(dataset: &Dataset) -> Option<Dataset> {
     let mut points = Vec::new();
     for point in &dataset.points {
@@ -81,7 +81,7 @@ pub(super) fn distribution(dataset: &Dataset) -> Option<Dataset> {
             let mut coordinates = point.coordinates.clone();
             coordinates.insert("percentile".to_owned(), Coordinate::Name(name.to_owned()));
             let outcome = Outcome::Measured(Box::new(quantile(measured, value)));
-            // The points get their numbers when all datasets are complete.
+            // The points get their numbers later, when all datasets are complete.
             points.push(Point {
                 id: 0,
                 coordinates,
@@ -107,8 +107,8 @@ pub(super) fn distribution(dataset: &Dataset) -> Option<Dataset> {
     (!found.points.is_empty()).then_some(found)
 }
 
-/// A quantile as a point. Its interval is unknown; the verdict of the whole point applies to it
-/// too.
+/// A quantile of the windows of `measured` as a point. Its interval is unknown. The verdict of
+/// `measured` applies to the quantile too.
 fn quantile(measured: &Measured, value: f64) -> Measured {
     let windows = measured.also.get("windows").copied().unwrap_or_default();
     let summary = Summary {
@@ -136,8 +136,8 @@ fn quantile(measured: &Measured, value: f64) -> Measured {
     }
 }
 
-/// Finding about the distribution over the windows of a point, if it was requested; `place` names
-/// the measurement.
+/// Finding about the distribution over the windows of a point. `place` names the measurement.
+/// `None` if no windows were requested.
 pub(super) fn finding(point: &Point, kind: &str, place: &str) -> Option<Finding> {
     let also = &point.outcome.measured()?.also;
     let figure = |name: &str| also.get(name).copied();

@@ -1,4 +1,4 @@
-//! The columns of CSV. One list serves writing, reading back and documentation.
+//! The columns of CSV files, in one list for writing, reading back and documentation.
 
 use super::{Load, Measured};
 
@@ -9,11 +9,11 @@ pub struct CsvColumn {
     pub name: &'static str,
     /// Content of a cell.
     pub cell: CsvCell,
-    /// Meaning, for the documentation.
+    /// Meaning of the column, for the documentation.
     pub meaning: &'static str,
 }
 
-/// Content of a column's cells; a cell is empty if its point has no such thing.
+/// Content of a column's cells. A cell is empty if its point has no such content.
 #[derive(Debug, Clone, Copy)]
 pub enum CsvCell {
     /// Name of the experiment.
@@ -36,7 +36,7 @@ pub enum CsvCell {
     Cause,
     /// Coordinate on the axis with the column's name.
     Axis,
-    /// Figure of the quantity under another convention, by that name.
+    /// Figure of [`Measured::also`] with the column's name.
     Also,
     /// A figure of a measured point.
     Figure(CsvFigure),
@@ -47,7 +47,7 @@ pub enum CsvCell {
 pub struct CsvFigure {
     /// Returns the figure; `None` if the point has none.
     pub get: fn(&Measured) -> Option<f64>,
-    /// Puts the figure into a point that is read back.
+    /// Writes the figure into a point that is read back from CSV.
     pub set: fn(&mut Measured, f64),
 }
 
@@ -76,7 +76,7 @@ const fn figure(
     column(name, CsvCell::Figure(CsvFigure { get, set }), meaning)
 }
 
-/// Background traffic of a point that is read back; created on first use.
+/// Background traffic of a point that is read back from CSV; created on first use.
 fn load(measured: &mut Measured) -> &mut Load {
     let none = Load {
         median: 0.0,
@@ -88,7 +88,7 @@ fn load(measured: &mut Measured) -> &mut Load {
     measured.load.get_or_insert(none)
 }
 
-/// All columns in the order of a file. New ones are added at the end only.
+/// All columns in the order of a file. New columns are added at the end only.
 pub const CSV_COLUMNS: &[CsvColumn] = &[
     column(
         "experiment",

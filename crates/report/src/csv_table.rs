@@ -1,7 +1,7 @@
-//! Reads memgauge's own CSV as a report, so that saved tables can be shown and compared.
+//! Reads memgauge's own CSV into a report, so that saved tables can be shown and compared.
 //!
-//! A table has no samples, no facts about the machine and few figures of evidence. A file may be a
-//! concatenation of several: headings between rows are skipped.
+//! A table has no samples, no facts about the machine and little evidence. A file may be several
+//! tables in a row, so that headings between rows are skipped.
 
 use super::reading::brief;
 use super::{
@@ -15,18 +15,18 @@ use units::{Bytes, Nanos};
 /// Columns that every file has.
 const NEEDED: [&str; 5] = ["experiment", "quantity", "unit", "status", "value"];
 
-/// Maximum length of a heading, in bytes.
+/// Longest heading of a file, in bytes.
 const LONGEST_HEADING: usize = 16_384;
 
-/// Source of facts that a table lacks.
+/// Source text of the facts that a table lacks.
 const UNKNOWN: &str = "not in the CSV";
 
-/// True if `line`, the first of a file, is a heading of memgauge's CSV.
+/// True if `line`, the first line of a file, is a heading of memgauge's CSV.
 pub(super) fn is_heading(line: &[u8]) -> bool {
     line.len() <= LONGEST_HEADING && line.starts_with(b"experiment,quantity,unit,")
 }
 
-/// Makes a report from the rows of a file. Errors are one line.
+/// Makes a report from the rows of a file. An error is one line of text.
 pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     let unreadable = |e: csv::Error| format!("CSV cannot be read: {}", brief(e.to_string()));
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text);
@@ -42,7 +42,7 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     let mut id = 0;
     for record in reader.records() {
         let record = record.map_err(unreadable)?;
-        // Concatenated files have a heading each.
+        // In a file of several tables, each table has a heading.
         if record == titles {
             continue;
         }
@@ -58,9 +58,9 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
 /// Meaning of a column of the file.
 enum Title {
     Known(&'static CsvColumn),
-    /// An axis unknown to this version.
+    /// An axis that this version does not know.
     Axis(String),
-    /// A figure unknown to this version; skipped.
+    /// A figure that this version does not know. The column is skipped.
     Passed,
 }
 
@@ -75,7 +75,7 @@ impl Title {
     }
 }
 
-/// A row of the file.
+/// A row of a file.
 struct CsvRow {
     experiment: String,
     quantity: Quantity,
@@ -125,7 +125,7 @@ impl CsvRow {
         let higher_is_better = match text("better") {
             "more" => true,
             "less" => false,
-            // Files of older versions lack this column.
+            // Files of older versions lack the column `better`.
             "" => unit != "ns",
             other => {
                 return Err(format!(
@@ -166,7 +166,7 @@ impl CsvRow {
         })
     }
 
-    /// Appends the point to its dataset; creates the dataset if there is none yet.
+    /// Appends the point to its dataset, which is created if it does not exist yet.
     fn add_to(self, datasets: &mut Vec<Dataset>, id: u64) {
         let auxiliary = self.role == "auxiliary";
         let derived = self.role == "derived";
@@ -195,7 +195,7 @@ impl CsvRow {
     }
 }
 
-/// Fills in figures that follow from other columns. Fails if a measured row has no value.
+/// Computes figures that depend on other columns. Fails if a measured row has no value.
 fn check(
     measured: &mut Measured,
     columns: &[Title],
@@ -226,7 +226,7 @@ fn check(
     Ok(())
 }
 
-/// A coordinate as in the report: a number if the text is one, else a name.
+/// A coordinate as in a report: a number if the text is a plain number, otherwise a name.
 fn coordinate(text: &str) -> Coordinate {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let plain = digits && (text == "0" || !text.starts_with('0'));
@@ -250,12 +250,12 @@ fn number(name: &str, text: &str) -> Result<f64, String> {
     })
 }
 
-/// At most 40 characters of the file, with control characters escaped.
+/// At most 40 characters of `text` from the file, with control characters escaped.
 fn shown(text: &str) -> String {
     text.escape_debug().take(40).collect()
 }
 
-/// Verdict on the row's number.
+/// Verdict on the number in a row, from the row's texts.
 fn verdict(trust: &str, cause: &str, reason: &str) -> Result<Verdict, String> {
     let grade = match trust {
         "solid" | "" => VerdictGrade::Solid,
@@ -288,7 +288,7 @@ fn verdict(trust: &str, cause: &str, reason: &str) -> Result<Verdict, String> {
     })
 }
 
-/// A measured point whose figures are all zero or absent.
+/// A measured point whose figures are all zero or absent, to be filled with the row's figures.
 fn empty() -> Measured {
     let summary = Summary {
         median: 0.0,
@@ -321,7 +321,7 @@ fn empty() -> Measured {
     }
 }
 
-/// The report around the datasets.
+/// A report with these datasets, and without facts about its session.
 fn report(mut datasets: Vec<Dataset>, points: u64) -> Report {
     for dataset in &mut datasets {
         dataset.axes = axes(dataset);
@@ -348,7 +348,7 @@ fn report(mut datasets: Vec<Dataset>, points: u64) -> Report {
     }
 }
 
-/// Axes of the points: those with a column first, in the order of the columns.
+/// Axes of the points in `dataset`. Axes with a column come first, in the order of the columns.
 fn axes(dataset: &Dataset) -> Vec<Axis> {
     let names: BTreeSet<&String> = dataset
         .points

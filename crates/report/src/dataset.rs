@@ -1,4 +1,4 @@
-//! Datasets: one quantity over named axes, a list of points.
+//! Datasets: the values of one quantity at points over named axes.
 
 use super::{Measured, Outcome, VerdictGrade};
 #[cfg(feature = "schema")]
@@ -18,23 +18,23 @@ pub struct Quantity {
     pub higher_is_better: bool,
 }
 
-/// Profile name of a session whose points the user chose. Each point is worth a row; none stands
-/// for a level.
+/// Profile name of a session whose points the user chose. Tables show every point of such a
+/// session, because no point represents a level.
 pub const CHOSEN_PROFILE: &str = "chosen";
 
-/// Axis of points whose number of threads is found by selection. Its value is `best`, as is that of
-/// `threads` until the selection is done.
+/// Axis of points whose number of threads is found by selection. Its value is `best`. The value of
+/// `threads` is `best` too, until the selection is done.
 pub const REQUESTED_THREADS: &str = "requested_threads";
 
-/// Coordinates of a point as requested: without its kernel, which measuring may choose. If the
-/// number of threads is chosen too, `threads` and `size_bytes` are left out as well.
+/// Coordinates of a point as the user requested them. The kernel is left out, because measuring may
+/// choose it. If the number of threads is chosen too, `threads` and `size_bytes` are left out.
 pub fn requested_coordinates(coordinates: &Coordinates) -> Coordinates {
     let mut requested = coordinates.clone();
     retain_requested(&mut requested);
     requested
 }
 
-/// Removes from `coordinates` all that [`requested_coordinates`] leaves out.
+/// Removes from `coordinates` the axes that [`requested_coordinates`] leaves out.
 pub fn retain_requested(coordinates: &mut Coordinates) {
     let best = coordinates.contains_key(REQUESTED_THREADS);
     coordinates.retain(|axis, _| {
@@ -42,7 +42,7 @@ pub fn retain_requested(coordinates: &mut Coordinates) {
     });
 }
 
-/// `coordinates` without those on `axes`: equal for all points of a series along these axes.
+/// `coordinates` without `axes`. The result is equal for all points of a series along these axes.
 pub fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
     coordinates
         .iter()
@@ -152,7 +152,7 @@ impl Point {
         }
     }
 
-    /// The measurement, if a finding may rest on it: not rejected, with undisturbed samples.
+    /// The measurement if a finding may use it: not rejected, and with undisturbed samples.
     pub fn usable(&self) -> Option<&Measured> {
         let is_usable = |m: &&Measured| {
             m.verdict.grade != VerdictGrade::Rejected && m.summary.undisturbed_samples > 0
@@ -185,9 +185,9 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Moves points for which `placed` returns true between their neighbours. Such a point needs at
-    /// least two other points that differ from it along one numeric axis only; it follows their
-    /// direction. Placed points without such neighbours go to the end.
+    /// Moves each point for whose number `placed` is true between its neighbours on a numeric axis.
+    /// At least two other points must differ from it along this axis only. Their order, rising or
+    /// falling, continues. Points without such neighbours go to the end.
     pub fn arrange(&mut self, placed: impl Fn(u64) -> bool) {
         let (mut later, mut points): (Vec<Point>, Vec<Point>) = std::mem::take(&mut self.points)
             .into_iter()
@@ -209,8 +209,8 @@ impl Dataset {
     }
 }
 
-/// Index for `point` among the points that differ from it along `axis` only. `None` if fewer than
-/// two of these are points that were not `placed`.
+/// Index at which `point` belongs among the points that differ from it along `axis` only. `None` if
+/// fewer than two of these points were there before the `placed` ones.
 fn place_along(
     axis: &str,
     points: &[Point],
@@ -249,7 +249,7 @@ fn place_along(
     (planned > 1).then(|| next.unwrap_or(last.0 + 1))
 }
 
-/// Appends datasets computed from existing ones; numbers their points after all others.
+/// Appends datasets that were computed from existing ones. Their points get the next free numbers.
 pub fn add_derived(datasets: &mut Vec<Dataset>, derived: Vec<Dataset>) {
     let last = datasets
         .iter()
@@ -267,8 +267,8 @@ pub fn add_derived(datasets: &mut Vec<Dataset>, derived: Vec<Dataset>) {
     }
 }
 
-/// Datasets that a judgement on the report is about: all that are not auxiliary, or all datasets if
-/// every one is auxiliary.
+/// Datasets that a verdict on the report is about: all datasets that are not auxiliary. If every
+/// dataset is auxiliary, all datasets.
 pub fn headline(datasets: &[Dataset]) -> impl Iterator<Item = &Dataset> + Clone {
     let all = datasets.iter().all(|d| d.auxiliary);
     datasets.iter().filter(move |d| all || !d.auxiliary)

@@ -1,4 +1,4 @@
-//! Figures about a core design that its maker or others published.
+//! Published figures about a core design, by its maker or others.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -120,7 +120,7 @@ pub struct DocumentedFigure {
 }
 
 impl DocumentedFigure {
-    /// Value or range without its unit, except for bytes: `14`, `11..12`, `1280 KiB`, `1..2 MiB`.
+    /// Value or range without its unit: `14`, `11..12`. Bytes have a unit: `1280 KiB`, `1..2 MiB`.
     pub fn value(&self) -> String {
         if self.quantity.unit() != "bytes" {
             return joined(&self.low.to_string(), &self.high.to_string());
@@ -136,7 +136,7 @@ impl DocumentedFigure {
     }
 }
 
-/// `low..high`, or one of them if they are equal.
+/// `low..high`, or a single value if both are equal.
 fn joined(low: &str, high: &str) -> String {
     if low == high {
         low.to_owned()
@@ -155,7 +155,7 @@ impl fmt::Display for DocumentedFigure {
     }
 }
 
-/// A size in the largest unit of which it is a multiple.
+/// A size as a number of the largest unit that divides it.
 struct Size {
     number: u64,
     unit: &'static str,

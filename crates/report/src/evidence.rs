@@ -1,4 +1,4 @@
-//! Evidence of a point, and the verdict that follows from the evidence.
+//! Evidence of a point, and the verdict that is derived from it.
 
 use super::VcpuPlacementEvidence;
 #[cfg(feature = "schema")]
@@ -113,8 +113,8 @@ causes! {
 }
 
 impl Cause {
-    /// Options with values that help against the cause when added to the command; empty if no
-    /// option does.
+    /// Options with values that help against this cause if a user adds them to the command. Empty
+    /// if no option helps.
     pub fn options(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Cause::Spread | Cause::FewSamples => &[("--samples", "500")],
@@ -125,7 +125,7 @@ impl Cause {
         }
     }
 
-    /// Phrase for samples with this disturbance, after the word "samples".
+    /// Phrase about samples with this disturbance, to stand after the word "samples".
     pub fn disturbance(self) -> &'static str {
         match self {
             Cause::Moved => "in which a thread was on another cpu",
@@ -162,7 +162,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Adds a reason that makes the grade at least `grade`; the worst reasons come first.
+    /// Adds a reason and raises the grade to at least `grade`. The worst reasons come first.
     pub fn add(&mut self, grade: VerdictGrade, reason: Reason) {
         let place = if grade > self.grade {
             0

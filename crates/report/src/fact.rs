@@ -31,7 +31,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// An unknown fact with the reason.
+    /// An unknown fact; `reason` says why it is unknown.
     pub fn unknown(reason: impl Into<String>) -> Self {
         Fact {
             value: None,

@@ -1,4 +1,4 @@
-//! Judgement on one machine by expectations.
+//! Health of one machine: its figures compared with the expectations for its hardware.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;

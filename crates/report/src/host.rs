@@ -133,7 +133,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Memory that a session may map: available memory less a tenth; `None` if unknown.
+    /// Memory of the node that a session may map: available memory less a tenth; `None` if unknown.
     pub fn usable(&self) -> Option<Bytes> {
         self.available.map(|bytes| Bytes(bytes.0 - bytes.0 / 10))
     }
@@ -178,7 +178,7 @@ impl Topology {
         caches
     }
 
-    /// Size of the cache of `cpu` before its last one; 0 if there is none.
+    /// Size of the data cache of `cpu` before its last-level cache; 0 if there is none.
     pub fn inner_cache_size(&self, cpu: u32) -> Bytes {
         self.data_caches(cpu)
             .iter()
@@ -192,7 +192,7 @@ impl Topology {
         let mut used = cpus.to_vec();
         used.sort_unstable();
         used.dedup();
-        // One pass over the caches: machines with a thousand CPUs have thousands of caches.
+        // One pass over the caches, because machines with a thousand CPUs have thousands of caches.
         let mut last: Vec<Option<usize>> = vec![None; used.len()];
         for (index, cache) in self
             .caches
@@ -222,7 +222,7 @@ impl Topology {
         self.nodes.iter().find(|node| node.id == id)
     }
 
-    /// Distance from one node to another as the system reports it; `None` if it does not.
+    /// Distance between two nodes as the system reports it; `None` if it reports none.
     pub fn distance(&self, from: u32, to: u32) -> Option<u32> {
         let place = self.nodes.iter().position(|node| node.id == to)?;
         self.node(from)?.distances.get(place).copied()
@@ -416,7 +416,7 @@ pub struct HostFacts {
 }
 
 impl HostFacts {
-    /// A machine without any known fact; `reason` says why.
+    /// Facts of a machine about which nothing is known; `reason` says why.
     pub fn unknown(reason: &str) -> Self {
         let word = || "unknown".to_owned();
         HostFacts {
@@ -470,7 +470,7 @@ impl HostFacts {
 }
 
 impl MemoryFacts {
-    /// Memory without any known fact; `reason` says why.
+    /// Memory facts of which none is known; `reason` says why.
     fn unknown(reason: &str) -> Self {
         MemoryFacts {
             total: Fact::unknown(reason),
@@ -487,7 +487,7 @@ impl MemoryFacts {
 }
 
 impl Environment {
-    /// Settings without any known fact; `reason` says why.
+    /// Settings and conditions of which none is known; `reason` says why.
     fn unknown(reason: &str) -> Self {
         Environment {
             governor: Fact::unknown(reason),

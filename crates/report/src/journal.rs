@@ -1,8 +1,8 @@
 //! The journal: points as JSON Lines, written while a session measures, and its reader.
 //!
-//! A point has a line after each of its rounds, with only the samples that earlier lines lack. Its
-//! last line has all of its samples. The size of a journal is therefore linear in the number of
-//! samples.
+//! A point gets a line after each of its rounds, with only the samples that earlier lines lack. The
+//! last line of a point has all of its samples. The size of a journal is therefore linear in the
+//! number of samples.
 
 use super::reading::LARGEST_REPORT;
 use super::{
@@ -57,7 +57,7 @@ impl JournalLine {
         }
     }
 
-    /// The last line of the journal of the session that `report` is of.
+    /// The last line of the journal of the session that `report` describes.
     pub fn end(report: &Report) -> Self {
         JournalLine::End(Box::new(RunEnd {
             status: report.status,
@@ -134,16 +134,16 @@ pub struct ChangedSample {
     pub sample: Sample,
 }
 
-/// Makes the lines of a session's points; remembers the samples already written.
+/// Makes the lines of a session's points, and remembers which samples were written.
 #[derive(Debug, Default)]
 pub struct PointLines {
-    /// Samples written so far of points that are not finished, by number of the point.
+    /// Samples written so far, by number of the point, for points that are not finished.
     written: BTreeMap<u64, Vec<Sample>>,
 }
 
 impl PointLines {
-    /// The line to write for `whole`, a point with all of its samples. The line of a finished point
-    /// has all samples. A line after a round has only samples that earlier lines lack.
+    /// The line to write for `whole`, a point with all of its samples. If the point is finished,
+    /// the line has all samples. Otherwise it has only samples that earlier lines lack.
     pub fn line(&mut self, whole: JournalPoint) -> JournalPoint {
         let mut line = whole;
         let earlier = self.written.remove(&line.point.id);
@@ -165,7 +165,7 @@ impl PointLines {
     }
 }
 
-/// Samples of `now` that differ from the sample at the same position of `before`.
+/// Samples in `now` that differ from the sample at the same position in `before`.
 fn changed(before: &[Sample], now: &[Sample]) -> Vec<ChangedSample> {
     let pairs = (0..).zip(before.iter().zip(now));
     pairs
@@ -195,15 +195,15 @@ pub struct RunEnd {
     pub kernels: Vec<KernelUsed>,
 }
 
-/// Limits for reading a journal, in bytes. Figures and evidence of a point are written after each
-/// of its rounds, so a journal may be many times as large as its report.
+/// Limits for reading a journal, in bytes. Each round writes the figures and evidence of its point
+/// again, so a journal may be many times as large as its report.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     /// Size of the whole file.
     file: u64,
-    /// Size of one line. The first line has all planned points, about 300 bytes each.
+    /// Size of one line. The first line has all planned points, with about 300 bytes for each.
     line: u64,
-    /// Size of the lines that count, including samples of earlier lines that they continue.
+    /// Size of the latest line of each point, with the samples of earlier lines that it continues.
     kept: u64,
 }
 
@@ -213,19 +213,19 @@ const LIMITS: Limits = Limits {
     kept: LARGEST_REPORT.0,
 };
 
-/// A journal, as the report that the session would have left.
+/// A journal that was read, as the report that its session would have left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Journal {
-    /// The report. Without a last line its session counts as interrupted, and its findings are the
-    /// notes only.
+    /// The report. If the journal has no last line, the session counts as interrupted, and the only
+    /// findings are the notes.
     pub report: Report,
     /// True if the journal has its last line, so that the session came to its end.
     pub ended: bool,
-    /// Missing or skipped parts, one sentence each. The findings of the report include them.
+    /// One sentence for each missing or skipped part. The report has them as findings too.
     pub notes: Vec<String>,
 }
 
-/// True if `line` is the first line of a journal, not of a report. Works for a truncated line too.
+/// True if `line` is the first line of a journal rather than a report. It may be truncated.
 pub(super) fn is_journal_line(line: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Tag {
@@ -235,17 +235,17 @@ pub(super) fn is_journal_line(line: &[u8]) -> bool {
     line.starts_with(br#"{"line":"#) || serde_json::from_slice::<Tag>(line).is_ok()
 }
 
-/// Reads a journal line by line. Unreadable lines are skipped and counted in a note: a crash
-/// truncates the last line.
+/// Reads a journal line by line. Unreadable lines are skipped and counted in a note, because a
+/// crash truncates the last line.
 ///
 /// # Errors
 /// The first line is missing, broken or of a newer version. The journal is too large, has several
-/// sessions, or cannot be read. The text does not name the file.
+/// sessions, or cannot be read. The error does not name the file.
 pub fn read_journal(input: impl BufRead) -> Result<Journal, String> {
     read_within(LIMITS, input)
 }
 
-/// Like [`read_journal`], with these limits.
+/// Like [`read_journal`], but with other limits.
 fn read_within(limits: Limits, mut input: impl BufRead) -> Result<Journal, String> {
     let mut left = limits.file;
     let mut line = Vec::new();
@@ -287,28 +287,28 @@ fn next_line(
     Ok(read > 0)
 }
 
-/// State of reading a journal.
+/// State of a reader in the middle of a journal.
 struct Reader {
     report: Report,
-    /// Position of every planned point: index of the dataset, index in the dataset, kept bytes.
+    /// For each planned point: index of its dataset, index in the dataset, kept bytes.
     places: BTreeMap<u64, (usize, usize, u64)>,
-    /// Samples of points that are not finished; later lines continue them.
+    /// Samples of points that are not finished, which later lines continue.
     begun: BTreeMap<u64, Vec<Sample>>,
-    /// Bytes of the lines that count so far, and of the samples in `begun`.
+    /// Bytes of the latest line of each point, and of the samples in `begun`.
     kept: u64,
     end: Option<RunEnd>,
     unreadable: u64,
     unplanned: u64,
-    /// Number of lines that continue samples which no earlier line has.
+    /// Number of lines that continue samples although no earlier line has these samples.
     detached: u64,
     last_is_broken: bool,
 }
 
-/// Reason for skipping the line of a point.
+/// Reason why the line of a point is skipped.
 enum PassedOver {
-    /// The point was not planned.
+    /// The plan has no such point.
     Unplanned,
-    /// The line continues samples that are missing.
+    /// The line continues samples that no earlier line has.
     Detached,
 }
 
@@ -401,9 +401,9 @@ impl Reader {
         Ok(())
     }
 
-    /// Puts the points of a phase into their datasets. Points that the plan did not have yet
-    /// are appended; `end` puts them in order. Others
-    /// replace unmeasured points with their numbers. Points without a dataset count as unplanned.
+    /// Puts the points of a phase into their datasets. Points that the plan did not have yet are
+    /// appended; `end` puts them in order. A point with a planned number replaces the planned
+    /// point, if that is not measured yet. Points without a dataset count as unplanned.
     fn phase(&mut self, read: JournalPhase, length: u64) {
         self.kept = self.kept.saturating_add(length);
         for drafted in read.datasets {
@@ -431,11 +431,11 @@ impl Reader {
         self.report.plan.phases.push(read.drafted);
     }
 
-    /// Puts a point in the place where it was planned. Its kernel and threads may differ from the
-    /// plan: measuring may choose them.
+    /// Puts a measured point in the place where it was planned. Its kernel and its number of
+    /// threads may differ from the plan, because measuring may choose them.
     ///
     /// # Errors
-    /// The point was not planned, or samples that the line continues are missing.
+    /// The plan has no such point, or samples that the line continues are missing.
     fn place(&mut self, read: JournalPoint, length: u64) -> Result<(), PassedOver> {
         let JournalPoint {
             experiment,
@@ -471,8 +471,8 @@ impl Reader {
                 self.begun.insert(point.id, measured.samples.clone());
             }
         }
-        // A continued session starts an unfinished point again. The samples of the first part count
-        // until the second part has more.
+        // A resumed session measures an unfinished point again. Samples from before the
+        // interruption count until there are more samples from after it.
         let samples = |outcome: &Outcome| outcome.measured().map_or(0, |m| m.samples.len());
         let is_cut_short = |m: &Measured| m.verdict.names(Cause::Interrupted);
         let ends_early = !finished || matches!(point.outcome, Outcome::Interrupted { .. });
@@ -486,7 +486,7 @@ impl Reader {
             cut_short(&mut point.outcome);
         }
         *planned = point;
-        // The line of an earlier round no longer counts.
+        // The line of the point's previous round no longer counts.
         let kept = length.saturating_add(continued);
         self.kept = (self.kept - *from).saturating_add(kept);
         *from = kept;
@@ -566,8 +566,8 @@ impl Reader {
     }
 }
 
-/// Samples `begun` by earlier lines, with the changes in `earlier` applied, followed by the `new`
-/// ones. `None` if some of the earlier samples are missing.
+/// Samples `begun` by earlier lines with the changes in `earlier`, and then the `new` samples.
+/// `None` if some of the earlier samples are missing.
 fn joined(
     mut begun: Vec<Sample>,
     earlier: EarlierSamples,
@@ -585,7 +585,7 @@ fn joined(
     Some(begun)
 }
 
-/// Memory of `samples`, in bytes.
+/// Bytes of memory that `samples` take.
 fn bytes_of(samples: &[Sample]) -> u64 {
     let bytes = |sample: &Sample| {
         size_of::<Sample>()
@@ -595,7 +595,7 @@ fn bytes_of(samples: &[Sample]) -> u64 {
     samples.iter().map(bytes).sum::<usize>() as u64
 }
 
-/// Marks a point that lacks rounds as interrupted and doubtful; its samples are worth showing.
+/// Marks a point that lacks rounds as interrupted and doubtful. Its samples are kept.
 fn cut_short(outcome: &mut Outcome) {
     if let Outcome::Measured(measured) = outcome
         && !measured.verdict.names(Cause::Interrupted)

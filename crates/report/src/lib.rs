@@ -1,7 +1,7 @@
-//! The data model of a report: written, read back, compared and drawn by other crates. Its only
-//! behaviour is reading and writing.
+//! The data model of a report, which other crates write, read back, compare and draw. The only
+//! functions here read and write.
 //!
-//! Units are base units (bytes, ns, bytes/s), and numbers are JSON numbers. Something absent is
+//! Units are base units (bytes, ns, bytes/s), and numbers are JSON numbers. A missing value is
 //! `null` with a reason next to it, never 0.
 
 #![forbid(unsafe_code)]

@@ -1,7 +1,7 @@
-//! The part of a report that a judgement on many machines needs, read without the rest.
+//! The part of a report that a verdict on many machines needs, read without the other parts.
 //!
-//! Samples, most evidence and topology are passed over while the text is read, so that a report of
-//! megabytes takes as much memory as its figures.
+//! Samples, most evidence and topology are skipped while the text is read. A report of megabytes
+//! therefore takes only as much memory as its figures.
 
 use super::journal::is_journal_line;
 use super::reading::{LARGEST_REPORT, brief, newer};
@@ -14,40 +14,40 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::io::{self, BufRead, Read};
 use units::Bytes;
 
-/// Longest text that is kept whole in memory. A longer report is read piece by piece.
+/// Longest text of a report that is kept whole in memory. A longer report is read piece by piece.
 const LONGEST_TEXT: Bytes = Bytes::mib(32);
 
-/// Largest number of points that are kept of one report. No profile measures a tenth of it.
+/// Largest number of points that are kept of one report. Profiles measure less than a tenth.
 const MAX_POINTS: usize = 20_000;
 
 /// Longest name or setting that is kept, in characters.
 const LONGEST_NAME: usize = 200;
 
-/// Axis of the placement of vCPUs. Figures of different placements are different quantities.
+/// Axis of the placement of vCPUs. Figures at different placements count as different quantities.
 const PLACEMENT: &str = "placement";
 
 /// Largest number of coordinates that are kept of one point.
 const MAX_AXES: usize = 24;
 
-/// Figures of one machine, and the facts about it that tell machines apart.
+/// Figures of one machine, and the facts that distinguish it from other machines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeReport {
-    /// Name of the machine: that of the launcher, or the system's; `None` if both hide it. If all
-    /// processes on the machine measured, each has its rank in the name.
+    /// Name of the machine from the launcher, or else from the system; `None` if both hide it. If
+    /// all processes on the machine measured, each name has the rank of its process.
     pub host: Option<String>,
     /// Start of the session, RFC 3339, UTC.
     pub started: String,
     /// Hardware of the machine.
     pub hardware: NodeHardware,
-    /// Settings of the system by name, without unknown ones.
+    /// Known settings of the system, by name.
     pub settings: Vec<(&'static str, String)>,
-    /// Measured points that are not rejected, neither auxiliary nor derived.
+    /// Measured points, without rejected, auxiliary and derived ones.
     pub values: Vec<NodeValue>,
-    /// Number of rejected points, which are not among the values.
+    /// Number of rejected points, which `values` does not have.
     pub rejected: u64,
 }
 
-/// Facts by which machines count as equal. Unknown facts are `None`.
+/// Facts that must agree for machines to count as equal. Unknown facts are `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NodeHardware {
     /// Instruction set architecture.
@@ -60,11 +60,11 @@ pub struct NodeHardware {
     pub signature: Option<String>,
     /// Design of the core.
     pub core_design: Option<String>,
-    /// Number of CPUs that the process may use.
+    /// Number of CPUs that the process was allowed to use.
     pub cpus: u64,
     /// Memory of the whole machine.
     pub memory: Option<Bytes>,
-    /// Channels to the memory modules.
+    /// Channels to the memory modules, with their transfer rate.
     pub modules: Option<MemoryBus>,
     /// Operating system.
     pub os: String,
@@ -96,8 +96,8 @@ pub struct NodeValue {
 }
 
 /// Reads the reports in `input`: one report, or JSON Lines with a report in each line. `each` gets
-/// the number of the line, from 1, and the report or the fault of this line. Lines after a faulty
-/// one are read. The number is 0 if the input is a single report.
+/// the number of a line, from 1, and the report or the error of this line. Reading goes on after a
+/// faulty line. The number is 0 if the input is a single report.
 pub fn read_node_reports(
     mut input: impl BufRead,
     each: &mut dyn FnMut(u64, Result<NodeReport, String>),
@@ -114,13 +114,13 @@ pub fn read_node_reports(
     if line.trim_ascii_start().first() != Some(&b'{') && !line.trim_ascii().is_empty() {
         return each(0, Err("not a memgauge report: it is not JSON".to_owned()));
     }
-    // Most lines are whole reports, so that is tried first.
+    // In most inputs the first line is a whole report, so this case is tried first.
     let first = from_text(&line);
     if first.is_err() {
         if is_journal_line(&line) {
             return each(0, from_journal(line.as_slice().chain(input)));
         }
-        // The first line of an indented report is no whole value, and its next line is indented.
+        // The first line of an indented report is no whole value. Its second line is indented.
         let is_whole = serde_json::from_slice::<IgnoredAny>(&line).is_ok();
         if !is_whole
             && input
@@ -157,11 +157,11 @@ pub fn read_node_reports(
 /// How the reading of a line ended.
 #[derive(Debug, PartialEq, Eq)]
 enum LineEnd {
-    /// At a line break.
+    /// The line ended at a line break.
     Whole,
-    /// At the end of the input.
+    /// The line ended at the end of the input.
     Last,
-    /// At the limit of the length.
+    /// The line was cut at the largest length.
     Long,
 }
 
@@ -179,7 +179,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<LineEnd
     })
 }
 
-/// Passes over the rest of a line.
+/// Skips the rest of a line.
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         let buffer = input.fill_buf()?;
@@ -192,7 +192,7 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// True if only white space is left of what is buffered, and nothing follows.
+/// True if the input has only white space left in its buffer, and nothing after it.
 fn is_at_end(input: &mut impl BufRead) -> bool {
     loop {
         match input.fill_buf() {
@@ -206,7 +206,7 @@ fn is_at_end(input: &mut impl BufRead) -> bool {
     }
 }
 
-/// A report whose first line is `start`.
+/// Reads an indented report, whose first line `start` was read already.
 fn from_indented(start: Vec<u8>, mut rest: impl BufRead) -> Result<NodeReport, String> {
     let mut text = start;
     let left = LONGEST_TEXT.0.saturating_sub(text.len() as u64);
@@ -218,7 +218,7 @@ fn from_indented(start: Vec<u8>, mut rest: impl BufRead) -> Result<NodeReport, S
     from_reader(text.as_slice().chain(rest))
 }
 
-/// A report that is kept whole in memory.
+/// Reads a report whose whole text is in memory.
 fn from_text(text: &[u8]) -> Result<NodeReport, String> {
     match serde_json::from_slice::<SlimReport>(text) {
         Ok(report) => report.into_node(),
@@ -231,7 +231,7 @@ fn from_text(text: &[u8]) -> Result<NodeReport, String> {
     }
 }
 
-/// A report of any size up to the limit, read piece by piece.
+/// Reads a report piece by piece, up to the size limit.
 fn from_reader(input: impl Read) -> Result<NodeReport, String> {
     let mut limited = io::BufReader::new(input.take(LARGEST_REPORT.0 + 1));
     let report = serde_json::from_reader::<_, SlimReport>(&mut limited);
@@ -243,15 +243,15 @@ fn from_reader(input: impl Read) -> Result<NodeReport, String> {
         .into_node()
 }
 
-/// The report in a journal.
+/// Reads the report in a journal.
 fn from_journal(input: impl BufRead) -> Result<NodeReport, String> {
     node_report(&parse_saved(input)?.into_report())
 }
 
-/// The part of `report` that a judgement needs.
+/// The part of `report` that a verdict on many machines needs.
 ///
 /// # Errors
-/// The report has more points than are read.
+/// The report has too many points.
 pub fn node_report(report: &Report) -> Result<NodeReport, String> {
     let text = serde_json::to_vec(report).map_err(|e| e.to_string())?;
     from_text(&text)
@@ -327,7 +327,7 @@ struct SlimCpu {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SlimTopology {
-    /// Number of CPUs that the process may use.
+    /// Number of CPUs that the process was allowed to use.
     #[serde(deserialize_with = "allowed_cpus")]
     cpus: u64,
     #[serde(deserialize_with = "length")]
@@ -418,7 +418,7 @@ struct SlimEvidence {
 
 #[derive(Deserialize)]
 struct SlimPlacement {
-    /// The first one is that of the summary.
+    /// The figures by placement. The first placement is that of the summary.
     #[serde(default)]
     strata: Vec<SlimStratum>,
 }
@@ -429,7 +429,7 @@ struct SlimStratum {
 }
 
 impl SlimOutcome {
-    /// Placement of the vCPUs that the summary rests on; `None` if it was not measured.
+    /// Placement of the vCPUs in the rounds of the summary; `None` if it was not measured.
     fn placement(&self) -> Option<VcpuPlacement> {
         let strata = &self.evidence.as_ref()?.vcpu_placement.as_ref()?.strata;
         Some(strata.first()?.placement)
@@ -450,12 +450,12 @@ struct SlimVerdict {
     grade: VerdictGrade,
 }
 
-/// Confidence of reports that do not state it.
+/// Confidence of intervals in reports that do not state it.
 fn known() -> f64 {
     1.0
 }
 
-/// Number of the list's CPUs that the process may use.
+/// Number of CPUs in the list that the process was allowed to use.
 fn allowed_cpus<'de, D: Deserializer<'de>>(list: D) -> Result<u64, D::Error> {
     #[derive(Deserialize)]
     struct SlimCpuEntry {
@@ -480,7 +480,7 @@ fn allowed_cpus<'de, D: Deserializer<'de>>(list: D) -> Result<u64, D::Error> {
     list.deserialize_seq(Allowed)
 }
 
-/// Number of elements of a list.
+/// Number of elements in a list, whose elements are skipped.
 fn length<'de, D: Deserializer<'de>>(list: D) -> Result<u64, D::Error> {
     struct Length;
     impl<'de> Visitor<'de> for Length {
@@ -502,7 +502,7 @@ fn length<'de, D: Deserializer<'de>>(list: D) -> Result<u64, D::Error> {
 }
 
 impl SlimReport {
-    /// The figures and facts that are kept; an error if there are none that can be compared.
+    /// The figures and facts to keep; an error if the report has no figures that can be compared.
     fn into_node(self) -> Result<NodeReport, String> {
         if self.schema_version > SCHEMA_VERSION {
             return Err(newer(self.schema_version));
@@ -582,7 +582,7 @@ impl SlimReport {
     }
 }
 
-/// Name of a machine that the system calls `hostname`.
+/// Name of a machine: that of the launcher or `hostname`, and the rank if all ranks measured.
 fn name(launch: Option<Launch>, hostname: Option<String>) -> Option<String> {
     let launch = launch.unwrap_or_default();
     let name = launch.node.or(hostname)?;
@@ -591,14 +591,14 @@ fn name(launch: Option<Launch>, hostname: Option<String>) -> Option<String> {
 }
 
 impl SlimProvenance {
-    /// Number of processes of a job that measured at the same time on this machine; `None` for one
-    /// alone.
+    /// Number of processes of a job that measured at the same time on this machine; `None` if only
+    /// one measured.
     fn measuring(&self) -> Option<String> {
         let launch = self.launch.as_ref().filter(|launch| launch.all_ranks)?;
         launch.local_ranks.map(|ranks| ranks.to_string())
     }
 
-    /// Known settings. The first ones are the more likely reasons of a difference.
+    /// Known settings. Settings that more often explain a difference come first.
     fn settings(&self) -> Vec<(&'static str, String)> {
         let host = &self.host;
         let text = |fact: &SlimFact<String>| fact.value.clone();
@@ -643,14 +643,14 @@ impl SlimProvenance {
 }
 
 impl SlimSummary {
-    /// Half of the interval as a share of the median; `None` if unknown.
+    /// Half the width of the interval as a share of the median; `None` if unknown.
     fn spread(&self) -> Option<f64> {
         let share = (self.ci_high / 2.0 - self.ci_low / 2.0) / self.median;
         (self.confidence > 0.0 && share.is_finite() && share >= 0.0).then_some(share)
     }
 }
 
-/// `text` without what exceeds the longest name.
+/// `text`, cut to the longest length of a name.
 fn kept(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(LONGEST_NAME) {
         text.truncate(end);
@@ -659,8 +659,8 @@ fn kept(mut text: String) -> String {
     text
 }
 
-/// Coordinates with names of the allowed length. They are most of what is kept of a report, and the
-/// derived reader of [`Coordinate`] copies each one twice.
+/// Reads coordinates, with names cut to the longest length. Coordinates take most of the memory
+/// kept of a report, and the derived reader of [`Coordinate`] would copy each one twice.
 fn kept_coordinates<'de, D: Deserializer<'de>>(map: D) -> Result<Coordinates, D::Error> {
     struct Kept;
     impl<'de> Visitor<'de> for Kept {
@@ -683,7 +683,7 @@ fn kept_coordinates<'de, D: Deserializer<'de>>(map: D) -> Result<Coordinates, D:
     map.deserialize_map(Kept)
 }
 
-/// A coordinate, read without a copy.
+/// A coordinate that is read without a copy.
 struct SlimCoordinate(Coordinate);
 
 impl<'de> Deserialize<'de> for SlimCoordinate {

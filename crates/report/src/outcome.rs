@@ -1,5 +1,5 @@
-//! Outcome of a point: a measured value with its spread and evidence, or the reason why there is
-//! none.
+//! Outcome of a point: a measured value with its spread and evidence, or the reason why there is no
+//! value.
 
 use super::{Evidence, Storage, VcpuPlacement, Verdict};
 #[cfg(feature = "schema")]
@@ -38,7 +38,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The measured value; `None` without one.
+    /// The measurement; `None` if the point was not measured.
     pub fn measured(&self) -> Option<&Measured> {
         match self {
             Outcome::Measured(m) => Some(m),
@@ -46,7 +46,7 @@ impl Outcome {
         }
     }
 
-    /// `measured`, `skipped`, `unsupported`, `interrupted` or `failed`.
+    /// Name of the status: `measured`, `skipped`, `unsupported`, `interrupted` or `failed`.
     pub fn status(&self) -> &'static str {
         match self {
             Outcome::Measured(_) => "measured",
@@ -57,7 +57,7 @@ impl Outcome {
         }
     }
 
-    /// Reason why there is no number; `None` if there is one.
+    /// Reason why there is no number; `None` for a measured point.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Outcome::Measured(_) => None,
@@ -114,26 +114,25 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// True if the figures come from a table without samples.
+    /// True if the figures were read from a table, which has no samples.
     pub fn is_without_samples(&self) -> bool {
         self.samples.is_empty() || self.summary.mad.is_none()
     }
 
-    /// Placement of the vCPUs in the rounds that the summary rests on; `None` if it was not
-    /// measured.
+    /// Placement of the vCPUs in the rounds that the summary uses; `None` if it was not measured.
     pub fn placement(&self) -> Option<VcpuPlacement> {
         let evidence = self.evidence.vcpu_placement.as_ref()?;
         Some(evidence.headline()?.placement)
     }
 
-    /// The value on which the quietest moments of the rounds agree, in the dataset's unit; `None` if
-    /// they do not.
+    /// The value on which the quietest moments of the rounds agree, in the dataset's unit; `None`
+    /// if the rounds do not agree.
     pub fn undisturbed(&self) -> Option<f64> {
         self.also.get("undisturbed").copied()
     }
 
-    /// Round of each sample with the value of its quietest part. Samples of another placement of
-    /// the vCPUs than the summary's are left out, and those with threads on other CPUs.
+    /// Round of each sample, with the value of the sample's quietest part. Samples whose vCPU
+    /// placement is not the summary's are left out, and samples with a thread on a wrong CPU.
     pub fn quietest_parts(&self) -> impl Iterator<Item = ((u32, u32), f64)> {
         let placement = self.placement();
         self.samples
@@ -142,8 +141,8 @@ impl Measured {
             .filter_map(|s| Some(((s.allocation, s.round), s.quietest?)))
     }
 
-    /// The second best of the quietest parts of each round. The best one of a round may come from a
-    /// reading of the counter that was late.
+    /// For each round, the second best of the quietest parts of its samples, or the only one. The
+    /// best one may be wrong because of a late reading of the counter.
     pub fn best_of_rounds(&self, higher_is_better: bool) -> Vec<f64> {
         let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
         for (round, value) in self.quietest_parts() {
@@ -159,7 +158,7 @@ impl Measured {
         rounds.into_values().filter_map(second).collect()
     }
 
-    /// Undisturbed samples of rounds with `placement`; of all rounds for `None`.
+    /// Undisturbed samples of the rounds with `placement`. `None` stands for all rounds.
     pub fn undisturbed_samples(
         &self,
         placement: Option<VcpuPlacement>,
@@ -169,8 +168,8 @@ impl Measured {
             .filter(move |sample| sample.is_undisturbed_with(placement))
     }
 
-    /// Samples that the summary rests on: the undisturbed ones of its placement, or all if there
-    /// are none.
+    /// Samples that the summary uses: the undisturbed samples with its placement. If there are
+    /// none, all samples.
     pub fn samples_of_summary(&self) -> impl Iterator<Item = &Sample> {
         let placement = self.placement();
         let all = self.undisturbed_samples(placement).next().is_none();
@@ -242,12 +241,12 @@ pub struct Limit {
     pub tolerance: f64,
 }
 
-/// Default confidence of intervals.
+/// Default of [`Summary::confidence`].
 fn usual() -> f64 {
     0.95
 }
 
-/// Default tolerance: none.
+/// Default of [`Limit::tolerance`]: no tolerance.
 fn exactly() -> f64 {
     1.0
 }
@@ -288,7 +287,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Both ends of the confidence interval; `None` if unknown, since zero width would look exact.
+    /// Both ends of the confidence interval; `None` if unknown. Zero width would look exact.
     pub fn interval(&self) -> Option<(f64, f64)> {
         (self.confidence > 0.0).then_some((self.ci_low, self.ci_high))
     }
@@ -334,7 +333,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// True if the sample is undisturbed and its round had `placement`; for `None` any placement.
+    /// True if the sample is undisturbed and its round had `placement`; `None` accepts any.
     fn is_undisturbed_with(&self, placement: Option<VcpuPlacement>) -> bool {
         self.disturbance.is_none() && (placement.is_none() || self.placement == placement)
     }

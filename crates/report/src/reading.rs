@@ -3,20 +3,20 @@
 use super::SCHEMA_VERSION;
 use units::Bytes;
 
-/// Largest file that is read into memory. The limit covers more than a million points of 2 to 3 kB
-/// each without samples, and stays below the reach of 32-bit addresses. A parsed report takes about
-/// as much memory as its file.
+/// Largest file that is read into memory. The limit allows for more than a million points of 2 to 3
+/// kB each without samples. It stays below the reach of 32-bit addresses. A parsed report takes
+/// about as much memory as its file.
 pub const LARGEST_REPORT: Bytes = Bytes::mib(if usize::BITS > 32 { 4096 } else { 512 });
 
-/// Message about a file from a later version of the program.
+/// Message about a file that a later version of the program wrote.
 pub(super) fn newer(version: u32) -> String {
     format!(
         "schema version {version} is newer than this program's {SCHEMA_VERSION}; update memgauge"
     )
 }
 
-/// `text` shortened in the middle, since messages may quote much of the file. The end, which names
-/// the position, stays.
+/// `text` of an error, shortened in the middle, because it may quote much of the file. The end
+/// stays, because it names the position in the file.
 pub(super) fn brief(text: String) -> String {
     const START: usize = 140;
     const END: usize = 60;

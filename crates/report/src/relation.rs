@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// Nearest resource that two CPUs share, nearest first.
+/// The nearest resource that two CPUs share. Variants are in order, nearest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// The physical core.
     SameCore,
-    /// A data cache of this level, and no nearer resource.
+    /// A data cache of this level. The CPUs share no nearer resource.
     SharedCache(u32),
-    /// The socket only.
+    /// The socket, but no cache.
     SamePackage,
-    /// Nothing, not even the socket.
+    /// No resource, not even the socket.
     CrossPackage,
-    /// Unknown: the system does not report it.
+    /// The system does not report the relation.
     Unknown,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Relation {
 impl FromStr for Relation {
     type Err = ();
 
-    /// Reads what [`Relation`] prints.
+    /// Parses the text form of a [`Relation`].
     fn from_str(text: &str) -> Result<Self, ()> {
         Ok(match text {
             "same-core" => Relation::SameCore,
@@ -53,19 +53,19 @@ impl FromStr for Relation {
 /// A cache, identified by its level and the lowest CPU that it serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CacheId {
-    /// Level.
+    /// Level of the cache.
     pub level: u32,
-    /// Lowest CPU that it serves.
+    /// Lowest CPU that the cache serves.
     pub first_cpu: u32,
 }
 
-/// Position of a CPU. The order of positions keeps CPUs together that share something.
+/// Position of a CPU. In the order of positions, CPUs that share a resource are neighbours.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct CpuPosition {
     package: Option<u32>,
-    /// Caches from the last level to the first.
+    /// Caches of the CPU, from the last level to the first.
     caches: Vec<CacheId>,
-    /// Lowest CPU of the core.
+    /// Lowest CPU of the physical core.
     core: u32,
 }
 
@@ -78,8 +78,8 @@ pub struct CacheGroup {
     pub last_level: Option<CacheId>,
 }
 
-/// Positions of all CPUs of a topology, computed once: hundreds of CPUs have tens of thousands of
-/// pairs.
+/// Positions of all CPUs of a topology. They are computed once, because hundreds of CPUs have tens
+/// of thousands of pairs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Places(BTreeMap<u32, CpuPosition>);
 
@@ -117,7 +117,7 @@ impl Places {
         Self(places)
     }
 
-    /// Relation of CPUs `a` and `b`; `Unknown` if one of them is not in the topology.
+    /// Relation of CPUs `a` and `b`; `Unknown` if the topology lacks one of them.
     pub fn relation(&self, a: u32, b: u32) -> Relation {
         let (Some(a), Some(b)) = (self.0.get(&a), self.0.get(&b)) else {
             return Relation::Unknown;
@@ -138,15 +138,15 @@ impl Places {
         }
     }
 
-    /// Sorts `cpus` so that CPUs that share something are neighbours: by package, caches, core,
-    /// number.
+    /// `cpus` in an order in which CPUs that share a resource are neighbours: by package, caches,
+    /// core and number.
     pub fn ordered(&self, cpus: &[u32]) -> Vec<u32> {
         let mut ordered = cpus.to_vec();
         ordered.sort_by_key(|cpu| (self.0.get(cpu), *cpu));
         ordered
     }
 
-    /// Group of `cpu`: its package and its last-level cache. `None` if the CPU is unknown.
+    /// The package and the last-level cache of `cpu`. `None` if the topology lacks the CPU.
     pub fn group(&self, cpu: u32) -> Option<CacheGroup> {
         self.0.get(&cpu).map(|position| CacheGroup {
             package: position.package,

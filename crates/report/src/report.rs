@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Hertz, Nanos};
 
-/// Version of the report's schema. It rises when a reader of the old one would misread the new one.
+/// Version of the report's schema. It rises when readers of the old version would misread reports.
 pub const SCHEMA_VERSION: u32 = 3;
 
 /// A session and its results.
@@ -89,8 +89,8 @@ pub struct Withheld {
 }
 
 impl Provenance {
-    /// Provenance of a table written by the program called `tool`. A table has no facts about its
-    /// session; `why` becomes the source of each unknown fact.
+    /// Provenance of a table that the program `tool` wrote. A table has no facts about its session,
+    /// and `why` becomes the source of each unknown fact.
     pub(super) fn unknown(tool: &str, why: &str) -> Self {
         Provenance {
             tool: Tool {
@@ -118,12 +118,12 @@ impl Provenance {
         }
     }
 
-    /// True if the report was made for other people, without the parts that tell who measured.
+    /// True if the report was made for other people, without the parts that identify who measured.
     pub fn is_shared(&self) -> bool {
         !self.withheld.is_empty()
     }
 
-    /// True if the report comes from a table, which has no facts about its session.
+    /// True if the report was read from a table, which has no facts about its session.
     pub fn is_unknown(&self) -> bool {
         self.clock.rate.is_none()
     }
@@ -276,7 +276,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding about the machine or the session that rests on no measured value.
+    /// A finding about the machine or the session that depends on no measured value.
     pub fn note(kind: &str, text: String) -> Self {
         let values = BTreeMap::new();
         Self {
@@ -288,14 +288,14 @@ impl Finding {
         }
     }
 
-    /// Adds the numbers in the text.
+    /// Adds `values`, the numbers in the text by name.
     pub fn with(mut self, values: BTreeMap<String, f64>) -> Self {
         self.values = values;
         self
     }
 
-    /// A finding that is wrong if one of `points` is; its grade is that of the worst point. `None`
-    /// if `points` is empty or one of them is not usable ([`Point::usable`]).
+    /// A finding that is wrong if one of `points` is wrong. Its grade is that of the worst point.
+    /// `None` if `points` is empty or one of them is not usable ([`Point::usable`]).
     pub fn resting_on<'a>(
         points: impl IntoIterator<Item = &'a Point>,
         kind: &str,
@@ -316,7 +316,7 @@ impl Finding {
         })
     }
 
-    /// A finding that many of `points` show together, so that a single one matters little. Its
+    /// A finding that many of `points` show together, so that a single point matters little. Its
     /// grade is the median grade of the usable points ([`Point::usable`]). `None` if no point is
     /// usable.
     pub fn shown_by<'a>(
@@ -341,17 +341,17 @@ impl Finding {
         })
     }
 
-    /// Grade of the points that the finding rests on; `None` if it rests on none.
+    /// Grade of the points that the finding depends on; `None` if it depends on none.
     pub fn trust(&self) -> Option<VerdictGrade> {
         self.trust
     }
 
-    /// Numbers of the points that the finding rests on, in rising order.
+    /// Numbers of the points that the finding depends on, in rising order.
     pub fn points(&self) -> &[u64] {
         &self.points
     }
 
-    /// True if the points are doubtful, which a reader has to know.
+    /// True if the points of the finding are not solid, so that a reader must be told.
     pub fn is_doubtful(&self) -> bool {
         self.trust.is_some_and(|trust| trust > VerdictGrade::Solid)
     }

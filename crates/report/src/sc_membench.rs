@@ -1,8 +1,8 @@
-//! sc-membench's CSV as a report, so that existing collections can be drawn next to memgauge's.
+//! Reads sc-membench's CSV into a report, to draw existing collections next to memgauge's.
 //!
 //! Conventions of sc-membench, from its source: sizes are KiB of one buffer for one thread.
 //! Bandwidth is MiB/s although the heading says mb. A copy counts its buffer once. Bandwidth is the
-//! best of the tries, latency the median. The file names no machine and no disturbance, so its
+//! best of the tries, latency the median. The file names no machine and no disturbance, so all its
 //! points are doubtful.
 
 mod rows;
@@ -21,27 +21,27 @@ use units::{Bytes, Nanos};
 pub const SC_MEMBENCH_HEADER: &str = "size_kb,operation,bandwidth_mb_s,latency_ns,\
      latency_stddev_ns,latency_samples,threads,iterations,elapsed_s";
 
-/// Operations of sc-membench, in the order that each size has them.
+/// Operations of sc-membench, in the order in which a file has them for each size.
 pub const SC_MEMBENCH_OPERATIONS: [&str; 4] = ["read", "write", "copy", "latency"];
 
-/// sc-membench's megabyte, in bytes.
+/// Bytes of a megabyte in sc-membench.
 const MIB: f64 = 1_048_576.0;
 
-/// Maximum length of a heading, in bytes.
+/// Longest heading of a file, in bytes.
 const LONGEST_HEADING: usize = 4096;
 
-/// Half the 95% interval of a median, in standard deviations over the root of the number of
-/// samples. The root of pi / 2 (1.2533) is the factor by which a median of normal values is less
-/// certain than a mean.
+/// Half the 95% interval of a median, as a multiple of the standard deviation over the root of the
+/// number of samples. A median of normal values is less certain than a mean by the factor 1.2533,
+/// the root of pi / 2.
 const INTERVAL: f64 = 1.96 * 1.2533;
 
-/// True if `line`, the first of a file, is a heading of sc-membench.
+/// True if `line`, the first line of a file, is a heading of sc-membench's CSV.
 pub(super) fn is_heading(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&line[..line.len().min(LONGEST_HEADING)]);
     line.len() <= LONGEST_HEADING && text.split(',').any(|title| title.trim() == "size_kb")
 }
 
-/// Makes a report from the rows of such a file. Errors are one line.
+/// Makes a report from the rows of such a file. An error is one line of text.
 pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     let unreadable =
         |e: csv::Error| format!("sc-membench's CSV cannot be read: {}", brief(e.to_string()));
@@ -62,7 +62,7 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     Ok(sc_membench_report(&rows))
 }
 
-/// Index of each known column among the file's columns.
+/// Index among the file's columns of each known column.
 fn places(titles: &csv::StringRecord) -> Result<Vec<usize>, String> {
     let known: Vec<&str> = SC_MEMBENCH_HEADER.split(',').collect();
     if let Some(other) = titles.iter().find(|title| !known.contains(title)) {
@@ -79,17 +79,17 @@ fn places(titles: &csv::StringRecord) -> Result<Vec<usize>, String> {
     known.iter().map(place).collect()
 }
 
-/// Number of buffers that a thread walks through.
+/// Number of buffers that a thread walks through in `operation`.
 fn buffers(operation: &str) -> u64 {
     if operation == "copy" { 2 } else { 1 }
 }
 
-/// At most 40 characters of the file, with control characters escaped.
+/// At most 40 characters of `text` from the file, with control characters escaped.
 fn shown(text: &str) -> String {
     text.escape_debug().take(40).collect()
 }
 
-/// A row of a file, in base units.
+/// A row of a file, with values in base units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScMembenchRow {
     /// One of [`SC_MEMBENCH_OPERATIONS`].
@@ -98,20 +98,20 @@ pub struct ScMembenchRow {
     pub kib: u64,
     /// Number of threads.
     pub threads: u64,
-    /// B/s with the buffer counted once, or ns; 0 if sc-membench has none.
+    /// Bandwidth in B/s with the buffer counted once, or latency in ns; 0 if there is none.
     pub value: f64,
     /// Standard deviation of a latency's samples in ns; 0 for bandwidth.
     pub deviation: f64,
     /// Number of samples of a latency; 0 for bandwidth.
     pub samples: u64,
-    /// Passes of each thread over the buffer, or samples of a latency.
+    /// Passes of each thread over the buffer, or number of samples of a latency.
     pub iterations: u64,
     /// Time of all iterations, or of all samples.
     pub elapsed_ns: f64,
 }
 
 impl ScMembenchRow {
-    /// True if the row is a latency.
+    /// True if the row's operation is latency.
     pub fn is_latency(&self) -> bool {
         self.operation == "latency"
     }
@@ -124,7 +124,7 @@ impl ScMembenchRow {
             .unwrap_or_default()
     }
 
-    /// Bytes that a thread walks through; both buffers of a copy. Saturates.
+    /// Bytes that a thread walks through, which are both buffers of a copy. Saturates.
     fn size(&self) -> u64 {
         self.kib.saturating_mul(1024 * buffers(self.operation))
     }
@@ -193,7 +193,7 @@ impl ScMembenchRow {
         })
     }
 
-    /// The row as a point of memgauge.
+    /// The row as a point of a report.
     fn point(&self, id: u64) -> Point {
         let mut coordinates = Coordinates::from([
             ("size_bytes".to_owned(), Coordinate::Number(self.size())),
@@ -283,7 +283,7 @@ impl ScMembenchRow {
     }
 }
 
-/// Verdict on a number without samples.
+/// Verdict on a number that has no samples.
 fn doubt() -> Verdict {
     let reason = Reason {
         cause: Cause::FewSamples,
@@ -296,7 +296,7 @@ fn doubt() -> Verdict {
     }
 }
 
-/// A report of rows: doubtful points without evidence; other facts are unknown.
+/// A report with a doubtful point for each row. Facts about the machine are unknown.
 pub fn sc_membench_report(rows: &[ScMembenchRow]) -> Report {
     let mut datasets = Vec::new();
     let mut id = 0;

@@ -1,27 +1,27 @@
-//! A report for other people: without the parts that tell who measured, and on which host.
+//! Makes a report for other people, without the parts that identify user and host.
 
 use super::report::{Report, Withheld};
 use super::{Coordinate, Fact, Outcome};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Text in the place of a name or a path.
+/// Text that replaces a name or a path.
 const REPLACEMENT: &str = "(left out)";
 
-/// Source of a fact that is left out.
+/// Source text of a fact that was left out.
 const WHY_UNKNOWN: &str = "left out of a shared report";
 
-/// Largest number of digits of a seed that stays. A longer one may be the clock's, and tells the
+/// Most digits of a seed that is kept. A longer seed may be a reading of the clock, which tells the
 /// time of day.
 const LONGEST_SEED: usize = 12;
 
-/// Shortest name that is searched for: a single letter occurs everywhere.
+/// Shortest name that is searched for, because single letters occur everywhere.
 const SHORTEST_NAME: usize = 2;
 
-/// A name of this length or longer is replaced inside of longer words too.
+/// A name of at least this length is replaced inside longer words too.
 const LONG_NAME: usize = 8;
 
-/// Accounts and hosts that name nobody, and that sentences of the program contain.
+/// Accounts and hosts that identify nobody, and that texts of the program contain.
 const COMMON_NAMES: [&str; 7] = [
     "root",
     "user",
@@ -32,13 +32,13 @@ const COMMON_NAMES: [&str; 7] = [
     "vm",
 ];
 
-/// Folders of the system, which are the same on every machine.
+/// Folders of the system that are the same on every machine.
 const SYSTEM_FOLDERS: [&str; 2] = ["/sys/", "/proc/"];
 
-/// Folders below these whose paths name jobs, containers and users.
+/// Folders of the system whose paths name jobs, containers and users.
 const NAMING_FOLDERS: [&str; 1] = ["/sys/fs/cgroup/"];
 
-/// Files and folders of the system elsewhere.
+/// Other files and folders of the system that are kept.
 const SYSTEM_PATHS: [&str; 6] = [
     "/run",
     "/run/.containerenv",
@@ -53,9 +53,9 @@ const HOMES: [&str; 4] = ["/home/", "/Users/", r"\Users\", "/user/"];
 
 /// `report` without host name, user names, paths, command line, time of day and samples.
 ///
-/// `private` has further names that must not remain, such as those of the user and the home folder.
-/// Every text of the result is searched for all known names. `provenance.withheld` of the result
-/// lists what was left out. A shared report stays as it is.
+/// `private` has further names that must not remain, such as the names of the user and the home
+/// folder. Every text of the result is searched for all known names. `provenance.withheld` of the
+/// result lists the removed parts. A report that was shared before stays the same.
 ///
 /// # Errors
 /// The report has a figure that JSON cannot express.
@@ -66,7 +66,7 @@ pub fn shared(report: &Report, private: &[String]) -> Result<Report, String> {
     let mut withheld = std::mem::take(&mut report.provenance.withheld);
     let removed = remove(&mut report);
     let mut value = serde_json::to_value(&report).map_err(cannot)?;
-    // Paths go first: a replaced name in the middle would end a path too early.
+    // Paths are replaced first, because a replaced name inside a path would end the path too early.
     let mut paths = 0;
     change_texts(&mut value, &mut |text| {
         let clean = without_paths(text)?;
@@ -82,7 +82,7 @@ pub fn shared(report: &Report, private: &[String]) -> Result<Report, String> {
             count += 1;
             Some(clean)
         });
-        // A name that is a word of the format cannot be replaced, and tells nothing.
+        // A name that is a word of the format cannot be replaced, but it identifies nobody.
         if count > 0 && serde_json::from_value::<Report>(attempt.clone()).is_ok() {
             value = attempt;
             found += count;
@@ -106,10 +106,10 @@ pub fn shared(report: &Report, private: &[String]) -> Result<Report, String> {
     Ok(result)
 }
 
-/// A part that is left out, and the reason.
+/// A part that was left out, and the reason.
 type Removed = (&'static str, &'static str);
 
-/// Removes what is private by its meaning. Returns the parts that were there.
+/// Removes the parts that are private by their meaning. Returns the parts that existed.
 fn remove(report: &mut Report) -> Vec<Removed> {
     let mut removed = Vec::new();
     let provenance = &mut report.provenance;
@@ -174,7 +174,7 @@ fn remove(report: &mut Report) -> Vec<Removed> {
     removed
 }
 
-/// Midnight of the day of an RFC 3339 time in UTC. Other text is returned as it is.
+/// Midnight of the day of an RFC 3339 time in UTC. Any other text is returned unchanged.
 fn midnight(moment: &str) -> String {
     let is_time = moment.as_bytes().get(10) == Some(&b'T') && moment.ends_with('Z');
     match moment.get(..10).filter(|_| is_time) {
@@ -183,7 +183,7 @@ fn midnight(moment: &str) -> String {
     }
 }
 
-/// The numbers at the start of a kernel's release: `6.1.0` of `6.1.0-18-acme`.
+/// The version number at the start of a kernel's release: `6.1.0` of `6.1.0-18-acme`.
 fn version(release: &str) -> String {
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
     let end = release.find(|c| !is_number(c)).unwrap_or(release.len());
@@ -193,8 +193,8 @@ fn version(release: &str) -> String {
     }
 }
 
-/// Names that tell who measured, and on which host. The longest come first, so that none is cut by
-/// a shorter one.
+/// Names that identify who measured, and on which host. Longer names come first, so that no shorter
+/// name cuts them.
 fn names(report: &Report, private: &[String]) -> Vec<String> {
     let mut names: BTreeSet<String> = private.iter().cloned().collect();
     let provenance = &report.provenance;
@@ -203,7 +203,7 @@ fn names(report: &Report, private: &[String]) -> Vec<String> {
         names.extend(host.split('.').next().map(str::to_owned));
     }
     if let Some(launch) = &provenance.launch {
-        // The number of a job may be any number of a sentence.
+        // The number of a job may occur as any number in a text.
         let is_number = |name: &String| name.chars().all(|c| c.is_ascii_digit());
         let known = [&launch.node, &launch.job].into_iter().flatten();
         names.extend(known.filter(|name| !is_number(name)).cloned());
@@ -233,7 +233,7 @@ fn names(report: &Report, private: &[String]) -> Vec<String> {
     names
 }
 
-/// Words that say what was measured. They stay even if a host has such a name.
+/// Words that say what was measured, which stay even if a host has the same name.
 fn terms(report: &Report) -> BTreeSet<&str> {
     let mut terms: BTreeSet<&str> = [
         report.plan.profile.as_str(),
@@ -256,7 +256,7 @@ fn terms(report: &Report) -> BTreeSet<&str> {
     terms
 }
 
-/// `word` and its last part if it looks like the name of a file.
+/// `word` and its last part, if `word` looks like the name of a file; otherwise empty.
 fn file_names(word: Option<&str>) -> Vec<String> {
     let Some(word) = word else {
         return Vec::new();
@@ -286,8 +286,8 @@ fn users(text: &str) -> Vec<String> {
     HOMES.iter().flat_map(after).collect()
 }
 
-/// Calls `change` with every text of `value`, names of members included, and takes over the texts
-/// that it returns.
+/// Calls `change` with every text in `value`, names of members included. If `change` returns a
+/// text, it replaces the old one.
 fn change_texts(value: &mut Value, change: &mut impl FnMut(&str) -> Option<String>) {
     match value {
         Value::String(text) => {
@@ -307,10 +307,10 @@ fn change_texts(value: &mut Value, change: &mut impl FnMut(&str) -> Option<Strin
     }
 }
 
-/// `text` with every occurrence of `name` replaced, in upper or lower case; `None` if there is none.
-/// A short name is replaced only if it is a whole word.
+/// `text` with every occurrence of `name` replaced, in upper or lower case; `None` if there is
+/// none. A short name is replaced only as a whole word.
 fn without_name(text: &str, name: &str) -> Option<String> {
-    // ASCII letters only: other letters change their length with their case.
+    // Only ASCII letters ignore case, because other letters may change their length with case.
     let haystack = text.to_ascii_lowercase();
     let needle = name.to_ascii_lowercase();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -330,8 +330,8 @@ fn without_name(text: &str, name: &str) -> Option<String> {
     (done > 0).then(|| out + &text[done..])
 }
 
-/// `text` with its absolute paths replaced, except for those of the system; `None` if there are
-/// none.
+/// `text` with its absolute paths replaced, except for paths of the system. `None` if nothing was
+/// replaced.
 fn without_paths(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut done = 0;
@@ -357,14 +357,14 @@ fn without_paths(text: &str) -> Option<String> {
     (done > 0).then(|| out + &text[done..])
 }
 
-/// True for characters after which a path may begin. Others are part of a word, a rate or an
-/// address.
+/// True for characters after which a path may begin. After any other character, a slash is part of
+/// a word, a rate or an address.
 fn may_precede_path(c: char) -> bool {
     c.is_whitespace() || "'\"`([{<=,;:|>".contains(c)
 }
 
-/// True if `text` begins like an absolute path of a Unix or Windows system, or one in the home
-/// folder.
+/// True if `text` begins like an absolute path of a Unix or Windows system, or like a path in the
+/// home folder.
 fn begins_path(text: &str) -> bool {
     let is_part =
         |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || "._-@".contains(c));
@@ -374,8 +374,8 @@ fn begins_path(text: &str) -> bool {
     starts.into_iter().chain(drives).flatten().any(is_part)
 }
 
-/// The path at the start of `text`. A quoted path ends at the closing `quote`, any other with the
-/// word.
+/// The path at the start of `text`. A quoted path ends at the closing `quote`. Any other path ends
+/// with the word.
 fn path_at(text: &str, quote: Option<char>) -> &str {
     let end = match quote {
         Some(quote) => text.find(quote),
@@ -388,12 +388,12 @@ fn path_at(text: &str, quote: Option<char>) -> &str {
     }
 }
 
-/// True for characters that end a path outside of quotes. Commas and colons occur inside.
+/// True for characters that end an unquoted path. Commas and colons may occur inside a path.
 fn ends_word(c: char) -> bool {
     c.is_whitespace() || "'\"`()[]<>|".contains(c)
 }
 
-/// True for a path that every machine has.
+/// True for a path that exists on every machine.
 fn is_of_system(path: &str) -> bool {
     let begins = |folders: &[&str]| folders.iter().any(|folder| path.starts_with(folder));
     let is_process = path

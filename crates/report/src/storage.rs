@@ -131,7 +131,7 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Number of operations that failed.
+    /// Number of failed operations, over all errors.
     pub fn failed(&self) -> u64 {
         self.errors.values().sum()
     }

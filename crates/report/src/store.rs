@@ -1,4 +1,4 @@
-//! Reports on disk: written whole or not at all, read with a limit on their size.
+//! Reports on disk: they are written whole or not at all, and read with a limit on their size.
 
 use super::journal::{Journal, is_journal_line, read_journal};
 use super::reading::{LARGEST_REPORT, brief, newer};
@@ -9,16 +9,16 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use units::Bytes;
 
-/// Bytes at the start of a file that determine its format. Other input, which may never end, is not
+/// Bytes at the start of a file that determine its format. Other input may never end and is not
 /// read further.
 const START: u64 = 64 << 10;
 
-/// Replaces the content of `path` with `content`; a reader sees the old file or the new one, never
-/// a part.
+/// Replaces the content of `path` with `content`. A reader sees the old file or the new file, never
+/// a part of one.
 ///
 /// The content goes to a temporary file in the same directory, which is synchronised and then
-/// renamed. On an error `path` is unchanged and the temporary file is gone. A link stays and its
-/// target is replaced. Pipes, devices (`/dev/full`) and files behind the system's own links
+/// renamed. On an error `path` is unchanged and the temporary file is gone. If `path` is a link,
+/// its target is replaced. Pipes, devices (`/dev/full`) and files behind the system's own links
 /// (`/dev/fd/3`) are appended to.
 pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     if !is_replaceable(path) {
@@ -39,25 +39,25 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
         .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
-        // The first error is the one that matters.
+        // An error of the removal is ignored, because the first error is returned.
         let _ = fs::remove_file(&temporary);
     }
     written
 }
 
-/// True if `path` may be renamed over. Below `/dev` and `/proc` even a regular file is the target
-/// of a link of the system: replacing `/dev/stdout` would take it from every program.
+/// True if a renamed file may replace `path`. Below `/dev` and `/proc`, even a regular file is the
+/// target of a system link. Replacing `/dev/stdout` would take it from every program.
 pub fn is_replaceable(path: &Path) -> bool {
     let system = ["/dev", "/proc"]
         .iter()
         .any(|folder| path.starts_with(folder));
-    // Files in a folder that is mounted below /dev are ordinary.
+    // `/dev/shm` is a mounted file system with ordinary files.
     let of_system = system && !path.starts_with("/dev/shm");
     !of_system && fs::metadata(path).map_or(true, |m| m.is_file())
 }
 
-/// A name next to `path` that no other process uses. On a network file system another machine may
-/// have a process of the same number, so the name has a random part.
+/// A name in the folder of `path` that no other process uses. On a network file system, a process
+/// on another machine may have the same number. Therefore the name has a random part.
 fn temporary_name(path: &Path) -> PathBuf {
     let random = RandomState::new().hash_one(std::process::id());
     let mut name = path.file_name().unwrap_or_default().to_os_string();
@@ -75,7 +75,7 @@ pub enum Saved {
 }
 
 impl Saved {
-    /// The report, or the part of it in a journal.
+    /// The report, or the report that a journal contains.
     pub fn into_report(self) -> Report {
         match self {
             Saved::Report(report) => *report,
@@ -84,19 +84,19 @@ impl Saved {
     }
 }
 
-/// Reads a report, a journal, or CSV of memgauge or sc-membench; the content determines the format.
-/// Errors describe the fault of the file.
+/// Reads a report, a journal, or CSV of memgauge or sc-membench. The content determines the format.
+/// The error says why the file cannot be read.
 pub fn read_saved(path: &Path) -> Result<Saved, String> {
     let file = File::open(path).map_err(|e| e.to_string())?;
     parse_saved(io::BufReader::new(file))
 }
 
-/// Like [`read_saved`], from any reader.
+/// Like [`read_saved`], but from any reader.
 pub fn parse_saved(input: impl BufRead) -> Result<Saved, String> {
     parse_within(LARGEST_REPORT, input)
 }
 
-/// Like [`parse_saved`], with at most `limit` bytes in memory.
+/// Like [`parse_saved`], but with at most `limit` bytes in memory.
 fn parse_within(limit: Bytes, mut input: impl BufRead) -> Result<Saved, String> {
     let mut bytes = Vec::new();
     let failed = |e: io::Error| e.to_string();
@@ -157,7 +157,7 @@ fn first_line(bytes: &[u8]) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// The only field that every version of the schema has.
+/// The only field that reports of all schema versions have.
 #[derive(serde::Deserialize)]
 struct SchemaProbe {
     schema_version: u32,

@@ -1,4 +1,4 @@
-//! Operations on storage, one line for each, to be analysed or replayed.
+//! A trace: operations on storage, one line for each, to be analysed or replayed.
 
 use super::reading::brief;
 use serde::{Deserialize, Serialize};
@@ -9,24 +9,24 @@ use std::io::{self, BufRead, Write};
 pub struct TraceRecord {
     /// Number of the point in its experiment.
     pub point: u32,
-    /// Number of the window since the session began; windows that do not count are included.
+    /// Number of the window since the session began. Windows without a result are included.
     pub window: u64,
-    /// Index of the thread.
+    /// Index of the thread that did the operation.
     pub thread: u32,
     /// `read`, `write`, `fsync` or `fdatasync`.
     pub operation: String,
     /// Time of submission, in ns since the first operation of the trace.
     pub issue_ns: u64,
-    /// Time at which the operation was found complete.
+    /// Time at which the operation was found complete, in ns since the same start.
     pub complete_ns: u64,
-    /// Time at which the operation was due: under a rate limit at most the time of submission, else
-    /// equal to it.
+    /// Time at which the operation was due. Under a rate limit, this is no later than the
+    /// submission. Otherwise equal to the time of submission.
     pub due_ns: u64,
     /// Offset in the file, in bytes.
     pub offset: u64,
     /// Requested bytes.
     pub size: u64,
-    /// Bytes moved; empty if the operation failed.
+    /// Number of bytes moved; empty if the operation failed.
     pub moved: Option<u64>,
     /// Error number of the system; empty if there was none.
     pub error: Option<i32>,
@@ -39,13 +39,13 @@ pub struct TraceRecord {
 pub enum TraceFormat {
     /// CSV: a heading, then lines of values.
     Csv,
-    /// One JSON object per line.
+    /// One JSON object in each line.
     JsonLines,
 }
 
 impl TraceFormat {
-    /// Format by the extension of a file's name: JSON Lines for `.jsonl` and `.json`, CSV for all
-    /// others.
+    /// Format according to the extension of a file's name: JSON Lines for `.jsonl` and `.json`, CSV
+    /// for any other.
     pub fn from_name(name: &str) -> Self {
         if name.ends_with(".jsonl") || name.ends_with(".json") {
             TraceFormat::JsonLines
@@ -55,7 +55,7 @@ impl TraceFormat {
     }
 }
 
-/// Writes traces.
+/// Writes the records of a trace in one format.
 pub struct TraceWriter {
     format: TraceFormat,
     out: Box<dyn Write + Send>,
@@ -71,7 +71,7 @@ impl std::fmt::Debug for TraceWriter {
 }
 
 impl TraceWriter {
-    /// Makes a writer to `out`.
+    /// A writer of traces in `format` to `out`.
     pub fn new(format: TraceFormat, out: Box<dyn Write + Send>) -> Self {
         Self {
             format,
@@ -114,7 +114,7 @@ impl TraceWriter {
 /// Reads a trace in either format.
 ///
 /// # Errors
-/// The number of the first invalid line, from 1, and the error.
+/// Number of the first invalid line, from 1, and the error in it.
 pub fn read_trace(text: &str) -> Result<Vec<TraceRecord>, (usize, String)> {
     if text.trim_start().starts_with('{') {
         let lines = text.as_bytes().lines().enumerate();
@@ -126,7 +126,7 @@ pub fn read_trace(text: &str) -> Result<Vec<TraceRecord>, (usize, String)> {
             .collect();
     }
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    // A file name may span several lines; the heading is line 1.
+    // The reader counts lines, because a file name may span several. The heading is line 1.
     let line = |e: &csv::Error| {
         e.position()
             .map_or(1, |at| usize::try_from(at.line()).unwrap_or(usize::MAX))

@@ -24,7 +24,7 @@ pub enum VcpuPlacement {
 }
 
 impl VcpuPlacement {
-    /// The placement that `relation` of the topology promises; `None` if unknown.
+    /// The placement that `relation` in the topology promises; `None` if the relation is unknown.
     pub fn promised(relation: Relation) -> Option<Self> {
         match relation {
             Relation::SameCore => Some(Self::SameCore),
@@ -35,7 +35,7 @@ impl VcpuPlacement {
         }
     }
 
-    /// The placement in a sentence, behind two CPUs or threads.
+    /// Phrase about the placement, to stand after two CPUs or threads in a sentence.
     pub fn phrase(self) -> &'static str {
         match self {
             Self::SameCore => "on one core",
@@ -100,7 +100,7 @@ pub struct VcpuPlacementEvidence {
 }
 
 impl VcpuPlacementEvidence {
-    /// The placement of the summary; `None` if unknown.
+    /// The figures of the summary's placement; `None` if it was not measured.
     pub fn headline(&self) -> Option<&PlacementStratum> {
         self.strata.first()
     }

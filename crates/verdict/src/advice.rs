@@ -2,7 +2,7 @@
 
 use report::Cause;
 
-/// Advice that makes the number solid; empty if none is known to help.
+/// Advice against `cause` that leads to a solid number; empty if none is known.
 pub fn for_cause(cause: Cause) -> &'static str {
     match cause {
         Cause::AboveLimit => {
@@ -52,7 +52,7 @@ pub fn for_cause(cause: Cause) -> &'static str {
     }
 }
 
-/// The cause of doubt as a clause that follows `because`.
+/// The cause of doubt as a clause, to stand after `because` in a sentence.
 pub fn because(cause: Cause) -> &'static str {
     match cause {
         Cause::AboveLimit => "they are above the limit of the machine",
@@ -87,7 +87,7 @@ pub fn because(cause: Cause) -> &'static str {
     }
 }
 
-/// Words for the disturbance of samples, to follow `were disturbed`.
+/// Phrase about the disturbance of samples, to stand after `were disturbed`.
 pub fn cause_phrase(cause: Cause) -> &'static str {
     match cause {
         Cause::Moved => " by moves to other cpus",

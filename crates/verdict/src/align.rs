@@ -9,30 +9,30 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Axis of `--repeat`: repetitions are further values of one point.
+/// Axis of `--repeat`. Points that differ on this axis only are repetitions of one point.
 pub(super) const REPEAT: &str = "repeat";
 /// Axis of the kernel, which kernel selection may have chosen.
 const KERNEL: &str = "kernel";
-/// Axes that follow from the kernel if it was selected.
+/// Axes whose values depend on the kernel, if kernel selection chose it.
 const OF_CHOICE: [&str; 2] = [KERNEL, "prefetch_bytes"];
-/// Axes that follow from the number of threads if that was selected.
+/// Axes whose values depend on the number of threads, if selection chose it.
 const OF_COUNT: [&str; 2] = ["threads", "size_bytes"];
 
-/// Points of two reports that measure the same thing.
+/// Points of two reports that measure the same thing, and are compared.
 #[derive(Debug, Clone)]
 pub struct Aligned<'a> {
-    /// Coordinates that all these points share, without the repetition.
+    /// Coordinates that all these points share, without the axis of repetitions.
     pub coordinates: Coordinates,
-    /// Dataset of the points.
+    /// Dataset of the points in the first report.
     pub dataset: &'a Dataset,
     /// Measured points of the first report, one for each repetition.
     pub before: Vec<&'a Point>,
     /// Measured points of the second report.
     pub after: Vec<&'a Point>,
-    /// Difference in method, in words; `None` if there is none.
+    /// Difference in method, in words; `None` if the methods are equal.
     pub remark: Option<String>,
-    /// Speed of one selected kernel relative to the other in the kernel selections, at least 1. It
-    /// is 1 if the same kernel won in both reports, or without selection.
+    /// Speed of one selected kernel relative to the other, from the kernel selections, at least 1.
+    /// The value is 1 if the same kernel won in both reports, or without selection.
     pub apart: f64,
 }
 
@@ -53,14 +53,14 @@ pub struct Unaligned {
     pub is_alone: bool,
 }
 
-/// Points of a dataset by their coordinates.
+/// Points of a dataset by the coordinates that must be equal for a pair.
 type Places<'a> = BTreeMap<Coordinates, Vec<&'a Point>>;
 
 /// Pairs the points of two reports. Experiment, quantity, unit and coordinates must be equal,
-/// including the kernel and its machine code. A selected kernel stands for the fastest one: such
-/// points are paired whichever kernel won, if the candidates were the same. With `any_kernel`,
-/// points of other kernels are paired too, with a remark. A point that appears in neither list was
-/// measured in neither report or serves findings only. Pairs are in the order of the first report.
+/// including the kernel and its machine code. Points with selected kernels are paired whichever
+/// kernel won, if the candidates were the same. With `any_kernel`, points of other kernels are
+/// paired too, with a remark. A point in neither list was measured in neither report, or serves
+/// findings only. Pairs are in the order of the first report.
 pub fn align<'a>(
     before: &'a Report,
     after: &'a Report,
@@ -88,7 +88,7 @@ pub fn align<'a>(
     (pairs.aligned, pairs.unaligned)
 }
 
-/// Pairs found so far.
+/// Pairs and unpaired points found so far.
 #[derive(Default)]
 struct Pairs<'a> {
     digests: KernelDigests<'a>,
@@ -98,7 +98,7 @@ struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// Pairs two datasets of one quantity.
+    /// Pairs the points of two datasets that have the same quantity.
     fn dataset(&mut self, dataset: &'a Dataset, other: &'a Dataset) {
         let (places, mut others) = (places(dataset), places(other));
         let mut left: Places<'a> = Places::new();
@@ -114,7 +114,7 @@ impl<'a> Pairs<'a> {
         self.by_other_kernels(dataset, left, others);
     }
 
-    /// Pairs the remaining points of two datasets by everything but the kernel, if that is unique.
+    /// Pairs the points left over in two datasets by all axes but the kernel, where that is unique.
     fn by_other_kernels(&mut self, dataset: &'a Dataset, left: Places<'a>, others: Places<'a>) {
         let mut twins = by_question(others);
         for (question, mine) in by_question(left) {
@@ -135,7 +135,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Adds a pair, or records why the points are none.
+    /// Adds a pair, or records the reason why the points are no pair.
     fn pair(&mut self, dataset: &'a Dataset, first: Vec<&'a Point>, second: Vec<&'a Point>) {
         let at = common(first.iter().chain(&second));
         let before = measured(&first);
@@ -163,7 +163,7 @@ impl<'a> Pairs<'a> {
         });
     }
 
-    /// Records points that the other report does not have. Points without a number are left out.
+    /// Records points that only one report has. Points that were not measured are left out.
     fn alone(&mut self, dataset: &Dataset, at: &Coordinates, points: &[&Point], reason: &str) {
         if points.iter().any(|p| p.outcome.measured().is_some()) {
             self.skip(dataset, at.clone(), reason.to_owned());
@@ -193,7 +193,7 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// The measured ones of `points`. Rejected ones are included only if there is no other.
+/// The measured points among `points`. Rejected points are included only if there are no others.
 fn measured<'a>(points: &[&'a Point]) -> Vec<&'a Point> {
     let with_number = points
         .iter()
@@ -209,7 +209,7 @@ fn measured<'a>(points: &[&'a Point]) -> Vec<&'a Point> {
     if good.is_empty() { all } else { good }
 }
 
-/// Why a point of the `which` report has no number.
+/// Reason why a point of the `which` report has no usable number.
 fn unmeasured(point: &Point, which: &str) -> String {
     let Outcome::Measured(_) = point.outcome else {
         let reason = point.outcome.reason().unwrap_or_default();
@@ -218,21 +218,21 @@ fn unmeasured(point: &Point, which: &str) -> String {
     String::new()
 }
 
-/// Kernel selection of a point, if there was one.
+/// Result of the kernel selection of a point; `None` without one.
 fn race(point: &Point) -> Option<&Choice> {
     point.outcome.measured()?.choice.as_ref()
 }
 
-/// True if kernel selection decided the kernel of a point. A table has no selections, but says if
-/// the fastest width was requested.
+/// True if kernel selection decided the kernel of a point. A table has no selections, but it has
+/// the requested width, which may be the fastest.
 fn is_chosen(point: &Point) -> bool {
     race(point).is_some()
         || point.name("width") == Some("best")
         || point.coordinates.contains_key(REQUESTED_THREADS)
 }
 
-/// The subject of a point: its coordinates without the repetition and without those that kernel
-/// selection decided. A name that consists of digits is taken for a number, since a table does not
+/// The coordinates by which points are paired. Repetitions, and coordinates that kernel selection
+/// decided, are left out. A name that consists of digits becomes a number, because a table does not
 /// distinguish them.
 fn question(point: &Point) -> Coordinates {
     let mut left_out = vec![REPEAT];
@@ -254,7 +254,7 @@ fn question(point: &Point) -> Coordinates {
     requested
 }
 
-/// Points of a dataset by what they measure.
+/// Points of a dataset by the coordinates by which they are paired.
 fn places(dataset: &Dataset) -> Places<'_> {
     let mut places = Places::new();
     for point in &dataset.points {
@@ -263,7 +263,7 @@ fn places(dataset: &Dataset) -> Places<'_> {
     places
 }
 
-/// Subjects of the points, in the order of the dataset.
+/// The coordinates by which points are paired, each once, in the order of the dataset.
 fn in_order(dataset: &Dataset) -> Vec<Coordinates> {
     let mut seen = BTreeSet::new();
     dataset
@@ -274,7 +274,7 @@ fn in_order(dataset: &Dataset) -> Vec<Coordinates> {
         .collect()
 }
 
-/// Coordinates grouped by what is measured, whatever the kernel.
+/// Coordinates and their points, grouped by all axes but those of the kernel.
 fn by_question(places: Places<'_>) -> BTreeMap<Coordinates, Vec<(Coordinates, Vec<&Point>)>> {
     let mut questions: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (at, points) in places {
@@ -286,7 +286,7 @@ fn by_question(places: Places<'_>) -> BTreeMap<Coordinates, Vec<(Coordinates, Ve
     questions
 }
 
-/// Coordinates that all `points` share, without the repetition.
+/// Coordinates that all `points` share, without the axis of repetitions.
 fn common<'a>(mut points: impl Iterator<Item = &'a &'a Point>) -> Coordinates {
     let first = points
         .next()
@@ -305,18 +305,18 @@ fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
     kept.map(|(axis, c)| (axis.clone(), c.clone())).collect()
 }
 
-/// How the kernels of two points compare.
+/// Result of comparing the kernels of two points.
 enum KernelMatch {
-    /// The same machine code.
+    /// The kernels have the same machine code.
     Same,
-    /// The fastest of the same candidates, but different kernels won.
+    /// Different kernels won in selections among the same candidates.
     Selected {
         /// Names of the winners.
         words: String,
-        /// Speed of one winner relative to the other in the selections.
+        /// Speed of one winner relative to the other, from the selections.
         apart: f64,
     },
-    /// Different code, in words.
+    /// The kernels have different machine code; the difference in words.
     Different(String),
 }
 
@@ -325,9 +325,9 @@ enum KernelMatch {
 struct KernelDigests<'a> {
     before: BTreeMap<&'a str, Option<&'a str>>,
     after: BTreeMap<&'a str, Option<&'a str>>,
-    /// True if the same version of memgauge wrote both reports; then equal names mean equal code.
+    /// True if the same version of memgauge wrote both reports. Equal names then mean equal code.
     one_version: bool,
-    /// True if one of them was read from a table, which has neither digests nor selections.
+    /// True if one of the reports was read from a table, which has neither digests nor selections.
     table: bool,
 }
 
@@ -350,7 +350,7 @@ impl<'a> KernelDigests<'a> {
         }
     }
 
-    /// Compares the kernels of `before` and `after`, neither of which is empty.
+    /// Compares the kernels of `before` and `after`, which both have at least one point.
     fn between(&self, before: &[&Point], after: &[&Point]) -> KernelMatch {
         let [one, other] = [before, after].map(kernels);
         if let Some(words) = one
@@ -408,7 +408,7 @@ impl<'a> KernelDigests<'a> {
         }
     }
 
-    /// Difference in the machine code of a kernel, in words; `None` if there is none.
+    /// Difference in the machine code of a kernel, in words; `None` if none is known.
     fn differ(&self, kernel: &str) -> Option<String> {
         match (self.before.get(kernel)?, self.after.get(kernel)?) {
             (Some(a), Some(b)) if a != b => {
@@ -437,8 +437,8 @@ fn kernels(points: &[&Point]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Speed of one winner of `races` relative to the other, by the selection in which it is larger.
-/// `None` if their candidates differ.
+/// Speed of one winner of `races` relative to the other, from the selection that shows the larger
+/// difference. `None` if the candidates of the selections differ.
 fn apart(races: &[&Choice]) -> Option<f64> {
     let who = |c: &Candidate| {
         (

@@ -1,4 +1,4 @@
-//! Compares two reports point by point: better, worse, the same, or cannot tell.
+//! Compares two reports point by point, with the result better, worse, same, or cannot tell.
 
 use super::align::{Aligned, REPEAT, Unaligned, align};
 use super::report_set::ReportSet;
@@ -16,25 +16,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 use units::{Bytes, ParseError, counted};
 
-/// Confidence of the interval of a ratio: without a real difference, at most 2 of 100 comparisons
-/// lie outside.
+/// Confidence of the interval of a ratio. Without a real difference, at most 2 of 100 intervals
+/// exclude a ratio of 1.
 pub const CONFIDENCE: f64 = 0.98;
 
-/// Differences below this do not matter, unless the user says otherwise.
+/// Floor of a comparison if the user sets none. Smaller relative differences do not matter.
 pub const DEFAULT_FLOOR: Fraction = Fraction(0.03);
 
 /// Floor for points without samples. Only experience says how much two sessions of one machine
 /// differ. The best of three tries, which other tools report, differs by several percent.
 pub const DEFAULT_FLOOR_WITHOUT_SAMPLES: Fraction = Fraction(0.1);
 
-/// Number of values of an axis that are listed if two reports have nothing in common.
+/// Largest number of values of an axis that are listed if two reports share no point.
 const MAX_NAMED: usize = 4;
 
-/// Fewest rounds with an undisturbed moment for a comparison of undisturbed values.
+/// Fewest rounds with an undisturbed moment in a point whose undisturbed values are compared.
 const FEWEST_ROUNDS: usize = 6;
 
-/// If both reports have at least this many allocations, each allocation counts as one value,
-/// because its rounds share its pages.
+/// Number of allocations in both reports from which on each allocation counts as one value. All
+/// rounds of an allocation share its pages, so they are not independent.
 const ENOUGH_ALLOCATIONS: usize = 5;
 
 /// A fraction: `3%` or `0.03`; at least 0 and below 1.
@@ -67,9 +67,9 @@ impl FromStr for Fraction {
 /// Settings of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Relative differences up to this do not matter.
+    /// Relative differences up to this floor do not matter.
     pub floor: Fraction,
-    /// The floor for points without samples, which are judged by their figures alone.
+    /// The floor for points without samples, which have only their reported values.
     pub floor_without_samples: Fraction,
     /// True if points of different kernels are compared.
     pub any_kernel: bool,
@@ -154,12 +154,12 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// True if the figures alone were judged.
+    /// True if the pair was judged without samples, by its reported values alone.
     pub fn is_without_samples(&self) -> bool {
         self.before.values == 0 || self.after.values == 0
     }
 
-    /// Size of the difference, up or down, in steps of a millionth; rows are sorted by it.
+    /// Size of the difference, up or down, in steps of a millionth, for sorting rows.
     pub fn size(&self) -> f64 {
         self.ratio
             .map_or(0.0, |ratio| (ratio.ln().abs() * 1e6).round())
@@ -195,7 +195,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// All pairs.
+    /// Number of all pairs.
     pub fn all(self) -> usize {
         self.worse + self.better + self.cannot_tell + self.same
     }
@@ -227,15 +227,15 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Number of pairs without samples in one of the reports, which were judged by their figures
-    /// alone.
+    /// Number of pairs in which one report has no samples. They were judged by their reported
+    /// values alone.
     pub fn without_samples(&self) -> usize {
         self.pairs()
             .filter(|(_, pair)| pair.is_without_samples())
             .count()
     }
 
-    /// Every pair with its quantity.
+    /// Every pair with the group of its quantity.
     pub fn pairs(&self) -> impl Iterator<Item = (&PairGroup, &Pair)> {
         self.groups
             .iter()
@@ -250,7 +250,7 @@ pub struct ComparedReport<'a> {
     pub name: &'a str,
     /// The report, or all points of a set of reports.
     pub report: &'a Report,
-    /// Provenance of each report of a set; empty for a single report.
+    /// Provenance of each report of a set; empty if there is a single report.
     set: &'a [Provenance],
 }
 
@@ -278,7 +278,7 @@ impl<'a> ComparedReport<'a> {
         }
     }
 
-    /// Provenance of each report.
+    /// Provenance of each report, at least one.
     fn provenances(&self) -> Vec<&'a Provenance> {
         match self.set {
             [] => vec![&self.report.provenance],
@@ -289,17 +289,17 @@ impl<'a> ComparedReport<'a> {
 
 /// Compares `after` with `before`.
 ///
-/// A pair is better or worse if the whole interval of the ratio lies beyond the floor. It is the
-/// same if the interval lies within the floor, and cannot be told otherwise. These are two
-/// one-sided tests (Schuirmann 1987) at the level of [`CONFIDENCE`]. docs/method/compare.md says
-/// what this means for many points at once.
+/// A pair is better or worse if the whole interval of the ratio lies beyond the floor. The pair is
+/// the same if the interval lies within the floor. Otherwise the comparison cannot tell. These are
+/// two one-sided tests (Schuirmann 1987) at the level of [`CONFIDENCE`]. docs/method/compare.md has
+/// the consequences for many points.
 ///
-/// If one side is a set of reports, each report counts as one value, so that the interval includes
-/// the scatter between sessions.
+/// If one side is a set of reports, each report counts as one value. The interval then includes the
+/// scatter between sessions.
 ///
-/// Points without samples are judged by their figures and a floor of their own. If one report comes
-/// from sc-membench, the other one is converted to its form, so that both follow the same
-/// conventions.
+/// Points without samples are judged by their reported values and a separate floor. If one report
+/// comes from sc-membench, the other report is converted to the form of sc-membench, so that both
+/// follow the same conventions.
 pub fn compare(
     before: ComparedReport<'_>,
     after: ComparedReport<'_>,
@@ -345,7 +345,7 @@ pub fn compare(
             .sort_by(|a, b| a.change.cmp(&b.change).then(b.size().total_cmp(&a.size())));
     }
     let mut notes = notes(before, after);
-    // If both reports have a point, its reason for not being compared says enough.
+    // A point that both reports have is listed with the reason why it is not compared.
     if tally.all() == 0 && unaligned.iter().all(|one| one.is_alone) {
         notes.push(nothing_in_common(&first.report, &second.report));
     }
@@ -367,7 +367,7 @@ fn is_sc_membench(report: &Report) -> bool {
     report.provenance.tool.name == "sc-membench" && report.provenance.is_unknown()
 }
 
-/// A report in the form in which it is compared.
+/// A report in the form in which it is compared, with the points that have no place in this form.
 struct InForm<'a> {
     report: Cow<'a, Report>,
     left_out: Vec<ScMembenchLeftOut>,
@@ -389,7 +389,7 @@ impl<'a> InForm<'a> {
         }
     }
 
-    /// Points that have no row in that form.
+    /// Points that have no row in sc-membench's form.
     fn without_row(&self, which: &str) -> impl Iterator<Item = Unaligned> {
         self.left_out.iter().map(move |one| Unaligned {
             experiment: one.experiment.clone(),
@@ -404,7 +404,7 @@ impl<'a> InForm<'a> {
     }
 }
 
-/// Change of one point. Each report is one value if `is_of_sets`.
+/// Result of the comparison of one point. If `is_of_sets`, each report counts as one value.
 fn judge(one: &Aligned<'_>, settings: &Settings, is_of_sets: bool) -> Pair {
     let measured = one
         .before
@@ -463,7 +463,7 @@ fn judge(one: &Aligned<'_>, settings: &Settings, is_of_sets: bool) -> Pair {
             remarks.push(format!("rejected in the {which} report"));
             Change::CannotTell
         }
-        // Without samples, the figure is all that there is.
+        // Without samples, only the reported value can be judged.
         (None, Some(ratio), _) if bare => floors.change(ratio, ratio, higher_is_better),
         (None, Some(ratio), Some(interval)) if interval.low <= ratio && ratio <= interval.high => {
             floors.change(interval.low, interval.high, higher_is_better)
@@ -510,11 +510,11 @@ fn judge(one: &Aligned<'_>, settings: &Settings, is_of_sets: bool) -> Pair {
     }
 }
 
-/// Thresholds of a comparison: two values are the same up to one share and differ beyond another. A
-/// share reaches equally far up and down in the logarithm.
+/// Thresholds of a comparison. Values are the same up to the share `same`, and differ beyond the
+/// share `differ`. A share reaches equally far up and down in the logarithm.
 struct Floors {
     same: Fraction,
-    /// At least `same`, because the distance of selected kernels is no difference between machines.
+    /// At least `same`. The distance of selected kernels is no difference between machines.
     differ: Fraction,
 }
 
@@ -540,19 +540,19 @@ impl Floors {
     }
 }
 
-/// Placement of vCPUs in which a point of two reports is compared.
+/// Placement of vCPUs whose samples are compared, for one point of two reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommonPlacement {
-    /// A report does not say where its CPUs were: all samples are compared.
+    /// A report lacks the placement of its vCPUs, so that all samples are compared.
     Unknown,
-    /// Samples with this placement are compared.
+    /// Only samples with this placement are compared.
     Of(VcpuPlacement),
-    /// No placement is in both reports.
+    /// No placement occurs in both reports.
     None,
 }
 
 impl CommonPlacement {
-    /// The placement with the largest share of rounds in the report where it is rarer.
+    /// The placement that occurs most in both reports, by the smaller of its two shares of rounds.
     fn find(before: &[&Point], after: &[&Point]) -> Self {
         let shares = [before, after].map(placement_shares);
         if shares.iter().any(BTreeMap::is_empty) {
@@ -569,7 +569,7 @@ impl CommonPlacement {
             .map_or(Self::None, |(_, placement)| Self::Of(placement))
     }
 
-    /// The placement in words, if it is not that of both headlines.
+    /// The placement in words; `None` if both headlines have it.
     fn remark(self, before: &[&Point], after: &[&Point]) -> Option<String> {
         match self {
             Self::Of(placement) if !self.is_of_headlines(before, after) => {
@@ -579,7 +579,7 @@ impl CommonPlacement {
         }
     }
 
-    /// True if both headlines are compared as they are.
+    /// True if both headlines have this placement, or if placements are unknown.
     fn is_of_headlines(self, before: &[&Point], after: &[&Point]) -> bool {
         let mut all = before
             .iter()
@@ -593,8 +593,8 @@ impl CommonPlacement {
     }
 }
 
-/// The best of each round that agrees with the undisturbed value of its point, in both reports;
-/// `None` if a point has no such value.
+/// For both reports, the best values of the rounds that agree with the undisturbed value of their
+/// point. `None` if a point has no such value, or a report has too few rounds.
 fn undisturbed_values(
     before: &[&Point],
     after: &[&Point],
@@ -612,7 +612,7 @@ fn undisturbed_values(
     Some((bests(before)?, bests(after)?))
 }
 
-/// Mean share of rounds of each placement in the repetitions of a point; empty if unknown in one.
+/// Mean share of rounds with each placement over a point's repetitions; empty if one is unknown.
 fn placement_shares(points: &[&Point]) -> BTreeMap<VcpuPlacement, f64> {
     let mut shares: BTreeMap<VcpuPlacement, f64> = BTreeMap::new();
     for measured in points.iter().filter_map(|p| p.outcome.measured()) {
@@ -626,9 +626,9 @@ fn placement_shares(points: &[&Point]) -> BTreeMap<VcpuPlacement, f64> {
     shares
 }
 
-/// The compared values of both reports: medians of the undisturbed samples of allocations if both
-/// have enough of them, otherwise of rounds. Only samples with `placement` of the vCPUs count, if
-/// it is given.
+/// The compared values of both reports: medians of the undisturbed samples of each allocation, if
+/// both reports have enough allocations. Otherwise medians of each round. If `placement` is given,
+/// only samples with this placement of the vCPUs count.
 fn values(
     before: &[&Point],
     after: &[&Point],
@@ -642,7 +642,7 @@ fn values(
     }
 }
 
-/// Medians of the undisturbed samples of the rounds of `points`, or of whole allocations.
+/// Medians of the undisturbed samples of each round, or of each allocation if `whole`.
 fn rounds(points: &[&Point], placement: Option<VcpuPlacement>, whole: bool) -> Vec<f64> {
     let mut groups: BTreeMap<(usize, u32, u32), Vec<f64>> = BTreeMap::new();
     for (repeat, point) in points.iter().enumerate() {
@@ -661,8 +661,8 @@ fn rounds(points: &[&Point], placement: Option<VcpuPlacement>, whole: bool) -> V
         .collect()
 }
 
-/// The value of each report of a set: the median of its rounds, or its figure without samples. Only
-/// samples with `placement` of the vCPUs count, if it is given.
+/// The value of each report of a set: the median of its rounds, or its reported value without
+/// samples. If `placement` is given, only samples with this placement of the vCPUs count.
 fn of_reports(points: &[&Point], placement: Option<VcpuPlacement>) -> Vec<f64> {
     by_report(points)
         .values()
@@ -676,7 +676,7 @@ fn of_reports(points: &[&Point], placement: Option<VcpuPlacement>) -> Vec<f64> {
         .collect()
 }
 
-/// The undisturbed value of each report of a set; `None` if a point has none.
+/// The undisturbed value of each report of a set; `None` if one point has none.
 fn undisturbed_of_reports(points: &[&Point]) -> Option<Vec<f64>> {
     let of_report = |own: &Vec<&Point>| {
         let measured = own.iter().filter_map(|point| point.outcome.measured());
@@ -696,7 +696,7 @@ fn by_report<'a>(points: &[&'a Point]) -> BTreeMap<Option<&'a Coordinate>, Vec<&
     reports
 }
 
-/// The point in one report; `values` are those that are compared.
+/// The point in one report. `values` are the compared values of the point.
 fn side(points: &[&Point], values: &[f64]) -> ComparedPoint {
     let measured: Vec<_> = points.iter().filter_map(|p| p.outcome.measured()).collect();
     let reported: Vec<f64> = measured.iter().map(|m| m.summary.median).collect();
@@ -713,7 +713,7 @@ fn side(points: &[&Point], values: &[f64]) -> ComparedPoint {
     }
 }
 
-/// The axes on which two reports have no common coordinate, if they have no common point.
+/// Text about two reports without a common point: the axes on which they share no coordinate.
 fn nothing_in_common(before: &Report, after: &Report) -> String {
     let measured = |dataset: &&Dataset| {
         dataset
@@ -771,7 +771,7 @@ fn nothing_in_common(before: &Report, after: &Report) -> String {
     }
 }
 
-/// The coordinates of the measured points of a dataset on an axis, in words.
+/// The coordinates on an axis of the measured points of a dataset, as words.
 fn coordinates_on(axis: &str, dataset: &Dataset) -> BTreeSet<String> {
     let measured = dataset
         .points
@@ -795,7 +795,7 @@ fn listed(words: &BTreeSet<String>) -> String {
     }
 }
 
-/// Differences between two sessions, or between two sets of them, other than their numbers.
+/// Texts about differences between two sessions, or two sets of sessions, apart from numbers.
 fn notes(before: ComparedReport<'_>, after: ComparedReport<'_>) -> Vec<String> {
     let sides = [(before, "first"), (after, "second")];
     let mut notes: Vec<String> = sides
@@ -836,7 +836,7 @@ fn notes(before: ComparedReport<'_>, after: ComparedReport<'_>) -> Vec<String> {
     notes
 }
 
-/// Facts about a session that are noted if they differ.
+/// Facts about a session that are mentioned if they differ between sessions.
 fn facts(provenance: &Provenance) -> Vec<(&'static str, String)> {
     let host = &provenance.host;
     let known = |fact: Option<String>| fact.unwrap_or_else(|| "unknown".to_owned());
@@ -861,11 +861,11 @@ fn facts(provenance: &Provenance) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// IPC baselines of cores of one design differ by less than this.
+/// Largest relative difference of the IPC baselines of cores of one design.
 const SAME_CORE: f64 = 0.05;
 
-/// A note if another thread used the cores of one session for all of its time. A single session
-/// cannot notice that, because its baseline comes from its own samples.
+/// A note if another thread used the cores of one session all the time. A single session cannot
+/// show this, because its baseline comes from its own samples.
 fn beside_one_of_them(before: &Report, after: &Report) -> Option<String> {
     let model = |report: &Report| report.provenance.host.cpu.model_name.get().cloned();
     let alone = |report: &Report| {

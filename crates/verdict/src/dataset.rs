@@ -1,4 +1,4 @@
-//! Verdicts on points that follow from other points of the dataset.
+//! Verdicts on points that depend on other points of the same dataset.
 
 use super::judge::reason;
 use report::without;
@@ -6,13 +6,13 @@ use report::{Cause, Coordinates, Dataset, Outcome, Point, VerdictGrade};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Bytes;
 
-/// A latency is impossible if it is below that of a smaller working set by more than this. Smaller
+/// A latency below this share of the latency of a smaller working set is impossible. Smaller
 /// differences come from the core clock.
 const BELOW: f64 = 0.9;
 
 /// Rejects every latency that is below that of a smaller working set with otherwise equal
-/// coordinates: a smaller working set lies in a level that is at least as fast. The intervals must
-/// not meet, and only solid points are compared with.
+/// coordinates. A smaller working set lies in a level that is at least as fast. The two intervals
+/// must not overlap, and the smaller working set must be solid.
 pub fn reject_below_faster(dataset: &mut Dataset) {
     let mut places: BTreeMap<Coordinates, Vec<(u64, usize)>> = BTreeMap::new();
     for (index, point) in dataset.points.iter().enumerate() {
@@ -26,7 +26,7 @@ pub fn reject_below_faster(dataset: &mut Dataset) {
     }
     for mut line in places.into_values() {
         line.sort_unstable();
-        // The slowest of the smaller working sets: its size, and the lower end of its interval.
+        // Size and lower end of the interval of the slowest among the smaller working sets.
         let mut slowest: Option<(u64, f64)> = None;
         for (size, index) in line {
             let Outcome::Measured(measured) = &mut dataset.points[index].outcome else {
@@ -53,22 +53,22 @@ pub fn reject_below_faster(dataset: &mut Dataset) {
     }
 }
 
-/// A working set exceeds a cache if it is larger by this factor: the end of a range is only known
+/// A working set exceeds a cache if it is larger by this factor. The end of a cache is only known
 /// to a step of the grid.
 const BEYOND: f64 = 1.25;
 
-/// Smallest working set in memory relative to the effective capacity of the last-level cache. Below
-/// it, the cache may answer more than half of the loads of a random chain.
+/// Smallest working set in memory, as a multiple of the last-level cache's effective capacity.
+/// Below this multiple, the cache may answer more than half of the loads of a random chain.
 const MEMORY_AT_LEAST: f64 = 2.0;
 
-/// A last-level cache found by timing.
+/// A last-level cache whose capacity was found by timing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimedCache {
-    /// CPUs that share it, by the system's report.
+    /// CPUs that share the cache, according to the system's report.
     pub cpus: BTreeSet<u32>,
-    /// Its name, by the system's report: `L3`.
+    /// Name of the cache, according to the system's report: `L3`.
     pub level: String,
-    /// Effective capacity.
+    /// Effective capacity of the cache.
     pub capacity: Bytes,
     /// Smallest capacity that explains the curve about as well.
     pub low: Bytes,
@@ -77,8 +77,8 @@ pub struct TimedCache {
 }
 
 /// Adds the effective capacity of the last-level cache to the evidence of each of `points`. A point
-/// that is named after that cache but does not fit becomes doubtful, and so does a point in
-/// `memory` that the cache may answer.
+/// becomes doubtful if it is named after this cache but does not fit into it. A point in `memory`
+/// becomes doubtful if the cache may answer it.
 pub fn doubt_by_timed_caches<'a>(
     points: impl Iterator<Item = &'a mut Point>,
     caches: &[TimedCache],

@@ -1,31 +1,31 @@
-//! Measured levels of caches and TLBs beside the published figures of the core design.
+//! Compares measured levels of caches and TLBs with the published figures of the core design.
 
 use report::{DocumentedFigure, DocumentedQuantity, Finding, Point};
 use std::collections::BTreeMap;
 use units::{Bytes, significant};
 
-/// Relative tolerance of latencies of private caches. Published cycles are whole numbers.
+/// Relative tolerance for the latency of a private cache. Published cycles are whole numbers.
 const PRIVATE: f64 = 0.08;
 
-/// Relative tolerance of latencies of a shared cache: its slices differ in distance.
+/// Relative tolerance for the latency of a shared cache, whose slices differ in distance.
 const SHARED: f64 = 0.2;
 
-/// Usual causes of a disagreement.
+/// Usual causes of a disagreement, as the end of a finding.
 const CAUSES: &str = "usual causes: another thread on the core, a hypervisor that hides or divides \
                       the hardware, another revision of the design";
 
-/// A measured figure beside the published ones.
+/// A measured value and the published figures that it is compared with.
 struct Comparison<'a> {
-    /// `L2`, `first TLB, 4 KiB pages`
+    /// Name of the level: `L2`, `first TLB, 4 KiB pages`.
     subject: String,
-    /// The measured figure in words, with its unit.
+    /// The measured value in words, with its unit.
     measured: String,
     figures: Vec<&'a DocumentedFigure>,
     agrees: bool,
 }
 
-/// A finding for all measured levels that have a published figure, and one for each that disagrees.
-/// `documented` are the figures of the processor; `findings` are those of the session.
+/// One finding for all measured levels with a published figure, and one for each that disagrees.
+/// `documented` are the figures of the processor, `findings` the findings of the session.
 pub fn documented_levels(
     documented: &[DocumentedFigure],
     findings: &[Finding],
@@ -65,7 +65,7 @@ pub fn documented_levels(
     made
 }
 
-/// The points that `findings` rest on.
+/// The points that `findings` depend on.
 fn resting_on<'a, 'b>(
     findings: impl IntoIterator<Item = &'b Finding>,
     points: &[&'a Point],
@@ -94,7 +94,7 @@ impl Comparison<'_> {
     }
 }
 
-/// The figures of `quantity`: one, or one of each kind of core.
+/// The published figures of `quantity`. There is one for each kind of core of the processor.
 fn figures(
     documented: &[DocumentedFigure],
     quantity: DocumentedQuantity,
@@ -105,10 +105,10 @@ fn figures(
         .collect()
 }
 
-/// Findings about a level of cache: one whose size is not as reported has a kind of its own.
+/// Kinds of findings about a level of cache. If its size is not as reported, the kind is another.
 const CACHES: [&str; 3] = ["cache-level", "cache-exclusive", "cache-disagrees"];
 
-/// Latency and size of a cache; empty for a finding about something else.
+/// Comparisons of a cache's latency and size. Empty if `finding` is not about a cache.
 fn cache<'a>(documented: &'a [DocumentedFigure], finding: &Finding) -> Vec<Comparison<'a>> {
     if !CACHES.contains(&finding.kind.as_str()) {
         return Vec::new();
@@ -156,7 +156,7 @@ fn cache<'a>(documented: &'a [DocumentedFigure], finding: &Finding) -> Vec<Compa
     compared
 }
 
-/// Entries of a TLB; empty for a finding about something else.
+/// Comparison of a TLB's number of entries. Empty if `finding` is not about a TLB.
 fn tlb<'a>(documented: &'a [DocumentedFigure], finding: &Finding) -> Vec<Comparison<'a>> {
     use DocumentedQuantity::{
         L1DtlbEntries1g, L1DtlbEntries2m, L1DtlbEntries4k, L2TlbEntries1g, L2TlbEntries2m,
@@ -198,7 +198,7 @@ fn tlb<'a>(documented: &'a [DocumentedFigure], finding: &Finding) -> Vec<Compari
     compared
 }
 
-/// Sets whether the last comparison agrees: a published range meets `low..high`.
+/// Marks the last comparison as agreeing if a published range overlaps `low..high`.
 fn agree(compared: &mut [Comparison<'_>], low: f64, high: f64) {
     if let Some(last) = compared.last_mut() {
         let meets =

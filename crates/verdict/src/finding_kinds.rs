@@ -1,15 +1,15 @@
-//! Kinds of findings: how much each is worth to a reader, and when it appears.
+//! Kinds of findings: what each states, and how much it is worth to a reader.
 
 /// Value of a finding for a reader with little time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Worth {
     /// A setting of the machine or of the session should be changed first.
     Change,
-    /// The answer of an experiment, or a disagreement with what is documented.
+    /// The finding answers the question of an experiment, or disagrees with documented figures.
     Answer,
-    /// A detail of an answer.
+    /// The finding is a detail of an answer.
     Detail,
-    /// A circumstance that the verdict covers.
+    /// The finding is a circumstance that the verdict reports too.
     Circumstance,
 }
 
@@ -18,13 +18,13 @@ pub enum Worth {
 pub struct FindingKind {
     /// Name in reports, `page-walk-cost`.
     pub name: &'static str,
-    /// Worth to a reader.
+    /// How much findings of this kind are worth to a reader.
     pub worth: Worth,
     /// Statement that the finding makes.
     pub meaning: &'static str,
 }
 
-/// The kind of this name; `None` for a name of another version.
+/// The kind with this name; `None` for a name that this version does not know.
 pub fn finding_kind(name: &str) -> Option<&'static FindingKind> {
     FINDING_KINDS.iter().find(|kind| kind.name == name)
 }
@@ -37,7 +37,7 @@ const fn kind(name: &'static str, worth: Worth, meaning: &'static str) -> Findin
     }
 }
 
-/// Every kind, in order of worth.
+/// Every kind of finding, by subject.
 pub const FINDING_KINDS: &[FindingKind] = &[
     // The machine and the session.
     kind("emulated", Worth::Change, "The processor is emulated."),

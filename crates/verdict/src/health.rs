@@ -1,4 +1,4 @@
-//! Judges one machine by expectations of its hardware. docs/method/health.md says why.
+//! Compares one machine with the expectations for its hardware. See docs/method/health.md.
 
 use crate::fleet::{
     Expectations, FleetCollection, FleetQuantity, FleetSettings, FleetVerdict, NodeState,
@@ -8,16 +8,16 @@ use report::{Health, HealthFigure, HealthState, Report, node_report, requested_c
 use std::collections::BTreeSet;
 use units::{counted, fixed};
 
-/// Name of the method. It changes when its points or their settings change.
+/// Name of the method. The name changes when the points or settings of the method change.
 pub const HEALTH_METHOD: &str = "health-1";
 
-/// Purpose of the digest, so that no other digest has the same input.
+/// Prefix of the digest's input, so that no digest for another purpose has the same input.
 const DIGEST_OF: &str = "method of a health check";
 
-/// Number of slow figures that are enough together, though none is beyond its threshold.
+/// Number of slow figures that are enough together, although none is beyond its threshold.
 const ENOUGH_TOGETHER: usize = 4;
 
-/// Judgement on the first measurement of a machine.
+/// Result of the first measurement of a machine.
 #[derive(Debug, Clone)]
 pub struct FirstJudgement {
     health: Health,
@@ -33,7 +33,7 @@ struct Slower {
 }
 
 impl FirstJudgement {
-    /// A machine that is not judged, because there are no expectations.
+    /// Result for a machine that is not judged, because there are no expectations.
     pub fn none(report: &Report) -> Self {
         let health = Health {
             method: HEALTH_METHOD.to_owned(),
@@ -51,7 +51,7 @@ impl FirstJudgement {
         }
     }
 
-    /// Judges `report` by `expected`. A report without figures is inconclusive.
+    /// Compares `report` with `expected`. A report without figures is inconclusive.
     pub fn new(report: &Report, expected: &Expectations, settings: &FleetSettings) -> Self {
         let mut own = Self::none(report);
         let health = &mut own.health;
@@ -100,7 +100,7 @@ impl FirstJudgement {
         own
     }
 
-    /// Names of the experiments to measure again before the verdict; empty if there are none.
+    /// Names of the experiments to measure again before the verdict; empty if none is needed.
     pub fn experiments(&self) -> BTreeSet<&str> {
         self.slower
             .iter()
@@ -108,7 +108,7 @@ impl FirstJudgement {
             .collect()
     }
 
-    /// The verdict without a second measurement. If one was needed, `why` says why there is none.
+    /// The verdict without a second measurement. `why` is the reason if one was needed.
     pub fn without_repeat(self, why: &str) -> Health {
         let mut health = self.health;
         if let Some(slowest) = health.slower.first() {
@@ -118,7 +118,7 @@ impl FirstJudgement {
         health
     }
 
-    /// The verdict after the second measurement, `again`, in fresh memory.
+    /// The verdict after a second measurement in fresh memory, which is `again`.
     pub fn with_repeat(
         self,
         again: &Report,
@@ -155,7 +155,7 @@ impl FirstJudgement {
             return health;
         };
         let text = in_words(slowest);
-        // One figure alone is never enough: a machine is taken out of service for this verdict.
+        // One slow figure is never enough, because a slow machine is taken out of service.
         let is_confirmed = is_beyond_chance && slow > 1;
         if is_confirmed || slow >= ENOUGH_TOGETHER {
             health.state = HealthState::Slow;
@@ -172,7 +172,7 @@ impl FirstJudgement {
     }
 }
 
-/// Judgement on the machine of `report`, as a fleet of one.
+/// Fleet verdict on `report` alone, as a fleet with one machine.
 fn judged(
     report: &Report,
     expected: &Expectations,
@@ -184,7 +184,7 @@ fn judged(
     Ok(judge_fleet(&fleet, Vec::new(), settings, Some(expected)))
 }
 
-/// A figure in words.
+/// Text about a figure.
 fn in_words(figure: &HealthFigure) -> String {
     let change = |value: f64| {
         let change = value / figure.expected - 1.0;
@@ -201,7 +201,7 @@ fn in_words(figure: &HealthFigure) -> String {
     )
 }
 
-/// Eight hexadecimal digits of the points that were requested and of the kernels that were used.
+/// Eight hexadecimal digits for the requested points and the kernels that were used.
 fn digest(report: &Report) -> String {
     let points = report
         .datasets

@@ -1,4 +1,4 @@
-//! From evidence to a verdict. Each check has a threshold, a short sentence, and advice.
+//! Derives the verdict on a point from its evidence. Each check has a threshold, a text and advice.
 
 use crate::advice;
 use crate::sample_statistics::SampleStatistics;
@@ -7,59 +7,59 @@ use report::SystemActivity;
 use report::{Cause, Evidence, Limit, Load, Reason, Storage, Summary, Verdict, VerdictGrade};
 use units::{Bytes, Hertz, Nanos, counted};
 
-/// If less of the memory than this is in the requested pages, the number is one of mixed pages.
+/// Least share of memory in the requested pages. Below it, the pages count as mixed.
 pub const GRANTED: f64 = 0.9;
 
-/// A hypervisor or a quota that takes more of the time than this moves a median.
+/// Largest share of time that a hypervisor or a quota may take. A larger share moves a median.
 const MAX_STOLEN_SHARE: f64 = 0.01;
 
-/// CPU time that other programs may use during a session, in CPUs.
+/// CPU time that other programs may use during a session, as a number of CPUs.
 const OTHERS: f64 = 0.25;
 
 /// Further CPU time that other programs may use, as a share of all CPUs of the machine.
 const OTHERS_SHARE: f64 = 0.02;
 
-/// Steps in which the system counts CPU time.
+/// Step of the system's counts of CPU time.
 const JIFFY: Nanos = Nanos(10e6);
 
-/// If anybody waits for memory for more of the time than this, the system reclaims memory or swaps.
+/// Largest share of time in which a task waits for memory. Above it, the system reclaims or swaps.
 const MEMORY_PRESSURE: f64 = 0.05;
 
-/// Least confidence of an interval: five rounds have 94%, four have 88%.
+/// Least confidence of an interval. Five rounds have 94%, four rounds have 88%.
 const LEAST_CONFIDENCE: f64 = 0.9;
 
 /// Largest relative change of the core clock during the samples.
 const CLOCK_MOVED: f64 = 0.05;
 
-/// Least core clock relative to that of the same CPUs during the rest of the session. On some
-/// processors wide vector instructions lower the clock by up to a fifth, which is normal.
+/// Least core clock relative to that of the same CPUs in the rest of the session. On some
+/// processors, wide vector instructions normally lower the clock by up to a fifth.
 const CLOCK_OF_RUN: f64 = 0.75;
 
 /// Least core clock relative to the processor's base clock.
 const CLOCK_OF_BASE: f64 = 0.85;
 
-/// Largest relative difference between the two calibrations of a counter, and between its rates at
-/// the start and the end.
+/// Largest relative difference between the two calibrations of a counter, and between the counter's
+/// rates at the start and at the end.
 const CALIBRATION: f64 = 0.001;
 
 /// Largest half-width of an interval relative to the median.
 pub const SPREAD: f64 = 0.05;
 
-/// If the smaller of two groups of values has more than this share, the median may lie in either.
+/// Largest share of the smaller of two groups of values. Above it, the median may be in either.
 const MINORITY: f64 = 0.3;
 
-/// Largest relative change of values from the first to the last round, unless it is by chance.
+/// Largest relative change of values from the first to the last round, unless chance explains it.
 const DRIFT: f64 = 0.05;
 
-/// If more than this share of samples is disturbed, the others are suspect too: the disturbance
-/// probably reached them.
+/// Largest share of disturbed samples. Above it, the other samples are suspect too, because the
+/// disturbance probably reached them.
 const MAX_DISTURBED: f64 = 0.5;
 
-/// The share for disturbances that every sample is checked for. In points with two thirds of
-/// disturbed samples, the undisturbed ones were as fast as those of undisturbed points.
+/// Largest share of disturbed samples if every sample is checked for the disturbance. If two thirds
+/// of samples were disturbed, the others were as fast as samples of undisturbed points.
 const MAX_DISTURBED_OF_CHECKED: f64 = 0.8;
 
-/// With fewer undisturbed samples there is no 95% interval of the median (1 - 2/2^n < 0.95).
+/// Fewest undisturbed samples that have a 95% interval of the median (1 - 2/2^n >= 0.95).
 const FEWEST_SAMPLES: u64 = 6;
 
 /// Facts that a verdict depends on.
@@ -71,25 +71,25 @@ pub struct VerdictInput<'a> {
     pub evidence: &'a Evidence,
     /// Statistics of the samples over time and among themselves.
     pub shape: &'a SampleStatistics,
-    /// The cause that most disturbed samples share.
+    /// Cause of most of the disturbed samples; `None` without disturbed samples.
     pub main_disturbance: Option<Cause>,
     /// Upper bound of the value.
     pub limit: Option<&'a Limit>,
     /// Background traffic and its upper bound.
     pub load: Option<(&'a Load, &'a Limit)>,
-    /// All samples: those of the summary, disturbed ones, and those of other placements of vCPUs.
+    /// Number of all samples, with disturbed samples and samples at other placements of vCPUs.
     pub samples: u64,
-    /// CPUs of the machine.
+    /// Number of CPUs of the machine.
     pub machine_cpus: usize,
     /// Figures of storage operations.
     pub storage: Option<&'a Storage>,
-    /// Rounds that the samples come from.
+    /// Number of rounds that the samples come from.
     pub rounds: u32,
-    /// True if the session ended before all rounds.
+    /// True if the session ended before all rounds were done.
     pub interrupted: bool,
 }
 
-/// Judges a point.
+/// Verdict on a point.
 pub fn judge(input: &VerdictInput<'_>) -> Verdict {
     let mut verdict = Verdict {
         grade: VerdictGrade::Solid,
@@ -149,8 +149,8 @@ pub fn judge(input: &VerdictInput<'_>) -> Verdict {
     verdict
 }
 
-/// An explanation for scattered values, if `reasons` contain it: samples get slower or faster
-/// within rounds.
+/// Explains scattered values, if `reasons` are about scatter: samples get slower or faster within
+/// rounds. `None` if they do not.
 fn non_stationary(shape: &SampleStatistics, reasons: &[Reason]) -> Option<Reason> {
     let scatters =
         |reason: &Reason| matches!(reason.cause, Cause::Spread | Cause::Bimodal | Cause::Drift);
@@ -169,7 +169,7 @@ fn non_stationary(shape: &SampleStatistics, reasons: &[Reason]) -> Option<Reason
     Some(reason(Cause::NonStationary, text))
 }
 
-/// A reason with its advice.
+/// A reason with `text` and the advice for its cause.
 pub fn reason(cause: Cause, text: String) -> Reason {
     Reason {
         cause,
@@ -178,7 +178,7 @@ pub fn reason(cause: Cause, text: String) -> Reason {
     }
 }
 
-/// Reasons that concern the placement of threads and memory.
+/// Reasons against a point: placement of threads and memory.
 fn placement(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if evidence.affinity_held == Some(false) {
@@ -231,7 +231,7 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
     reasons
 }
 
-/// Reasons that concern the samples themselves.
+/// Reasons against a point: disturbed samples, and too few samples.
 fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
     let clean = input.summary.undisturbed_samples;
     let disturbed = input.evidence.disturbed_samples;
@@ -267,7 +267,7 @@ fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
     reasons
 }
 
-/// Reasons that concern other activity of the system.
+/// Reasons against a point: other activity of the system.
 fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
     let around = &input.evidence.system_activity;
     let elapsed = around.elapsed_ns.max(1.0);
@@ -290,7 +290,7 @@ fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
         reasons.push(reason(Cause::Throttled, text));
     }
     let others = share(around.others_ns);
-    // Each reading has an error of half a jiffy for every CPU, and a round has two readings.
+    // Each reading has an error of half a step for every CPU, and a round has two readings.
     let error = JIFFY.0 * (input.rounds as f64 * input.machine_cpus as f64 / 6.0).sqrt() / elapsed;
     if others > OTHERS + OTHERS_SHARE * input.machine_cpus as f64 + 3.0 * error {
         reasons.push(reason(
@@ -309,7 +309,7 @@ fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
     reasons
 }
 
-/// Reasons that concern clocks.
+/// Reasons against a point: core clock and counter.
 fn clocks(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let (Some(before), Some(after)) = (evidence.core_hz_before, evidence.core_hz_after)
@@ -377,11 +377,11 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
     reasons
 }
 
-/// Largest share of due operations that were never submitted. Beyond it, the latencies leave out
-/// what matters.
+/// Largest share of due operations that were never submitted. Above it, the latencies lack
+/// operations that matter.
 const BEHIND: f64 = 0.01;
 
-/// Reasons that concern storage operations.
+/// Reasons against a point: storage operations.
 fn on_storage(storage: &Storage) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let failed = storage.failed();
@@ -437,11 +437,11 @@ fn on_storage(storage: &Storage) -> Vec<Reason> {
     reasons
 }
 
-/// No other program and no hypervisor keeps a thread from its CPU for this long: the thread or the
-/// machine was stopped.
+/// Neither other programs nor a hypervisor keep a thread from its CPU for this long. Instead, the
+/// thread or the machine was stopped.
 const LONG_STOP: Nanos = Nanos(0.5e9);
 
-/// Reasons that concern the distribution of the values.
+/// Reasons against a point: distribution of the values.
 fn shape(shape: &SampleStatistics) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let Some(drift) = shape.drift.filter(|d| d.total.abs() > DRIFT) {

@@ -1,6 +1,6 @@
-//! From reports to judgements: verdicts, and differences that are more than chance.
+//! From reports to verdicts: verdicts on points, and differences that are more than chance.
 //!
-//! A judgement is data: nothing here prints, draws or decides an exit code.
+//! A verdict is data: nothing in this crate prints, draws or decides an exit code.
 
 #![forbid(unsafe_code)]
 

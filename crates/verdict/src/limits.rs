@@ -3,19 +3,19 @@
 use report::{ClockFacts, HostFacts, Limit, Node};
 use units::{Bytes, BytesPerSecond, Hertz};
 
-/// Relative error of a limit that depends on the core clock.
+/// Factor for the error of a limit that depends on the core clock.
 const CLOCK_ERROR: f64 = 1.03;
 
-/// Nodes whose memory differs by less than this have the same number of modules; firmware and
-/// kernel reserve some memory.
+/// Nodes whose memory sizes have at least this ratio count as equal. Firmware and kernel reserve
+/// some memory.
 const ALIKE: f64 = 0.9;
 
-/// Reported distance of a node from itself. Emulated nodes of a kernel report it between each
-/// other.
+/// Reported distance of a node from itself. Nodes that a kernel emulates report this distance
+/// between each other too.
 const OWN_DISTANCE: u32 = 10;
 
-/// Base clock of the processor. It is the rate of the time-stamp counter of known x86 core designs,
-/// which counts at that rate in all power states. `None` on other processors and under an emulator.
+/// Base clock of the processor: the rate of the time-stamp counter on known x86 core designs, which
+/// count at this rate in all power states. `None` on other processors and under an emulator.
 pub fn base_clock(facts: &HostFacts, clock: &ClockFacts) -> Option<Hertz> {
     let emulated = facts
         .system
@@ -28,22 +28,22 @@ pub fn base_clock(facts: &HostFacts, clock: &ClockFacts) -> Option<Hertz> {
     clock.rate.filter(|_| known && counts && !emulated)
 }
 
-/// Threads that load and store through the ports between their cores and the L1 data caches.
+/// Loads and stores of threads through the ports of their L1 data caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortTraffic {
-    /// Streams that are loaded.
+    /// Number of loaded streams.
     pub loads: u32,
-    /// Streams that are stored.
+    /// Number of stored streams.
     pub stores: u32,
-    /// Payload bytes per byte of each stream.
+    /// Payload bytes for each byte of a stream.
     pub payload_factor: u64,
     /// Number of threads.
     pub threads: usize,
 }
 
-/// Payload per second that the ports of the L1 data caches carry at the clock `core`. `None` if the
-/// ports are unknown. Loads and stores use different ports at the same time, so the slower
-/// direction decides.
+/// Largest payload per second that the ports of the L1 data caches carry at the core clock `core`.
+/// `None` if the ports are unknown. Loads and stores use different ports at the same time, so the
+/// slower direction decides.
 pub fn port_limit(facts: &HostFacts, core: Hertz, traffic: PortTraffic) -> Option<Limit> {
     let ports = facts.cpu.l1_ports.get()?;
     let cycles = |streams: u32, width: u32| f64::from(streams) / f64::from(width.max(1));
@@ -61,21 +61,21 @@ pub fn port_limit(facts: &HostFacts, core: Hertz, traffic: PortTraffic) -> Optio
     })
 }
 
-/// Threads that pass through memory repeatedly.
+/// Threads that repeatedly stream through memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryTraffic<'a> {
     /// CPUs of the threads.
     pub cpus: &'a [u32],
-    /// Memory of all threads together.
+    /// Bytes of memory of all threads together.
     pub bytes: Bytes,
-    /// Number of NUMA nodes requested for the memory; `None` without a request.
+    /// Number of NUMA nodes that the user requests; `None` without a request.
     pub nodes: Option<usize>,
-    /// Peak rate that the user gives; `None` if it comes from the memory modules.
+    /// Peak rate that the user gives; `None` to use the rate of the memory modules.
     pub given_peak: Option<BytesPerSecond>,
 }
 
-/// Payload per second that the memory carries. `None` if its peak is unknown. Every byte crosses
-/// the memory bus, except those that the last-level caches keep from one pass to the next.
+/// Largest payload per second that the memory carries. `None` if its peak rate is unknown. Every
+/// byte crosses the memory bus, except bytes that the last-level caches keep between passes.
 pub fn memory_limit(facts: &HostFacts, traffic: MemoryTraffic<'_>) -> Option<Limit> {
     let modules = &facts.memory.bus;
     let (peak, source) = match (traffic.given_peak, modules.get()) {
@@ -102,8 +102,8 @@ pub fn memory_limit(facts: &HostFacts, traffic: MemoryTraffic<'_>) -> Option<Lim
     })
 }
 
-/// Number of nodes, if each has the same number of channels: all have CPUs, the same size of
-/// memory, and a distance above their own. The firmware counts the modules of all nodes together.
+/// Number of nodes, if each has the same number of channels. Such nodes have CPUs, the same size of
+/// memory, and a distance above their own. Firmware counts the modules of all nodes together.
 fn equal_nodes(facts: &HostFacts) -> Option<usize> {
     let nodes = &facts.topology.nodes;
     let channels = facts.memory.bus.get()?.channels as usize;

@@ -1,20 +1,20 @@
-//! Several reports as one side of a comparison.
+//! Several reports that form one side of a comparison.
 
 use super::align::REPEAT;
 use report::{Coordinate, Dataset, Provenance, Report};
 
-/// Reports that stand for one state of a machine or of a fleet.
+/// Reports of one state of a machine or of a fleet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportSet {
-    /// All points. Each has the number of its report as its repetition.
+    /// All points. In place of its repetition, each point has the number of its report.
     report: Report,
     /// Provenance of each report.
     provenances: Vec<Provenance>,
 }
 
 impl ReportSet {
-    /// The set of `reports`; `None` for none. Repetitions within a report count as one, and a
-    /// kernel with several digests has none.
+    /// The set of `reports`; `None` if there are none. Repetitions within a report count as one. A
+    /// kernel with several digests loses its digest.
     pub fn new(reports: Vec<Report>) -> Option<Self> {
         let mut all = reports.into_iter().enumerate();
         let (_, mut whole) = all.next()?;
@@ -60,12 +60,12 @@ impl ReportSet {
         })
     }
 
-    /// The points of all reports as one report, with the provenance of the first.
+    /// The points of all reports as one report, with the provenance of the first report.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// The same by value.
+    /// Like [`ReportSet::report`], but consumes the set.
     pub fn into_report(self) -> Report {
         self.report
     }
@@ -76,7 +76,7 @@ impl ReportSet {
     }
 }
 
-/// Gives all points the number of their report as their repetition.
+/// Replaces the repetition of all points by `index`, the number of their report.
 fn number(datasets: &mut [Dataset], index: u64) {
     for point in datasets.iter_mut().flat_map(|dataset| &mut dataset.points) {
         let repetition = Coordinate::Number(index);

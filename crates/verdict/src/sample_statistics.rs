@@ -1,25 +1,25 @@
-//! Statistics of the samples of a point over time and among themselves.
+//! Statistics of the samples of a point: their course over time, and groups among them.
 
 use stats::{self, Drift, Modes};
 
 /// Properties of the values of a point beyond their median and spread.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SampleStatistics {
-    /// A trend over the rounds that is not due to chance.
+    /// A trend over the rounds that chance does not explain; `None` without one.
     pub drift: Option<Drift>,
-    /// Two groups of values.
+    /// Two groups of values; `None` if the values form one group.
     pub modes: Option<Modes>,
-    /// Highest median of an allocation relative to the lowest, if allocations differ by more than
-    /// the rounds within them.
+    /// Ratio of the highest to the lowest median of an allocation. `None` unless allocations differ
+    /// by more than the rounds within them.
     pub placement: Option<f64>,
-    /// Relative slow-down within rounds (negative if samples get faster), if most rounds share it.
+    /// Relative slow-down in rounds, negative for a speed-up. `None` unless most rounds share it.
     pub within_round_trend: Option<f64>,
 }
 
 impl SampleStatistics {
-    /// Statistics of values by allocation and round. `rates` says that higher values are faster.
-    /// Caches are filled again every `samples_per_prefill` samples, so the trend within rounds is
-    /// the one between two fills.
+    /// Statistics of values by allocation and round. `rates` is true if higher values are faster.
+    /// Every `samples_per_prefill` samples, caches are filled again. Therefore the trend within
+    /// rounds is the trend between two prefills.
     pub fn describe(
         allocations: &[Vec<Vec<f64>>],
         rates: bool,

@@ -13,8 +13,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use units::Bytes;
 
-/// Most windows that are counted to find where walkers start. With more windows the parts are
-/// nearly equal anyway.
+/// Largest number of windows for which the start of each part of the order is exact. With more
+/// windows the start is approximate, and the parts are nearly equal.
 const MAX_COUNTED: u64 = 4096;
 
 /// The order of a chain: one cycle over all of its nodes.
@@ -28,11 +28,11 @@ pub struct ChainOrder {
 enum Kind {
     /// All nodes in random order.
     Random(Cycle),
-    /// By rising address.
+    /// Nodes by rising address.
     Rising,
-    /// Window by window.
+    /// All nodes of one window, then all nodes of the next window.
     Windows(Box<Windows>),
-    /// Pair after pair. The cycle is over the pairs, in random order.
+    /// The two nodes of a pair, then the next pair. The cycle has the pairs in random order.
     Pairs(Cycle),
 }
 
@@ -45,10 +45,10 @@ struct Windows {
     count: u64,
     /// Random order of the windows; `None` for rising addresses.
     random: Option<Cycle>,
-    /// Order inside every whole window; `None` if each window has an order of its own.
+    /// Order inside every whole window; `None` if the order differs from window to window.
     same: Option<Inside>,
     seed: u64,
-    /// log2 of the places inside a whole window.
+    /// Base-2 logarithm of the number of places inside a whole window.
     bits: u32,
 }
 
@@ -56,8 +56,7 @@ struct Windows {
 #[derive(Debug, Clone)]
 struct Inside {
     cycle: Cycle,
-    /// Place at which the window is entered. Without an entry of its own, every window would be
-    /// entered at node 0.
+    /// Place at which the chain enters the window. Entry at place 0 would always be at node 0.
     entry: u64,
 }
 
@@ -158,8 +157,8 @@ impl ChainOrder {
         }
     }
 
-    /// Successors of the nodes of pairs: the second of a pair follows the first, then comes the
-    /// first of the next pair.
+    /// [`ChainOrder::successors`] for pairs. The second node of a pair follows the first. Then
+    /// comes the first node of the next pair.
     fn successors_of_pairs(&self, cycle: &Cycle, first: u64, next: &mut [u64]) {
         let mut pairs = [0; BATCH];
         for (next, first) in next.chunks_mut(BATCH).zip((first..).step_by(BATCH)) {
@@ -213,7 +212,7 @@ fn between(from: u64, to: u64, last: u64) -> u128 {
     u128::from(to.wrapping_sub(from).wrapping_sub(1) & last)
 }
 
-/// Start of part `place` if `all` is cut into `of` parts.
+/// Start of part `place` when `all` is cut into `of` nearly equal parts.
 fn share(all: u128, place: u64, of: u64) -> u128 {
     all * u128::from(place) / u128::from(of.max(1))
 }
@@ -281,8 +280,8 @@ impl Windows {
         window * self.window + self.inside(window).first()
     }
 
-    /// The windows of the `count` nodes from `first` on. Each item is a window, the position inside
-    /// the window of its first such node, and the range of the `count` nodes in it.
+    /// The windows that hold the `count` nodes from `first` on. Each item is a window, the position
+    /// in the window of the first of these nodes, and the range of these nodes in `0..count`.
     fn parts(&self, first: u64, count: usize) -> impl Iterator<Item = (u64, u64, Range<usize>)> {
         let size = self.window;
         let end = first + count as u64;
@@ -375,7 +374,7 @@ impl Windows {
     }
 
     /// The window that contains the node at position `place` of the order, and the number of nodes
-    /// of that window before it. Only approximate if there are too many windows to count.
+    /// of the window before that node. Approximate for more than [`MAX_COUNTED`] windows.
     fn window_at(&self, place: u64) -> (u64, u64) {
         let before = place / self.window;
         let inner = place % self.window;
@@ -405,7 +404,7 @@ impl Inside {
         Self { cycle, entry }
     }
 
-    /// The node at which the window is entered.
+    /// Node at which the chain enters the window.
     fn first(&self) -> u64 {
         self.cycle.from(self.entry)
     }

@@ -3,14 +3,14 @@
 use kernels::Mixer;
 use stats::{SplitMix64, derive};
 
-/// Nodes that are computed together, with vector instructions.
+/// Number of nodes that are computed together, with vector instructions.
 pub const BATCH: usize = 256;
 
 /// Rounds of the mixer. With two rounds, some strides occur more often than by chance.
 const ROUNDS: usize = 3;
 
-/// Additional rounds of the mixer below [`MORE_ROUNDS_BELOW`] nodes. There are few factors to
-/// choose from for so small a size, and three rounds are not enough.
+/// Additional rounds of the mixer for cycles below [`MORE_ROUNDS_BELOW`] nodes. So small a size has
+/// few factors to choose from, and three rounds then mix too little.
 const MORE_ROUNDS: usize = 3;
 const MORE_ROUNDS_BELOW: u64 = 1 << 18;
 
@@ -54,8 +54,8 @@ impl Order {
 ///
 /// The bijection is built like the finalisers of hash functions (Appleby's MurmurHash3; Steele, Lea
 /// and Flood, OOPSLA 2014). In each round an odd multiplication carries changes upwards, and an
-/// exclusive-or with the upper half brings them down again. Here the upper half is squared.
-/// Otherwise three rounds leave traces of the constant step.
+/// exclusive-or with the upper half brings them down again. Here the upper half is squared. Without
+/// the square, three rounds leave traces of the constant step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle {
     nodes: u64,
@@ -105,15 +105,15 @@ impl Cycle {
         }
     }
 
-    /// Node at the start of arc `place` of `of` equal arcs of the circle, or the first node after
-    /// it.
+    /// Node at the start of arc `place`, when the circle is cut into `of` equal arcs. If no node is
+    /// at the start, the next node on the circle.
     pub fn at(&self, place: u64, of: u64) -> u64 {
         let states = u128::from(self.mask) + 1;
         self.from((states * u128::from(place) / u128::from(of.max(1))) as u64)
     }
 
-    /// Node at place `place` of the circle, or the first node after it if the place has none.
-    /// Places continue from the last to the first.
+    /// Node at place `place` of the circle. If the place has no node, the next node on the circle.
+    /// The first place follows the last.
     pub fn from(&self, place: u64) -> u64 {
         Order {
             cycle: self.clone(),
@@ -158,9 +158,9 @@ impl Cycle {
         let mut slots: [usize; BATCH] = std::array::from_fn(|slot| slot);
         let mut open = next.len();
         self.states(first, &mut states[..open]);
-        // The loop ends: at the latest, every state comes back to the state of its own node. No
-        // branch per state, because it is unpredictable and would cost more than all the
-        // arithmetic.
+        // The loop ends, because at the latest every state comes back to the state of its own node.
+        // The loop has no branch for each state. Such a branch is unpredictable and would cost more
+        // than the arithmetic.
         while open > 0 {
             for (state, mixed) in states[..open].iter_mut().zip(&mut mixed) {
                 *state = state.wrapping_add(self.step.factor) & self.mask;
@@ -215,8 +215,8 @@ impl Cycle {
 }
 
 impl Factor {
-    /// A random factor that mixes numbers of `bits` bits. Factors near 0 or the span would hardly
-    /// carry, and so would factors with such a lower half.
+    /// A random factor that mixes numbers of `bits` bits. Factors near 0 or near the span hardly
+    /// carry changes upwards. Factors with such a lower half do not either.
     fn random(random: &mut SplitMix64, bits: u32) -> Self {
         let carries = |x: u64, bits: u32| bits < 6 || !matches!(x >> (bits - 3) & 7, 0 | 7);
         let factor = loop {

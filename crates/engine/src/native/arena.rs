@@ -1,28 +1,28 @@
-//! A mapping and what lies in it.
+//! A mapping, the memory in it that chains have taken, and the ranges that contain doubles.
 
 use host::memory::Mapping;
 use stats::SplitMix64;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A mapping whose pages are touched, and how much of it chains have taken.
+/// A mapping whose pages were touched, and the number of its bytes that chains have taken.
 #[derive(Debug)]
 pub(super) struct Arena {
     pub mapping: Arc<Mapping>,
     pub taken: u64,
-    /// Ranges filled with doubles that processors add and multiply at full speed. Stores of kernels
-    /// keep these ranges valid.
+    /// Ranges that contain doubles which processors add and multiply at full speed. Stores of
+    /// kernels keep these ranges valid.
     numbers: Vec<Range<usize>>,
-    /// Random numbers that choose the place of cache-sized working sets.
+    /// Random numbers that choose the offsets of cache-sized working sets in the mapping.
     places: SplitMix64,
     now: u64,
 }
 
-/// Most places at which cache-sized working sets are put. A limit, because `numbers` has ranges for
-/// each of the places.
+/// Largest number of offsets for cache-sized working sets. Limited, because `numbers` has a range
+/// for each offset.
 const PLACES: u64 = 16;
 
-/// Places lie at multiples of this distance, the size of huge pages on most systems.
+/// These offsets are multiples of this distance, the size of huge pages on most systems.
 const PLACE: usize = 2 << 20;
 
 impl Arena {
@@ -36,12 +36,12 @@ impl Arena {
         }
     }
 
-    /// Chooses another place.
+    /// Chooses another offset for cache-sized working sets.
     pub fn next_offset(&mut self) {
         self.now = self.places.next_u64();
     }
 
-    /// Offset of the current place for `bytes`. Places are as far apart as the mapping allows.
+    /// Current offset for a working set of `bytes`. Offsets are as far apart as the mapping allows.
     pub fn start(&self, bytes: usize) -> usize {
         let steps = (self.mapping.len().saturating_sub(bytes) / PLACE) as u64;
         let count = (steps + 1).min(PLACES);
@@ -49,22 +49,22 @@ impl Arena {
         (place * (steps / (count - 1).max(1))) as usize * PLACE
     }
 
-    /// True if all of `range` is filled with doubles.
+    /// True if the whole of `range` contains doubles.
     pub fn has_normal_floats(&self, range: &Range<usize>) -> bool {
         self.numbers
             .iter()
             .any(|known| known.start <= range.start && range.end <= known.end)
     }
 
-    /// Notes that `range` was filled with doubles.
+    /// Notes that doubles were written to the whole of `range`.
     pub fn filled(&mut self, range: Range<usize>) {
         self.numbers
             .retain(|known| known.start < range.start || range.end < known.end);
         self.numbers.push(range);
     }
 
-    /// Notes that other data was written to `range`, such as an index table. Its small integers are
-    /// denormal doubles.
+    /// Notes that other data, such as an index table, was written to `range`. The small integers of
+    /// a table are denormal numbers if read as doubles.
     pub fn spoiled(&mut self, range: &Range<usize>) {
         self.numbers
             .retain(|known| known.end <= range.start || range.end <= known.start);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use units::error::Result;
 
-/// One operation of a traffic thread, with a window of its own.
+/// Streaming of one traffic thread with one operation, in a window for this operation alone.
 #[derive(Debug)]
 struct TrafficStream {
     kernel: StreamKernel,
@@ -19,7 +19,7 @@ struct TrafficStream {
 }
 
 impl TrafficStream {
-    /// The kernel of `stream`, and a walk that continues at its offset; `None` without a stream.
+    /// The kernel of `stream`, and a walk from its offset; `None` if `stream` is `None`.
     fn start(stream: &Option<Self>) -> Result<Option<(StreamKernel, StreamWalk<'_>)>> {
         let Some(stream) = stream else {
             return Ok(None);
@@ -35,7 +35,7 @@ impl TrafficStream {
 }
 
 impl TrafficStream {
-    /// Lets the next sample begin at this share of a pass over the window.
+    /// Makes the next sample begin after `share` (0 to 1) of a pass over the window.
     fn start_at(&self, share: f64) {
         if let Ok(mut walk) = self.walk() {
             walk.start_at(share);
@@ -43,7 +43,7 @@ impl TrafficStream {
         }
     }
 
-    /// Share of the current pass that is done, from 0 to 1.
+    /// Share of the current pass over the window that is done, from 0 to 1.
     fn share(&self) -> f64 {
         self.walk().map_or(0.0, |walk| walk.share())
     }
@@ -55,15 +55,15 @@ pub struct TrafficShare {
     traffic: Traffic,
     read: Option<TrafficStream>,
     write: Option<TrafficStream>,
-    /// Number of bursts done, so that the mix continues with the next burst.
+    /// Number of bursts done. The next sample continues the mix with this burst.
     place: AtomicU64,
 }
 
 impl TrafficShare {
-    /// `traffic` in windows from `take`, which gets the length of each window.
+    /// Share of `traffic`, in windows that `take` returns. `take` gets the length of each window.
     ///
     /// # Errors
-    /// There is no kernel for one of its operations here, or `take` fails.
+    /// This machine has no kernel for an operation of `traffic`, or `take` fails.
     pub fn new(traffic: &Traffic, mut take: impl FnMut(usize) -> Result<Window>) -> Result<Self> {
         let mut read = None;
         let mut write = None;
@@ -97,11 +97,11 @@ impl TrafficShare {
             .map(move |stream| stream.window.inspect(node_samples))
     }
 
-    /// Calls `measure` with a function that does a number of bursts, each with its pause.
+    /// Calls `measure` with a function that does `n` bursts, each followed by its pause.
     fn with(&self, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
-        // Sizes are whole blocks (`LoadedWork::validate`), so that there always is a walk.
-        // Otherwise nothing would be measured, and the sample would fail for lack of a common
-        // window.
+        // Sizes are whole blocks (`LoadedWork::validate`), so there always is a walk. Without a
+        // walk, nothing would be measured, and the sample would fail because its threads have no
+        // common window.
         let (Ok(mut read), Ok(mut write)) = (
             TrafficStream::start(&self.read),
             TrafficStream::start(&self.write),
@@ -134,16 +134,16 @@ impl TrafficShare {
     }
 }
 
-/// The measured work.
+/// The measured work of a sample under background traffic.
 #[derive(Debug)]
 pub enum ProbeRun {
-    /// Latency.
+    /// A chase, whose latency is measured.
     Chase(Arc<ChaseRun>),
-    /// Bandwidth.
+    /// A stream, whose bandwidth is measured.
     Stream(Box<TrafficShare>),
 }
 
-/// A probe on the first thread, traffic on the others.
+/// A probe on the first thread, and background traffic on the other threads.
 #[derive(Debug)]
 pub struct LoadedRun {
     probe: ProbeRun,
@@ -151,7 +151,7 @@ pub struct LoadedRun {
 }
 
 impl LoadedRun {
-    /// `probe` under `traffic`.
+    /// Work that measures `probe` under `traffic`.
     pub fn new(probe: ProbeRun, traffic: Vec<TrafficShare>) -> Self {
         Self { probe, traffic }
     }
@@ -164,7 +164,7 @@ impl LoadedRun {
         }
     }
 
-    /// The traffic_streams of all streaming threads.
+    /// The streams of all streaming threads.
     fn traffic_streams(&self) -> impl Iterator<Item = &TrafficStream> {
         let probe = match &self.probe {
             ProbeRun::Stream(share) => Some(share.as_ref()),
@@ -177,21 +177,20 @@ impl LoadedRun {
             .flatten()
     }
 
-    /// Lets all traffic_streams begin at this share of a pass over their window.
+    /// Makes all streams begin after `share` (0 to 1) of a pass over their windows.
     pub fn start_at(&self, share: f64) {
         self.traffic_streams()
             .for_each(|stream| stream.start_at(share));
     }
 
-    /// Share of its pass that the most advanced stream has done, from 0 to 1; 0 without
-    /// traffic_streams.
+    /// Share of its pass that the most advanced stream has done, from 0 to 1; 0 without any stream.
     pub fn share(&self) -> f64 {
         self.traffic_streams()
             .map(TrafficStream::share)
             .fold(0.0, f64::max)
     }
 
-    /// Page evidence of each window, the probe's first.
+    /// Page evidence of each window; the window of the probe comes first.
     pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
         let probe = match &self.probe {
             ProbeRun::Chase(run) => run.inspect(node_samples),

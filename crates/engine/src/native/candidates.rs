@@ -4,11 +4,11 @@ use crate::work::{StreamWork, Work};
 use kernels::{self, CONTRACTS, CodeOrigin, Contract, Width};
 use units::Bytes;
 
-/// Prefetch distances of the candidates, in bytes.
+/// Prefetch distances that kernel selection tries, in bytes.
 const DISTANCES: [u64; 3] = [512, 2048, 8192];
 
 /// Candidates of `work`, widest registers first. If `work` leaves the number of threads open, every
-/// kernel comes with every number. Only `work` itself if it fixes both.
+/// kernel comes with every number. If `work` fixes kernel and number, only `work` itself.
 pub fn candidates(work: &Work) -> Vec<Work> {
     let Work::Stream(stream) = work else {
         return vec![work.clone()];
@@ -34,8 +34,8 @@ fn kernels_of(stream: &StreamWork) -> Vec<Work> {
     if all.is_empty() { itself() } else { all }
 }
 
-/// Contracts of the same family, with the same order of pieces, that use this program's own
-/// instructions. The working set must be whole iterations of them.
+/// Contracts of the same family and order of pieces as `work` that use this program's own
+/// instructions. Only contracts whose whole iterations fill the working set.
 fn family(work: &StreamWork) -> Vec<&'static Contract> {
     let requested = work.contract();
     let same = |c: &&Contract| {

@@ -1,8 +1,8 @@
 //! Builds pointer chains at memory speed and proves that they are one cycle.
 //!
-//! Both passes go through the nodes in the order of addresses, one part for each thread. The first
-//! pass writes each node's successor in a [`ChainOrder`]. The second pass reads all pointers back
-//! from memory.
+//! The two passes, writing and checking, go through the nodes by address, one part for each thread.
+//! The first pass writes each node's successor in a [`ChainOrder`]. The second pass reads all
+//! pointers back from memory.
 //!
 //! The proof. Every node has a place on a circle, computed from the node alone (see
 //! `chain::order`). A pointer moves forward by one place plus the places that it passes over: by 1
@@ -78,7 +78,7 @@ pub fn build(
     Ok(chain.finish(closed)?)
 }
 
-/// Part `index` if the numbers below `n` are cut into `parts` parts.
+/// Part `index` of the numbers below `n`, which are cut into `parts` nearly equal parts.
 fn part(n: u64, index: u64, parts: u64) -> Range<u64> {
     let at = |i: u64| (u128::from(n) * u128::from(i) / u128::from(parts)) as u64;
     at(index)..at(index + 1)
@@ -101,7 +101,7 @@ fn write_part(
 /// Result of checking a part of the nodes.
 #[derive(Debug)]
 struct Proof {
-    /// Proof that all pointers of the part lead to nodes; `None` if one does not.
+    /// Proof that all pointers of the part lead to nodes; `None` if one pointer does not.
     closed: Option<ClosedPart>,
     /// Sum of the places that the pointers of the part pass over.
     passed: u128,

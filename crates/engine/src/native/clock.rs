@@ -4,7 +4,7 @@ use host::counter;
 use report::ClockFacts;
 use units::{Hertz, Nanos};
 
-/// Time over which one calibration compares both clocks.
+/// Duration of one calibration, which compares the counter with the monotonic clock.
 const WATCH: Nanos = Nanos(10e6);
 
 /// The counter's rate, and facts about its precision.
@@ -13,11 +13,11 @@ pub struct Clock {
     facts: ClockFacts,
     rate: Hertz,
     shortest: Nanos,
-    /// Readings of both clocks at the end of the calibration.
+    /// Times of the monotonic clock and of the counter at the end of the calibration.
     start: (Nanos, u64),
 }
 
-/// Shortest time over which a drift is computed. Readings are known to about 100 ns.
+/// Shortest time over which a drift is computed. A reading of the clocks is exact to about 100 ns.
 const SHORTEST_WATCH: Nanos = Nanos(100e6);
 
 impl Clock {
@@ -59,12 +59,12 @@ impl Clock {
         Nanos::from_secs(ticks as f64 / self.rate.0)
     }
 
-    /// Ticks in `time`, at least one.
+    /// Number of ticks in `time`, at least one.
     pub fn ticks(&self, time: Nanos) -> u64 {
         (self.rate.cycles_in(time) as u64).max(1)
     }
 
-    /// The shortest time that the clock resolves to one part in a thousand.
+    /// Shortest time that the clock resolves to one part in a thousand.
     pub fn shortest(&self) -> Nanos {
         self.shortest
     }
@@ -74,7 +74,7 @@ impl Clock {
         &self.facts
     }
 
-    /// Facts for the report. The caller adds the core clock.
+    /// Facts for the report, to which the caller adds the core clock.
     pub fn facts_mut(&mut self) -> &mut ClockFacts {
         &mut self.facts
     }
@@ -92,8 +92,8 @@ fn watch() -> f64 {
     ticks_after.saturating_sub(ticks) as f64 / seconds
 }
 
-/// Readings of both clocks at the same moment. This is the pair with the narrowest bracket of
-/// several tries, which no interruption has spoiled.
+/// Readings of the monotonic clock and the counter at the same moment. Of several tries, the try
+/// counts whose two counter readings are closest together, because nothing interrupted it.
 fn both() -> (Nanos, u64) {
     let read = || {
         let before = counter::ticks();
@@ -110,7 +110,7 @@ fn both() -> (Nanos, u64) {
     (time, ticks)
 }
 
-/// Smallest step between two readings that differ, and mean cost of a reading.
+/// Smallest difference of two successive counter readings, and mean time of a reading.
 fn step_and_cost(rate: f64) -> (Nanos, Nanos) {
     const READINGS: usize = 10_000;
     let readings: Vec<u64> = (0..READINGS).map(|_| counter::ticks()).collect();

@@ -4,9 +4,9 @@
 /// Counter readings of one thread: one before the first chunk, and one after each chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stamps {
-    /// At least two readings, rising.
+    /// At least two counter readings, in rising order.
     pub ticks: Vec<u64>,
-    /// Work in each chunk.
+    /// Work in each chunk, in blocks of the kernel.
     pub chunk: u64,
 }
 

@@ -15,7 +15,7 @@ pub struct ExternalMeans<'a> {
     pub team: &'a Team,
     /// The counter's rate.
     pub clock: &'a Clock,
-    /// Set when the session shall end.
+    /// Flag that is set when the session shall end.
     pub stop: &'a StopFlag,
 }
 
@@ -38,7 +38,7 @@ pub trait ExternalRunner: Debug {
         means: &ExternalMeans<'_>,
     ) -> Result<Observation, Failure>;
 
-    /// Releases the resources of the current work but remembers its progress, because other work
-    /// comes next.
+    /// Releases the resources of the current work, because another work comes next. The progress of
+    /// the current work is kept.
     fn park(&mut self);
 }

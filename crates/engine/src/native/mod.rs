@@ -42,10 +42,10 @@ use std::sync::Arc;
 use units::error::Result;
 use units::{Bytes, BytesPerSecond, Hertz, Nanos};
 
-/// Memory that one worker faults in between two checks of the stop flag.
+/// Bytes that one worker faults in before it checks the stop flag again.
 const TOUCH_STEP: usize = 2 << 20;
 
-/// The runner of external works, and the parts of the machine that it uses.
+/// The runner of external works, and the parts of the machine that the runner uses.
 type External<'a> = (&'a mut dyn ExternalRunner, ExternalMeans<'a>);
 
 /// Number of pages of a window whose NUMA node is read back.
@@ -63,20 +63,20 @@ pub struct RealMachine {
     stop: StopFlag,
     mappings: BTreeMap<MemoryKey, std::result::Result<Arena, Failure>>,
     chains: BTreeMap<ChaseWork, Arc<Chain>>,
-    /// Walks on these chains, by their work.
+    /// Walkers on the built chains, by the work that uses them.
     walks: BTreeMap<ChaseWork, Arc<ChaseRun>>,
-    /// Executes works outside of memory.
+    /// Executes works outside of memory; `None` if such works are not possible.
     external: Option<Box<dyn ExternalRunner>>,
     prepared: Option<(Work, Prepared)>,
-    /// Lines that pairs of CPUs hand back and forth between samples.
+    /// Lines that a pair of CPUs hands back and forth between samples of other works.
     lines: BTreeMap<[u32; 2], Arc<HandOffRun>>,
-    /// Share of its pass at which the last stream stopped that fits into no cache.
+    /// Share of a pass (0 to 1) after which the last stream that is larger than the caches stopped.
     reached: f64,
 }
 
 impl RealMachine {
-    /// Calibrates the clock and starts a pinned thread on each of `cpus`. Works end early when
-    /// `stop` is set.
+    /// Calibrates the clock and starts a pinned thread on each of `cpus`. When `stop` is set, works
+    /// end early.
     pub fn new(facts: HostFacts, files: SystemFiles, cpus: &[u32], stop: StopFlag) -> Result<Self> {
         let kinds = facts.topology.cpus.iter();
         let kinds = kinds.filter_map(|cpu| Some((cpu.id, cpu.kind.clone()?)));
@@ -106,7 +106,7 @@ impl RealMachine {
         Ok(machine)
     }
 
-    /// Faults `mapping` in until the time `until`. Each of `cpus` touches a part.
+    /// Faults in `mapping` until the time `until`. Each of `cpus` touches a part.
     fn touch(
         &self,
         mapping: &Arc<Mapping>,
@@ -146,7 +146,7 @@ impl RealMachine {
         self.external = Some(runner);
     }
 
-    /// The runner of works outside of memory, and the parts of the machine that it uses.
+    /// The runner of works outside of memory, and the parts of the machine that the runner uses.
     fn external(&mut self) -> std::result::Result<External<'_>, Failure> {
         if self.stop.is_set() {
             return Err(Failure::Interrupted);
@@ -169,8 +169,8 @@ impl RealMachine {
     ) -> std::result::Result<Observation, Failure> {
         let taken = take(&self.team, work.cpus(), run, length, &self.clock);
         match taken {
-            // The system decides how threads on one CPU take turns, so this is no failure of the
-            // measurement.
+            // The system decides when threads on one CPU run. If they never run at the same time,
+            // the measurement did not fail.
             Err(Failure::Failed(why)) if work.is_oversubscribed() => Err(Failure::Unsupported(why)),
             taken => taken,
         }
@@ -192,7 +192,7 @@ impl RealMachine {
             Prepared::Instruction(run) => self.take(work, run, length),
             Prepared::Lock(run) => self.take(work, run, length),
             Prepared::Loaded(run) => self.take(work, run, length),
-            // An interruption by the user ends the wait, and then the sample is not whole.
+            // If the user's interruption ended the hand-offs, the sample is not whole.
             Prepared::HandOff(run) => {
                 let taken = self.take(work, run, length);
                 taken.map_err(|failure| {
@@ -229,7 +229,7 @@ impl RealMachine {
         }
     }
 
-    /// Maps `bytes` as `key` says. CPUs near the memory touch it first.
+    /// Maps `bytes` according to `key`. CPUs near the memory touch each page first.
     fn fault_in(
         &self,
         key: &MemoryKey,
@@ -246,8 +246,8 @@ impl RealMachine {
         let only = self.facts.topology.nodes.len() < 2 && matches!(place, Place::Node(_));
         let bound = if only { Ok(()) } else { mapping.place(place) };
         // If binding is forbidden, the first touch by a CPU of the node has the same effect. The
-        // pages are read back later. Reserved pages are different, because a node may have too few
-        // of them.
+        // pages are read back later. For reserved huge pages an error remains, because a node may
+        // have too few of them.
         if let Err(error) = bound.as_ref()
             && (near.is_empty() || pages.is_reserved())
         {
@@ -307,13 +307,13 @@ impl RealMachine {
             .iter()
             .map(|key| self.chain(key))
             .collect::<std::result::Result<Vec<_>, Failure>>()?;
-        // Existing walkers continue and keep their distances.
+        // Walkers that exist continue, and keep their distances from each other.
         if let Some(run) = self.walks.get(work) {
             return Ok(Arc::clone(run));
         }
         let each = u64::from(work.walkers.max(1));
-        // Walkers start as far from each other as the cycle allows. None of them then finds in a
-        // cache what another one has fetched.
+        // Walkers start as far from each other as the cycle allows. No walker then finds data in a
+        // cache that another walker has fetched.
         let walk = |thread: u64| {
             let (index, first, all) = if work.shared {
                 (0, thread * each, work.threads() * each)
@@ -333,7 +333,7 @@ impl RealMachine {
         Ok(run)
     }
 
-    /// The chain of `key`, one of [`ChaseWork::chains`]. Built if it does not exist yet.
+    /// The chain of `key`, one of [`ChaseWork::chains`]. A chain that does not exist yet is built.
     fn chain(&mut self, key: &ChaseWork) -> std::result::Result<Arc<Chain>, Failure> {
         if let Some(chain) = self.chains.get(key) {
             return Ok(Arc::clone(chain));
@@ -351,8 +351,8 @@ impl RealMachine {
         Ok(chain)
     }
 
-    /// Frees all chains of each mapping that lacks room for the chains that `work` still needs
-    /// there.
+    /// Frees all chains of each mapping that lacks room for the missing chains of `work` in this
+    /// mapping.
     fn make_room(&mut self, work: &ChaseWork) {
         let mut missing: BTreeMap<MemoryKey, u64> = BTreeMap::new();
         for chain in work
@@ -405,7 +405,7 @@ impl RealMachine {
         Ok(Prepared::Loaded(Arc::new(LoadedRun::new(probe, traffic))))
     }
 
-    /// Memory for the nodes of `work`, not linked yet.
+    /// Memory for the nodes of `work`, before pointers link them.
     fn unverified(&mut self, work: &ChaseWork) -> std::result::Result<UnverifiedChain, Failure> {
         let base = self.facts.pages.base;
         let window =
@@ -434,7 +434,7 @@ impl RealMachine {
         })
     }
 
-    /// Memory for a chain: the next free piece of its mapping, in whole lines.
+    /// Memory for a chain: the next free bytes of its mapping, in whole lines.
     fn chain_memory(
         &mut self,
         key: &MemoryKey,
@@ -506,7 +506,7 @@ impl Machine for RealMachine {
         .map_err(Failure::from)
         .and_then(|mapping| self.touch(&mapping, &self.cpus, Nanos(f64::INFINITY)));
         let time = counter::monotonic() - start;
-        // If the trial itself fails, the plan assumes the slowest rate seen on virtual machines.
+        // If the trial fails, the result is the slowest rate that was seen on virtual machines.
         if touched.is_ok() {
             BytesPerSecond(bytes.0 as f64 / time.secs().max(1e-9))
         } else {
@@ -538,7 +538,7 @@ impl Machine for RealMachine {
         let old = std::mem::take(&mut self.mappings);
         let _old = keep_old.then_some(old);
         for (key, &bytes) in &plan.mappings {
-            // A failed mapping concerns only the works that need it.
+            // A failed mapping is kept as an error for the works that need it.
             let arena = match self.fault_in(key, bytes, until) {
                 Err(failure @ (Failure::Interrupted | Failure::OutOfTime)) => return Err(failure),
                 arena => arena,
@@ -576,7 +576,7 @@ impl Machine for RealMachine {
         {
             self.reached = prepared.share().unwrap_or(self.reached);
         }
-        // Releases the memory of the last work before the next one takes its own.
+        // The memory of the last work is released before the next work takes memory.
         self.prepared = None;
         if let Some(runner) = self.external.as_mut().filter(|_| work.external().is_none()) {
             runner.park();
@@ -605,7 +605,7 @@ impl Machine for RealMachine {
             }
         };
         // A few samples stream less memory than the size of a large cache. Samples that began at
-        // the start again would find there what earlier samples have left in the cache.
+        // the start again would find data there that earlier samples left in the cache.
         if !work.fits_last_level(&self.facts) {
             prepared.start_at(self.reached);
         }
@@ -631,8 +631,8 @@ impl Machine for RealMachine {
     }
 
     fn core_clock(&mut self, cpu: u32) -> Option<Hertz> {
-        // About 100 us: shorter than a time slice, and 10^5 times longer than a reading of the
-        // counter.
+        // About 100 us. This is shorter than a time slice, and 10^5 times longer than a reading of
+        // the counter.
         const BLOCKS: u64 = 3000;
         let ticks = self.team.run(&[cpu], |_| {
             let once = || {
@@ -655,7 +655,7 @@ impl Machine for RealMachine {
     }
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
-        // With a requested place, every page is checked.
+        // If the work requests a NUMA place, every page is checked.
         let samples = if work.place().is_some() {
             usize::MAX
         } else {

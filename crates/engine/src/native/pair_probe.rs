@@ -1,4 +1,4 @@
-//! Two threads that hand a line back and forth: as a work, and around the samples of other works.
+//! Two threads that hand cache lines back and forth, as a work and around samples of other works.
 
 use super::RealMachine;
 use super::ping_pong::{self, HandOffRun};
@@ -11,12 +11,12 @@ use std::sync::Arc;
 use units::Nanos;
 use units::error::Result;
 
-/// Lines and length of a probe of the distance of two CPUs. Each line has its own home.
+/// Number of lines and length of a probe of two CPUs. Round trips depend on the home of a line.
 const PROBE_LINES: u32 = 16;
 const PROBE_TIME: Nanos = Nanos(30e3);
 
 impl RealMachine {
-    /// Prepares `work` with fresh lines. Each of the two threads maps and touches half of them.
+    /// Prepares `work` with fresh lines. Each of its threads maps and touches half of the lines.
     pub(super) fn prepare_hand_off(
         &self,
         work: &HandOffWork,
@@ -35,7 +35,7 @@ impl RealMachine {
         )))
     }
 
-    /// A few round trips between two CPUs; `None` if the hand-off was given up.
+    /// Times a few round trips between the CPUs of `pair`; `None` if the hand-off was given up.
     pub(super) fn round_trips(
         &mut self,
         pair: [u32; 2],

@@ -1,12 +1,12 @@
 //! Two threads that hand a value back and forth: how a round trip is sampled.
 //!
-//! The threads of other works each do as much as they can. These two have to do the same number of
-//! round trips. Therefore only the first thread, which starts every round trip, decides and is
-//! timed. Its chunks are made of visits. A *visit* is a fixed number of round trips on one line.
-//! Then both threads go on to the next line of the buffer, and the values themselves keep them in
-//! step. The second thread answers visit after visit. It stops when no further visit begins and the
-//! first thread has declared the sample over. The second thread takes part in everything that the
-//! first thread times, so their common window is that of the first.
+//! The threads of other works each do as much as they can. The two threads of a hand-off do the
+//! same number of round trips. The first thread starts every round trip, decides about the end of
+//! the sample, and alone is timed. Its chunks are made of visits. A *visit* is a fixed number of
+//! round trips on one line. Then both threads go on to the next line of the buffer, and the values
+//! themselves keep the threads in step. The second thread answers visit after visit. It stops when
+//! no further visit begins and the first thread has declared the sample over. The second thread
+//! takes part in all that the first thread times, so their common window is that of the first.
 //!
 //! Every wait ends. A kernel call polls the line a limited number of times, more than a running
 //! partner needs. Then the thread checks for the end of the sample, an interruption and
@@ -23,21 +23,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use units::error::Result;
 use units::{Bytes, Nanos};
 
-/// Round trips of a visit. Some nanoseconds of compiled code lie between two visits, a thousandth
-/// of the time of a visit.
+/// Round trips of a visit. Compiled code between two visits takes some nanoseconds, a thousandth of
+/// the time of a visit.
 const TURNS: usize = 64;
 
-/// Polls of a line before a thread checks whether to go on waiting. They take some microseconds
-/// with loads, and some tens with compare-and-swaps. The slowest round trips take less than a tenth
-/// of that.
+/// Polls of a line before a thread checks whether to go on waiting. These polls take some
+/// microseconds with loads, and some tens with compare-and-swaps. The slowest round trips take less
+/// than a tenth of that.
 const POLLS: usize = 1 << 13;
 
-/// Time after which a partner that does not answer is given up. No quota keeps a thread from its
-/// CPU for longer.
+/// Time after which a thread gives up a partner that does not answer. CPU quotas stop a thread for
+/// a shorter time.
 pub const LONGEST_WAIT: Nanos = Nanos(1e9);
 
-/// Distance of neighbouring lines. Some processors fetch lines in pairs, and some have lines of 128
-/// B.
+/// Distance of neighbouring lines. Some processors fetch lines in pairs, some have lines of 128 B.
 const DISTANCE: usize = 128;
 
 /// Values of [`HandOffRun::state`].
@@ -53,14 +52,14 @@ pub struct HandOffRun {
     halves: Vec<Window>,
     lines: usize,
     stop: StopFlag,
-    /// Ticks after which a thread gives up waiting.
+    /// Ticks after which a thread gives up waiting for its partner.
     longest_wait_ticks: u64,
-    /// Number of visits that both threads have finished, on a line of its own. So is `state`.
+    /// Visits that both threads have finished. `visits` and `state` are on lines of their own.
     visits: SharedLine,
     state: SharedLine,
 }
 
-/// Fresh memory for the lines of thread `index` of the two. The calling thread maps and touches it.
+/// Maps and touches the lines of thread `index` (0 or 1), on the thread that calls this function.
 pub fn map_half(lines: u32, index: usize) -> Result<Window> {
     let bytes = Bytes(((lines as u64 + 1 - index as u64) / 2).max(1) * DISTANCE as u64);
     let mapping = Mapping::new(bytes, PageMode::Base, Bytes(4096))?;
@@ -94,7 +93,7 @@ impl HandOffRun {
         }
     }
 
-    /// The word of a visit, and the value with which the visit begins. Lines of both owners take
+    /// Word on which a visit hands over values, and its first value. Lines of the two owners take
     /// turns, and no value repeats on a line.
     fn line(&self, visit: usize) -> Option<(&AtomicU64, usize)> {
         let place = visit % self.lines;
@@ -103,8 +102,8 @@ impl HandOffRun {
         Some((word, (visit / self.lines).wrapping_mul(2 * TURNS)))
     }
 
-    /// One thread's part of a visit. The thread that starts waits for even values, the other thread
-    /// for odd values. False if the wait was given up.
+    /// One thread's part of a visit. The first thread (`odd` 0) waits for even values, the other
+    /// thread for odd values. False if the wait was given up.
     fn take_part(&self, visit: usize, odd: usize) -> bool {
         let Some((word, start)) = self.line(visit) else {
             return self.give_up();
@@ -123,8 +122,7 @@ impl HandOffRun {
         }
     }
 
-    /// Waits for the last answer of a visit, for which no further round trip waits. False if the
-    /// wait was given up.
+    /// Waits for the answer to the last round trip of a visit. False if the wait was given up.
     fn last_answer(&self, visit: usize) -> bool {
         let Some((word, start)) = self.line(visit) else {
             return self.give_up();
@@ -141,7 +139,7 @@ impl HandOffRun {
         }
     }
 
-    /// A visit of the thread that starts every round trip. Does nothing after a wait was given up.
+    /// A visit of the thread that starts every round trip. Does nothing after a given-up wait.
     fn visit(&self) {
         let visit = self.visits.word.load(Ordering::Relaxed);
         if self.is(UNDER_WAY) && self.take_part(visit, 0) && self.last_answer(visit) {
@@ -151,7 +149,7 @@ impl HandOffRun {
         }
     }
 
-    /// True if a thread shall go on waiting after [`POLLS`] polls.
+    /// True if a thread shall go on waiting after [`POLLS`] polls without an answer.
     fn worth_while(&self, wait: &mut Wait) -> bool {
         if !self.is(UNDER_WAY) {
             return false;
@@ -166,7 +164,7 @@ impl HandOffRun {
         true
     }
 
-    /// Gives up for both threads. Always returns false.
+    /// Ends the waits of both threads. Always returns false, for a wait that was given up.
     fn give_up(&self) -> bool {
         self.state.word.store(ABANDONED, Ordering::Release);
         false
@@ -196,7 +194,7 @@ impl Run for HandOffRun {
                 .take_while(|_| self.is(UNDER_WAY))
                 .for_each(|_| self.visit())
         });
-        // Fails if the other thread has given up meanwhile. Then that state stays.
+        // The exchange fails if the other thread has given up meanwhile. `ABANDONED` then stays.
         let _ =
             self.state
                 .word
@@ -205,7 +203,7 @@ impl Run for HandOffRun {
 
     fn begin(&self) {
         if self.is(ABANDONED) {
-            // The threads stopped between two values: both start again.
+            // The threads stopped between two values. Lines and visits start again at 0.
             self.halves
                 .iter()
                 .flat_map(|half| half.words())

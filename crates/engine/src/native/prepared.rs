@@ -22,7 +22,7 @@ pub(super) enum Prepared {
 }
 
 impl Prepared {
-    /// The chase of the work or of its probe; `None` if it follows no chain.
+    /// The chase of the work, or of the probe under traffic; `None` if the work follows no chain.
     pub fn chase(&self) -> Option<Arc<ChaseRun>> {
         match self {
             Prepared::Chase(run) => Some(Arc::clone(run)),
@@ -31,8 +31,8 @@ impl Prepared {
         }
     }
 
-    /// Share of its pass over memory that the stream has done, from 0 to 1; `None` without a
-    /// stream.
+    /// Share of its pass over memory that the stream has done, from 0 to 1; `None` for work without
+    /// a stream.
     pub fn share(&self) -> Option<f64> {
         match self {
             Prepared::Stream(run) => Some(run.share()),
@@ -41,7 +41,7 @@ impl Prepared {
         }
     }
 
-    /// Lets streams begin at this share of a pass.
+    /// Makes streams begin after `share` (0 to 1) of a pass.
     pub fn start_at(&self, share: f64) {
         match self {
             Prepared::Stream(run) => run.start_at(share),
@@ -80,10 +80,10 @@ pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
     Ok(KernelUsed { name, digest })
 }
 
-/// Window of a thread, window of its index table, and whether doubles have to be written first.
+/// Window of a thread, window of its index table, and true if doubles must be written first.
 pub type Memory = (Window, Option<Window>, bool);
 
-/// The threads' shares. Each thread makes its own, so that tables and doubles are written near it.
+/// The share of each thread of `work`. Each thread makes its own, so its data is near the thread.
 pub fn shares(
     team: &Team,
     work: &StreamWork,

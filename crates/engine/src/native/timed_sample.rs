@@ -11,7 +11,7 @@ use kernels::{CoreReference, REFERENCE_INSTRUCTIONS_PER_BLOCK};
 use std::sync::Arc;
 use units::{Hertz, Nanos};
 
-/// Most readings that are kept. A sample ends there.
+/// Largest number of counter readings of a thread in a sample. The sample ends there.
 const MAX_STAMPS: usize = 1024;
 
 /// Length of a sample.
@@ -19,15 +19,15 @@ const MAX_STAMPS: usize = 1024;
 pub struct Length {
     /// Length in ticks of the raw counter.
     pub ticks: u64,
-    /// Blocks of independent instructions for the IPC of the core.
+    /// Number of blocks of independent instructions that are timed for the IPC of the core.
     pub issue_blocks: u64,
-    /// Work of the first thread in each of [`CHUNKS`] chunks. `None` for chunks of a fixed time.
+    /// Work of the first thread in each of [`CHUNKS`] chunks. `None` if chunks have a fixed time.
     pub chunk: Option<u64>,
 }
 
 impl Length {
-    /// Length of a sample of `time`. If the counter is slow, the readings of the core take more
-    /// blocks.
+    /// Length of a sample of `time`. If the counter is slow, the reference measurements of the core
+    /// use more blocks.
     pub fn new(time: Nanos, clock: &Clock) -> Self {
         let ticks = clock.ticks(ISSUE_TIME);
         Self {
@@ -46,7 +46,7 @@ impl Length {
     }
 }
 
-/// Function that does a number of blocks of a thread's share.
+/// Function that executes a given number of blocks of a thread's share.
 pub type Blocks<'a> = dyn FnMut(u64) + 'a;
 
 /// Work that the threads of a sample execute. Each thread has its own share.
@@ -55,19 +55,19 @@ pub trait Run: Send + Sync + 'static {
     /// trips.
     fn amount_per_block(&self) -> u64;
 
-    /// Calls `measure` with a function that does a number of blocks of the share of thread `index`.
+    /// Calls `measure` with a function that executes `n` blocks of the share of thread `index`.
     fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>));
 
     /// Prepares the next sample, before any of its threads starts.
     fn begin(&self) {}
 
-    /// True if thread `index` only answers another thread, see [`Run::answer`]. Such a thread is
-    /// not timed, because its work is part of what the other thread times.
+    /// True if thread `index` only answers another thread, see [`Run::answer`]. An answering thread
+    /// is not timed, because the other thread times their common work.
     fn answers(&self, _index: usize) -> bool {
         false
     }
 
-    /// Answers until the sample is over.
+    /// Answers the timed thread until the sample is over.
     fn answer(&self, _index: usize) {}
 
     /// Background traffic of one block of thread `index`, counted apart from the measured work;
@@ -76,14 +76,14 @@ pub trait Run: Send + Sync + 'static {
         None
     }
 
-    /// True if all the work was done that the threads of the last sample timed.
+    /// True if the threads of the last sample did all the work that they timed.
     fn is_whole(&self) -> bool {
         true
     }
 }
 
-/// Blocks of additions that measure the core clock before and after each sample: about 20 us. The
-/// clock of a core that shares its power with others varies by percents within a round.
+/// Blocks of dependent additions, about 20 us, that measure the core clock before and after each
+/// sample. The clock of a core that shares its power with others varies by percents in a round.
 const CLOCK_BLOCKS: u64 = 640;
 
 /// Blocks of independent instructions that show SMT interference, and about their time at an IPC of
@@ -91,8 +91,8 @@ const CLOCK_BLOCKS: u64 = 640;
 const ISSUE_BLOCKS: u64 = 320;
 const ISSUE_TIME: Nanos = Nanos(3e3);
 
-/// Fewest ticks of a reading, so that one tick more or less is half a percent. [`LONGEST_ISSUE`] is
-/// the largest factor for the number of blocks.
+/// Fewest ticks for timing independent instructions, so that one tick is half a percent. With a
+/// slow counter, the blocks are multiplied, by [`LONGEST_ISSUE`] at most.
 const ISSUE_TICKS: u64 = 200;
 const LONGEST_ISSUE: u64 = 8;
 
@@ -101,23 +101,23 @@ const LONGEST_ISSUE: u64 = 8;
 struct ReferenceReading {
     /// Dependent additions, before and after the sample.
     clock: [u64; 2],
-    /// Independent instructions, after all threads have begun and, with one thread, after the
-    /// sample. With several threads the second value repeats the first, because some threads may
-    /// have ended.
+    /// Ticks of the independent instructions: after all threads have begun, and after the sample.
+    /// With several threads the second value repeats the first, because some threads may have ended
+    /// before.
     issue: [u64; 2],
-    /// Blocks of independent instructions in each reading.
+    /// Number of blocks of independent instructions that each `issue` value times.
     issue_blocks: u64,
 }
 
 impl ReferenceReading {
-    /// Core clock.
+    /// Core clock according to the dependent additions.
     fn core(&self, clock: &Clock) -> Hertz {
         let cycles = (2 * CLOCK_BLOCKS * REFERENCE_INSTRUCTIONS_PER_BLOCK) as f64;
         Hertz(cycles / clock.nanos(self.clock[0] + self.clock[1]).secs())
     }
 
-    /// IPC of the independent instructions; `None` if the reading is too short. The quicker reading
-    /// of the clock counts, because nothing interrupted it.
+    /// IPC of the independent instructions; `None` if they took too few ticks. The shorter of the
+    /// two `clock` values counts, because nothing interrupted it.
     fn issue(&self) -> Option<f64> {
         let slower = self.issue[0].max(self.issue[1]);
         let cycle = self.clock[0].min(self.clock[1]) as f64 / CLOCK_BLOCKS as f64;
@@ -126,19 +126,19 @@ impl ReferenceReading {
     }
 }
 
-/// Readings of one thread.
+/// Readings of one thread in one sample.
 struct ThreadReadings {
-    /// `None` for a thread that only answered.
+    /// Reference measurements of the core; `None` for a thread that only answered.
     ruled: Option<ReferenceReading>,
-    /// `None` for a thread that only answered.
+    /// Counter readings around its chunks; `None` for a thread that only answered.
     stamps: Option<Stamps>,
     noise: Option<ThreadNoise>,
-    /// CPU of the thread, see [`Observation::found_on`].
+    /// CPU on which the thread was found, see [`Observation::found_on`].
     found_on: Option<u32>,
 }
 
-/// Tries to take a sample. A thread that the system keeps from its CPU for the whole length leaves
-/// no common window.
+/// Number of tries to take a sample. If the system keeps a thread from its CPU for the whole
+/// length, the threads have no common window, and the sample is tried again.
 const TRIES: usize = 5;
 
 /// Takes one sample of `run` with a thread on each of `cpus`.
@@ -154,7 +154,7 @@ pub fn take<R: Run>(
         if let Some(observation) = take_once(team, cpus, Arc::clone(run), length, clock)? {
             return Ok(observation);
         }
-        // The next try is longer than the time slice of the other load.
+        // The next try is longer than the time slice of the program that had the CPU.
         length.ticks = length.ticks.saturating_mul(2);
     }
     Err(Failure::Failed(format!(
@@ -162,7 +162,7 @@ pub fn take<R: Run>(
     )))
 }
 
-/// One try; `None` if the threads have no common window.
+/// One try to take a sample; `None` if the threads have no common window.
 fn take_once<R: Run>(
     team: &Team,
     cpus: &[u32],
@@ -238,7 +238,7 @@ fn take_once<R: Run>(
             longest: clock.nanos(gaps.1),
         },
         found_on: seen.iter().map(|s| s.found_on).collect(),
-        // The blocks of a probe cannot be compared with those of traffic.
+        // Probe and traffic have blocks of different kinds, so that fairness has no meaning.
         fairness: traffic.is_none().then(|| common.fairness()),
         chunks: chunks.unwrap_or_default(),
         parts,
@@ -251,7 +251,7 @@ fn take_once<R: Run>(
     }))
 }
 
-/// Amount of the blocks of the `timed` threads: measured work, and background traffic.
+/// Work in the `blocks` of the `timed` threads: the measured amount, and the background traffic.
 fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<BackgroundTraffic>) {
     let mut amount = 0.0;
     let mut traffic = None;
@@ -268,8 +268,8 @@ fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<Bac
     (amount, traffic)
 }
 
-/// Finds the work of a chunk, waits for the other threads, and times chunks until the sample is
-/// long enough. `chunk` fixes the number of blocks in a chunk. Then one chunk serves as warm-up.
+/// Finds the number of blocks in a chunk, waits for the other threads, and times chunks until the
+/// sample is long enough. If `chunk` gives the number, one untimed chunk serves as warm-up.
 fn measure(
     blocks: &mut Blocks<'_>,
     member: Member,
@@ -321,8 +321,8 @@ fn measure(
 }
 
 /// Executes `answer` on a thread that only answers. Its context switches do not count, because it
-/// begins before the timed part and ends after it. If it loses its CPU in between, the timed thread
-/// has a gap.
+/// begins before the timed part and ends after it. If this thread loses its CPU in between, the
+/// timed thread has a gap.
 fn answer_untimed(member: Member, answer: impl FnOnce()) -> ThreadReadings {
     let before = pin::current_cpu();
     answer();
@@ -334,7 +334,7 @@ fn answer_untimed(member: Member, answer: impl FnOnce()) -> ThreadReadings {
     }
 }
 
-/// CPU of the thread: `before` if that is not its own CPU, otherwise the current one.
+/// CPU of the thread: `before` if this is another CPU than its own, otherwise the current CPU.
 fn found_on(before: Option<u32>, member: Member) -> Option<u32> {
     if before == Some(member.cpu) {
         pin::current_cpu()
@@ -350,15 +350,15 @@ fn reference_ticks(reference: CoreReference, blocks: u64) -> u64 {
     counter::ticks().saturating_sub(start)
 }
 
-/// Ticks that the independent instructions take now. This is the quicker of two readings, because
-/// the other one may have been interrupted.
+/// Ticks that the independent instructions take now. This is the smaller of two readings, because
+/// an interruption may have spoiled the other one.
 fn issue_ticks(blocks: u64) -> u64 {
     let read = || reference_ticks(CoreReference::Independent, blocks);
     read().min(read())
 }
 
-/// Doubles the work until it takes a quarter of a chunk, then scales up. This also warms the
-/// caches.
+/// Number of blocks that take `chunk_ticks`. Doubles the number until the blocks take a quarter of
+/// a chunk, then scales up. The trials also warm the caches.
 fn blocks_per_chunk(blocks: &mut Blocks<'_>, chunk_ticks: u64) -> u64 {
     let mut count = 1u64;
     loop {

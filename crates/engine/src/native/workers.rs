@@ -24,11 +24,11 @@ const STACK: usize = 512 << 10;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// One pinned thread for each CPU, and more if a job requests several on one CPU.
+/// One pinned thread for each CPU. More threads are added if a job requests several on one CPU.
 #[derive(Debug)]
 pub struct Team {
     workers: Mutex<Vec<Worker>>,
-    /// Kind of the core of each CPU, where there are several kinds.
+    /// Kind of the core of each CPU, on machines with several kinds of cores.
     kinds: BTreeMap<u32, String>,
 }
 
@@ -45,8 +45,8 @@ impl Team {
         Self::on_kinds(cpus, BTreeMap::new())
     }
 
-    /// Like [`Team::new`], on a machine with several kinds of cores: `kinds` has the kind of each
-    /// CPU. A system that does not pin threads is asked to run them on cores of that kind.
+    /// Like [`Team::new`], on a machine with several kinds of cores. `kinds` has the kind of each
+    /// CPU. A system that cannot pin a thread is asked to run the thread on cores of this kind.
     pub fn on_kinds(cpus: &[u32], kinds: BTreeMap<u32, String>) -> Result<Self> {
         memory::share_one_heap();
         let workers = cpus
@@ -60,7 +60,7 @@ impl Team {
     }
 
     /// Inboxes of the threads for each of `cpus`. A CPU that is listed twice has two threads. The
-    /// second thread is started when it is first needed.
+    /// second thread is started when a job needs it for the first time.
     fn inboxes(&self, cpus: &[u32]) -> Result<Vec<Sender<Job>>> {
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut before: BTreeMap<u32, usize> = BTreeMap::new();
@@ -93,9 +93,9 @@ impl Team {
             let job = Arc::clone(&job);
             let boxed: Job = Box::new(move || {
                 let result = job(Member { index, cpu });
-                // Memory and chains of the job must be free when the caller has all results.
+                // The job's memory and chains must be free when the caller has all results.
                 drop(job);
-                // The receiver only disappears at the end of the session.
+                // The send fails only at the end of the session, without a receiver.
                 let _ = sender.send(result);
             });
             jobs.send(boxed).map_err(|_| no_thread(cpu))?;
@@ -109,7 +109,7 @@ impl Team {
     }
 }
 
-/// Error: the system did not start the thread for `cpu`.
+/// The error that the system did not start the thread for `cpu`.
 fn cannot_start(cpu: u32, error: &std::io::Error) -> Error {
     // Systems report both limits, on threads and on memory for their stacks, as "try again".
     let advice = match error.kind() {
@@ -130,13 +130,13 @@ fn no_thread(cpu: u32) -> Error {
     ))
 }
 
-/// Time for which a thread polls for its next job. It is longer than the pause between two samples.
+/// Time for which a thread polls for its next job, longer than the pause between two samples.
 const AWAKE: Nanos = Nanos(500e3);
 
-/// Polls for a job before the CPU is yielded, maybe to the sender of the job.
+/// Polls for a job before the thread yields the CPU, which the sender of the job may need.
 const POLLS: u32 = 64;
 
-/// Returns the next job; `None` if there will be no more.
+/// Waits for the next job; `None` if the session is over. Polls for [`AWAKE`] before sleeping.
 ///
 /// A CPU that halts between two samples loses clock speed. In a virtual machine it also loses the
 /// physical CPU to the host's other work, and with it the contents of caches. Samples in an L3 that
@@ -171,7 +171,7 @@ impl Worker {
                     Ok(())
                 };
                 let held = pin.is_ok();
-                // The facts say whether the system takes such requests.
+                // The facts about the machine say whether the system takes requests for fast cores.
                 pin::ask_for_speed(cpu, kind.as_deref());
                 let _ = pinned.send(pin);
                 if held {
@@ -202,7 +202,7 @@ impl Drop for Worker {
     }
 }
 
-/// Barrier that lets `size` threads start together. Used once.
+/// Barrier that lets `size` threads start together. A barrier is used once.
 #[derive(Debug)]
 pub struct StartBarrier {
     size: usize,
@@ -218,7 +218,7 @@ impl StartBarrier {
         }
     }
 
-    /// True if no other thread takes part.
+    /// True if the barrier is for one thread only.
     pub fn is_alone(&self) -> bool {
         self.size == 1
     }

@@ -1,5 +1,5 @@
-//! The works of the real machine in the form that is sampled: blocks of a thread's share, and the
-//! amount of a block.
+//! The works of the real machine in the form that is sampled: a function that executes blocks of a
+//! thread's share, and the amount of work in a block.
 
 use crate::machine::{LONGEST_PREFILL, PREFILL_PASSES};
 use crate::native::timed_sample::{Blocks, Run};
@@ -26,17 +26,17 @@ pub struct StreamRun {
 /// Memory of one thread's stream.
 #[derive(Debug)]
 pub struct StreamShare {
-    /// Memory of its streams.
+    /// Memory of the streams of the thread.
     pub window: Window,
-    /// Order of their pieces, for kernels that follow an index table.
+    /// Order of the pieces of the streams, for kernels that follow an index table.
     pub table: Option<IndexTable>,
     /// Offset at which the thread stopped and the next sample continues.
     offset: AtomicUsize,
 }
 
 impl StreamShare {
-    /// The share of one thread of `work` in `window`. Builds its index table in `table`, if there
-    /// is one. Writes doubles to the window if `fills`.
+    /// The share of one thread of `work` in `window`. If there is a `table`, the index table is
+    /// built in it. If `fills`, doubles are written to the window first.
     pub fn new(
         work: &StreamWork,
         window: Window,
@@ -73,8 +73,8 @@ impl StreamShare {
     }
 }
 
-/// Writes doubles from 1 to 2. Other bits may be no numbers, or numbers so small that processors
-/// take 100 cycles for each.
+/// Writes doubles from 1 to 2 to the window. Other bits may be no numbers, or denormal numbers, for
+/// which processors take 100 cycles each.
 fn fill_with_numbers(window: &Window) {
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
     for (i, word) in window.words().iter().enumerate() {
@@ -95,7 +95,7 @@ impl StreamRun {
         }
     }
 
-    /// Lets the next sample begin at this share of a pass over each window.
+    /// Makes the next sample begin after `share` (0 to 1) of a pass over each window.
     pub fn start_at(&self, share: f64) {
         for one in &self.shares {
             if let Ok(mut walk) = one.walk(&self.kernel) {
@@ -105,7 +105,7 @@ impl StreamRun {
         }
     }
 
-    /// Share of its pass that the first thread has done, from 0 to 1.
+    /// Share of its pass over memory that the first thread has done, from 0 to 1.
     pub fn share(&self) -> f64 {
         let Some(Ok(mut walk)) = self.shares.first().map(|one| one.walk(&self.kernel)) else {
             return 0.0;
@@ -130,7 +130,7 @@ impl Run for StreamRun {
 
     fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
         let share = &self.shares[index];
-        // The planner rounds sizes to whole blocks, so that there always is a walk. Otherwise
+        // The planner rounds sizes to whole blocks, so there always is a walk. Without a walk,
         // nothing would be measured, and the sample would fail for lack of a common window.
         if let Ok(mut walk) = share.walk(&self.kernel) {
             walk.set_distance(self.distance);
@@ -172,9 +172,9 @@ impl ChaseRun {
 
     /// Loads all nodes of the chain of thread `index` [`PREFILL_PASSES`] times by rising address,
     /// for at most [`LONGEST_PREFILL`]. Some caches protect old lines, so that a new working set
-    /// takes several passes. A walk would take so long for them that neighbours evict lines
-    /// meanwhile. Several walkers at once do not help either. An L3 of Intel keeps lines that came
-    /// in sequence, and loses lines that came in random order within milliseconds.
+    /// needs several passes. Passes in the order of the chain would take so long that neighbours
+    /// evict lines meanwhile. Several walkers at once do not help either. An L3 of Intel keeps
+    /// lines that came in sequence, and loses lines that came in random order within milliseconds.
     pub fn fill(&self, index: usize) {
         let Some(chain) = self.chains.get(index).or(self.chains.last()) else {
             return;
@@ -191,7 +191,7 @@ impl ChaseRun {
     }
 }
 
-/// Nodes between two readings of the clock.
+/// Number of nodes that a prefill loads between two readings of the clock.
 const NODES_OF_A_FILL: usize = 4096;
 
 impl Run for ChaseRun {
@@ -232,7 +232,7 @@ impl Run for InstructionRun {
     }
 }
 
-/// Threads that repeat an operation, on one shared line or on a line each.
+/// Threads that repeat an operation, all on one shared line or each on its own line.
 #[derive(Debug)]
 pub struct LockRun {
     kernel: LockKernel,
@@ -242,7 +242,7 @@ pub struct LockRun {
 }
 
 impl LockRun {
-    /// `lines` lines: one that all threads share, or one for each thread.
+    /// Lock work on `lines` lines: one line that all threads share, or one line for each thread.
     pub fn new(kernel: LockKernel, lines: usize, inside: u32, between: u32) -> Self {
         let lines = (0..lines.max(1)).map(|_| SharedLine::default()).collect();
         Self {

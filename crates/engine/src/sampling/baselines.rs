@@ -1,30 +1,30 @@
-//! Baselines of a session: undisturbed IPC and core clock of its CPUs, and how long its samples
-//! take.
+//! Baselines of a session: undisturbed IPC and core clock of its CPUs, and the ratio of the time
+//! that its samples take to their requested length.
 
 use crate::machine::Observation;
 use crate::work::Work;
 use std::collections::BTreeMap;
 use units::{Hertz, Nanos};
 
-/// Limit of readings for each set of CPUs. They are spread over the whole session, because a
-/// neighbour may stay for many seconds.
+/// Limit of readings that are kept for each set of CPUs. Kept readings are spread over the whole
+/// session, because a neighbour may disturb many seconds in a row.
 const MAX_READINGS: usize = 2048;
 
 /// Fewest readings for a baseline.
 const FEWEST_READINGS: usize = 20;
 
-/// The baseline is this quantile of the readings. The highest reading would not do: a few readings
-/// are too high because the clock measurement was interrupted.
+/// The baseline is this quantile of the readings. The highest reading is no baseline, because a few
+/// readings are too high if the measurement of the clock was interrupted.
 const TOP: f64 = 0.95;
 
-/// Share of the readings that must lie within [`PEAK`] of the baseline. Readings that scatter more,
-/// as in an emulator, give no baseline.
+/// Least share of the readings that must lie within [`PEAK`] of the baseline. If readings scatter
+/// more, as in an emulator, there is no baseline.
 const PEAK_SHARE: f64 = 0.1;
 
 /// Largest relative distance of a reading that supports a baseline.
 const PEAK: f64 = 0.02;
 
-/// Readings of a session, by the set of CPUs that was measured together.
+/// Readings of a session, by the set of CPUs that a work measures together.
 #[derive(Debug, Clone, Default)]
 pub struct Baselines {
     ipc: BTreeMap<Vec<u32>, Readings>,
@@ -33,7 +33,7 @@ pub struct Baselines {
     round_trips: BTreeMap<[u32; 2], Readings>,
     /// Requested lengths of all samples so far.
     lengths: Nanos,
-    /// Durations of these samples.
+    /// Durations of all samples so far.
     durations: Nanos,
 }
 
@@ -42,7 +42,7 @@ pub struct Baselines {
 struct Readings {
     kept: Vec<f64>,
     seen: u64,
-    /// One of 2^`halvings` readings is kept.
+    /// Number of halvings: the series keeps one of 2^`halvings` readings.
     halvings: u32,
 }
 
@@ -64,7 +64,7 @@ impl Readings {
 }
 
 impl Baselines {
-    /// Notes the IPC and the clock of a sample of `work`.
+    /// Notes the IPC and the core clock that `seen`, a sample of `work`, shows.
     pub fn note(&mut self, work: &Work, seen: &Observation) {
         let cpus = || work.cpus().to_vec();
         if let Some(clock) = seen
@@ -78,31 +78,31 @@ impl Baselines {
         }
     }
 
-    /// Notes a round trip between `pair`, in ns.
+    /// Notes a round trip of `time` ns between the CPUs of `pair`.
     pub fn note_round_trip(&mut self, pair: [u32; 2], time: f64) {
         self.round_trips.entry(pair).or_default().note(time);
     }
 
-    /// Round trips between all pairs, in ns.
+    /// Round trips between the CPUs of all pairs, in ns.
     pub fn round_trips(&self) -> Vec<f64> {
         let all = self.round_trips.values();
         all.flat_map(|readings| &readings.kept).copied().collect()
     }
 
-    /// Round trips between `pair`, in ns.
+    /// Round trips between the CPUs of `pair`, in ns.
     pub fn round_trips_of(&self, pair: [u32; 2]) -> &[f64] {
         self.round_trips
             .get(&pair)
             .map_or(&[], |readings| &readings.kept)
     }
 
-    /// Notes that a sample of the requested length `requested` took `took`.
+    /// Notes that a sample took the time `took`, instead of the requested length `requested`.
     pub fn note_duration(&mut self, requested: Nanos, took: Nanos) {
         self.lengths += requested;
         self.durations += took;
     }
 
-    /// Expected duration of a sample of the requested length `requested`; zero before the first sample.
+    /// Expected duration of a sample of the length `requested`; zero before the first sample.
     pub fn expected_duration(&self, requested: Nanos) -> Nanos {
         if self.lengths > Nanos::ZERO {
             requested * (self.durations.0 / self.lengths.0)
@@ -113,8 +113,8 @@ impl Baselines {
 
     /// IPC baseline of the cores of `work`; `None` while the readings do not show one.
     ///
-    /// Readings of its threads together come first, because threads may share a core that the
-    /// topology lists as two. Otherwise this is the lowest baseline of the single CPUs.
+    /// The baseline of all its CPUs together comes first, because threads may share a core that the
+    /// topology lists as two. If there is none, the lowest baseline of the single CPUs counts.
     pub fn ipc(&self, work: &Work) -> Option<f64> {
         let baseline = |cpus: &[u32]| peak(self.ipc.get(cpus)?.kept.clone());
         let of_each = || {
@@ -127,13 +127,13 @@ impl Baselines {
     }
 
     /// Core clock that the CPUs of `work` reach in this session; `None` while the readings do not
-    /// show one.
+    /// agree on a clock.
     pub fn clock(&self, work: &Work) -> Option<Hertz> {
         peak(self.clocks.get(work.cpus())?.kept.clone()).map(Hertz)
     }
 }
 
-/// The [`TOP`] quantile of the readings, if enough of them lie near it.
+/// The [`TOP`] quantile of the readings; `None` if too few readings lie near it.
 fn peak(mut readings: Vec<f64>) -> Option<f64> {
     if readings.len() < FEWEST_READINGS {
         return None;

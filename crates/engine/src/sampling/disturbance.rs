@@ -1,18 +1,18 @@
-//! Disturbance of a sample: something happened inside it that is not the work's own.
+//! Disturbance of a sample: something happened during it that is not part of the measured work.
 
 use crate::machine::Observation;
 use crate::work::{ExternalWindow, Work};
 use report::Cause;
 use std::collections::BTreeMap;
 
-/// Largest share of a sample in gaps. A smaller gap moves the value by less than the width of the
-/// interval.
+/// Largest share of a sample in gaps that is no disturbance. Such gaps move the value by less than
+/// the width of the interval.
 const GAPS: f64 = 0.05;
 
 /// Disturbances of a sample, each with its cause; empty for an undisturbed one.
 pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
     let mut found = Vec::new();
-    // Threads that share a CPU take turns. Such a work measures exactly this.
+    // Threads that share a CPU take turns. Waiting for a turn is part of such a work.
     let takes_turns = || work.is_oversubscribed();
     let moved = moves(work, seen);
     if moved > 0 {
@@ -48,7 +48,7 @@ pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
                 ),
             ));
         }
-        // Kernels never wait voluntarily. A wait for a page shows as a page fault.
+        // Kernels never wait voluntarily. If a kernel waits for a page, there is a page fault too.
         if noise.voluntary_switches > 0 && faults == 0 {
             found.push((Cause::Stopped, "a thread was stopped".to_owned()));
         }
@@ -69,7 +69,7 @@ pub(super) fn external_window(seen: &Observation, round: u32) -> Option<External
     })
 }
 
-/// Number of threads that were found on a CPU other than their own.
+/// Number of threads that were found on a CPU other than the CPU of their thread.
 pub fn moves(work: &Work, seen: &Observation) -> u64 {
     let Some(found_on) = &seen.found_on else {
         return 0;
@@ -81,7 +81,7 @@ pub fn moves(work: &Work, seen: &Observation) -> u64 {
         .count() as u64
 }
 
-/// The most frequent cause of disturbance in `seen`; `None` if all samples are undisturbed.
+/// The most frequent cause of disturbance in the samples `seen`; `None` if all are undisturbed.
 pub fn main_cause<'a>(work: &Work, seen: impl Iterator<Item = &'a Observation>) -> Option<Cause> {
     let mut counts: BTreeMap<Cause, usize> = BTreeMap::new();
     for (cause, _) in seen.flat_map(|observation| disturbances(work, observation)) {

@@ -9,11 +9,11 @@ use crate::machine::{Costs, LONGEST_PREFILL, Machine, PREFILL_PASSES};
 use crate::work::{ChaseWork, StreamWork, Work};
 use units::{Bytes, Nanos};
 
-/// Fewest warm-up samples of a round if two in a row are compared.
+/// Fewest warm-up samples of a round, because two samples in a row are compared.
 const FEWEST_WARM_UPS: f64 = 2.0;
 
-/// Costs of a point that are known before it is measured. To find them takes a pass over all caches
-/// of the machine.
+/// Costs of a point that are known before it is measured. Finding them takes a pass over the list
+/// of all caches of the machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PointCosts {
     /// True if the working set fits into the last-level caches.
@@ -57,7 +57,7 @@ impl PointCosts {
     }
 }
 
-/// Everything about a point that determines its time.
+/// Every fact about a point on which its time depends.
 #[derive(Debug, Clone, Copy)]
 pub struct TimedPoint<'a> {
     /// The measured work.
@@ -72,11 +72,11 @@ pub struct TimedPoint<'a> {
     pub windows: Option<Windows>,
     /// Pause before each round.
     pub pause: Nanos,
-    /// Number of times that the chains are built.
+    /// Number of times that the chains of the work are built.
     pub builds: f64,
 }
 
-/// Expected time of all rounds of a point, without the time to map its memory.
+/// Expected time of a point: all rounds, kernel selection and windows, without mapping its memory.
 pub fn expected_time(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let windows = point.windows.map_or(Nanos::ZERO, |w| {
         w.length * f64::from(w.count) * costs.window
@@ -88,9 +88,9 @@ pub fn expected_time(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     point.costs.preparation + chains + selection(point, costs) + windows + rounds
 }
 
-/// Expected time to fill streams with doubles. The largest of `works` is filled once for each of
-/// `allocations`. If a work has an index table, which overwrites doubles, all works are filled in
-/// each of `rounds`.
+/// Expected time to write doubles into streams. Streams share memory, so doubles for the largest of
+/// `works` are written once for each of `allocations`. If a work has an index table, which
+/// overwrites doubles, the doubles of all works are written in each of `rounds`.
 pub fn expected_fill<'a>(
     works: impl Iterator<Item = &'a Work>,
     allocations: f64,
@@ -143,7 +143,7 @@ fn sample(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     length * point.work.sample_length_factor() + costs.sample
 }
 
-/// Expected time of a round without the samples that count.
+/// Expected time of a round without the samples whose values count.
 fn round(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let table = match point.work {
         Work::Stream(stream) => costs.table_entry * (stream.table_bytes() / 8) as f64,
@@ -161,7 +161,7 @@ fn round(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     costs.round + point.pause + table + walk(point, costs) + sample(point, costs) * warm_ups
 }
 
-/// Expected time of all fills and warm-up walks of a round. Walks are whole samples.
+/// Expected time of all prefills and warm-up walks of a round. A walk takes whole samples.
 fn walk(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let TimedPoint {
         work,

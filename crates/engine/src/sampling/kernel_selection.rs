@@ -1,7 +1,7 @@
-//! Kernel selection: the fastest of several kernels, or numbers of threads, at a point.
+//! Kernel selection: finds the fastest of several kernels, or of several numbers of threads.
 //!
-//! The samples of the selection only choose. The headline comes from later samples. Otherwise it
-//! would be too high by the luck of the chosen kernel.
+//! The samples of the selection only choose. The headline comes from later samples. The samples of
+//! the chosen kernel would be too high, because luck helped to choose it.
 
 use super::warm_up::{timely, warm_up};
 use crate::machine::{Failure, Machine};
@@ -12,11 +12,11 @@ use units::Nanos;
 /// Samples of each candidate in the first trial.
 const FIRST_TRIAL: usize = 2;
 
-/// Most candidates in the second trial.
+/// Largest number of candidates in the second trial.
 const FINALISTS: usize = 5;
 
-/// Samples of each candidate in each pass of the second trial. The second pass goes in reverse
-/// order.
+/// Samples of each candidate in each of the two passes of the second trial. The second pass tries
+/// the candidates in reverse order.
 const SECOND_TRIAL: usize = 3;
 
 /// The chosen kernel, and the results of all candidates.
@@ -24,11 +24,11 @@ const SECOND_TRIAL: usize = 3;
 pub struct Selection {
     /// The work with the chosen kernel.
     pub work: Work,
-    /// The candidates for the report; `None` without a choice.
+    /// The candidates for the report; `None` if there was only one, or no time to try any.
     pub choice: Option<Choice>,
 }
 
-/// A candidate with its samples.
+/// A candidate with the values of its samples.
 struct Trial {
     work: Work,
     values: Vec<f64>,
@@ -40,8 +40,8 @@ impl Trial {
     }
 }
 
-/// Finds the fastest candidate of `work`. At the time `until`, the samples taken so far decide.
-/// Without any sample, the first candidate is taken and no choice is reported.
+/// Finds the fastest candidate of `work`. If the time `until` is reached, the samples taken so far
+/// decide. Without any sample, the first candidate is taken and no choice is reported.
 pub fn select_kernel(
     machine: &mut dyn Machine,
     work: &Work,
@@ -154,8 +154,8 @@ fn candidate(machine: &dyn Machine, requested: &Work, trial: &Trial) -> Candidat
     }
 }
 
-/// Steps of a selection among `candidates`: number of preparations with their warm-up walk, and
-/// number of samples with warm-ups.
+/// Steps of a selection among `candidates`: the number of preparations with a warm-up walk, and the
+/// number of samples, warm-up samples included.
 pub(super) fn steps(candidates: usize) -> (f64, f64) {
     if candidates < 2 {
         return (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! From a work to a number: warm-up, samples in rounds, the stop rule, and the evaluation of
+//! How a work becomes a number: warm-up, samples in rounds, the stop rule, and the evaluation of
 //! samples.
 
 mod baselines;

@@ -1,4 +1,4 @@
-//! The log of a point: its samples, and what happened around its rounds.
+//! The log of a point: its samples, and readings of the machine around its rounds.
 
 use super::baselines::Baselines;
 use super::disturbance::disturbances;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use units::Hertz;
 
 /// Fewest rounds before the stop rule may end a point. Fewer rounds give no 95% interval of the
-/// median if rounds differ.
+/// median if the values differ from round to round.
 const FEWEST_ROUNDS: u32 = 6;
 
 /// Samples and evidence of a point so far.
@@ -30,12 +30,12 @@ pub struct PointLog {
     pub(super) system_activity: Option<SystemActivity>,
     pub(super) clock_drift: Option<f64>,
     pub(super) vcpu_placement: PlacementLog,
-    /// IPC baseline of its cores.
+    /// IPC baseline of the cores of the work.
     pub(super) baseline_ipc: Option<f64>,
-    /// Core clock that its CPUs reach in this session.
+    /// Core clock that the CPUs of the work reach in this session.
     pub(super) baseline_clock: Option<Hertz>,
     pub(super) allocation: u32,
-    /// Allocation whose pages were read back last.
+    /// Number of the allocation whose pages were read back last.
     pub(super) pages_of: Option<u32>,
     pub(super) pages: Option<(PageEvidence, Vec<String>)>,
     pub(super) rounds: u32,
@@ -50,7 +50,7 @@ pub struct PointLog {
 }
 
 impl PointLog {
-    /// Log of a point without samples, with short `windows` to take.
+    /// Log of a point without samples yet. `windows` are its short windows; `None` for no windows.
     pub fn new(windows: Option<Windows>) -> Self {
         Self {
             windows,
@@ -70,19 +70,19 @@ impl PointLog {
         Some(&self.chosen.as_ref()?.choice.as_ref()?.kernel)
     }
 
-    /// True if no more rounds are planned: the interval is inside the target, all rounds are done,
-    /// or the point failed.
+    /// True if no more rounds are planned: the interval is narrower than the target, all rounds are
+    /// done, or the point failed.
     pub fn finished(&self, sampling: &Sampling) -> bool {
         self.rounds >= sampling.rounds || self.failed() || self.enough
     }
 
-    /// True if further rounds would add nothing: the interval is inside the target, or the point
-    /// failed.
+    /// True if further rounds would add nothing: the interval is narrower than the target, or the
+    /// point failed.
     pub fn needs_no_more(&self) -> bool {
         self.failed() || self.enough
     }
 
-    /// True if the interval of the median is inside the target and enough rounds with the
+    /// True if the interval of the median is narrower than the target, and enough rounds with the
     /// headline's placement are done.
     pub(super) fn is_enough(&self, work: &Work, sampling: &Sampling) -> bool {
         let rule = StopRule {
@@ -95,7 +95,7 @@ impl PointLog {
             && rule.enough(&self.undisturbed_groups(work))
     }
 
-    /// Rounds done with the headline's placement of vCPUs.
+    /// Number of rounds done with the headline's placement of vCPUs.
     fn rounds_of_headline(&self) -> u32 {
         let placements = &self.vcpu_placement;
         match placements.headline() {
@@ -108,7 +108,7 @@ impl PointLog {
     }
 
     /// Half the width of the headline's interval, relative to its median; `None` without a finite
-    /// value.
+    /// result.
     pub fn relative_spread(&self, requested: &Work) -> Option<f64> {
         let work = self.work(requested);
         let Headline { median, interval } =
@@ -135,7 +135,7 @@ impl PointLog {
         self.failure == Some(Failure::Interrupted)
     }
 
-    /// Rounds done.
+    /// Number of rounds done.
     pub fn rounds(&self) -> u32 {
         self.rounds
     }
@@ -155,7 +155,7 @@ impl PointLog {
         self.groups(|taken| self.counts(work, taken), |seen| value(work, seen))
     }
 
-    /// True if the headline may rest on the sample: it is undisturbed, and its round had the
+    /// True if the headline may use the sample: the sample is undisturbed, and its round had the
     /// headline's placement of vCPUs.
     pub(super) fn counts(&self, work: &Work, taken: &RecordedSample) -> bool {
         let headline = self.vcpu_placement.headline();
@@ -163,8 +163,8 @@ impl PointLog {
             && (headline.is_none() || taken.placement == headline)
     }
 
-    /// `figure` of the samples that the headline rests on, by allocation and round. All samples
-    /// count if none is undisturbed; the verdict reports this.
+    /// `figure` of the samples that the headline uses, by allocation and round. If all samples are
+    /// disturbed, the headline uses all of them, and the verdict reports it.
     pub(super) fn headline_groups(
         &self,
         work: &Work,
@@ -178,7 +178,7 @@ impl PointLog {
         }
     }
 
-    /// `figure` of the `wanted` samples by allocation and round.
+    /// `figure` of the samples for which `wanted` is true, by allocation and round.
     pub(super) fn groups(
         &self,
         wanted: impl Fn(&RecordedSample) -> bool,
@@ -198,7 +198,7 @@ impl PointLog {
             .collect()
     }
 
-    /// Rate of the first thread, from the samples of the headline.
+    /// Median work per nanosecond of the first thread, from the samples of the headline.
     pub(super) fn pace(&self, work: &Work) -> Result<short_windows::Pace, Failure> {
         let of_first =
             |seen: &Observation| seen.amount as f64 / work.chasing() as f64 / seen.elapsed.0;
@@ -215,8 +215,8 @@ impl PointLog {
             .ok_or_else(none)
     }
 
-    /// Reads back the pages of an allocation, once. The log keeps the allocation with the smallest
-    /// share of requested pages. Fails if pages do not lie where the work requested.
+    /// Reads back the pages of the current allocation, once. The log keeps the allocation with the
+    /// smallest share of requested pages. Fails if pages are not on the requested nodes.
     pub(super) fn read_pages(
         &mut self,
         machine: &mut dyn Machine,
@@ -237,14 +237,14 @@ impl PointLog {
         Ok(())
     }
 
-    /// Marks the samples that vCPU placement or SMT interference disturbed, from all readings so
-    /// far.
+    /// Marks the samples that vCPU placement or SMT interference disturbed, according to all
+    /// readings so far.
     pub(super) fn mark(&mut self, facts: &HostFacts, baselines: &Baselines, work: &Work) {
         self.vcpu_placement
             .mark(facts, baselines, self.samples.iter_mut());
         let apart = smt_interference::apart(work, facts);
-        // If the work's own threads share one core, the documented width is no baseline. Their low
-        // IPC is not caused by another program.
+        // If the work's own threads share one core, the documented width is no baseline. The
+        // threads themselves then cause the low IPC.
         let emulated = facts
             .system
             .emulation
@@ -263,7 +263,7 @@ impl PointLog {
         smt_interference::mark(self.samples.iter_mut(), self.baseline_ipc);
     }
 
-    /// Notes what happened around a round.
+    /// Adds the system activity and the clock drift around a round.
     pub(super) fn note(&mut self, around: &SystemActivity, clock_drift: Option<f64>) {
         self.system_activity = Some(
             self.system_activity

@@ -9,12 +9,12 @@ use report::VcpuPlacement;
 pub(super) struct RecordedSample {
     pub round: u32,
     pub allocation: u32,
-    /// Placement of the vCPUs in the round; `None` if unknown. Set afterwards.
+    /// Placement of the vCPUs in the round; `None` if unknown. Set after the sample.
     pub placement: Option<VcpuPlacement>,
     pub seen: Observation,
 }
 
-/// The quantity that an observation of `work` shows.
+/// The quantity of `work` that the observation `o` shows, for example its bandwidth or latency.
 pub(super) fn value(work: &Work, o: &Observation) -> f64 {
     work.value(o.amount, o.elapsed.secs())
 }

@@ -15,7 +15,7 @@ use units::Nanos;
 const SELECTION_SHARE: f64 = 0.25;
 
 /// Takes one round of samples of `work` for `log`, and notes readings for the `baselines` of the
-/// session. No sample begins after the time `until`. If the time is over or the session is
+/// session. No sample begins after the time `until`. If this time comes or the session is
 /// interrupted, the round keeps its samples so far.
 pub fn sample_round(
     machine: &mut dyn Machine,
@@ -39,7 +39,7 @@ fn try_round(
     log: &mut PointLog,
     until: Nanos,
 ) -> Result<(), Failure> {
-    // A sample does not begin if it would probably end too late. A window of external work is
+    // A sample does not begin if it would probably end after `until`. A window of external work is
     // shortened instead.
     let until = match requested {
         Work::External(_) => until,
@@ -118,8 +118,7 @@ fn try_round(
             }
         }
     }
-    // Short windows come after this reading, because their disturbances do not belong to the
-    // samples.
+    // Short windows come after this reading, so that their activity does not count for the samples.
     let system_activity = machine.system_activity(work.cpus());
     log.note(&between(&before, &system_activity), machine.clock_drift());
     log.core_after.extend(

@@ -6,13 +6,13 @@ use crate::work::Work;
 use units::Nanos;
 
 /// Factor for the length of samples of chains in memory. A chase stops for a tenth of a millisecond
-/// between two samples, and in each pause caches lose page-table lines. Loads take 5% longer in
-/// samples of 1 ms than in samples of 8 ms of the same chain. Samples of 4 ms are within 1% of
+/// between two samples, and caches lose page-table lines in each pause. Loads in samples of 1 ms
+/// take 5% longer than in samples of 8 ms of the same chain. Samples of 4 ms are within 1% of
 /// samples of 8 ms, and 1 to 2% above a chase without pauses.
 pub const IN_MEMORY: f64 = 4.0;
 
-/// Most rounds over which a fixed number of samples is spread. Each round is a line of the journal
-/// with all the evidence so far.
+/// Largest number of rounds over which a fixed number of samples is spread. Each round adds a line
+/// to the journal, with all the evidence so far.
 const MAX_ROUNDS: u32 = 100;
 
 /// Settings for the samples of a point.
@@ -22,21 +22,21 @@ pub struct Sampling {
     pub length: Nanos,
     /// Factor for the length of samples of a chain that fits into no cache, see [`IN_MEMORY`].
     pub in_memory: f64,
-    /// Samples of a round.
+    /// Number of samples in a round.
     pub per_round: u32,
-    /// Most rounds.
+    /// Largest number of rounds.
     pub rounds: u32,
-    /// Target for half the width of the confidence interval, relative to the median. The point ends
-    /// when it is reached; 0 for never.
+    /// Target for half the width of the confidence interval, relative to the median. A point ends
+    /// when its interval is this narrow. With 0, a point never ends early.
     pub target: f64,
-    /// Most samples of a point, if fewer than in all of its rounds.
+    /// Largest number of samples of a point; `None` for all samples of all of its rounds.
     pub most: Option<u32>,
 }
 
 impl Sampling {
-    /// Length of a sample of `work`; `could_hold` says whether its working set could fit into a
-    /// cache. If most of the earlier `samples` were disturbed, this is the short length. Long
-    /// samples are disturbed more often.
+    /// Length of a sample of `work`. `could_hold` says whether its working set could fit into a
+    /// cache. If most of the earlier `samples` were disturbed, the result is the short length,
+    /// because long samples are disturbed more often.
     pub(super) fn length_of(
         &self,
         work: &Work,
@@ -54,7 +54,7 @@ impl Sampling {
         }
     }
 
-    /// Length of a sample of `work` if nothing disturbs it.
+    /// Length of a sample of `work` while most samples are undisturbed.
     pub fn undisturbed(&self, work: &Work, could_hold: bool) -> Nanos {
         if !could_hold && work.is_chase_alone() {
             self.length * self.in_memory
@@ -63,8 +63,8 @@ impl Sampling {
         }
     }
 
-    /// Settings for exactly `samples` samples. A large number is spread over more rounds, because
-    /// intervals come from rounds.
+    /// Settings for exactly `samples` samples. Many samples are spread over more rounds, because
+    /// intervals are computed from rounds.
     pub fn exactly(self, samples: u32) -> Self {
         let wanted = samples.div_ceil(self.per_round.max(1)).min(MAX_ROUNDS);
         let rounds = self.rounds.max(wanted).min(samples).max(1);
@@ -78,8 +78,8 @@ impl Sampling {
         }
     }
 
-    /// Settings with rounds in each of `allocations`, without an early end. The number of rounds is
-    /// enough to show whether allocations differ by more than rounds do.
+    /// Settings with rounds in each of `allocations`, without an early end. There are enough rounds
+    /// to show whether values differ more between allocations than between rounds.
     pub fn over(self, allocations: u32) -> Self {
         let each = match allocations {
             0 | 1 => return self,
@@ -97,7 +97,7 @@ impl Sampling {
         }
     }
 
-    /// Samples of a round if `taken` samples were taken before it.
+    /// Number of samples in a round, after `taken` samples in earlier rounds.
     pub(super) fn in_round(&self, taken: usize) -> u32 {
         let left = self.most.map_or(u32::MAX, |most| {
             most.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX))

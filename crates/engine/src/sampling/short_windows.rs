@@ -3,7 +3,7 @@
 //!
 //! A headline from samples of a millisecond hides single accesses that are slow: during a refresh
 //! of the memory, an interrupt or a neighbour's burst. Windows of some microseconds show such
-//! accesses. They are kept apart from the samples, and none is left out as disturbed.
+//! accesses. The windows are kept apart from the samples, and no window is left out as disturbed.
 
 use crate::machine::{Failure, Machine, Observation};
 use crate::work::Work;
@@ -19,7 +19,7 @@ pub struct Windows {
     pub length: Nanos,
 }
 
-/// Rate of the first thread, in units of [`Observation::amount`] per nanosecond.
+/// Work per nanosecond of the first thread, in the unit of [`Observation::amount`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace(pub f64);
 
@@ -30,7 +30,7 @@ impl Pace {
     }
 }
 
-/// Reported quantiles: name of the figure, and name for people.
+/// Reported quantiles: key of the quantile, and its name in messages.
 pub const DISTRIBUTION: [(&str, &str); 6] = [
     ("p50", "p50"),
     ("p90", "p90"),
@@ -40,7 +40,7 @@ pub const DISTRIBUTION: [(&str, &str); 6] = [
     ("max", "max"),
 ];
 
-/// Values of the quantiles, in the order of [`DISTRIBUTION`].
+/// The probability of each quantile, in the order of [`DISTRIBUTION`].
 const QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
 
 /// Values and lengths of the windows.
@@ -57,9 +57,9 @@ impl WindowValues {
     }
 
     /// Takes samples of `work`, whose chunks are the windows, until there are `wanted` windows or
-    /// the time is `until`. The amount of work in a window follows from its length and `pace`. A
-    /// trial right before the windows would run in caches that were just disturbed. Windows would
-    /// then be too short by up to a factor of ten.
+    /// the time is `until`. The length and `pace` give the amount of work in a window. A trial
+    /// right before the windows could give it too, but caches were just disturbed then. Windows
+    /// after such a trial were too short by up to a factor of ten.
     pub fn take(
         &mut self,
         machine: &mut dyn Machine,

@@ -3,28 +3,28 @@
 //!
 //! A core issues a fixed number of independent instructions per cycle and shares it among its
 //! hardware threads. A short block of such instructions is timed at both ends of each sample. Its
-//! IPC falls by a tenth or more when the other thread computes. Nothing else lowers this IPC. The
-//! block uses neither caches nor memory, and a slower clock slows both sides of the ratio.
+//! IPC falls by a tenth or more when the other thread computes. Nothing else lowers this IPC: the
+//! block uses neither caches nor memory, and IPC does not depend on the clock.
 
 use super::recorded::RecordedSample;
 use crate::work::Work;
 use report::{HostFacts, Places, Relation, SmtInterference, VcpuPlacement};
 
-/// A core counts as shared below this share of its IPC baseline. Undisturbed readings scatter by
-/// half a percent. Below 0.985, reads from L2 are slower.
+/// An IPC below this share of the core's baseline means that another thread used the core.
+/// Undisturbed readings scatter by half a percent. Below 0.985, reads from L2 are slower.
 const SHARED: f64 = 0.97;
 
-/// Least share of its documented width that an undisturbed core issues. Readings of such cores lie
-/// between 0.94 and 1.00 of the width.
+/// Least share of its documented width that an undisturbed core issues. Undisturbed cores were
+/// measured at 0.94 to 1.00 of the width.
 const DOCUMENTED: f64 = 0.9;
 
-/// A baseline outside these shares of the documented width belongs to another core design. An
-/// interfering hardware thread leaves more than the lower share.
+/// A baseline outside these shares of the documented width shows that the core has another design.
+/// An interfering hardware thread leaves more than the lower share.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=1.1;
 
 /// The IPC baseline: `usual`, as the session measured it, but at least [`DOCUMENTED`] of the
-/// documented `integer_width`. A session that shared its core from beginning to end has no
-/// undisturbed reading.
+/// documented `integer_width`. The width helps if another thread used the core during the whole
+/// session, which then has no undisturbed reading.
 pub(super) fn baseline(usual: Option<f64>, integer_width: Option<u32>) -> Option<f64> {
     let usual = usual?;
     let width = integer_width.map(f64::from);
@@ -44,8 +44,8 @@ pub(super) fn apart(work: &Work, facts: &HostFacts) -> bool {
     !places.ordered(work.cpus()).windows(2).any(same)
 }
 
-/// Marks the samples whose core another program shared. `usual` is the IPC baseline. Samples whose
-/// own threads were on one core share it with each other.
+/// Marks the samples during which another program used the core. `usual` is the IPC baseline. If
+/// the work's own threads were on one core in a sample, it is not marked.
 pub(super) fn mark<'a>(samples: impl Iterator<Item = &'a mut RecordedSample>, usual: Option<f64>) {
     for taken in samples {
         let together = taken.placement == Some(VcpuPlacement::SameCore);
@@ -56,7 +56,7 @@ pub(super) fn mark<'a>(samples: impl Iterator<Item = &'a mut RecordedSample>, us
     }
 }
 
-/// The evidence for the report; `None` without a baseline or without readings.
+/// The SMT interference for the report; `None` without a baseline or without readings.
 pub(super) fn evidence(samples: &[RecordedSample], usual: Option<f64>) -> Option<SmtInterference> {
     let least = samples
         .iter()

@@ -1,4 +1,4 @@
-//! The figures of a point from its samples, and the evidence for them.
+//! Computes the figures of a point from its samples, and the evidence for these figures.
 
 use super::disturbance::{self, disturbances, external_window};
 use super::point_log::PointLog;
@@ -23,11 +23,11 @@ pub struct EvaluationContext<'a> {
     pub clock_error: Option<f64>,
     /// Size of the last-level caches of the measured CPUs together, in bytes.
     pub last_level_cache: Option<u64>,
-    /// Upper bound on the value as a function of the core clock; `None` if unknown.
+    /// Function from the core clock to an upper bound on the value; `None` if no bound is known.
     pub limit: Option<&'a dyn Fn(Option<Hertz>) -> Option<Limit>>,
     /// Base clock of the processor; `None` if unknown.
     pub base_clock: Option<Hertz>,
-    /// Memory of the machine, in bytes.
+    /// Size of the machine's memory, in bytes.
     pub memory: Option<u64>,
 }
 
@@ -40,9 +40,9 @@ pub struct Evaluation {
     pub groups: Vec<Vec<Vec<f64>>>,
     /// True if a higher value is better.
     pub higher_is_better: bool,
-    /// The cause that most disturbed samples share.
+    /// The most frequent cause of disturbance among the samples.
     pub main_disturbance: Option<Cause>,
-    /// Number of rounds of the samples.
+    /// Number of rounds that the samples come from.
     pub rounds: u32,
     /// True if the session ended before all rounds were done.
     pub interrupted: bool,
@@ -59,7 +59,7 @@ impl Evaluation {
 /// Evaluates the samples of a point.
 ///
 /// # Errors
-/// The outcome of a point without a value, with the reason.
+/// A point without a value is an error: its outcome, with the reason.
 pub fn evaluate(
     log: &PointLog,
     requested: &Work,
@@ -179,7 +179,7 @@ fn load(log: &PointLog, work: &Work) -> Option<Load> {
     })
 }
 
-/// Summary of the samples. The caller sets `undisturbed_samples`.
+/// Summary of the values in `groups`. The caller sets `undisturbed_samples`.
 fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
     let all = groups.concat().concat();
     let headline = stats::headline(groups)?;
@@ -202,7 +202,7 @@ fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
     })
 }
 
-/// Core clocks around each undisturbed sample.
+/// Core clocks around the samples that the headline may use, in Hz.
 fn core_clocks(log: &PointLog, work: &Work) -> Vec<f64> {
     let counting = log.samples.iter().filter(|t| log.counts(work, t));
     counting
@@ -223,7 +223,7 @@ fn core_clock(log: &PointLog) -> Option<Hertz> {
 }
 
 /// Median core cycles of a hop, an instruction or a round trip over the undisturbed samples. The
-/// cycles of each sample follow from the core clock around it.
+/// cycles of a sample are computed with the core clock around this sample.
 fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     if work.higher_is_better() {
         return None;
@@ -239,8 +239,8 @@ fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     stats::median(&cycles?)
 }
 
-/// Bytes of the slowest thread as a share of the bytes of the fastest thread. Median over the
-/// undisturbed samples, or over all samples if every one was disturbed; `None` for a single thread.
+/// Bytes of the slowest thread as a share of the bytes of the fastest thread. Median of the
+/// undisturbed samples, or of all samples if every one was disturbed; `None` for a single thread.
 fn fairness(log: &PointLog, work: &Work) -> Option<f64> {
     if !matches!(work, Work::Stream(w) if w.cpus.len() > 1) {
         return None;
@@ -309,7 +309,7 @@ fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<St
     }
 }
 
-/// Number of disturbed samples by their first cause.
+/// Number of disturbed samples by their cause. A sample with several causes counts for the first.
 fn disturbed_by(log: &PointLog, work: &Work) -> BTreeMap<Cause, u64> {
     let mut counts = BTreeMap::new();
     for (cause, _) in log
@@ -322,8 +322,8 @@ fn disturbed_by(log: &PointLog, work: &Work) -> BTreeMap<Cause, u64> {
     counts
 }
 
-/// The value on which the quietest moments of the rounds agree, and the share of the samples with
-/// such a moment, by the names of [`Measured::also`]; empty if they do not agree.
+/// The value on which the fastest parts of the rounds agree, and the share of the samples with such
+/// a part. Keys are the names of [`Measured::also`]. Empty if the rounds do not agree.
 fn undisturbed(measured: &Measured, higher_is_better: bool) -> Vec<(String, f64)> {
     let bests = measured.best_of_rounds(higher_is_better);
     let Some(value) = stats::quietest(&bests, higher_is_better) else {
@@ -338,13 +338,13 @@ fn undisturbed(measured: &Measured, higher_is_better: bool) -> Vec<(String, f64)
     ]
 }
 
-/// Value of the quietest part of a sample; `None` if its parts are unknown.
+/// Value in the fastest part of a sample; `None` if the sample has no known parts.
 fn quietest_part(work: &Work, seen: &Observation) -> Option<f64> {
     let fastest = seen.parts.iter().copied().reduce(f64::max)?;
     Some(work.value_at(fastest))
 }
 
-/// The placements of the vCPUs, with the figures of each placement; `None` without readings.
+/// Figures of each placement of the vCPUs; `None` without readings of the placement.
 fn vcpu_placement(log: &PointLog, work: &Work) -> Option<VcpuPlacementEvidence> {
     let placements = &log.vcpu_placement;
     let headline = placements.headline();
@@ -364,7 +364,7 @@ fn vcpu_placement(log: &PointLog, work: &Work) -> Option<VcpuPlacementEvidence> 
     })
 }
 
-/// Figures of the rounds with `placement`, out of `of_known` rounds with a known one.
+/// Figures of the rounds with `placement`. `of_known` is the number of rounds with any placement.
 fn stratum(
     log: &PointLog,
     work: &Work,

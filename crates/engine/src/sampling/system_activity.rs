@@ -2,8 +2,8 @@
 
 use report::SystemActivity;
 
-/// Activity between two readings. A count that one of them lacks is unknown. A count that went
-/// back, because a counter was reset, is zero.
+/// Activity between two readings. A count that either reading lacks is unknown. A count that is
+/// lower in the second reading was reset, and its difference is zero.
 pub fn between(before: &SystemActivity, after: &SystemActivity) -> SystemActivity {
     let time = |of: fn(&SystemActivity) -> Option<f64>| {
         of(before).zip(of(after)).map(|(b, a)| (a - b).max(0.0))
@@ -15,8 +15,8 @@ pub fn between(before: &SystemActivity, after: &SystemActivity) -> SystemActivit
         elapsed_ns: (after.elapsed_ns - before.elapsed_ns).max(0.0),
         stolen_ns: time(|s| s.stolen_ns),
         throttled_ns: time(|s| s.throttled_ns),
-        // Difference of two clocks, one of which advances in steps. If it were cut off at zero,
-        // errors would add up.
+        // Difference of two clocks, one of which advances in steps, so that it may be negative. If
+        // negative values were cut off at zero, errors would add up.
         others_ns: before.others_ns.zip(after.others_ns).map(|(b, a)| a - b),
         cpu_pressure_ns: time(|s| s.cpu_pressure_ns),
         memory_pressure_ns: time(|s| s.memory_pressure_ns),
@@ -26,8 +26,7 @@ pub fn between(before: &SystemActivity, after: &SystemActivity) -> SystemActivit
     }
 }
 
-/// Sum of the activity in two periods. A count that is unknown in one of them is unknown in the
-/// sum.
+/// Sum of the activity in two periods. If a count is unknown in one period, its sum is unknown.
 pub fn together(one: &SystemActivity, other: &SystemActivity) -> SystemActivity {
     let time = |of: fn(&SystemActivity) -> Option<f64>| of(one).zip(of(other)).map(|(a, b)| a + b);
     let count = |of: fn(&SystemActivity) -> Option<u64>| {

@@ -1,8 +1,8 @@
-//! Finds where the host of a virtual machine had the vCPUs of a point, round by round.
+//! Finds on which physical cores the host of a virtual machine ran its vCPUs, round by round.
 //!
-//! A host schedules the CPUs of its guests freely: two of them may be hardware threads of one core,
-//! cores with a common cache, or cores without one. The guest's kernel does not see it. The round
-//! trip of a cache line between the two CPUs shows it, because distances differ by factors. See
+//! A host schedules the CPUs of its guests freely. Two of them may be hardware threads of one core,
+//! cores with a common cache, or cores without one. The guest's kernel does not see the placement.
+//! Round trips of a cache line between the two CPUs differ by factors and show it. See
 //! docs/method/virtual-cpus.md.
 
 use super::baselines::Baselines;
@@ -15,18 +15,18 @@ use report::{HostFacts, Places, Relation, VcpuPlacement};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Nanos;
 
-/// Pairs whose hand-off is read around a round. Each takes some tens of microseconds. If there are
-/// more pairs, they take turns.
+/// Largest number of pairs of CPUs whose hand-off is timed around a round. Each pair takes some
+/// tens of microseconds. If there are more pairs, they take turns.
 const PAIRS: usize = 6;
 
-/// Round trips belong to different placements if they are apart by at least this factor, with none
-/// between them. Round trips of one placement scatter by tens of percents.
+/// Sorted round trips are cut into placements at gaps of at least this factor. Round trips of one
+/// placement scatter by tens of percents.
 const APART: f64 = 1.5;
 
-/// Fewest readings of a placement in a session. A single long reading may have been interrupted.
+/// Fewest readings of a placement in a session. An interruption can make a single reading too long.
 const FEWEST_READINGS: usize = 2;
 
-/// Round trips up to which two CPUs share a resource.
+/// Longest round trip of two CPUs that share a core, a cache or a package.
 ///
 /// Published one-way latencies (README of core-to-core-latency), doubled: hardware threads of a
 /// core 8 to 20 ns; cores of a complex of Zen 1 to 3 32 to 50 ns; cores of one Intel or Arm package
@@ -70,12 +70,12 @@ impl Borders {
 
 /// The placements of a session: groups of round trips that are far apart, each named by its median.
 struct Placements {
-    /// Longest round trip of a group, and its placement; ascending.
+    /// Longest round trip of each group in ns, and the group's placement; in rising order.
     groups: Vec<(f64, Option<VcpuPlacement>)>,
 }
 
 impl Placements {
-    /// Finds the groups of the round trips `times`.
+    /// Groups the round trips `times` of a session, in ns.
     fn find(mut times: Vec<f64>, borders: &Borders) -> Self {
         times.sort_by(f64::total_cmp);
         let groups = times.chunk_by(|shorter, longer| longer / shorter < APART);
@@ -104,7 +104,7 @@ impl Placements {
 pub(super) struct RoundPlacement {
     /// The placement; `None` if no reading shows it.
     pub placement: Option<VcpuPlacement>,
-    /// True if it was not the same before and after the round.
+    /// True if the placement changed between the readings before and after the round.
     pub moved: bool,
     /// Median round trip of the nearest pair, in ns.
     pub round_trip: f64,
@@ -120,7 +120,7 @@ pub struct PlacementLog {
 }
 
 impl PlacementLog {
-    /// Reads the pairs whose turn it is in `round`, and notes them in `baselines`.
+    /// Times the pairs whose turn it is in `round`, and notes their round trips in `baselines`.
     pub fn read(
         &mut self,
         machine: &mut dyn Machine,
@@ -140,7 +140,7 @@ impl PlacementLog {
         }
     }
 
-    /// Finds the placement of each round from all readings of the session, and tells the samples.
+    /// Finds the placement of each round from all readings of the session, and marks the samples.
     pub(super) fn mark<'a>(
         &mut self,
         facts: &HostFacts,
@@ -168,9 +168,9 @@ impl PlacementLog {
 
     /// The placement of each round.
     ///
-    /// Of several pairs, one that was on one core decides, if it is not so most of the time. The
-    /// other rounds have the placement that most pairs have most of the time: with many CPUs, the
-    /// host moves some of them in every round.
+    /// With several pairs, a pair that was on one core in a round decides, if that is not its usual
+    /// placement. All other rounds have the placement that is usual for most pairs. With many CPUs,
+    /// the host moves some of them in every round.
     fn rounds_by(&self, placements: &Placements) -> BTreeMap<u32, RoundPlacement> {
         let usual: BTreeMap<[u32; 2], VcpuPlacement> = self
             .readings
@@ -214,7 +214,7 @@ impl PlacementLog {
     }
 
     /// The placement of the headline: the most frequent one. For a single pair the whole session
-    /// decides, if it was there in this point. All numbers of a table then have the same placement.
+    /// decides, if the point had its placement. All numbers of a table then have one placement.
     fn most_frequent(
         &self,
         placements: &Placements,
@@ -243,7 +243,7 @@ impl PlacementLog {
         self.headline
     }
 
-    /// True if two CPUs were threads of one core most of the time, whatever the topology says.
+    /// True if two CPUs were on one core most of the time, even if the topology says otherwise.
     pub(super) fn is_one_core(&self) -> bool {
         self.one_core
     }
@@ -265,10 +265,10 @@ impl PlacementLog {
     }
 }
 
-/// Fewest rounds of the headline's placement in a point. Fewer give no 95% interval.
+/// Fewest rounds with the headline's placement in a point. Fewer rounds give no 95% interval.
 const FEWEST_ROUNDS: usize = 6;
 
-/// The most frequent of `all`; the nearest one of several.
+/// The most frequent of `all` placements. If several are, the nearest of these.
 fn mode(all: impl Iterator<Item = VcpuPlacement>) -> Option<VcpuPlacement> {
     let mut counts: BTreeMap<VcpuPlacement, usize> = BTreeMap::new();
     for one in all {
@@ -278,8 +278,8 @@ fn mode(all: impl Iterator<Item = VcpuPlacement>) -> Option<VcpuPlacement> {
     Some(placement)
 }
 
-/// Time of one round trip between `pair`; `None` if either thread was interrupted, because the
-/// reading is too long then.
+/// Time of one round trip between the CPUs of `pair`. `None` if a thread was interrupted, which
+/// makes the reading too long.
 fn round_trip(pair: [u32; 2], seen: &Observation) -> Option<Nanos> {
     let work = HandOffWork {
         kernel: HandOff::CompareAndSwap,
@@ -290,8 +290,8 @@ fn round_trip(pair: [u32; 2], seen: &Observation) -> Option<Nanos> {
     undisturbed.then(|| seen.elapsed * (1.0 / seen.amount as f64))
 }
 
-/// Pairs of CPUs of `work` to probe in `round`. Empty outside of a virtual machine. Pairs that
-/// share a core according to the topology are left out.
+/// Pairs of CPUs of `work` to time in `round`. Pairs that share a core according to the topology
+/// are left out. Empty outside of a virtual machine.
 fn pairs(work: &Work, facts: &HostFacts, round: usize) -> Vec<[u32; 2]> {
     let is_virtual = facts
         .system
@@ -308,8 +308,8 @@ fn pairs(work: &Work, facts: &HostFacts, round: usize) -> Vec<[u32; 2]> {
     }
     let places = Places::new(&facts.topology);
     let apart = |pair: &[u32; 2]| places.relation(pair[0], pair[1]) != Relation::SameCore;
-    // With many CPUs, only pairs with neighbouring numbers. The host moves CPUs one by one, and all
-    // pairs would be thousands.
+    // With many CPUs, only pairs with neighbouring numbers are timed. The host moves CPUs one at a
+    // time, and there would be thousands of pairs.
     let reach = if cpus.len() <= 2 * PAIRS {
         cpus.len()
     } else {

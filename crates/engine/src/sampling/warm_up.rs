@@ -1,42 +1,42 @@
-//! Warm-up: samples that do not count, taken before those that do.
+//! Warm-up: samples that do not count, taken before the samples that count.
 
 use super::recorded::value;
 use crate::machine::{Failure, Machine, Observation};
 use crate::work::Work;
 use units::{Bytes, Nanos};
 
-/// Most samples that are discarded at the start of a round, after the warm-up walk.
+/// Largest number of samples discarded at the start of a round, after the warm-up walk.
 pub(super) const MAX_WARM_UPS: usize = 8;
 
-/// Most samples that are discarded at the start of a round if the chain was prefilled.
+/// Largest number of samples discarded at the start of a round if the chain was prefilled.
 const MAX_WARM_UPS_OF_PREFILLED: usize = 2;
 
-/// Samples between two prefills of a chain, because neighbours may evict its lines within
-/// milliseconds.
+/// Number of samples after which a chain is prefilled again, because neighbours may evict its lines
+/// within milliseconds.
 pub const SAMPLES_PER_PREFILL: u32 = 4;
 
 /// Longest chain that is prefilled. It can be loaded twice within the time limit at a few GB/s.
-/// Longer chains are warmed up in another way, and the change looks like the end of a cache. So no
-/// CPU should have a cache of this size.
+/// Longer chains are warmed up in another way, and the latency then changes as at the end of a
+/// cache. Therefore no cache should be this large.
 const LARGEST_PREFILL: Bytes = Bytes::mib(512);
 
-/// Longest chain that is prefilled again within a round. For longer chains, filling takes longer
+/// Longest chain that is prefilled again within a round. For longer chains, a prefill takes longer
 /// than the samples.
 const LARGEST_REPEATED_PREFILL: Bytes = Bytes::mib(32);
 
-/// Longest time of a warm-up walk, through a working set that could fit into a cache or through
-/// page tables.
+/// Time limit of a warm-up walk, through a working set that could fit into a cache or through page
+/// tables.
 pub const LONGEST_WALK: Nanos = Nanos(100e6);
 
-/// Shortest window of external work that is taken when the remaining time is less than the
-/// requested length.
+/// Shortest window of external work that is still taken if less than the requested length of time
+/// remains.
 const LEAST_WINDOW: Nanos = Nanos(10e6);
 
-/// Two samples in a row that differ by less than this share are warm.
+/// The caches are warm if two samples in a row differ by less than this share.
 const WARM: f64 = 0.02;
 
-/// One sample, if there is time for it. A window of external work is shortened to the remaining
-/// time.
+/// One sample, or [`Failure::OutOfTime`] if no time remains. A window of external work is shortened
+/// to the remaining time.
 pub(super) fn timely(
     machine: &mut dyn Machine,
     work: &Work,
@@ -62,11 +62,11 @@ pub(super) fn timely(
 }
 
 /// Takes samples that do not count. First, a working set that could fit into a cache is walked
-/// once. For a larger working set, only its page tables are walked, because they do fit. Then
-/// samples follow until two in a row agree or `most` were taken.
+/// once. Of a larger working set, only the page tables are walked, because they could fit into a
+/// cache. Then samples follow until two in a row agree or `most` were taken.
 ///
-/// Page tables are counted in base pages, because huge pages of a virtual machine are base pages on
-/// many hosts.
+/// The number of page tables is computed for base pages. Huge pages of a virtual machine are base
+/// pages on many hosts.
 pub fn warm_up(
     machine: &mut dyn Machine,
     work: &Work,
@@ -83,7 +83,7 @@ pub fn warm_up(
         };
     }
     warm_caches(machine, work, length, until)?;
-    // A prefilled chain is warm, and only gets colder with time.
+    // A prefilled chain is warm, and further samples make it colder.
     let most = if work.fits_last_level(machine.facts()) && is_prefilled(work) {
         most.min(MAX_WARM_UPS_OF_PREFILLED)
     } else {
@@ -120,8 +120,8 @@ pub(super) fn warm_caches(
     Ok(())
 }
 
-/// Number of prefills of `work` during `samples` in a row. `work` could fit into a cache. `nearer`
-/// is the size of the cache before the last level, whose lines belong to this CPU alone.
+/// Number of prefills of `work` during `samples` in a row, for a `work` that could fit into a
+/// cache. `nearer` is the size of the cache before the last level, which belongs to this CPU alone.
 pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
     if is_prefilled(work)
         && work.working_set() > nearer
@@ -133,15 +133,14 @@ pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
     }
 }
 
-/// True if [`Machine::fill`] can bring `work` into the caches as a whole. The caches must be large
-/// enough.
+/// True if [`Machine::fill`] can load all of `work` into the caches, when they are large enough.
 fn is_prefilled(work: &Work) -> bool {
     matches!(work, Work::Chase(chase) if chase.touched() <= LARGEST_PREFILL)
 }
 
-/// Amount of the warm-up walk of a working set that could fit into a cache. `nearer` is the size of
-/// the cache before the last level. The walk is one pass. A prefilled chain is walked as far as
-/// twice the nearer cache, which is then in its steady state.
+/// Amount of work in the warm-up walk of a working set that could fit into a cache. The walk is one
+/// pass. A prefilled chain is walked only as far as twice `nearer`, the size of the cache before
+/// the last level. This cache is then in its steady state.
 pub fn warm_up_walk(work: &Work, nearer: Bytes) -> u64 {
     match work {
         Work::Chase(chase) if is_prefilled(work) => chase

@@ -10,16 +10,16 @@ use kernels::{BLOCK_BYTES, Operation, REFERENCE_INSTRUCTIONS_PER_BLOCK, Width};
 use report::HostFacts;
 use units::Bytes;
 
-/// Blocks of a burst between two pauses: 4 KiB. Such a burst is short enough that traffic is smooth
+/// Blocks of a burst if pauses follow: 4 KiB. Such a burst is short enough that traffic is smooth
 /// during one block of a chase.
 const BURST: u64 = 8;
 
-/// Blocks of a burst without a pause: 64 KiB. Calls and the fence after non-temporal stores then
-/// cost nothing.
+/// Blocks of a burst if no pause follows: 64 KiB. The cost of calls and of the fence after
+/// non-temporal stores is then negligible.
 const LONG_BURST: u64 = 128;
 
-/// One thread of traffic. It streams through memory of its own in bursts of one operation, with a
-/// pause after each burst.
+/// One thread of background traffic. The thread streams through memory of its own in bursts of one
+/// operation, with a pause after each burst.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Traffic {
     /// CPU of the thread.
@@ -34,14 +34,14 @@ pub struct Traffic {
     pub reads: u32,
     /// Bursts of stores in each cycle of the mix.
     pub writes: u32,
-    /// Operation of the stores: `write`, `write-nt`.
+    /// Operation of the stores: `write` or `write-nt`.
     pub store: Operation,
-    /// Core cycles between bursts, rounded up to whole [`Traffic::pause_blocks`].
+    /// Pause between bursts in core cycles, rounded up to whole [`Traffic::pause_blocks`].
     pub pause: u64,
 }
 
 impl Traffic {
-    /// Loads only, without a pause.
+    /// Traffic of loads only, without a pause.
     pub fn reading(cpu: u32, pages: PageMode, bytes: Bytes) -> Self {
         Self {
             cpu,
@@ -55,7 +55,7 @@ impl Traffic {
         }
     }
 
-    /// Length of each window (one that is read, one that is written), in whole blocks.
+    /// Length of each window in whole blocks. Loads and stores each have a window.
     pub fn window(&self) -> Bytes {
         Bytes(self.bytes.0 / u64::from(self.windows().max(1))).round_down(BLOCK_BYTES)
     }
@@ -74,12 +74,12 @@ impl Traffic {
         )
     }
 
-    /// Blocks of 512 B of each burst.
+    /// Blocks of 512 B in each burst.
     pub fn burst_blocks(&self) -> u64 {
         if self.pause == 0 { LONG_BURST } else { BURST }
     }
 
-    /// Payload of each burst: a load or a store of every byte.
+    /// Payload bytes of each burst, in which every byte is loaded or stored.
     pub fn burst_bytes(&self) -> u64 {
         self.burst_blocks() * BLOCK_BYTES
     }
@@ -89,8 +89,8 @@ impl Traffic {
         self.pause.div_ceil(REFERENCE_INSTRUCTIONS_PER_BLOCK)
     }
 
-    /// True if burst `place`, counted from 0, stores. Stores are spread evenly over a cycle of the
-    /// mix.
+    /// True if burst `place`, counted from 0, is a burst of stores. Stores are spread evenly over a
+    /// cycle of the mix.
     pub fn stores_at(&self, place: u64) -> bool {
         let cycle = (u64::from(self.reads) + u64::from(self.writes)).max(1);
         let stores_before = |place: u64| place * u64::from(self.writes) / cycle;
@@ -116,7 +116,7 @@ impl Traffic {
             .unwrap_or(0)
     }
 
-    /// The operations of its bursts.
+    /// The operations of the thread's bursts.
     pub fn operations(&self) -> impl Iterator<Item = Operation> {
         [(Operation::Read, self.reads), (self.store, self.writes)]
             .into_iter()
@@ -124,7 +124,7 @@ impl Traffic {
             .map(|o| o.0)
     }
 
-    /// The operations of its bursts as separate stream works.
+    /// The operations of the thread's bursts as separate stream works.
     pub(super) fn streams(&self) -> impl Iterator<Item = StreamWork> {
         let stream = |o| StreamWork::new(o, Width::Widest, self.pages, &[self.cpu], self.window());
         self.operations().map(stream)
@@ -150,8 +150,8 @@ impl Probe {
     }
 }
 
-/// A probe under background traffic. The parts are private because the list of CPUs is computed
-/// only once.
+/// A probe under background traffic. The parts are private because `new` computes the list of CPUs
+/// from them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LoadedWork {
     probe: Probe,
@@ -213,7 +213,7 @@ impl LoadedWork {
         }
     }
 
-    /// This work with all of its memory in `pages`.
+    /// The same work with all of its memory in `pages`.
     pub fn in_pages(self, pages: PageMode) -> Self {
         let probe = match self.probe {
             Probe::Chase(chase) => Probe::Chase(ChaseWork { pages, ..chase }),
@@ -239,7 +239,7 @@ impl LoadedWork {
             .fold(chase, |sum, bytes| Bytes(sum.0.saturating_add(bytes.0)))
     }
 
-    /// The NUMA node that was requested for all memory; `None` without a common one.
+    /// The NUMA node that was requested for all memory; `None` without one node for all.
     pub fn node(&self) -> Option<u32> {
         let chase = self.chase().map(|w| w.node);
         let mut nodes = chase.into_iter().chain(self.streaming().map(|t| t.node));

@@ -6,28 +6,28 @@ use report::HostFacts;
 use stats::derive;
 use units::Bytes;
 
-/// The order in which a chain goes through its nodes. A chain of any shape is one cycle over all of
-/// its nodes.
+/// The order in which a chain goes through its nodes. In every shape, a chain is one cycle over all
+/// of its nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum ChainShape {
     /// A random cycle over all nodes, without windows.
     #[default]
     GlobalRandom,
-    /// Window by window of this many bytes. The order is random inside each window, and the windows
-    /// come in random order.
+    /// Windows of this many bytes in random order. The order of the nodes inside each window is
+    /// random.
     RandomBox(Bytes),
-    /// Windows by rising address, with the same random order inside every window.
+    /// Windows by rising address. All windows have the same random order inside.
     SameRandomInBox(Bytes),
-    /// Windows by rising address, with a different random order inside every window.
+    /// Windows by rising address. Each window has a different random order inside.
     DiffRandomInBox(Bytes),
-    /// By rising address.
+    /// Nodes by rising address.
     Sequential,
-    /// One node in every page of this many bytes, and pages in random order. The line of the node
-    /// differs from page to page. [`ChaseWork::nodes`] counts pages; the stride is that of lines.
+    /// One node in every page of this many bytes, and pages in random order. The node is in another
+    /// line of each page. [`ChaseWork::nodes`] counts pages, and the stride is that of lines.
     OnePerPage(Bytes),
-    /// Blocks in random order, with two nodes in each that are visited one after the other. The
-    /// line of one node differs from block to block. The other node is `distance` away, inside the
-    /// same aligned piece of twice the distance. The stride is that of lines.
+    /// Blocks of two nodes, in random order. The two nodes of a block are visited one after the
+    /// other. The line of one node differs from block to block. The other node is `distance` away,
+    /// inside the same aligned piece of twice the distance. The stride is that of lines.
     Pairs {
         /// Bytes of a block, a power of two, at least twice the distance.
         block: Bytes,
@@ -36,7 +36,7 @@ pub enum ChainShape {
     },
 }
 
-/// Threads that follow pointers. Each thread has a chain of its own, or all threads share one
+/// Threads that follow pointers. Either each thread has its own chain, or all threads share a
 /// chain.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChaseWork {
@@ -44,20 +44,20 @@ pub struct ChaseWork {
     pub pages: PageMode,
     /// CPUs with one thread each, all at once; at least one.
     pub cpus: Vec<u32>,
-    /// True if all threads follow one chain, each from a different node. Otherwise each thread has
-    /// a chain.
+    /// True if all threads follow one chain, each from a different node. False if each thread has
+    /// its own chain.
     pub shared: bool,
-    /// NUMA node of the memory; `None` for the node of the CPU. A shared chain takes the first CPU.
+    /// NUMA node of the memory; `None` for the node of the CPU, or the first CPU of a shared chain.
     pub node: Option<u32>,
     /// Memory span of each chain.
     pub bytes: Bytes,
     /// Distance in memory between neighbouring nodes.
     pub stride: Bytes,
-    /// Order of the nodes.
+    /// Order in which a chain goes through its nodes.
     pub shape: ChainShape,
     /// Seed of the order.
     pub seed: u64,
-    /// Walkers of each thread. A walker waits for its own loads only.
+    /// Number of walkers in each thread. A walker waits for its own loads only.
     pub walkers: u32,
     /// True if each hop also loads the word after the pointer.
     pub payload: bool,
@@ -74,9 +74,9 @@ impl ChaseWork {
         self.cpus.len() as u64
     }
 
-    /// Every chain that the work needs, as the work of one thread with one walker. The number of
-    /// walkers does not matter for memory. The CPU only matters if it decides about the NUMA node
-    /// of the memory. Chains differ in their seeds.
+    /// Every chain of the work, as the work of one thread with one walker. The number of walkers
+    /// has no effect on memory. The CPU is kept only if it decides about the NUMA node of the
+    /// memory. Chains differ in their seeds.
     pub fn chains(&self) -> Vec<Self> {
         let chain = |(index, &cpu): (usize, &u32)| Self {
             walkers: 1,
@@ -126,13 +126,13 @@ impl ChaseWork {
         }
     }
 
-    /// Working set of all of its chains.
+    /// Working set of all chains of the work together.
     pub fn working_set(&self) -> Bytes {
         let chains = if self.shared { 1 } else { self.threads() };
         Bytes(self.touched().0.saturating_mul(chains))
     }
 
-    /// Memory inside which successive nodes are in random order; zero for rising addresses.
+    /// Bytes inside which successive nodes are in random order; zero for rising addresses.
     pub fn window(&self) -> Bytes {
         match self.shape {
             ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
@@ -145,8 +145,8 @@ impl ChaseWork {
         }
     }
 
-    /// Bytes of the mapping that each chain uses. A chain with a node in each page starts at a
-    /// multiple of the page size.
+    /// Bytes of the mapping that each chain uses. A chain with one node in each page has one page
+    /// more, because it starts at a multiple of the page size.
     pub fn slot(&self) -> Bytes {
         match self.shape {
             ChainShape::OnePerPage(page) => self.bytes.round_up(page.0.max(1)) + page,

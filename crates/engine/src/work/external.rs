@@ -1,7 +1,7 @@
 //! Work outside of memory, which brings its own implementation.
 //!
-//! The engine knows the CPUs of such a work, and when and for how long it is sampled. It knows
-//! nothing about the work's operations. The work itself reads its windows and completes its point.
+//! The engine knows the CPUs of such a work, and when and for how long it is sampled. The engine
+//! does not know the work's operations. The work itself reads its windows and completes its point.
 
 use host::noise::ThreadNoise;
 use report::{Cause, KernelUsed, Measured};
@@ -17,7 +17,7 @@ pub trait ExternalWork: Debug + Send + Sync {
     /// Identity of the work: different works have different texts.
     fn identity(&self) -> String;
 
-    /// The work itself, for the machine that executes it.
+    /// The work as [`Any`], so that the machine that executes the work can find its type.
     fn as_any(&self) -> &dyn Any;
 
     /// The CPU of each thread.
@@ -28,24 +28,24 @@ pub trait ExternalWork: Debug + Send + Sync {
         true
     }
 
-    /// The implementation that executes the work.
+    /// Name and digest of the implementation that executes the work.
     ///
     /// # Errors
-    /// The implementation cannot be used here; the reason.
+    /// The reason why the implementation cannot be used on this machine.
     fn kernel(&self) -> Result<KernelUsed, String>;
 
     /// Expected time before the first window of the point.
     fn expected_preparation(&self) -> Nanos;
 
-    /// Length of the warm-up before the first window of a round, as a share of a window. Zero if
-    /// every operation counts.
+    /// Length of the warm-up before the first window of a round, as a share of a window. Zero if no
+    /// operation may be left out.
     fn warm_up(&self) -> f64;
 
-    /// The disturbance of a window; `None` if it was undisturbed.
+    /// Cause of the disturbance of `window`, and its text; `None` for an undisturbed window.
     fn disturbance(&self, window: &ExternalWindow<'_>) -> Option<(Cause, String)>;
 
     /// Adds the figures of all windows to a measured point that has the figures of its samples.
-    /// `memory` is that of the machine, in bytes; `None` if unknown.
+    /// `memory` is the size of the machine's memory in bytes; `None` if unknown.
     fn complete(
         &self,
         windows: &[ExternalWindow<'_>],
@@ -61,23 +61,23 @@ pub struct ExternalWindow<'a> {
     pub figures: &'a ExternalFigures,
     /// Round in which the window was taken.
     pub round: u32,
-    /// Page faults and context switches of its threads; `None` if not readable.
+    /// Page faults and context switches of the work's threads; `None` if not readable.
     pub noise: Option<ThreadNoise>,
-    /// CPU that each thread was found on; `None` if not readable.
+    /// CPU on which each thread was found; `None` if not readable.
     pub found_on: Option<&'a [u32]>,
 }
 
-/// Figures of a window, in a type that only the work itself knows.
+/// Figures of a window, in a type that only the external work itself knows.
 #[derive(Clone)]
 pub struct ExternalFigures(Arc<dyn Any + Send + Sync>);
 
 impl ExternalFigures {
-    /// Figures of a type that the work knows.
+    /// Wraps figures of a type that the work knows.
     pub fn new<T: Send + Sync + 'static>(figures: T) -> Self {
         Self(Arc::new(figures))
     }
 
-    /// The figures; `None` if they are of another type.
+    /// The figures as `T`; `None` if they are of another type.
     pub fn get<T: 'static>(&self) -> Option<&T> {
         self.0.downcast_ref()
     }
@@ -95,7 +95,7 @@ impl PartialEq for ExternalFigures {
     }
 }
 
-/// A shared external work, compared by its identity.
+/// An external work that can be cloned and shared, compared according to its identity.
 #[derive(Debug, Clone)]
 pub struct External {
     identity: Arc<str>,
@@ -116,7 +116,7 @@ impl External {
         self.work.as_ref()
     }
 
-    /// The work as its own type; `None` if it has another type.
+    /// The work as `T`; `None` if it is of another type.
     pub fn get<T: 'static>(&self) -> Option<&T> {
         self.work.as_any().downcast_ref()
     }

@@ -10,7 +10,7 @@ use report::{HostFacts, KernelUsed};
 use std::collections::BTreeSet;
 use units::Bytes;
 
-/// Factor for the length of samples of threads that share a CPU: 1 ms becomes 16 ms. Systems let a
+/// Factor for the length of samples if threads share a CPU: 1 ms becomes 16 ms. Systems let a
 /// thread run for about 3 ms while another one waits.
 const TURNS: f64 = 16.0;
 
@@ -37,7 +37,7 @@ pub enum Work {
 const ENTRIES_PER_LINE: u64 = 8;
 
 impl Work {
-    /// The CPUs that it runs on.
+    /// The CPU of each thread of the work.
     pub fn cpus(&self) -> &[u32] {
         match self {
             Work::Stream(w) => &w.cpus,
@@ -50,14 +50,14 @@ impl Work {
         }
     }
 
-    /// True if several of its threads share a CPU and take turns.
+    /// True if several threads of the work share a CPU and take turns.
     pub fn is_oversubscribed(&self) -> bool {
         let Work::Stream(w) = self else { return false };
         w.cpus.iter().collect::<BTreeSet<_>>().len() < w.cpus.len()
     }
 
-    /// Factor for the length of samples. Threads that share a CPU need samples with several of
-    /// their turns.
+    /// Factor for the length of samples. If threads share a CPU, each sample must contain several
+    /// turns of each thread.
     pub fn sample_length_factor(&self) -> f64 {
         if self.is_oversubscribed() { TURNS } else { 1.0 }
     }
@@ -72,7 +72,7 @@ impl Work {
         }
     }
 
-    /// This work with its memory in `pages`.
+    /// The same work with its memory in `pages`.
     pub fn in_pages(&self, pages: PageMode) -> Work {
         match self.clone() {
             Work::Stream(w) => Work::Stream(StreamWork { pages, ..w }),
@@ -85,7 +85,7 @@ impl Work {
         }
     }
 
-    /// Requested place of its memory; `None` for the nodes of the threads, or without memory.
+    /// Requested place of the memory; `None` for the nodes of the threads, or without memory.
     pub fn place(&self) -> Option<Place> {
         match self {
             Work::Stream(w) => w.place.clone(),
@@ -95,8 +95,8 @@ impl Work {
         }
     }
 
-    /// NUMA nodes on which its memory shall lie according to `facts`, in rising order without
-    /// duplicates. These are the nodes of its place, or else of its CPUs.
+    /// NUMA nodes on which the work's memory shall lie according to `facts`, in rising order
+    /// without duplicates. These are the nodes of the requested place, or else of the CPUs.
     pub fn memory_nodes(&self, facts: &HostFacts) -> Vec<u32> {
         let nodes: BTreeSet<u32> = match self.place() {
             Some(place) if place != Place::Local => place.nodes().iter().copied().collect(),
@@ -115,10 +115,10 @@ impl Work {
         nodes.into_iter().collect()
     }
 
-    /// NUMA nodes on which the memory of its thread `index` shall lie, according to `facts`.
+    /// NUMA nodes on which the memory of thread `index` shall lie, according to `facts`.
     pub fn memory_nodes_of(&self, index: usize, facts: &HostFacts) -> Vec<u32> {
         match (self.place(), self.cpus().get(index)) {
-            // Windows of this work are not in the order of its threads.
+            // The windows of a loaded work are not in the order of its threads.
             _ if matches!(self, Work::Loaded(_)) => self.memory_nodes(facts),
             _ if matches!(self, Work::Chase(w) if w.shared) => self.memory_nodes(facts),
             (None | Some(Place::Local), Some(&cpu)) => {
@@ -128,7 +128,7 @@ impl Work {
         }
     }
 
-    /// Memory that all of its threads walk through together.
+    /// Bytes that all threads of the work walk through together.
     pub fn working_set(&self) -> Bytes {
         match self {
             Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
@@ -138,9 +138,9 @@ impl Work {
         }
     }
 
-    /// Loads of all threads of a chase after which nearly every line of its page tables has been
-    /// used, for pages of `page` bytes. Each line gets six loads: with three, latency in memory
-    /// came out too high. Zero for work without a chain.
+    /// Number of loads, in all threads of a chase, after which nearly every line of its page tables
+    /// was used. `page` is the page size. Each line gets six loads, because three gave too high
+    /// latencies in memory. Zero for work without a chain.
     pub fn translations(&self, page: Bytes) -> u64 {
         let lines = |w: &ChaseWork| w.bytes.0 / (page.0.max(1) * ENTRIES_PER_LINE);
         self.chase().map_or(0, |w| {
@@ -151,8 +151,8 @@ impl Work {
         })
     }
 
-    /// Amount of one pass over the working set, as `Observation::amount` counts: payload bytes,
-    /// hops, instructions, operations or round trips.
+    /// Amount of work in one pass over the working set: payload bytes of streams, hops of chases.
+    /// Zero for work on cores, on single lines and outside of memory.
     pub fn pass(&self) -> u64 {
         match self {
             Work::Stream(w) => {
@@ -170,8 +170,8 @@ impl Work {
         }
     }
 
-    /// The quantity of the work for `amount` in `seconds`: a rate per second, or the time of a
-    /// thread for each unit in ns.
+    /// The value of the work for `amount` in `seconds`: a rate per second, or a thread's time per
+    /// unit in ns.
     pub fn value(&self, amount: u64, seconds: f64) -> f64 {
         match self.higher_is_better() {
             true => amount as f64 / seconds,
@@ -179,12 +179,12 @@ impl Work {
         }
     }
 
-    /// The quantity of the work for `amount` of its first thread in `seconds`.
+    /// The value of the work if its first thread does `amount` in `seconds`.
     pub fn value_of_first(&self, amount: u64, seconds: f64) -> f64 {
         self.value(amount.saturating_mul(self.chasing()), seconds)
     }
 
-    /// The quantity of the work at `per_nano` of its amount in a nanosecond.
+    /// The value of the work if it does `per_nano` of its amount in a nanosecond.
     pub fn value_at(&self, per_nano: f64) -> f64 {
         match self.higher_is_better() {
             true => per_nano * 1e9,
@@ -192,7 +192,7 @@ impl Work {
         }
     }
 
-    /// Number of threads whose loads an amount counts; 1 for work that is no chase.
+    /// Number of threads whose loads the amount adds up; 1 for work that is no chase.
     pub fn chasing(&self) -> u64 {
         if let Work::Chase(w) = self {
             w.threads().max(1)
@@ -201,7 +201,7 @@ impl Work {
         }
     }
 
-    /// True if the quantity is a rate, false if it is a time.
+    /// True if the value of the work is a rate, false if it is a time.
     pub fn higher_is_better(&self) -> bool {
         match self {
             Work::Stream(_) | Work::Lock(_) => true,
@@ -224,7 +224,7 @@ impl Work {
         }
     }
 
-    /// True if it follows pointers without background traffic.
+    /// True if the work follows pointers without background traffic.
     pub fn is_chase_alone(&self) -> bool {
         match self {
             Work::Chase(_) => true,
@@ -233,7 +233,7 @@ impl Work {
         }
     }
 
-    /// The external work; `None` for work in memory and on cores.
+    /// The external work; `None` for any other kind of work.
     pub fn external(&self) -> Option<&External> {
         match self {
             Work::External(w) => Some(w),
@@ -241,12 +241,12 @@ impl Work {
         }
     }
 
-    /// True if its threads compute all the time. The core clock of a waiting core means nothing.
+    /// True if the threads compute all the time. The core clock of a waiting core means nothing.
     pub fn computes(&self) -> bool {
         self.external().is_none()
     }
 
-    /// Works whose kernels it runs: its parts for loaded work, otherwise itself.
+    /// Works whose kernels this work runs: the parts of loaded work, or this work alone.
     pub fn parts(&self) -> Vec<Work> {
         match self {
             Work::Loaded(w) => w.parts(),
@@ -254,19 +254,19 @@ impl Work {
         }
     }
 
-    /// True if its working set fits into the last-level caches of its CPUs.
+    /// True if the working set fits into the last-level caches of the work's CPUs.
     pub fn fits_last_level(&self, facts: &HostFacts) -> bool {
         self.working_set() <= facts.topology.last_level_total(self.cpus())
     }
 
-    /// Size of the cache before the last level, of its first CPU.
+    /// Size of the cache before the last level, for the first CPU of the work.
     pub fn inner_cache(&self, facts: &HostFacts) -> Bytes {
         self.cpus()
             .first()
             .map_or(Bytes(0), |&cpu| facts.topology.inner_cache_size(cpu))
     }
 
-    /// NUMA node of its first CPU, according to `facts`.
+    /// NUMA node of the first CPU of the work, according to `facts`.
     pub fn node(&self, facts: &HostFacts) -> u32 {
         self.cpus()
             .first()
@@ -276,7 +276,7 @@ impl Work {
 }
 
 impl LoadedWork {
-    /// Works whose kernels it runs, the probe's first.
+    /// Works whose kernels the loaded work runs. The work of the probe comes first.
     pub fn parts(&self) -> Vec<Work> {
         let chase = self.chase().cloned().map(Work::Chase);
         let mut parts: Vec<Work> = chase.into_iter().collect();
@@ -289,8 +289,8 @@ impl LoadedWork {
         parts
     }
 
-    /// The kernel of the probe, if `kernel` finds those of all parts. Otherwise the reason why one
-    /// part has none.
+    /// The kernel of the probe, if `kernel` finds a kernel for every part. Otherwise the reason why
+    /// one part has none.
     pub fn kernels(
         &self,
         kernel: impl Fn(&Work) -> Result<KernelUsed, String>,

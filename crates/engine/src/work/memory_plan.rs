@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use units::Bytes;
 
-/// Use of a mapping; streams and chains never share memory.
+/// Use of a mapping. Streams and chains never share a mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MemoryUse {
-    /// Threads stream through it.
+    /// Threads stream through the mapping.
     Streams,
-    /// Chains lie in it.
+    /// Chains of pointers lie in the mapping.
     Chains,
 }
 
@@ -29,7 +29,7 @@ pub struct MemoryPlan {
     pub mappings: BTreeMap<MemoryKey, Bytes>,
 }
 
-/// The mapping that `traffic` streams through.
+/// Key of the mapping that `traffic` streams through.
 pub fn traffic_key(traffic: &Traffic, facts: &HostFacts) -> MemoryKey {
     (
         MemoryUse::Streams,
@@ -38,7 +38,7 @@ pub fn traffic_key(traffic: &Traffic, facts: &HostFacts) -> MemoryKey {
     )
 }
 
-/// The mapping that the first chain of `chase` lies in.
+/// Key of the mapping that the first chain of `chase` lies in.
 pub fn chain_key(chase: &ChaseWork, facts: &HostFacts) -> MemoryKey {
     (
         MemoryUse::Chains,
@@ -57,14 +57,14 @@ pub fn traffic_memory(work: &LoadedWork, facts: &HostFacts) -> BTreeMap<MemoryKe
     needed
 }
 
-/// Streams of these sizes are sampled at several places of their mapping
-/// (`Machine::shift_placement`). Memory for at least `PLACES` of them is mapped, if it takes at
+/// Streams of these sizes are sampled at several offsets of their mapping
+/// (`Machine::shift_placement`). Memory for at least `PLACES` streams is mapped, if it takes at
 /// most 1/`PART` of the usable memory.
 const SMALL: RangeInclusive<Bytes> = Bytes::kib(128)..=Bytes::mib(2);
 const PLACES: u64 = 16;
 const PART: u64 = 64;
 
-/// Memory to map for a thread that streams through `bytes` and uses `slot`.
+/// Bytes to map for a thread that streams through `bytes` and uses `slot` of its mapping.
 fn places(bytes: Bytes, slot: Bytes, facts: &HostFacts) -> Bytes {
     let several = Bytes(slot.0.max(Bytes::mib(1).0).saturating_mul(PLACES));
     let usable = facts.memory.usable.get().map_or(0, |usable| usable.0);
@@ -77,8 +77,8 @@ fn places(bytes: Bytes, slot: Bytes, facts: &HostFacts) -> Bytes {
 
 impl MemoryPlan {
     /// Memory that `works` need. Streams of different works use the same memory. Every chain has
-    /// memory of its own. With `chains_share`, chains are built again each time in memory for the
-    /// largest.
+    /// memory of its own. With `chains_share`, all works build their chains in the same memory, one
+    /// after the other.
     pub fn for_works<'a>(
         works: impl IntoIterator<Item = &'a Work>,
         facts: &HostFacts,
@@ -156,8 +156,8 @@ impl MemoryPlan {
         sums
     }
 
-    /// True if the pools of reserved huge pages have enough free pages. Pools that the system does
-    /// not report count as large enough.
+    /// True if the pools of reserved huge pages have enough free pages. A pool that the system does
+    /// not report counts as large enough.
     fn fits_pools(&self, facts: &HostFacts) -> bool {
         let Some(pools) = facts.pages.huge_pools.get() else {
             return true;
@@ -173,7 +173,7 @@ impl MemoryPlan {
             .all(|(page, bytes)| bytes.0 <= room(page))
     }
 
-    /// The plan with mappings twice as large, for old and new memory at the same time.
+    /// The plan with mappings twice as large, with room for old and new memory at the same time.
     pub fn twice(&self) -> Self {
         let double =
             |(key, bytes): (&MemoryKey, &Bytes)| (key.clone(), Bytes(bytes.0.saturating_mul(2)));
@@ -198,8 +198,8 @@ impl MemoryPlan {
         usable && self.fits_pools(facts) && (nodes.len() < 2 || nodes.iter().all(room))
     }
 
-    /// Bytes of the plan that lie on `node`. Interleaved memory is divided according to the
-    /// weights.
+    /// Bytes of the plan that lie on `node`. Interleaved memory is divided according to the weights
+    /// of its nodes.
     fn on_node(&self, node: u32, nodes: &[Node]) -> Bytes {
         let share = |(key, bytes): (&MemoryKey, &Bytes)| {
             (bytes.0 as f64 * share_of(&key.2, node, nodes)).ceil() as u64
@@ -208,9 +208,9 @@ impl MemoryPlan {
     }
 }
 
-/// Outcome of `work` if this machine lacks the reserved huge pages that it needs alone. Too few
-/// free pages: skipped. None free or no pool: unsupported. `None` if there are enough, none are
-/// needed, or the system does not report pools.
+/// Outcome of `work` if this machine lacks the reserved huge pages that the work needs. Skipped if
+/// too few are free, unsupported if none is free or there is no pool. `None` if enough are free,
+/// none is needed, or the system does not report pools.
 pub fn lacking_pages(work: &Work, facts: &HostFacts) -> Option<Outcome> {
     let pools = facts.pages.huge_pools.get()?;
     for (page, bytes) in MemoryPlan::for_works([work], facts, true).reserved(facts) {

@@ -1,4 +1,4 @@
-//! Work on cores and on single cache lines: instructions, locks, hand-offs.
+//! Work on cores and on single cache lines: instructions, operations on shared lines, hand-offs.
 
 use kernels::{HandOff, Instruction, LockOperation, Timing};
 
@@ -7,16 +7,16 @@ use kernels::{HandOff, Instruction, LockOperation, Timing};
 pub struct InstructionWork {
     /// The repeated instruction.
     pub instruction: Instruction,
-    /// Whether the instructions are independent, or each waits for the previous one.
+    /// Whether the instructions are independent of each other, or each waits for the previous one.
     pub timing: Timing,
     /// CPU of the thread.
     pub cpu: u32,
 }
 
-/// Threads that repeat an operation, on a shared line or on a line each.
+/// Threads that repeat an operation, all on one shared line or each on its own line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LockWork {
-    /// Repeated operation.
+    /// The repeated operation.
     pub operation: LockOperation,
     /// CPUs with one thread each.
     pub cpus: Vec<u32>,
@@ -35,6 +35,6 @@ pub struct HandOffWork {
     pub kernel: HandOff,
     /// CPU of the thread that starts every round trip, then CPU of the thread that answers.
     pub cpus: [u32; 2],
-    /// Cache lines that are used in turn. Each thread has first touched half of them.
+    /// Number of cache lines that are used in turn. Each thread first touches half of them.
     pub lines: u32,
 }

@@ -4,7 +4,7 @@ use host::memory::{PageMode, Place};
 use report::{HostFacts, Node};
 use units::Bytes;
 
-/// Distance that keeps the prefetchers of one thread out of the memory of the next.
+/// Gap between the working sets of two threads, so that prefetchers do not reach into the next set.
 const GAP: u64 = 4096;
 
 /// Bytes of the mapping that a working set of `bytes` uses, for one thread or one chain.
@@ -19,7 +19,7 @@ pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
         PageMode::Base => facts.pages.base,
         PageMode::Transparent | PageMode::Best => huge,
         PageMode::Pool(size) => size,
-        // The smallest pool. Gigabyte pages must be requested explicitly.
+        // The smallest pool is used. Pages of 1 GiB must be requested explicitly.
         PageMode::Huge => facts
             .pages
             .huge_pools
@@ -29,7 +29,7 @@ pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
     }
 }
 
-/// Share (0 to 1) of memory at `place` that lies on `node` of `nodes`.
+/// Share (0 to 1) of the memory with place `place` that lies on `node` of `nodes`.
 pub fn share_of(place: &Place, node: u32, nodes: &[Node]) -> f64 {
     let weight = |id: u32| match place {
         Place::Weighted(_) => f64::from(

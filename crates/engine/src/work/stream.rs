@@ -9,10 +9,10 @@ use units::Bytes;
 /// The order in which an index table lists the pieces of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TableOrder {
-    /// By rising address. This shows the cost of the table itself.
+    /// Pieces by rising address. This order shows the cost of the table itself.
     Forward,
-    /// One line in every this many bytes, a multiple of 64. Each further pass starts one line
-    /// later, until all lines were visited.
+    /// One piece in every this many bytes, a multiple of 64. Each further pass over the stream
+    /// starts one piece later, until all pieces were visited.
     Strided(Bytes),
     /// Blocks of this many bytes (a power of two, 64 to 4096) in random order. The second field is
     /// the seed of the permutation.
@@ -33,16 +33,16 @@ pub struct StreamWork {
     pub pages: PageMode,
     /// CPUs with one thread each. A CPU that is listed twice has two threads.
     pub cpus: Vec<u32>,
-    /// Working set of each thread: all streams of the operation, without an index table.
+    /// Bytes of all streams of one thread together, without its index table.
     pub bytes: Bytes,
-    /// Order of the pieces, for operations that follow a table.
+    /// Order of the pieces, for operations that follow an index table.
     pub order: Option<TableOrder>,
     /// Distance of prefetches ahead of the loads, for operations that prefetch.
     pub distance: Bytes,
-    /// Candidates for the number of threads, each with the working set of a thread. A candidate
-    /// uses the first CPUs. Empty if all CPUs are requested.
+    /// Candidates for the number of threads, each with the working set of one thread. A candidate
+    /// uses the first CPUs of `cpus`. Empty if all CPUs shall be used.
     pub counts: Vec<(usize, Bytes)>,
-    /// Place of the memory of all threads. `None` for the NUMA node of each thread, if possible.
+    /// Place of the memory of all threads. `None` for the NUMA node of each thread, where possible.
     pub place: Option<Place>,
 }
 
@@ -70,7 +70,7 @@ impl StreamWork {
         }
     }
 
-    /// One work for each candidate number of threads; only the work itself without a choice.
+    /// One work for each candidate number of threads. Without candidates, only the work itself.
     pub fn counts(&self) -> Vec<StreamWork> {
         let with = |&(count, bytes): &(usize, Bytes)| Self {
             cpus: self.cpus.iter().copied().take(count).collect(),
@@ -93,7 +93,7 @@ impl StreamWork {
         }
     }
 
-    /// Contract of its operation.
+    /// Contract of the work's operation.
     pub fn contract(&self) -> &'static Contract {
         self.operation.contract()
     }

@@ -10,21 +10,21 @@ use units::Bytes;
 pub struct CurvePoint {
     /// Size of the working set.
     pub size: Bytes,
-    /// Latency of a load in it, in ns: the lower quartile of the samples.
+    /// Latency of a load in a working set of this size, in ns: the lower quartile of the samples.
     pub latency: f64,
-    /// Median of the samples, in ns. It is much higher than `latency` if some samples had hits in a
-    /// nearer level and others had none.
+    /// Median of the samples, in ns. The median is much higher than `latency` if only some samples
+    /// had hits in a nearer level.
     pub median: f64,
-    /// True if the size is on the coarse grid, on which levels are discovered.
+    /// True if the size is on the coarse grid. Levels are only discovered on this grid.
     pub coarse: bool,
 }
 
-/// A level of the hierarchy as timing shows it.
+/// A level of the hierarchy, derived from timing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredLevel {
     /// Latency of a load that finds its line in this level, in ns.
     pub latency: f64,
-    /// End of the level. `None` for the last one: memory, or a cache larger than the largest
+    /// End of the level. `None` for the last level: memory, or a cache larger than the largest
     /// measured size.
     pub end: Option<End>,
 }
@@ -49,42 +49,42 @@ pub struct Rise {
     pub last: Bytes,
     /// The first size inside the rise.
     pub first: Bytes,
-    /// The first size after the rise.
+    /// The first size after the rise, on the next level.
     pub settled: Bytes,
 }
 
-/// Latencies of two levels differ by at least this share.
+/// Least difference of the latencies of two levels, as a share of the lower one.
 const STEP: f64 = 0.2;
 
-/// A fitted step of less than this share is not counted.
+/// A fitted step of less than this share of the latency is not counted.
 const CONFIRMED: f64 = 0.15;
 
-/// Latencies of two levels differ by at least this many ns: on every known core, the next cache is
-/// several cycles away.
+/// Least difference of the latencies of two levels, in ns. On every known core, the next cache is
+/// several cycles slower.
 const LEAST_RISE: f64 = 0.5;
 
 /// Each cache is larger than the previous one by at least this factor.
 const APART: f64 = 2.0;
 
-/// Two ends are separate only if there is a plateau between them. Over half a doubling, the lower
-/// quartile of the first size and the median of the last size differ by less than this share.
+/// Two ends are separate only if a plateau is between them. Over half its doubling, the lower
+/// quartile of the first size and the median of the last differ by less than this share.
 const FLAT: f64 = 0.15;
 
-/// A capacity varies if the curve is unsteady at this many sizes between the plateau and the next
-/// level. At a single size, chance decides in each round whether the working set just fits.
+/// A capacity varies if the samples are unsteady at this many sizes between the plateau and the
+/// next level. At a single size, chance decides in each round whether the working set just fits.
 const VARYING: usize = 2;
 
-/// Half a doubling, less the rounding to whole lines.
+/// Factor between two sizes that are half a doubling apart, less the rounding to whole lines.
 const HALF: f64 = 1.4;
 
 impl CurvePoint {
-    /// True if the samples agree about the level that serves the loads.
+    /// True if the samples agree about the level that serves the loads of this size.
     fn is_steady(&self) -> bool {
         self.median <= self.latency * (1.0 + STEP)
     }
 }
 
-/// The curve without disturbances.
+/// The curve with latencies lowered where only disturbances can have raised them.
 fn settled(curve: &[CurvePoint]) -> Vec<CurvePoint> {
     let latencies = lowered(curve.iter().map(|spot| spot.latency).collect());
     let medians = lowered(curve.iter().map(|spot| spot.median).collect());
@@ -100,8 +100,8 @@ fn settled(curve: &[CurvePoint]) -> Vec<CurvePoint> {
         .collect()
 }
 
-/// `values` by rising size, where each value above those of the next two sizes is lowered to them: a
-/// larger working set cannot have more hits. A single low value later on is ignored.
+/// `values` by rising size, lowered where both of the next two sizes have lower values. A larger
+/// working set cannot have more hits. A single low value at a larger size is ignored.
 fn lowered(mut values: Vec<f64>) -> Vec<f64> {
     let original = values.clone();
     let mut low = f64::INFINITY;
@@ -115,7 +115,7 @@ fn lowered(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// The rises of a curve, from small sizes to large.
+/// The rises of `curve`, by rising size.
 pub fn rises(curve: &[CurvePoint]) -> Vec<Rise> {
     rises_of(&settled(curve))
 }
@@ -137,8 +137,8 @@ fn rises_of(curve: &[CurvePoint]) -> Vec<Rise> {
     knees(&x, &y, STEP).iter().filter_map(rise).collect()
 }
 
-/// The levels of a `curve` of rising sizes, nearest first. There is at least one, unless the curve
-/// is empty or has invalid values.
+/// The levels of a `curve` of rising sizes, nearest first. There is at least one level, unless the
+/// curve is empty or has invalid values.
 pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     let curve = settled(curve);
     let x: Vec<f64> = curve.iter().map(|spot| spot.size.0 as f64).collect();
@@ -148,7 +148,7 @@ pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
         .map(|r| (r.last.0 as f64, r.settled.0 as f64))
         .collect();
     let (mut ranges, mut ends) = explained(&x, &y, ranges);
-    // Each iteration has one rise less.
+    // Each iteration removes one rise, so the loop ends.
     while let Some(at) = ends
         .windows(2)
         .position(|pair| !two_levels(&curve, &pair[0], &pair[1]))
@@ -159,7 +159,7 @@ pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     }
     let mut at = 0;
     while at < ends.len() {
-        // Each iteration has one more rise, or goes on to the next rise.
+        // Each iteration adds one rise, or goes on to the next rise.
         match split(&curve, &x, &y, &ranges, at, &ends) {
             Some((more, better)) => (ranges, ends) = (more, better),
             None => at += 1,
@@ -180,9 +180,9 @@ pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     levels
 }
 
-/// The level before `end`, past a cache of size `nearer`. Its capacity varies if the curve is
-/// unsteady past the plateau: neighbours leave a part that differs from round to round. Latency and
-/// effective capacity are then those of the plateau, which holds for most samples.
+/// The level that ends at `end`, behind a cache of size `nearer`. If the samples are unsteady past
+/// the plateau, the capacity varies: neighbours leave another part of the cache in each round.
+/// Latency and effective capacity are then those of the plateau, which apply to most samples.
 fn level(curve: &[CurvePoint], nearer: f64, end: &CacheEnd) -> MeasuredLevel {
     let bytes = |size: f64| Bytes(size.round() as u64);
     let coarse = || curve.iter().filter(|spot| spot.coarse);
@@ -220,14 +220,14 @@ fn level(curve: &[CurvePoint], nearer: f64, end: &CacheEnd) -> MeasuredLevel {
 /// The flattest half doubling of a part of a curve.
 #[derive(Debug, Clone, Copy)]
 struct Plateau {
-    /// Latency in its middle in ns.
+    /// Latency in the middle of the plateau, in ns.
     latency: f64,
-    /// Median of its largest size divided by the lower quartile of its smallest one. It is large on
-    /// a slope, and where samples differ.
+    /// Median of the plateau's largest size divided by the lower quartile of its smallest size. The
+    /// rise is large on a slope, and where samples differ.
     rise: f64,
 }
 
-/// The flattest half doubling of the `sizes` of `curve`. `None` if they span less.
+/// The flattest half doubling among the `sizes` of `curve`. `None` if they span less than that.
 fn plateau(curve: &[CurvePoint], sizes: RangeInclusive<f64>) -> Option<Plateau> {
     let inside = |spot: &&CurvePoint| spot.coarse && sizes.contains(&(spot.size.0 as f64));
     let spots: Vec<&CurvePoint> = curve.iter().filter(inside).collect();
@@ -243,17 +243,17 @@ fn plateau(curve: &[CurvePoint], sizes: RangeInclusive<f64>) -> Option<Plateau> 
     all.min_by(|a, b| a.rise.total_cmp(&b.rise))
 }
 
-/// Ranges of the curve that hold the end of a cache, and the ends.
+/// Ranges of sizes that contain the end of a cache, and the ends.
 type Explained = (Vec<(f64, f64)>, Vec<CacheEnd>);
 
-/// The `ranges` that the end of a cache explains, with the ends.
+/// The part of `ranges` that ends of caches explain, with these ends.
 fn explained(x: &[f64], y: &[f64], mut ranges: Vec<(f64, f64)>) -> Explained {
     loop {
         let ends = cache_ends(x, y, &ranges);
         if ends.len() == ranges.len() {
             return (ranges, ends);
         }
-        // The others are explained with points up to the next range that is left.
+        // The next iteration explains the remaining ranges, with the points of the dropped ones.
         ranges = ends
             .iter()
             .filter_map(|end| ranges.get(end.rise))
@@ -262,8 +262,8 @@ fn explained(x: &[f64], y: &[f64], mut ranges: Vec<(f64, f64)>) -> Explained {
     }
 }
 
-/// The ranges and ends after splitting the rise `at` in two. The rise is split if it gets steeper
-/// again and if two caches explain it better than one.
+/// The ranges and ends after splitting the rise `at` in two. `None` unless the rise gets steeper
+/// again and two caches explain it better than one.
 fn split(
     curve: &[CurvePoint],
     x: &[f64],
@@ -305,9 +305,8 @@ fn split(
     Some((best.1, best.2))
 }
 
-/// Sizes around the flattest half doubling of a rise, if it has parts on both sides that are
-/// steeper by the factor [`STEEPER`]. Empty if the curve only gets less steep, or if the rise is a
-/// mixture that varies.
+/// The two ends of the flattest half doubling of a rise, if both sides are steeper by the factor
+/// [`STEEPER`]. Empty if the curve only gets less steep, or if the capacity varies in this rise.
 fn valley(curve: &[CurvePoint], rise: RangeInclusive<f64>) -> impl Iterator<Item = f64> {
     let inside = |spot: &&CurvePoint| spot.coarse && rise.contains(&(spot.size.0 as f64));
     let rising: Vec<&CurvePoint> = curve.iter().filter(inside).collect();
@@ -338,29 +337,29 @@ fn valley(curve: &[CurvePoint], rise: RangeInclusive<f64>) -> impl Iterator<Item
         .flatten()
 }
 
-/// Conditions for splitting a rise. It has to become steeper again by this factor, and two caches
-/// have to explain it better by the next one. At some size, the second cache alone has to serve the
-/// last share.
+/// Conditions for splitting a rise in two. The rise becomes steeper again by the factor `STEEPER`,
+/// and two caches reduce the error of one by the factor `BETTER`. At some size, the second cache
+/// alone serves the share `OWN` of the loads.
 const STEEPER: f64 = 2.0;
 const BETTER: f64 = 2.0;
 const OWN: f64 = 0.5;
 
-/// True if there is a level between two ends: they are far enough apart, and the curve has a plateau
-/// somewhere between them. Samples of a working set that neighbours leave partly in a cache differ,
-/// so a mixture of two levels is no plateau.
+/// True if there is a level between two ends: the ends are far enough apart, and the curve has a
+/// plateau between them. If neighbours leave a working set only partly in a cache, its samples
+/// differ. So a mixture of two levels is no plateau.
 fn two_levels(curve: &[CurvePoint], one: &CacheEnd, other: &CacheEnd) -> bool {
     other.capacity >= one.capacity * APART
         && plateau(curve, one.capacity..=other.capacity)
             .is_some_and(|plateau| plateau.rise < 1.0 + FLAT)
 }
 
-/// The index of the `reported` size for each size in `found`; both lists rise. Equal numbers are
-/// matched in order. Otherwise the matching leaves no size of the shorter list over and has the
-/// smallest differences by ratio.
+/// The index in `reported` that belongs to each size in `found`. Both lists rise. Lists of equal
+/// length are matched in order. Otherwise every size of the shorter list gets a partner, and the
+/// matching with the smallest differences by ratio counts.
 pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
     let apart = |a: Bytes, b: Bytes| (a.0.max(1) as f64 / b.0.max(1) as f64).log2().abs();
-    // The cheapest matching of the remaining sizes: the first two match, or one of them is left
-    // over.
+    // The cheapest matching of the remaining sizes. Either the first two sizes match, or one of
+    // them gets no partner.
     fn best(
         found: &[Bytes],
         reported: &[Bytes],
@@ -391,7 +390,7 @@ pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
         }
         least
     }
-    // No real hierarchy is deeper than this; a system may report anything.
+    // No real hierarchy has more levels. A system may report any number of caches.
     let found_few = &found[..found.len().min(DEEPEST)];
     let reported = &reported[..reported.len().min(DEEPEST)];
     let spare = (
@@ -403,36 +402,36 @@ pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
     pairs
 }
 
-/// Levels that take part in matching.
+/// Largest number of levels that take part in matching.
 const DEEPEST: usize = 8;
 
-/// Limits on the second load of a pair, relative to the first. Inside a line it takes at most the
-/// first share; another pair inside a line takes at most the second share more; below the third
-/// share the line was prefetched.
+/// Limits on the time of the second load of a pair, relative to the first load. Inside a line, the
+/// nearest second load takes at most `AT_MOST_WAITING`. Other second loads inside a line take at
+/// most `FREE` more. Below `AHEAD`, the second line was prefetched.
 const AT_MOST_WAITING: f64 = 0.5;
 const FREE: f64 = 0.15;
 const AHEAD: f64 = 0.8;
 
-/// Effects seen in pairs of loads at rising distances.
+/// Effects that pairs of loads show at rising distances.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PairEffects {
-    /// The line: twice the largest distance at which the second of two loads is free.
+    /// Size of a line: twice the largest distance at which the second of two loads is free.
     pub line: Option<Bytes>,
-    /// The largest distance on another line at which the second load costs less than the first, and
-    /// its cost relative to the first.
+    /// Largest distance to another line at which the second load costs less than the first, and the
+    /// relative cost of the second load. `None` without such a distance.
     pub ahead: Option<(Bytes, f64)>,
 }
 
-/// Effects in `pairs` of distance and mean latency, with rising distances. `near` is the latency of
-/// the nearest cache. A pair inside a line has a mean of (first + near) / 2; a pair far apart has
+/// Effects in `pairs` of distance and mean latency, by rising distance. `near` is the latency of
+/// the nearest cache. A pair inside a line has a mean of (first + near) / 2. A pair far apart has
 /// two full loads.
 pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> PairEffects {
     let Some(&(largest, apart)) = pairs.last() else {
         return PairEffects::default();
     };
     let second = |load: f64| (2.0 * load - apart - near) / (apart - near).max(f64::MIN_POSITIVE);
-    // The nearest distance lies inside a line. Its second load is not free: it waits until the line
-    // has arrived.
+    // The nearest distance lies inside a line. Its second load is not free, because it waits until
+    // the line has arrived.
     let inside = pairs
         .first()
         .map_or(1.0, |(_, load)| second(*load))
@@ -443,7 +442,7 @@ pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> PairEffects {
         .take_while(|(_, load)| free(*load))
         .last()
         .map(|(distance, _)| *distance);
-    // If every distance is cheap, or none is, the line is unknown.
+    // If the second load is cheap at every distance or at none, the line is unknown.
     let Some(free) = free.filter(|&free| free < largest && apart > near * (1.0 + STEP)) else {
         return PairEffects::default();
     };
@@ -456,11 +455,11 @@ pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> PairEffects {
     }
 }
 
-/// A stride that takes less than this share of random order is prefetched.
+/// A stride is prefetched if its latency is less than this share of the latency in random order.
 pub const FOLLOWED: f64 = 0.7;
 
-/// The largest of the rising `strides` up to which all are prefetched, and the smallest one that is
-/// not. Each comes with its latency as a share of random order.
+/// The largest of the rising `strides` up to which all are prefetched, and the smallest stride that
+/// is not prefetched. `strides` have a distance and a latency as a share of random order.
 pub fn followed(strides: &[(Bytes, f64)]) -> (Option<Bytes>, Option<Bytes>) {
     let up_to = strides
         .iter()
@@ -474,16 +473,16 @@ pub fn followed(strides: &[(Bytes, f64)]) -> (Option<Bytes>, Option<Bytes>) {
     (up_to, not)
 }
 
-/// A node more than the ways raises a load by at least this share of the difference to the next
-/// level.
+/// In a full set, one more node adds a load that is longer by at least this share of the difference
+/// to the next level.
 const FULL: f64 = 0.3;
 
-/// Least and largest number of ways of a cache, from the mean `loads` by rising numbers of nodes in
-/// one set. `here` is a load from the cache, `behind` one from the next level. `None` if the set
-/// never filled, was always full, or filled too late.
+/// Least and largest number of ways of a cache. `loads` are mean latencies by rising numbers of
+/// nodes in one set. `here` is the latency of this cache, `behind` that of the next level. `None`
+/// if the set never filled, was always full, or filled too late.
 ///
 /// A pass over n nodes takes n loads. While all nodes fit, one more node adds a load from this
-/// cache. After that it adds at least one load from the next level, for every replacement policy.
+/// cache. After that, it adds at least one load from the next level, for every replacement policy.
 /// The mean load alone would stay low as long as nearer caches have some of the nodes.
 pub fn ways(loads: &[(u64, f64)], here: f64, behind: f64) -> Option<(u64, u64)> {
     let full = here + FULL * (behind - here);
@@ -493,13 +492,13 @@ pub fn ways(loads: &[(u64, f64)], here: f64, behind: f64) -> Option<(u64, u64)> 
     for &(nodes, load) in loads {
         let pass = nodes as f64 * load;
         let added = (pass - passed) / nodes.saturating_sub(before).max(1) as f64;
-        // One line too many can cost more than the next ones together. Then a pass gets shorter
+        // One line too many can cost more than the next lines together. A pass then gets shorter
         // with the next line, but its mean load stays long.
         let overshot = added < here / 2.0 && load > full;
         fits.push(added <= full && !overshot);
         (before, passed) = (nodes, pass);
     }
-    // A full set stays full: look for the first number of nodes from which on it is.
+    // A full set stays full. The first number of nodes counts from which on the set is full.
     let first = fits.iter().rposition(|fits| *fits)? + 1;
     let more = loads.get(first)?.0;
     (first + 1 < loads.len()).then_some((loads[first - 1].0, more.saturating_sub(1)))

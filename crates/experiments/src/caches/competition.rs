@@ -7,24 +7,24 @@ use crate::series::not_rejected;
 use report::{Cache, Finding, Places, Point, Relation};
 
 /// A partner competes for a cache if it slows loads by at least this share of the difference to the
-/// next level. Sharing only the path to a cache costs less.
+/// next level. CPUs that share only the path to a cache slow loads less.
 const COMPETING_SHARE: f64 = 0.25;
 
-/// It also has to slow loads by this share: less may be the core clock, which is lower when two
-/// cores work.
+/// A competing partner also slows loads by at least this share. A smaller effect may come from the
+/// core clock, which is lower if two cores work.
 const LEAST_SLOWDOWN: f64 = 0.1;
 
-/// Effect of one partner on the loads from a cache.
+/// Effect of one partner CPU on the loads from a cache.
 struct MeasuredPartner<'a> {
     point: &'a Point,
     partner: u32,
     relation: Option<Relation>,
     latency: f64,
-    /// Whether they compete; `None` where noise hides it.
+    /// True if the partner competes for the cache; `None` if noise hides the answer.
     competes: Option<bool>,
 }
 
-/// Measured loads of one cache.
+/// Measured loads from one cache, alone and with each partner.
 struct CacheLoads<'a> {
     index: usize,
     /// The point without a partner.
@@ -33,8 +33,8 @@ struct CacheLoads<'a> {
     partners: Vec<MeasuredPartner<'a>>,
 }
 
-/// Which CPUs compete with the CPU of `group` for each cache, and where the system reports
-/// otherwise.
+/// Findings: the CPUs that compete with the CPU of `group` for each cache, and disagreement with
+/// the system's report.
 pub fn findings(group: &MeasuredCurve<'_>) -> Vec<Finding> {
     let caches = group.ends().len();
     let requested = group
@@ -87,7 +87,7 @@ fn why(group: &MeasuredCurve<'_>) -> String {
     }
 }
 
-/// Effects on the cache at `index`, or the reason why they are unknown.
+/// Loads of the cache at `index`, or a finding with the reason why they are unknown.
 fn level<'a>(
     group: &MeasuredCurve<'a>,
     index: usize,
@@ -174,7 +174,7 @@ fn list(names: &[String]) -> String {
     }
 }
 
-/// A sentence about the CPUs that share the cache of `level` with `cpu`.
+/// Finding about the CPUs that share the cache of `level` with `cpu`.
 fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<Finding> {
     let partners = |competes: bool| {
         level
@@ -241,7 +241,7 @@ fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<F
     finding(points.chain([level.point]), "cache-sharing", text, &values)
 }
 
-/// Finding about a partner whose sharing the system reports otherwise.
+/// Finding that the system reports otherwise whether `partner` shares the cache; `None` if not.
 fn disagrees(
     group: &MeasuredCurve<'_>,
     cpu: u32,

@@ -8,18 +8,18 @@ use crate::series::{CpuSeries, by_cpu, not_rejected};
 use report::{Cache, Dataset, Finding, Point, Topology};
 use units::Bytes;
 
-/// Timing and report disagree if their ranges are further apart than this factor.
+/// Timing and the system's report disagree if their ranges are further apart than this factor.
 const TOLERANCE: f64 = 1.25;
 
-/// Exclusive caches appear as one with the sum of their sizes. This is only said if the sum is
-/// larger by more than this factor: a smaller difference may come from the physical placement of
-/// the memory.
+/// Exclusive caches appear as one cache with the sum of their sizes. The finding names this cause
+/// only if the sum is larger by more than this factor. A smaller difference may come from the
+/// physical placement of the memory.
 const EXCLUSIVE_FACTOR: f64 = 1.12;
 
-/// A sum explains a range if it is within this factor of it.
+/// A sum of cache sizes explains a measured range if it is within this factor of the range.
 const SUM_TOLERANCE: f64 = 1.05;
 
-/// Findings about each CPU and kind of pages; `topology` is what the system reports.
+/// Findings for each CPU and kind of pages. `topology` has the caches that the system reports.
 pub fn findings(dataset: &Dataset, topology: Option<&Topology>) -> Vec<Finding> {
     let counting = dataset.points.iter().filter(|p| not_rejected(p).is_some());
     let one = |series: CpuSeries<'_>| {
@@ -111,8 +111,8 @@ impl<'a> MeasuredCurve<'a> {
             .filter(|p| p.name("operation") == Some(SWEEP))
     }
 
-    /// The points of the sweep that show the level at `index` and its end: from the end of the
-    /// previous level to twice its own end.
+    /// The points of the sweep that show the level at `index` and its end. These are the points
+    /// from the end of the previous level to twice the end of this level.
     fn around(&self, index: usize) -> Vec<&'a Point> {
         let end = |index: usize| self.levels.get(index).and_then(|level| level.end);
         let from = index
@@ -133,19 +133,19 @@ impl<'a> MeasuredCurve<'a> {
         let cycles = self
             .cycles
             .map(|cycles| format!(" ({:.1} cycles)", cycles * latency));
-        // Tables show medians, so the note says that this is a quartile.
+        // Tables show medians, so the text says that this latency is a quartile.
         format!(
             "{latency:.1} ns{} a load, lower quartile",
             cycles.unwrap_or_default()
         )
     }
 
-    /// Memory beyond the last end, as far as the sweep shows it.
+    /// Finding about memory beyond the last end, up to the largest size of the sweep.
     fn memory(&self) -> Option<Finding> {
         let last = self.levels.last()?;
         let largest = self.curve.last()?.size;
         let load = self.load(last.latency);
-        // A cache as large as the largest measured size has no visible end.
+        // A cache as large as the largest measured size has no end in the sweep.
         let larger = self.unseen_larger().map(|cache| {
             format!(
                 " or the L{} of {} that the system reports",
@@ -173,8 +173,8 @@ impl<'a> MeasuredCurve<'a> {
         )
     }
 
-    /// Finding about a level that belongs to no cache of the report. `None` if the system reports no
-    /// caches at all.
+    /// Finding about a level that matches no reported cache. `None` if the system reports no caches
+    /// at all.
     fn unreported(&self, index: usize) -> Option<Finding> {
         let latency = self.levels.get(index)?.latency;
         let capacity = self.levels.get(index)?.end?.capacity;
@@ -200,7 +200,7 @@ impl<'a> MeasuredCurve<'a> {
     }
 
     /// Kind of the finding about a level whose `end` differs from the reported `cache`, and the
-    /// likely causes. `None` if they agree.
+    /// likely causes as text. `None` if timing and report agree.
     fn difference(&self, end: &End, cache: &Cache) -> Option<(&'static str, String)> {
         let low = end.low.0 as f64;
         let high = end.high.0 as f64;
@@ -236,7 +236,7 @@ impl<'a> MeasuredCurve<'a> {
         Some(("cache-disagrees", why.to_owned()))
     }
 
-    /// A reported cache that is too large to end within the sweep.
+    /// The last reported cache, if it is too large to end within the sweep and no level matches it.
     fn unseen_larger(&self) -> Option<&'a Cache> {
         let largest = self.curve.last()?.size;
         let last = self.reported.last().copied()?;
@@ -248,7 +248,7 @@ impl<'a> MeasuredCurve<'a> {
         (!seen && last.size.0.saturating_mul(2) > largest.0).then_some(last)
     }
 
-    /// Finding about reported caches that are small enough but do not show.
+    /// Finding about reported caches that are small enough for the sweep but do not show in it.
     fn unseen(&self) -> Option<Finding> {
         let larger = self.unseen_larger().map(|cache| cache.level);
         let pairs = self.pairs();

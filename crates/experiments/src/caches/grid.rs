@@ -1,38 +1,38 @@
-//! Sizes to measure: a coarse grid, and a fine one around the steps found on it.
+//! Sizes to measure: a coarse grid, and a fine grid around the steps found on the coarse one.
 
 use super::analysis::{CurvePoint, Rise, rises};
 use units::Bytes;
 
-/// From this size on the grids have half as many places: building a chain takes time for each node.
+/// From this size on, grids are half as dense, because building a chain takes time for each node.
 const HALF_DENSITY_FROM: Bytes = Bytes(32 << 20);
 
-/// Places of the fine grid in each doubling; half as many from [`HALF_DENSITY_FROM`] on.
+/// Sizes of the fine grid in each doubling; half as many from [`HALF_DENSITY_FROM`] on.
 const FINE: u32 = 16;
 
-/// The fine grid reaches this part of a doubling beyond the coarse places around a step.
+/// The fine grid extends beyond a step by this part of a doubling, on both sides.
 const MARGIN: f64 = 0.25;
 
 /// Two sizes that differ by less than this factor count as one.
 const SAME: f64 = 1.01;
 
-/// Placeholders for the fine grid: their number and the largest size of each.
+/// Placeholders for the fine grid: number of placeholders, and the largest size of each.
 const STAND_INS: [(usize, Bytes); 3] = [
     (12, Bytes(512 << 10)),
     (12, Bytes(8 << 20)),
     (6, Bytes(64 << 20)),
 ];
 
-/// Number of placeholders of half the largest size, if that is larger than the others.
+/// Number of additional placeholders of half the largest working set.
 const LARGEST: usize = 4;
 
-/// Place `index` of a grid from `least` with `steps` per doubling, in whole lines.
+/// Size `index` of a grid from `least` with `steps` sizes per doubling, in whole lines.
 fn at(least: Bytes, index: u32, steps: u32, line: Bytes) -> Bytes {
     Bytes((least.0 as f64 * (f64::from(index) / f64::from(steps)).exp2()).round() as u64)
         .round_down(line.0.max(1))
 }
 
-/// `steps` sizes per doubling from `least` up, half as many from [`HALF_DENSITY_FROM`] on, and
-/// `most`.
+/// The coarse grid: `steps` sizes per doubling from `least` to `most`, and `most` itself. From
+/// [`HALF_DENSITY_FROM`] on, half as many sizes.
 pub fn coarse(least: Bytes, most: Bytes, steps: u32, line: Bytes) -> Vec<Bytes> {
     let wanted = |i: &u32| {
         at(least, *i, steps, Bytes(1)) <= HALF_DENSITY_FROM
@@ -48,7 +48,7 @@ pub fn coarse(least: Bytes, most: Bytes, steps: u32, line: Bytes) -> Vec<Bytes> 
     sizes
 }
 
-/// Placeholder sizes for those of [`closer`] in the plan of time and memory, rising.
+/// Placeholders in the plan of time and memory for the sizes of [`closer`], rising.
 pub fn stand_ins(most: Bytes) -> Vec<Bytes> {
     let half = Bytes(most.0 / 2).round_down(4096);
     let mut sizes: Vec<Bytes> = STAND_INS
@@ -59,9 +59,9 @@ pub fn stand_ins(most: Bytes) -> Vec<Bytes> {
     sizes
 }
 
-/// Sizes around the rises of `curve` that are not on it yet. There are at most `most`, and each is
-/// no larger than its placeholder in the rising `stand_ins`. Sizes nearest to their rise come
-/// first.
+/// Sizes around the rises of `curve` that the curve does not have yet. There are at most `most`
+/// sizes, and each takes the place of a size in the rising `stand_ins` that is no smaller. Sizes
+/// nearest to their rise come first.
 pub fn closer(curve: &[CurvePoint], stand_ins: &[Bytes], most: usize, line: Bytes) -> Vec<Bytes> {
     let mut wanted: Vec<(f64, Bytes)> = rises(curve)
         .iter()
@@ -85,7 +85,7 @@ pub fn closer(curve: &[CurvePoint], stand_ins: &[Bytes], most: usize, line: Byte
     sizes
 }
 
-/// The fine grid around a rise: each size with its distance from the middle of the steepest part.
+/// The fine grid around a rise: each size with its distance in doublings from the middle.
 fn around(rise: &Rise, line: Bytes) -> Vec<(f64, Bytes)> {
     let least = Bytes(4096);
     let low = rise.last.0 as f64 * 2f64.powf(-MARGIN);

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use units::Bytes;
 use verdict::{TimedCache, doubt_by_timed_caches};
 
-/// A working set exceeds a cache if it is larger by this factor: the end of a range is only known
+/// A working set exceeds a cache if it is larger by this factor. The end of a cache is only known
 /// to a step of the grid.
 const BEYOND: f64 = 1.25;
 
-/// Compares the points of the other datasets with the last-level caches that the dataset at `own`
-/// shows.
+/// Compares the points of all other datasets with the last-level caches that the sweep in the
+/// dataset at `own` shows.
 pub fn review(datasets: &mut [Dataset], own: usize, topology: &Topology) {
     let caches = datasets
         .get(own)
@@ -26,9 +26,9 @@ pub fn review(datasets: &mut [Dataset], own: usize, topology: &Topology) {
     doubt_by_timed_caches(points, &caches, MEMORY);
 }
 
-/// Effective capacity of all last-level caches of `cpus`, by the sweep in `dataset`. `None` if the
-/// sweep shows no end of them, or the reported one. With several measured CPUs the largest capacity
-/// counts.
+/// Effective capacity of all last-level caches of `cpus`, according to the sweep in `dataset`.
+/// `None` if the sweep shows no end of a last-level cache, or the reported capacity. With several
+/// measured CPUs the largest capacity counts.
 pub fn timed_last_level(
     dataset: &Dataset,
     topology: &Topology,
@@ -52,8 +52,8 @@ pub fn timed_last_level(
 }
 
 /// The last-level cache of each measured CPU, if its end lies beyond the reported capacity of the
-/// previous cache. Only the largest pages are used: in them, neighbouring addresses are neighbours
-/// in physical memory too.
+/// previous cache. Only the sweep in the largest pages counts. Inside a large page, neighbouring
+/// addresses are neighbours in physical memory too.
 fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<TimedCache> {
     let cpus = dataset
         .points

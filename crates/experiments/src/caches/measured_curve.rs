@@ -1,4 +1,4 @@
-//! The curve of one CPU in one kind of pages: its sweep, the levels found, and the reported caches.
+//! The curve of one CPU in one kind of pages: its sweep, its levels, and the reported caches.
 
 use super::analysis::{CurvePoint, End, MeasuredLevel, levels, matched};
 use super::points::SWEEP;
@@ -12,9 +12,9 @@ use verdict::GRANTED;
 
 /// Points of one curve and of its probes.
 pub struct MeasuredCurve<'a> {
-    /// All points that are not rejected.
+    /// All points of the CPU and pages that are not rejected.
     pub points: Vec<&'a Point>,
-    /// The sweep by rising size.
+    /// The points of the sweep, by rising size.
     pub curve: Vec<CurvePoint>,
     /// Levels of the curve.
     pub levels: Vec<MeasuredLevel>,
@@ -22,9 +22,9 @@ pub struct MeasuredCurve<'a> {
     pub reported: Vec<&'a Cache>,
     /// Core cycles per nanosecond, if known.
     pub cycles: Option<f64>,
-    /// Words for the pages and the CPU, if there are several.
+    /// Words that name the pages and the CPU, if the dataset has several.
     pub on: String,
-    /// Words for the pages, if there are several kinds.
+    /// Words that name the pages, if the dataset has several kinds.
     pub mode: String,
     /// Topology that the system reports.
     pub topology: Option<&'a Topology>,
@@ -32,7 +32,7 @@ pub struct MeasuredCurve<'a> {
     pub cpu: Option<u32>,
 }
 
-/// Levels by the sweep of `cpu` in `pages` (`4k`, `thp`, `huge`) in a dataset of this experiment,
+/// Levels of the sweep of `cpu` in `pages` (`4k`, `thp`, `huge`) in a dataset of this experiment,
 /// nearest first. Empty without such a sweep.
 pub fn measured_levels(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<MeasuredLevel> {
     levels(&curve(dataset, cpu, pages))
@@ -45,7 +45,7 @@ pub fn curve(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<CurvePoint> {
     curve_of(dataset.points.iter().filter(belongs))
 }
 
-/// Lower quartile of the point's undisturbed samples, since disturbances only make loads longer.
+/// Lower quartile of the point's undisturbed samples, because disturbances only make loads longer.
 pub fn value(point: &Point) -> Option<f64> {
     quantile(&undisturbed(point)?, 0.25)
 }
@@ -73,7 +73,7 @@ fn curve_of<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<CurvePoint> {
         ))
     };
     let sweep = points.filter(|p| p.name("operation") == Some(SWEEP));
-    // A size measured in both passes counts as one of the first pass.
+    // A size that was measured in both passes keeps the point of the first pass.
     let mut by_size: BTreeMap<Bytes, CurvePoint> = BTreeMap::new();
     for (size, spot) in sweep.filter_map(spot) {
         if spot.coarse || !by_size.contains_key(&size) {
@@ -122,7 +122,7 @@ impl<'a> MeasuredCurve<'a> {
         self.levels.iter().filter_map(|level| level.end).collect()
     }
 
-    /// The reported cache that each level found belongs to.
+    /// The reported cache that matches each level with an end; `None` if no cache matches.
     pub fn pairs(&self) -> Vec<Option<&'a Cache>> {
         let found: Vec<Bytes> = self.ends().iter().map(|end| end.capacity).collect();
         let sizes: Vec<Bytes> = self.reported.iter().map(|cache| cache.size).collect();
@@ -132,8 +132,8 @@ impl<'a> MeasuredCurve<'a> {
             .collect()
     }
 
-    /// Number of a level, 2 for L2: the system's number, or the position among the levels found if
-    /// the system reports no caches. `None` for a level that no reported cache belongs to.
+    /// Number of a level, 2 for L2: that of the matching reported cache. If the system reports no
+    /// caches, the position of the level. `None` for a level that matches no reported cache.
     pub fn number(&self, index: usize) -> Option<u32> {
         let by_place = u32::try_from(index + 1)
             .ok()
@@ -151,12 +151,12 @@ impl<'a> MeasuredCurve<'a> {
         self.number(index).map(|level| format!("L{level}"))
     }
 
-    /// Indices of all levels that have a name. No two have the same name.
+    /// Indices of all levels that have a name. No two levels have the same name.
     pub fn named(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.ends().len()).filter(|&index| self.number(index).is_some())
     }
 
-    /// Share of huge pages that were granted, if it is too low.
+    /// Share of huge pages that were granted, if the share is too low.
     pub fn lacking(&self) -> Option<f64> {
         let huge = self
             .points
@@ -168,10 +168,10 @@ impl<'a> MeasuredCurve<'a> {
             .filter(|granted| *granted < GRANTED)
     }
 
-    /// Points of an operation about the cache at `index`.
+    /// The points with `operation` that belong to the cache at `index`.
     pub fn points_about(&self, operation: &str, index: usize) -> Vec<&'a Point> {
-        // A probe belongs to the cache that was found before the last points of the sweep were
-        // added: the nearest one by size.
+        // A probe belongs to the cache that was known when the probe was placed. Later points of
+        // the sweep may shift this capacity, so the nearest cache by size counts.
         let ends = self.ends();
         let nearest = |bytes: u64| {
             let apart = |capacity: Bytes| {
@@ -190,7 +190,7 @@ impl<'a> MeasuredCurve<'a> {
     }
 }
 
-/// A finding that `points` show together, with the values that are known.
+/// A finding that `points` show together. Values that are `None` are left out.
 pub fn finding<'a>(
     points: impl IntoIterator<Item = &'a Point>,
     kind: &str,
@@ -200,8 +200,8 @@ pub fn finding<'a>(
     Some(Finding::shown_by(points, kind, text)?.with(known(values)))
 }
 
-/// A sentence about something that was not or could not be measured, with the values that are
-/// known.
+/// A finding about something that was not or could not be measured. Values that are `None` are left
+/// out.
 pub fn note(kind: &str, text: String, values: &[(&str, Option<f64>)]) -> Finding {
     Finding::note(kind, text).with(known(values))
 }

@@ -54,7 +54,7 @@ pub struct Settings {
     pub cpus: Option<CpuList>,
 }
 
-/// Time for the whole experiment: less than 20 s, unless high density is requested.
+/// Time budget of the whole experiment. It is less than 20 s, unless high density is requested.
 const BUDGET: Nanos = Nanos(19.5e9);
 
 impl Effects for Settings {}
@@ -72,25 +72,25 @@ impl CommandSettings for Settings {
 /// The experiment's name.
 const NAME: &str = "caches";
 
-/// Smallest working set: no first-level cache is known to be smaller.
+/// Smallest working set, because no first-level cache is known to be smaller.
 const LEAST: Bytes = Bytes(4096);
 
-/// The default for the largest working set is at least this if there is plenty of memory, and at
-/// most the next constant.
+/// With plenty of memory, the default for the largest working set is at least `AMPLE_MEMORY`. The
+/// default is at most `MOST`.
 const AMPLE_MEMORY: Bytes = Bytes(256 << 20);
 const MOST: Bytes = Bytes(1 << 30);
 
-/// The default for the largest working set is at most this fraction of the usable memory.
+/// The default for the largest working set is at most 1/`PART` of the usable memory.
 const PART: u64 = 4;
 
-/// The default for the largest working set is this many times the reported last-level cache.
+/// The default for the largest working set is the reported last-level cache times this factor.
 const BEYOND: u64 = 4;
 
-/// Samples of a point in each round, and number of rounds.
+/// Number of samples of a point in each round, and number of rounds.
 const PER_ROUND: u32 = 4;
 const ROUNDS: u32 = 6;
 
-/// Samples in the default profile, and their length.
+/// Number of samples and rounds in the default profile, and the length of a sample.
 const BRIEF_PER_ROUND: u32 = 3;
 const BRIEF_ROUNDS: u32 = 5;
 const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
@@ -99,12 +99,12 @@ const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
 #[derive(Debug, Clone)]
 pub struct Caches {
     settings: Settings,
-    /// True in the default profile, which only looks for capacities.
+    /// True in the default profile, which only measures capacities.
     brief: bool,
 }
 
 impl Caches {
-    /// With the user's settings.
+    /// The experiment with the settings of its own command.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -112,7 +112,7 @@ impl Caches {
         }
     }
 
-    /// As part of a profile.
+    /// The experiment as part of a profile with this detail.
     pub fn in_profile(detail: Detail) -> Self {
         let brief = detail != Detail::Sweep;
         let density = if brief { Density::Low } else { Density::Medium };
@@ -127,7 +127,7 @@ impl Caches {
         }
     }
 
-    /// `findings` without those about properties that the default profile does not measure.
+    /// `findings` without the kinds about properties that the default profile does not measure.
     fn told(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
         let not_requested = ["cache-ways-unknown", "cache-sharing-unknown"];
         findings.retain(|finding| !self.brief || !not_requested.contains(&finding.kind.as_str()));
@@ -166,7 +166,7 @@ impl Caches {
         Ok(groups)
     }
 
-    /// The largest working set.
+    /// The largest working set for `cpu`. Fails if the user's size is not possible.
     fn largest(&self, scope: &Scope<'_>, cpu: u32) -> Result<Bytes> {
         let usable = scope.usable();
         if let Some(requested) = self.settings.max_size {
@@ -195,7 +195,7 @@ impl Caches {
     }
 }
 
-/// Pages in which TLB misses do not show in the chains, if the system has them.
+/// Pages whose TLB misses do not show in the chains, if the system has such pages.
 fn usual(facts: &HostFacts) -> PageMode {
     if facts.pages.has_transparent() == Some(true) {
         PageMode::Transparent
@@ -270,7 +270,7 @@ impl Experiment for Caches {
         most: usize,
         measured: &Dataset,
     ) -> Vec<Draft> {
-        // This request was drafted once, so it can be drafted again.
+        // The same settings were drafted before without an error.
         let groups = self.groups(scope).unwrap_or_default();
         let each = most / groups.len().max(1);
         let curve =
@@ -303,7 +303,7 @@ impl Experiment for Caches {
         Vec::new()
     }
 
-    /// Both passes of the sweep.
+    /// True for both passes of the sweep.
     fn sizes_memory(&self, stage: Option<usize>) -> bool {
         stage.is_none_or(|stage| stage == 0)
     }
@@ -312,7 +312,7 @@ impl Experiment for Caches {
         true
     }
 
-    /// Few samples per point: a capacity rests on many points that agree.
+    /// Few samples are enough for a point, because a capacity follows from many points that agree.
     fn sampling(&self, general: Sampling) -> Sampling {
         if self.brief {
             few_samples(general, BRIEF_PER_ROUND, BRIEF_ROUNDS, BRIEF_SAMPLE)

@@ -12,20 +12,20 @@ use units::Bytes;
 /// Operation: chains over working sets of rising size.
 pub const SWEEP: &str = "sweep";
 
-/// Operation: pairs of nodes at a distance.
+/// Operation: pairs of nodes at a given distance.
 pub const PAIR: &str = "pair";
 
-/// Operation: nodes a stride apart, by rising address and in random order.
+/// Operation: nodes one stride apart, by rising address or in random order.
 pub const STRIDE: &str = "stride";
 
 /// Operation: few nodes at a stride that puts them into one cache set.
 pub const WAYS: &str = "ways";
 
-/// Operation: a chain through most of a cache, alone and next to another CPU that reads as much.
+/// Operation: a chain through most of a cache, alone or while another CPU reads as much.
 pub const SHARED: &str = "shared";
 
-/// Window of chains in huge pages. It spans 32 base pages, in case the host backs a huge page with
-/// small ones: fewer than the entries of a first-level TLB.
+/// Window of chains in huge pages. The host may back a huge page with base pages. The window then
+/// spans 32 of them, fewer than the entries of a first-level TLB.
 const WINDOW: Bytes = Bytes(128 << 10);
 
 /// CPU and pages of one curve.
@@ -42,8 +42,8 @@ pub struct SweptCpu {
 }
 
 impl SweptCpu {
-    /// Order of a large working set: all lines of a few pages before the next pages, so that TLB
-    /// misses hardly show. A host may back the guest's huge pages with small ones, so the window is
+    /// Order of a large working set: all lines of a few pages before the next pages. TLB misses
+    /// then hardly show. A host may back the guest's huge pages with small ones, so the window is
     /// smaller than the reach of a TLB.
     pub fn order(&self) -> ChainShape {
         match self.pages {
@@ -75,7 +75,7 @@ impl SweptCpu {
         }
     }
 
-    /// Point with a working set of this size; `pass` 0 discovers, pass 1 refines.
+    /// Point with a working set of size `size`. Pass 0 discovers levels, pass 1 refines their ends.
     pub fn sweep(&self, scope: &Scope<'_>, size: Bytes, pass: u64) -> Draft {
         let work = self.chase(SWEEP, size, self.line, self.order());
         self.draft(scope, SWEEP, work, &[("pass", pass)])
@@ -103,7 +103,7 @@ impl SweptCpu {
             more.iter()
                 .map(|(axis, amount)| ((*axis).to_owned(), number(*amount))),
         );
-        // The first questions are needed most, and small working sets most among them.
+        // The sweep is needed most, and its small working sets most of all.
         let rank = [SWEEP, PAIR, STRIDE, WAYS, SHARED]
             .iter()
             .position(|o| *o == operation)

@@ -1,4 +1,4 @@
-//! Probes for lines, prefetchers and ways, drafted once the capacities are known.
+//! Probes for lines, prefetchers and ways, which are drafted when the capacities are known.
 
 use super::analysis::{End, MeasuredLevel};
 use super::points::{PAIR, STRIDE, SweptCpu, WAYS};
@@ -9,32 +9,32 @@ use engine::{ChainShape, ChaseWork};
 use host::memory::PageMode;
 use units::Bytes;
 
-/// Number of distances of pairs: 8 B to 1 KiB, each twice the previous one.
+/// Number of distances of pairs: from 8 B to 1 KiB, each twice the previous distance.
 const DISTANCES: u32 = 8;
 
 /// Size of the block that holds a pair: twice the largest distance.
 const BLOCK: Bytes = Bytes(2048);
 
-/// A working set this many times a cache hardly hits in it. It lies in the next cache if that is
-/// larger by the same factor again.
+/// A working set of `OUTSIDE` times a cache has few hits in it. The next cache holds this set if it
+/// is `LARGER` times as large. The least useful factor is `LEAST_OUTSIDE`.
 const OUTSIDE: u64 = 4;
 const LEAST_OUTSIDE: u64 = 2;
 const LARGER: u64 = 6;
 
-/// Number of strides: a line, and each twice the previous one.
+/// Number of strides: one line, and then each twice the previous stride.
 const STRIDES: u32 = 7;
 
-/// Numbers of nodes in one set: below and above every number of ways that caches are known to have.
+/// Numbers of nodes in one set, from below to above all numbers of ways of known caches.
 const NODES: [u64; 17] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17, 20, 21, 25];
 
-/// The most memory that these nodes take: as many pages of 2 MiB.
+/// Largest stride of these nodes: a page of 2 MiB.
 const WIDEST: Bytes = Bytes(2 << 20);
 
 /// A probe of a cache.
 struct CacheProbe {
     operation: &'static str,
     work: ChaseWork,
-    /// Further coordinates.
+    /// Coordinates in addition to those of every point.
     more: Vec<(&'static str, u64)>,
 }
 
@@ -47,13 +47,13 @@ pub fn stand_ins(group: &SweptCpu, scope: &Scope<'_>) -> Vec<Draft> {
         .collect()
 }
 
-/// Placeholder probes by rising size; the plan drops the last ones first.
+/// Placeholder probes by rising size. The plan drops the last probes first.
 fn stand_in_probes(group: &SweptCpu) -> Vec<CacheProbe> {
     let most = group.most.round_down(4096);
     let span = |bytes: u64| Bytes(bytes).min(most);
     let mut probes = Vec::new();
     let mut add = |operation, bytes: Bytes, stride: Bytes, count: u64| {
-        // Placeholders differ only in their number.
+        // Placeholders of one kind differ only in their number.
         let one = |at: u64| CacheProbe {
             operation,
             work: chase(group, bytes, stride),
@@ -80,8 +80,8 @@ fn chase(group: &SweptCpu, bytes: Bytes, stride: Bytes) -> ChaseWork {
     group.chase("placeholder", bytes, stride, ChainShape::GlobalRandom)
 }
 
-/// Probes of `group` for its known caches. There are at most `most`, and each is no larger than its
-/// placeholder.
+/// Probes of `group` for its known caches. There are at most `most` probes, and each takes no more
+/// memory than its placeholder.
 pub fn place(
     group: &SweptCpu,
     scope: &Scope<'_>,
@@ -94,8 +94,8 @@ pub fn place(
     };
     let second = ends.get(1).copied();
     let mut wanted = pairs(group, first.capacity, second.map(|end| end.capacity));
-    // A first-level cache chooses the set by address bits inside a page, so any physical memory
-    // will do.
+    // A first-level cache chooses the set by address bits inside a page. The physical placement of
+    // the memory does not matter.
     wanted.extend(ways(group, first.capacity, WIDEST));
     if let Some(second) = second {
         wanted.extend(pairs(
@@ -103,8 +103,8 @@ pub fn place(
             second.capacity,
             ends.get(2).map(|end| end.capacity),
         ));
-        // A second-level cache chooses the set by physical address. Only inside a huge page do
-        // virtual addresses show it.
+        // A second-level cache chooses the set by physical address. Virtual addresses show physical
+        // ones only inside a huge page.
         let contiguous = if group.pages == PageMode::Base {
             Bytes(0)
         } else {
@@ -132,8 +132,8 @@ pub fn place(
     drafts
 }
 
-/// Pairs at every distance, in a working set that is too large for the cache of size `inner` and,
-/// if possible, not for the one of size `outer`.
+/// Pairs at every distance, in a working set that is too large for the cache of size `inner`. If
+/// possible, the working set fits into the cache of size `outer`.
 fn pairs(group: &SweptCpu, inner: Bytes, outer: Option<Bytes>) -> Vec<CacheProbe> {
     let roomy = outer.is_none_or(|outer| outer.0 / inner.0.max(1) >= LARGER);
     let lines = if roomy {
@@ -141,7 +141,7 @@ fn pairs(group: &SweptCpu, inner: Bytes, outer: Option<Bytes>) -> Vec<CacheProbe
     } else {
         ((inner.0 as f64) * outer.unwrap_or(inner).0 as f64).sqrt() as u64
     };
-    // As many nodes as planned, unless they would nearly fit the cache.
+    // As many nodes as planned. No pairs if these would nearly fit into the cache.
     let blocks = (lines / group.line.0.max(1) / 2).min(group.most.0 / BLOCK.0 / 2);
     if blocks * 2 * group.line.0 < lines.min(inner.0 * LEAST_OUTSIDE) / 16 * 15 {
         return Vec::new();
@@ -167,13 +167,13 @@ fn pairs(group: &SweptCpu, inner: Bytes, outer: Option<Bytes>) -> Vec<CacheProbe
     (0..DISTANCES).map(one).collect()
 }
 
-/// Every stride by rising address and in random order, with a working set that is too large for the
-/// cache of size `inner`.
+/// Every stride by rising address and in random order. The working set is too large for the cache
+/// of size `inner`.
 fn strides(group: &SweptCpu, inner: Bytes) -> Vec<CacheProbe> {
     let nodes = inner.0 / group.line.0.max(1) * 2;
     let one = |exponent: u32| {
         let stride = Bytes(group.line.0 << exponent);
-        // In base pages the random order, too, stays in a few pages at a time.
+        // In base pages, the random order also finishes a few pages before the next ones.
         let window = packed_window(group.base).0.max(stride.0 * 8);
         let random = match group.pages {
             PageMode::Base => ChainShape::RandomBox(Bytes(window)),
@@ -191,12 +191,12 @@ fn strides(group: &SweptCpu, inner: Bytes) -> Vec<CacheProbe> {
     (0..STRIDES).flat_map(one).collect()
 }
 
-/// Numbers of nodes in one set of the cache of size `inner`. Nodes are a power of two apart that is
-/// at least the size of the cache, so a multiple of the size of a way; together they span at most
-/// `contiguous` bytes. As many nodes one line further apart share no cache set but lie in the same
-/// pages, which may share TLB sets. Their extra time is not due to the ways.
+/// Probes with all numbers of nodes in one set of the cache of size `inner`. The stride is a power
+/// of two no less than the cache, so a multiple of a way, and at most `contiguous`. As many nodes
+/// one line further apart are in different sets but in the same pages, which may share TLB sets.
+/// Their extra time is not due to the ways.
 fn ways(group: &SweptCpu, inner: Bytes, contiguous: Bytes) -> Vec<CacheProbe> {
-    // A measured capacity is a little above or below the true one.
+    // A measured capacity may be a little above the true one.
     let stride = Bytes((inner.0 / 8 * 7).next_power_of_two());
     if stride > contiguous || stride > WIDEST {
         return Vec::new();

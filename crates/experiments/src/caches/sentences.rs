@@ -40,7 +40,7 @@ fn pairs_of(group: &MeasuredCurve<'_>, index: usize) -> Option<PairEffects> {
     })
 }
 
-/// The line size, by the nearest cache that shows one.
+/// Finding about the line size, from the nearest cache that shows one.
 fn line(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Finding> {
     let (index, line) = shown
         .iter()
@@ -63,7 +63,7 @@ fn line(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Fin
     finding(group.points_about(PAIR, index), kind, text, &values)
 }
 
-/// Lines that are fetched together with their neighbour, by the farthest cache that was probed.
+/// Finding about lines that are fetched with their neighbour, from the farthest probed cache.
 fn neighbours(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Finding> {
     let (index, pairs) = shown.iter().rev().find(|(_, pairs)| pairs.line.is_some())?;
     let line = pairs.line?;
@@ -107,7 +107,7 @@ fn neighbours(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Opti
     )
 }
 
-/// Strides that are prefetched into the cache at `index`.
+/// Finding about the strides that are prefetched into the cache at `index`.
 fn strides(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     let mut both: BTreeMap<u64, [Option<f64>; 2]> = BTreeMap::new();
     for point in group.points_about(STRIDE, index) {
@@ -143,7 +143,7 @@ fn strides(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     )
 }
 
-/// The ways of the cache at `index`, or why they are unknown.
+/// Finding about the ways of the cache at `index`, or about the reason why they are unknown.
 fn sets(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     let name = group.name(index)?;
     let (least, most) = match found(group, index) {
@@ -157,8 +157,8 @@ fn sets(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
             ));
         }
     };
-    // Lines that the nearer cache has are never looked up in this one, so fewer ways than its do
-    // not show.
+    // Lines in the nearer cache are never looked up in this cache. If this cache has no more ways
+    // than the nearer one, its ways do not show.
     let hidden = index > 0 && found(group, 0).is_ok_and(|(_, nearer)| least <= nearer);
     let least = if hidden { 1 } else { least };
     let cache = group.pairs().get(index).copied().flatten();
@@ -190,7 +190,7 @@ fn sets(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     finding(group.points_about(WAYS, index), kind, text, &values)
 }
 
-/// Least and largest number of ways of the cache at `index`, or why they are unknown.
+/// Least and largest number of ways of the cache at `index`, or the reason why they are unknown.
 fn found(group: &MeasuredCurve<'_>, index: usize) -> Result<(u64, u64), &'static str> {
     if index >= 2 {
         return Err("its sets are chosen by a hash of the address on most processors");
@@ -219,7 +219,7 @@ fn found(group: &MeasuredCurve<'_>, index: usize) -> Result<(u64, u64), &'static
     let nearest = latency(0);
     let here = latency(index);
     let behind = latency(index + 1);
-    // The extra time of as many lines in different sets is the cost of their pages.
+    // Lines in different sets, but in as many pages, show the cost of the pages. It is subtracted.
     let sets =
         |(nodes, load): (u64, f64)| Some((nodes, nearest + (load - apart.get(&nodes)?).max(0.0)));
     let loads: Vec<(u64, f64)> = together.into_iter().filter_map(sets).collect();

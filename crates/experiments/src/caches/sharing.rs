@@ -1,5 +1,5 @@
-//! CPUs that compete for each cache: a chase through most of a cache, alone and next to one other
-//! CPU that reads as much.
+//! Probes of the CPUs that compete for each cache: a chase through most of a cache, alone and while
+//! one other CPU reads as much.
 
 use super::analysis::{End, MeasuredLevel};
 use super::points::{SHARED, SweptCpu};
@@ -11,21 +11,21 @@ use report::{Places, Relation};
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// Part of a cache that each of two CPUs reads: one of them fits, both together do not.
+/// Part of a cache that each of two CPUs reads. One such part fits, two do not.
 const PART: f64 = 0.75;
 
-/// A working set is at least this many times the nearer cache, but at most [`LARGEST_SHARE`] of its
-/// own cache.
+/// A working set is at least this many times the nearer cache. It is at most [`LARGEST_SHARE`] of
+/// the probed cache.
 const OUTSIDE_FACTOR: f64 = 1.5;
 const LARGEST_SHARE: f64 = 0.9;
 
-/// Largest number of partners, one of each relation.
+/// Largest number of partners of a CPU, one for each relation of CPUs.
 const PARTNERS: usize = 8;
 
-/// Placeholder sizes for the working sets, in addition to half of the largest one.
+/// Sizes of placeholder working sets, in addition to a part of half the largest working set.
 const STAND_INS: [Bytes; 3] = [Bytes(1 << 20), Bytes(8 << 20), Bytes(48 << 20)];
 
-/// A probe of a cache: the working set of each CPU, and the partner.
+/// A probe of a cache: the working set of each CPU, and the partner CPU if there is one.
 #[derive(Debug, Clone, Copy)]
 struct SharingProbe<'a> {
     group: &'a SweptCpu,
@@ -48,7 +48,7 @@ impl SharingProbe<'_> {
             .chain([("cache_bytes", self.cache.0)])
             .collect();
         let draft = self.group.draft(scope, SHARED, self.chase(), &more);
-        // The CPU alone is measured in the same way as next to traffic.
+        // Without a partner, the same kind of work runs, but with no traffic.
         let loaded = |_| scope.runnable(Work::Loaded(self.work(scope)));
         Draft {
             work: draft.work.and_then(loaded),
@@ -58,8 +58,8 @@ impl SharingProbe<'_> {
 
     fn work(&self, scope: &Scope<'_>) -> LoadedWork {
         let chase = self.chase();
-        // All memory is on one node, so that every partner needs the same. Once a line is in a
-        // cache, its origin does not matter.
+        // All memory is on the node of the chase, so that every partner has the same distance to
+        // its memory. Once a line is in a cache, its node does not matter.
         let node = Some(chase.memory_node(scope.facts()));
         let bytes = self.bytes.round_up(BLOCK_BYTES);
         let reading = |cpu| Traffic {
@@ -73,8 +73,8 @@ impl SharingProbe<'_> {
     }
 }
 
-/// The first CPU of each relation to the CPU of `group`, nearest first. Empty if there is no other
-/// CPU.
+/// The first CPU of each relation to the CPU of `group`, nearest relation first. Empty without
+/// another CPU.
 fn partners(group: &SweptCpu, scope: &Scope<'_>) -> Vec<u32> {
     let places = Places::new(&scope.facts().topology);
     let mut first: BTreeMap<Relation, u32> = BTreeMap::new();
@@ -84,7 +84,7 @@ fn partners(group: &SweptCpu, scope: &Scope<'_>) -> Vec<u32> {
     first.into_values().take(PARTNERS).collect()
 }
 
-/// The CPU alone (`None`), then each partner. Empty if there is no partner.
+/// Partners to measure with: `None` for the CPU alone, then each partner. Empty without a partner.
 fn requested(group: &SweptCpu, scope: &Scope<'_>) -> Vec<Option<u32>> {
     let partners = partners(group, scope);
     let alone = (!partners.is_empty()).then_some(None);
@@ -94,7 +94,7 @@ fn requested(group: &SweptCpu, scope: &Scope<'_>) -> Vec<Option<u32>> {
         .collect()
 }
 
-/// Placeholder probes; the plan drops the last ones first.
+/// Placeholder probes. The plan drops the last probes first.
 fn rooms<'a>(groups: &'a [SweptCpu], scope: &Scope<'_>) -> Vec<SharingProbe<'a>> {
     let mut rooms = Vec::new();
     for group in groups {
@@ -127,8 +127,8 @@ pub fn stand_ins(groups: &[SweptCpu], scope: &Scope<'_>) -> Vec<Draft> {
         .collect()
 }
 
-/// Probes for the known caches of each group. There are at most `most`, and each is no larger than
-/// its placeholder.
+/// Probes for the known caches of each group. There are at most `most` probes, and each is no
+/// larger than its placeholder.
 pub fn place(
     groups: &[(SweptCpu, Vec<MeasuredLevel>)],
     scope: &Scope<'_>,
@@ -165,8 +165,8 @@ pub fn place(
     drafts
 }
 
-/// For each cache a working set that fits into it but not into the nearer one, and its capacity. A
-/// cache with a capacity that varies has none: two working sets of which one fits may both fit.
+/// For each cache, a working set that fits into it but not into the nearer one, and its capacity. A
+/// cache whose capacity varies is left out, because two working sets may then both fit.
 fn sizes(group: &SweptCpu, levels: &[MeasuredLevel]) -> Vec<(Bytes, Bytes)> {
     let mut nearer = 0.0;
     let mut size = |end: End| {

@@ -8,9 +8,9 @@ use crate::placement::kinds;
 use units::CpuList;
 use units::error::{Error, Result};
 
-/// CPUs that follow the chain, one after another: the requested one, else the first of the session.
-/// Of several kinds of cores it is the first of each kind, unless `one` is set or the user chose
-/// the CPUs of the traffic.
+/// CPUs that follow the chain, one after another: the requested CPU, or else the first CPU of the
+/// session. On several kinds of cores it is the first CPU of each kind, unless `one` is set or the
+/// user chose CPUs.
 pub fn probe_cpus(settings: &Settings, scope: &Scope<'_>, one: bool) -> Result<Vec<u32>> {
     let first = one_cpu(settings.cpus.as_ref(), "--cpus", scope)?;
     if one || settings.cpus.is_some() || settings.traffic_cpus.is_some() {
@@ -24,7 +24,7 @@ pub fn probe_cpus(settings: &Settings, scope: &Scope<'_>, one: bool) -> Result<V
     Ok(std::iter::once(first).chain(others).collect())
 }
 
-/// `requested`, if all are CPUs of the session other than `cpu`.
+/// `requested`, if all of these are CPUs of the session other than `cpu`; otherwise an error.
 pub fn requested_cpus(
     requested: &CpuList,
     scope: &Scope<'_>,
@@ -54,8 +54,8 @@ pub fn requested_cpus(
     }
 }
 
-/// CPUs of the traffic for the chain on `cpu`: as many as the user requests, else as many as there
-/// are and the quota allows.
+/// CPUs of the traffic for the chain on `cpu`: as many as the user requests, or else as many as
+/// exist and the quota allows.
 pub fn traffic_cpus(settings: &Settings, scope: &Scope<'_>, cpu: u32) -> Result<Vec<u32>> {
     let mut cpus = match &settings.traffic_cpus {
         Some(requested) => requested_cpus(requested, scope, cpu, "--traffic-cpus")?,
@@ -89,7 +89,7 @@ pub fn traffic_cpus(settings: &Settings, scope: &Scope<'_>, cpu: u32) -> Result<
     Ok(cpus)
 }
 
-/// Options for as many threads as there are CPUs, in the user's proportion of loads to stores.
+/// Options for as many threads as there are CPUs, in the user's proportion of readers to writers.
 fn possible(settings: &Settings, cpus: usize) -> String {
     let count = |n: Option<Count>| n.map_or(0, |n| n.0 as usize);
     let readers = count(settings.readers);
@@ -113,8 +113,8 @@ fn possible(settings: &Settings, cpus: usize) -> String {
     told.join(" ")
 }
 
-/// CPUs of the session on the memory node of `cpu` but not on its core. If there are none, all
-/// others.
+/// CPUs of the session for traffic: on the memory node of `cpu` but not on its core. If there are
+/// none, all others on the node, or else all others.
 fn others(scope: &Scope<'_>, cpu: u32) -> Vec<u32> {
     let topology = &scope.facts().topology;
     let all: Vec<u32> = scope
@@ -146,7 +146,7 @@ fn others(scope: &Scope<'_>, cpu: u32) -> Vec<u32> {
         .unwrap_or(all)
 }
 
-/// Why `threads` threads would exceed a quota of CPU time; `None` if they do not.
+/// Reason why `threads` threads would exceed a quota of CPU time; `None` if they would not.
 pub fn beyond_quota(scope: &Scope<'_>, threads: usize) -> Option<String> {
     let fact = &scope.facts().system.cpu_quota;
     let quota = fact.get().filter(|&&quota| quota < threads as f64)?;
@@ -157,7 +157,7 @@ pub fn beyond_quota(scope: &Scope<'_>, threads: usize) -> Option<String> {
     ))
 }
 
-/// Remarks that a quota allows fewer threads of traffic than there are CPUs.
+/// Remark that a quota allows fewer threads of traffic than there are CPUs; `None` if not.
 pub fn adjustments(settings: &Settings, scope: &Scope<'_>, one: bool) -> Option<String> {
     let fact = &scope.facts().system.cpu_quota;
     let quota = fact.get()?;

@@ -7,22 +7,22 @@ use report::without;
 use report::{Coordinates, Dataset, Load, Point, Summary};
 use stats::{first_passing, knee_below_chord, unevenness};
 
-/// The mix of the point without traffic.
+/// Name of the mix of the point without traffic.
 pub const IDLE: &str = "idle";
 
-/// Longest pause. A longer one exceeds a chunk of a sample, so that the count inside the common
-/// window would no longer be exact.
+/// Longest pause in cycles. A longer pause exceeds a chunk of a sample, so that the traffic inside
+/// the common window would no longer be exact.
 pub const LONGEST_PAUSE: u64 = 1_000_000;
 
-/// Latencies fall if one is below this share of an earlier one. Figures of different hours differ
-/// by less.
+/// A curve falls if a latency is below this share of an earlier latency. Values measured hours
+/// apart differ by less.
 const FALLS: f64 = 0.97;
 
-/// The memory is loaded if a load takes at least this many times as long as idle.
+/// The memory counts as loaded if a load takes at least this many times its idle latency.
 pub const LOADED: f64 = 1.5;
 
-/// Least weight of a piece of the curve that gets another point ([`stats::unevenness`]): that of a
-/// straight piece of a tenth of the scaled axes.
+/// Least weight ([`stats::unevenness`]) of a piece of the curve that gets another point. This is
+/// the weight of a straight piece of a tenth of the scaled axes.
 const LEAST_WEIGHT: f64 = 0.01;
 
 /// A point of a curve.
@@ -30,16 +30,16 @@ const LEAST_WEIGHT: f64 = 0.01;
 pub struct LoadedPoint<'a> {
     /// The measured point.
     pub point: &'a Point,
-    /// Cycles between bursts; `None` without traffic.
+    /// Core cycles between bursts; `None` without traffic.
     pub pause: Option<u64>,
     /// Latency of a load, in ns.
     pub latency: Summary,
-    /// Background traffic; `None` without.
+    /// Background traffic; `None` without traffic.
     pub load: Option<Load>,
 }
 
 impl LoadedPoint<'_> {
-    /// Payload of the traffic in B/s.
+    /// Median payload of the traffic in bytes per second; 0 without traffic.
     pub fn bandwidth(&self) -> f64 {
         self.load.map_or(0.0, |load| load.median)
     }
@@ -48,14 +48,14 @@ impl LoadedPoint<'_> {
 /// Curve of one kind of traffic at rising intensity.
 #[derive(Debug, Clone)]
 pub struct LoadedCurve<'a> {
-    /// Coordinates that all its points share.
+    /// Coordinates that all points of the curve share.
     pub place: Coordinates,
-    /// The idle point first, then points with ever shorter pauses.
+    /// The idle point comes first, then points with ever shorter pauses.
     pub points: Vec<LoadedPoint<'a>>,
 }
 
-/// Curves of `dataset` in the order of their points, each with the idle point of the same
-/// coordinates.
+/// Curves of `dataset` in the order of their points. Each curve also has the idle point with the
+/// same coordinates.
 pub fn curves(dataset: &Dataset) -> Vec<LoadedCurve<'_>> {
     let loaded = dataset
         .points
@@ -106,7 +106,7 @@ impl<'a> LoadedCurve<'a> {
         self.points.first().filter(|spot| spot.pause.is_none())
     }
 
-    /// The point of the highest bandwidth.
+    /// The point with the highest bandwidth of the traffic.
     pub fn fastest(&self) -> Option<&LoadedPoint<'a>> {
         self.points
             .iter()
@@ -114,7 +114,7 @@ impl<'a> LoadedCurve<'a> {
             .max_by(|a, b| a.bandwidth().total_cmp(&b.bandwidth()))
     }
 
-    /// Slowdown of a load under traffic against idle, for each intensity with known figures.
+    /// Latency under traffic against idle latency, for each intensity whose figures are known.
     pub fn slowed(&self) -> Vec<Difference<'a>> {
         let Some(idle) = self.idle() else {
             return Vec::new();
@@ -125,8 +125,8 @@ impl<'a> LoadedCurve<'a> {
             .collect()
     }
 
-    /// True if, by the intervals, a load at some intensity may take [`LOADED`] times as long as
-    /// idle.
+    /// True if a load at some intensity may take [`LOADED`] times as long as idle, according to the
+    /// intervals.
     pub fn is_loaded(&self) -> bool {
         let slowed = self.slowed();
         slowed
@@ -142,8 +142,8 @@ impl<'a> LoadedCurve<'a> {
         self.points.iter().map(|spot| spot.latency.median).collect()
     }
 
-    /// Latency in ns where the traffic first reaches `bandwidth`, by linear interpolation between
-    /// points.
+    /// Latency in ns at the point where the traffic first reaches `bandwidth`. Linear interpolation
+    /// between the measured points.
     pub fn at(&self, bandwidth: f64) -> Option<Figure<'a>> {
         let figures: Vec<Figure<'_>> = self
             .points
@@ -166,10 +166,10 @@ impl<'a> LoadedCurve<'a> {
         })
     }
 
-    /// The knee: the point after which latency rises. A later point must have a higher latency than
-    /// the knee and than idle, as their intervals show. A point whose bandwidth is no higher than
-    /// that of a longer pause is ignored, and a point faster than idle is no knee. A curve that is
-    /// not loaded has no knee.
+    /// The knee: the point after which latency rises. The intervals must show that a later point
+    /// has a higher latency than the knee and than idle. A point is ignored if its bandwidth is no
+    /// higher than with a longer pause. A point faster than idle is no knee. `None` for a curve
+    /// that is not loaded.
     pub fn knee(&self) -> Option<&LoadedPoint<'a>> {
         if !self.is_loaded() {
             return None;
@@ -195,8 +195,8 @@ impl<'a> LoadedCurve<'a> {
         (rising[index + 1..].iter().any(rises) && !falls).then_some(knee)
     }
 
-    /// Two points, of which the second has more traffic and faster loads. The intervals of both
-    /// quantities do not meet, and the latency falls by [`FALLS`].
+    /// Two points of which the second has more traffic and faster loads. The intervals of both
+    /// quantities do not overlap, and the latency falls by [`FALLS`].
     pub fn fall(&self) -> Option<(&LoadedPoint<'a>, &LoadedPoint<'a>)> {
         let low = |spot: &LoadedPoint<'_>| spot.load.map_or(0.0, |load| load.ci_low);
         let high = |spot: &LoadedPoint<'_>| spot.load.map_or(0.0, |load| load.ci_high);
@@ -215,7 +215,7 @@ impl<'a> LoadedCurve<'a> {
             .max_by(|one, other| depth(one).total_cmp(&depth(other)))
     }
 
-    /// Pauses for further points, each with the weight of its piece of the curve.
+    /// Pauses for further points, each after the weight of its piece of the curve.
     pub fn wanted(&self) -> Vec<(f64, u64)> {
         let worth = unevenness(&self.bandwidths(), &self.latencies());
         let pairs = self
@@ -235,8 +235,8 @@ fn shows(from: &Point, to: &Point) -> Option<ComparisonResult> {
     Some(Difference::between(from, to)?.shows())
 }
 
-/// A pause between two neighbouring ones, in whole blocks of additions: their geometric mean. If
-/// the longer side has no traffic, four times the longest pause. `None` if no pause lies between.
+/// A pause between two neighbouring pauses, in whole blocks of additions: their geometric mean. If
+/// the longer side has no traffic, four times `shorter`. `None` if no pause lies between.
 fn middle(longer: Option<u64>, shorter: u64) -> Option<u64> {
     let pause = match (longer, shorter) {
         (None, shorter) => shorter.saturating_mul(4).min(LONGEST_PAUSE),

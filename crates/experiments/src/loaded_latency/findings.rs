@@ -1,4 +1,4 @@
-//! Findings of the curves.
+//! Findings of the curves of latency over bandwidth.
 
 use super::curve::{LOADED, LoadedCurve, curves};
 use crate::difference::{ComparisonResult, Difference, Figure};
@@ -8,10 +8,10 @@ use report::{Dataset, Finding, HostFacts};
 use std::collections::BTreeMap;
 use units::counted;
 
-/// Shares of the highest bandwidth at which the finding gives the latency.
+/// Shares of the highest bandwidth at which a finding gives the latency.
 const SHARES: [(f64, &str); 3] = [(0.5, "50"), (0.8, "80"), (0.9, "90")];
 
-/// Mixes are compared at this share of the highest bandwidth of the slowest mix.
+/// Mixes are compared at this share of the highest bandwidth that the slowest mix reaches.
 const COMPARED_AT: f64 = 0.8;
 
 /// All findings of `dataset`; `facts` describes its machine.
@@ -29,7 +29,7 @@ pub fn findings(dataset: &Dataset, facts: Option<&HostFacts>) -> Vec<Finding> {
         .collect()
 }
 
-/// Advice for a session whose traffic cannot load the memory.
+/// Advice for a session in which background traffic cannot load the memory.
 fn advice(facts: Option<&HostFacts>) -> String {
     let is_virtual = |facts: &&HostFacts| {
         facts
@@ -49,7 +49,7 @@ fn advice(facts: Option<&HostFacts>) -> String {
     }
 }
 
-/// Words for a curve: its traffic, and what else distinguishes it from the others.
+/// Words for a curve: its traffic, and other coordinates that distinguish it among `all` curves.
 fn named(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> String {
     let differs = |axis: &&&str| {
         all.iter()
@@ -78,8 +78,8 @@ fn threads(curve: &LoadedCurve<'_>) -> String {
     counted(threads, "thread")
 }
 
-/// Figures along one curve: idle, the shares of its highest bandwidth at which loads take longer,
-/// and the knee.
+/// Finding about one curve: idle latency, latency at the shares of its highest bandwidth at which
+/// loads take longer, and the knee.
 pub(super) fn along(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> Option<Finding> {
     let idle = Figure::new(curve.idle()?.point)?;
     let fastest = curve.fastest()?;
@@ -126,8 +126,8 @@ pub(super) fn along(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> Option<
         .then(|| Some(Finding::resting_on(points, "loaded-latency", text)?.with(values)))?
 }
 
-/// Figures at those shares of `most` at which loads take longer than `idle`. The interval of each
-/// is above the previous one, and no later figure is below it.
+/// Latencies at the shares of `most` at which loads take longer than `idle`. Each interval is above
+/// the previous one, and no later latency is below it.
 fn rising<'a>(
     curve: &LoadedCurve<'a>,
     idle: &Figure<'a>,
@@ -155,8 +155,8 @@ fn rising<'a>(
     rising
 }
 
-/// Finding about a curve that falls or hardly rises. `advice` is the advice if the traffic cannot
-/// load the memory.
+/// Finding about a curve that falls or hardly rises. `advice` is added if the traffic cannot load
+/// the memory.
 pub(super) fn doubt(
     curve: &LoadedCurve<'_>,
     all: &[LoadedCurve<'_>],
@@ -217,7 +217,7 @@ fn compared(curves: &[LoadedCurve<'_>], axis: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// Comparison at equal bandwidth. `None` if the intervals leave it open.
+/// Finding that compares latencies at equal bandwidth. `None` if the intervals show no difference.
 fn at_equal_bandwidth(group: &[&LoadedCurve<'_>], axis: &str) -> Option<Finding> {
     let most = group
         .iter()

@@ -1,4 +1,4 @@
-//! Composition of traffic: mixes of loads and stores, and threads that only load or only store.
+//! Composition of traffic: mixes of loads and stores, or threads that only load or only store.
 
 use engine::Traffic;
 use kernels::Operation;
@@ -6,12 +6,12 @@ use std::fmt;
 use std::str::FromStr;
 use units::{ParseError, parse_list};
 
-/// Loads to stores in every thread: `67:33`; `0:100nt` with non-temporal stores.
+/// Ratio of loads to stores in every thread: `67:33`; `0:100nt` has non-temporal stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mix {
-    /// Number of parts that are loaded.
+    /// Number of parts that are loads.
     pub reads: u32,
-    /// Number of parts that are stored.
+    /// Number of parts that are stores.
     pub writes: u32,
     /// True if stores are non-temporal.
     pub non_temporal: bool,
@@ -21,7 +21,7 @@ pub struct Mix {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mixes(pub Vec<Mix>);
 
-/// More parts are taken for a typing error.
+/// A mix with more parts is probably a typing error.
 const MAX_PARTS: u32 = 1000;
 
 impl Mix {
@@ -34,7 +34,7 @@ impl Mix {
         }
     }
 
-    /// `traffic` with this mix, in the fewest bursts.
+    /// `traffic` with this mix, in a cycle of the fewest bursts.
     pub fn apply(self, traffic: Traffic) -> Traffic {
         let common = greatest_common_divisor(self.reads, self.writes).max(1);
         let store = if self.non_temporal {
@@ -106,12 +106,12 @@ impl FromStr for Mixes {
     }
 }
 
-/// Mixes of the threads of a curve.
+/// Mixes of loads and stores in the threads of one curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrafficShape {
     /// All threads have this mix.
     Mixed(Mix),
-    /// This many threads that load, then this many that store.
+    /// A number of threads that only load, then a number of threads that only store.
     Apart(u32, u32),
 }
 

@@ -30,7 +30,7 @@ use report::{Axis, Dataset, Finding, HostFacts, Quantity};
 use units::error::{Error, Result};
 
 impl CommandSettings for Settings {
-    /// Curves, or the loss of a victim.
+    /// The curves of latency, or with a victim the two experiments about its loss.
     fn experiments(self) -> Vec<Box<dyn Experiment>> {
         match self.victim {
             Some(_) => Tenants::both(&self)
@@ -41,7 +41,7 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Mixes by default.
+/// Mixes of the traffic if the user names none.
 const MIXES: [Mix; 6] = [
     Mix::new(100, 0),
     Mix::new(75, 25),
@@ -55,16 +55,16 @@ const MIXES: [Mix; 6] = [
     },
 ];
 
-/// Default pauses. The longest gives a few percent of a thread's highest bandwidth.
+/// Pauses if the user names none. The longest gives a few percent of a thread's highest bandwidth.
 const PAUSES: [u64; 10] = [65536, 32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 0];
 
-/// Pauses of the default profile.
+/// Pauses in the default profile.
 const FEW_PAUSES: [u64; 6] = [16384, 4096, 2048, 1024, 256, 0];
 
 /// Number of follow-ups that add points to a curve.
 const STAGES: u32 = 2;
 
-/// When time is short, added points are dropped first, then all curves but the first.
+/// Drop priorities: added points are dropped first, then all curves but the first.
 const ADDED: u8 = 4;
 const OTHER_CURVES: u8 = 3;
 const FIRST_CURVE: u8 = 2;
@@ -75,14 +75,14 @@ pub struct LoadedLatency {
     settings: Settings,
     mixes: Vec<Mix>,
     pauses: Vec<u64>,
-    /// True if only one kind of core and its own node are measured.
+    /// True if only one kind of core, with the memory of its own node, is measured.
     brief: bool,
-    /// Largest number of curves for each other kind of core and for distant memory.
+    /// Largest number of curves for each other kind of core, and for distant memory.
     other_curves: usize,
 }
 
 impl LoadedLatency {
-    /// With the user's settings.
+    /// The experiment with the settings of its own command.
     pub fn new(settings: Settings) -> Self {
         let mixes = settings
             .mixes
@@ -101,7 +101,7 @@ impl LoadedLatency {
         }
     }
 
-    /// As part of a profile: one short curve, or all of them.
+    /// The experiment as part of a profile: one short curve, or all curves.
     pub fn in_profile(detail: Detail) -> Self {
         if detail == Detail::Sweep {
             return Self {
@@ -122,7 +122,7 @@ impl LoadedLatency {
         }
     }
 
-    /// The curves to measure, by place and kind of traffic.
+    /// The curves to measure, for each probe CPU, memory and kind of traffic.
     fn lines(&self, scope: &Scope<'_>) -> Result<Vec<CurvePlan>> {
         let mut lines = Vec::new();
         for cpu in probe_cpus(&self.settings, scope, self.brief)? {
@@ -230,7 +230,7 @@ impl Experiment for LoadedLatency {
             {
                 drafts.push(idle);
             }
-            // Without the highest bandwidth, other points have nothing to be compared with.
+            // The highest bandwidth is dropped last, because all other points are compared with it.
             let needed = |pause: u64| {
                 if pause == 0 {
                     line.drop_priority - 1

@@ -22,7 +22,7 @@ pub struct MeasuredChase {
     pub pages: PageMode,
     /// Coordinate of the memory node; `None` on a machine with one node.
     pub node: Option<u32>,
-    /// The memory node.
+    /// NUMA node of the memory.
     pub memory: u32,
     pub size: Bytes,
     pub line: Bytes,
@@ -34,22 +34,22 @@ pub struct MeasuredChase {
 pub struct CurvePlan {
     pub place: MeasuredChase,
     pub shape: TrafficShape,
-    /// The threads of the traffic.
+    /// CPUs of the threads of the traffic.
     pub cpus: Vec<u32>,
     /// Working set of each thread of the traffic.
     pub bytes: Bytes,
     pub drop_priority: u8,
 }
 
-/// Working set of each thread of the traffic. All threads together exceed the caches, in both
-/// windows of a mix.
+/// Working set of each thread of the traffic. All threads together exceed the caches, even if a mix
+/// divides the working set into a loaded and a stored half.
 pub fn traffic_bytes(scope: &Scope<'_>, cpus: &[u32]) -> Bytes {
     Levels::new(scope.facts(), cpus, scope.last_level())
         .memory
         .round_up(2 * BLOCK_BYTES)
 }
 
-/// Places of the memory by pages and node, and whether the node is distant from the CPU.
+/// Chases by node and pages, each after a flag that is true if the node is not the CPU's own.
 pub fn places(
     settings: &Settings,
     scope: &Scope<'_>,
@@ -104,8 +104,8 @@ pub fn places(
         .collect())
 }
 
-/// The node with memory that is most distant from `own`, the first of several. `None` if there is
-/// no other node.
+/// The node with memory that is most distant from `own`, or the first of several such nodes. `None`
+/// if there is no other node.
 fn most_distant(scope: &Scope<'_>, own: Option<u32>) -> Option<u32> {
     let nodes = &scope.facts().topology.nodes;
     let from = nodes.iter().find(|node| Some(node.id) == own)?;
@@ -122,7 +122,7 @@ fn most_distant(scope: &Scope<'_>, own: Option<u32>) -> Option<u32> {
 }
 
 impl MeasuredChase {
-    /// The chain. In memory of its own node it is the one of `memgauge latency`.
+    /// The work of the chain. In memory of its own node, the same as in `memgauge latency`.
     pub fn chase(&self, scope: &Scope<'_>) -> ChaseWork {
         let far = self
             .node
@@ -156,7 +156,7 @@ impl MeasuredChase {
 }
 
 impl CurvePlan {
-    /// Traffic of all threads with this many cycles between bursts.
+    /// Traffic of all threads with `pause` core cycles between bursts.
     pub fn traffic(&self, pause: u64) -> Vec<Traffic> {
         let thread = |(index, &cpu): (usize, &u32)| {
             let plain = Traffic {
@@ -169,7 +169,7 @@ impl CurvePlan {
         self.cpus.iter().enumerate().map(thread).collect()
     }
 
-    /// The point with this many cycles between bursts.
+    /// The point with `pause` core cycles between bursts.
     pub fn point(&self, scope: &Scope<'_>, pause: u64) -> Draft {
         let traffic = if self.cpus.is_empty() {
             None
@@ -185,7 +185,7 @@ impl CurvePlan {
     }
 }
 
-/// The chain of `place` under `traffic`; `None` stands for a machine without a CPU for traffic.
+/// The point of `place` under `traffic`; `None` stands for a machine without a CPU for traffic.
 pub fn draft_point(
     scope: &Scope<'_>,
     place: &MeasuredChase,

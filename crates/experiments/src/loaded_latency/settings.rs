@@ -83,7 +83,7 @@ impl Effects for Settings {
 }
 
 impl Settings {
-    /// Settings without any option.
+    /// Settings of a command line without any option.
     pub fn plain() -> Self {
         Self {
             mixes: None,

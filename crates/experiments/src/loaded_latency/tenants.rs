@@ -1,4 +1,4 @@
-//! Cost of one tenant's traffic for another: a victim alone, and next to an aggressor.
+//! Cost of a tenant's traffic for another tenant: a victim alone, and with an aggressor.
 
 use super::cpus::{beyond_quota, requested_cpus};
 use super::mix::{Mix, TrafficShape};
@@ -14,13 +14,13 @@ use report::{Axis, Dataset, Finding, Outcome, Point, Quantity};
 use units::CpuList;
 use units::error::Result;
 
-/// Default mixes of the aggressor: only loads, then loads and stores.
+/// Mixes of the aggressor if the user names none: only loads, then loads and stores.
 const MIXES: [Mix; 2] = [Mix::new(100, 0), Mix::new(50, 50)];
 
-/// Coordinate of a point without aggressor.
+/// Value of the axis `aggressor` at a point without an aggressor.
 const NO_AGGRESSOR: &str = "none";
 
-/// One quantity of the victim: latency or bandwidth.
+/// Measures one quantity of the victim: its latency or its bandwidth.
 #[derive(Debug, Clone)]
 pub struct Tenants {
     settings: Settings,
@@ -28,7 +28,7 @@ pub struct Tenants {
 }
 
 impl Tenants {
-    /// Both quantities, for settings that name a victim.
+    /// The experiments for both quantities, if the settings name a victim.
     pub fn both(settings: &Settings) -> [Self; 2] {
         [false, true].map(|streams| Self {
             settings: settings.clone(),
@@ -36,7 +36,7 @@ impl Tenants {
         })
     }
 
-    /// The traffic of the aggressor by mix and pause.
+    /// The traffic of the aggressor, one item for each mix and pause.
     fn lines(&self, scope: &Scope<'_>) -> Result<Vec<(CurvePlan, u64)>> {
         let victim = one_cpu(self.settings.victim.as_ref(), "--victim", scope)?;
         let cpus = match &self.settings.aggressor {
@@ -85,7 +85,7 @@ impl Tenants {
         Ok(lines)
     }
 
-    /// The victim, and the kernel that it runs.
+    /// The measured work of the victim, and the name of its kernel.
     fn probe(&self, scope: &Scope<'_>, place: &MeasuredChase) -> (Probe, String) {
         if !self.streams {
             return (Probe::Chase(place.chase(scope)), chase_name(1, false));

@@ -1,4 +1,4 @@
-//! The nodes to measure: whose CPUs, and whose memory.
+//! The nodes to measure: nodes whose CPUs access memory, and nodes whose memory is accessed.
 
 use super::findings::COMMAND;
 use super::settings::Settings;
@@ -13,19 +13,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::error::Result;
 use units::{Bytes, CpuList, ThreadCount};
 
-/// When time is short, remote memory is dropped before points that other experiments need.
+/// Drop priority: when time is short, remote memory goes before points that others need.
 pub const DROP_PRIORITY: u8 = 1;
 
-/// Number of distances that the default profile measures.
+/// Largest number of distances between nodes that the default profile measures.
 const FEW: usize = 4;
 
-/// Number of pairs that the full profile measures: all of four nodes, a choice of more nodes.
+/// Largest number of node pairs in the full profile: all of four nodes, a choice of more nodes.
 const MANY: usize = 24;
 
 /// A node whose CPUs access memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuNode {
-    /// Its number.
+    /// Number of the node.
     pub id: u32,
     /// CPUs of the session on the node.
     pub cpus: Vec<u32>,
@@ -33,22 +33,22 @@ pub struct CpuNode {
     pub threads: Vec<u32>,
 }
 
-/// The nodes to measure between.
+/// The nodes with CPUs and the nodes with memory that are measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ends {
     /// Nodes with CPUs.
     pub cpu_nodes: Vec<CpuNode>,
-    /// Pairs of a position in `cpu_nodes` and a memory node, in the order of tables.
+    /// Pairs of a position in `cpu_nodes` and the number of a memory node, in the order of tables.
     pub pairs: Vec<(usize, u32)>,
-    /// Nodes with memory for interleaving.
+    /// Nodes over which memory is interleaved.
     shared: Vec<u32>,
-    /// Number of nodes with CPUs whose threads also use interleaved memory.
+    /// Number of CPU nodes, from the first on, whose threads also use interleaved memory.
     pub spreading: usize,
 }
 
 impl Ends {
     /// The nodes that `settings` request. `None` in a profile with other experiments on a machine
-    /// of one node, because those measure its memory.
+    /// of one node, because the other experiments measure this node's memory.
     pub fn new(
         settings: &Settings,
         detail: Option<Detail>,
@@ -116,7 +116,7 @@ impl Ends {
         }))
     }
 
-    /// Every thread of every node.
+    /// CPUs of all threads on all nodes.
     pub fn all_threads(&self) -> Vec<u32> {
         self.cpu_nodes
             .iter()
@@ -124,28 +124,28 @@ impl Ends {
             .collect()
     }
 
-    /// True if every node with CPUs is measured with its own memory.
+    /// True if every node with CPUs also has memory that is measured.
     pub fn all_local(&self) -> bool {
         self.cpu_nodes
             .iter()
             .all(|node| self.shared.contains(&node.id))
     }
 
-    /// Memory interleaved over the nodes. `None` if there is only one node or if `spread` is not
-    /// requested.
+    /// Place of memory that is interleaved over the nodes. `None` if there is only one node or if
+    /// `spread` is not interleaved.
     pub fn interleaved(&self, spread: Spread) -> Option<Place> {
         let nodes = || self.shared.clone();
         match spread {
             _ if self.shared.len() < 2 => None,
             Spread::None => None,
             Spread::Even => Some(Place::Interleaved(nodes())),
-            // If the kernel lacks the policy, the point is unsupported.
+            // If the kernel lacks weighted interleaving, the point is unsupported.
             Spread::Weighted => Some(Place::Weighted(nodes())),
         }
     }
 }
 
-/// CPUs of the session by NUMA node. A system that reports at most one node has all CPUs on it.
+/// CPUs of the session by NUMA node. If the system reports at most one node, all CPUs are on it.
 fn cpus_by_node(scope: &Scope<'_>) -> BTreeMap<u32, Vec<u32>> {
     let topology = &scope.facts().topology;
     let only = match &topology.nodes[..] {
@@ -167,8 +167,8 @@ fn cpus_by_node(scope: &Scope<'_>) -> BTreeMap<u32, Vec<u32>> {
     nodes
 }
 
-/// Node `id` with its CPUs of the session and `count` threads. Without a count, one thread runs on
-/// each physical core.
+/// Node `id` with its CPUs of the session, and `count` of them with a thread. Without a count, one
+/// thread on each physical core.
 fn cpu_node(scope: &Scope<'_>, id: u32, cpus: Vec<u32>, count: Option<ThreadCount>) -> CpuNode {
     let topology = &scope.facts().topology;
     let cores: BTreeMap<u32, u32> = topology
@@ -176,7 +176,7 @@ fn cpu_node(scope: &Scope<'_>, id: u32, cpus: Vec<u32>, count: Option<ThreadCoun
         .iter()
         .filter_map(|cpu| Some((cpu.id, cpu.siblings.iter().copied().min()?)))
         .collect();
-    // The first thread of every core before the second of any.
+    // The first hardware thread of every core comes before the second of any core.
     let mut threads_of_core: BTreeMap<u32, usize> = BTreeMap::new();
     let mut order: Vec<(usize, u32)> = Vec::new();
     for &cpu in &cpus {
@@ -197,7 +197,7 @@ fn cpu_node(scope: &Scope<'_>, id: u32, cpus: Vec<u32>, count: Option<ThreadCoun
     CpuNode { id, cpus, threads }
 }
 
-/// One of `pairs` for each distance, local memory first, from the first CPU node that has memory.
+/// Of `pairs`, one for each distance, local memory first, for the first node that has memory.
 fn of_each_distance(
     scope: &Scope<'_>,
     cpu_nodes: &[CpuNode],
@@ -228,8 +228,8 @@ fn of_each_distance(
     chosen
 }
 
-/// At most [`MANY`] of `pairs` in their order: one of each distance from the first node, then each
-/// node's own memory, then others.
+/// At most [`MANY`] of `pairs`, in their order. Pairs are chosen in this order: one of each
+/// distance from the first node, then each node with its own memory, then all others.
 fn representative(
     scope: &Scope<'_>,
     cpu_nodes: &[CpuNode],
@@ -253,7 +253,7 @@ fn representative(
         .collect()
 }
 
-/// Why `bytes` of memory at `place` are not available; `None` if they are.
+/// The outcome if `bytes` of memory at `place` are not available; `None` if they are.
 pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome> {
     let topology = &scope.facts().topology;
     if let Some(outcome) = scope.no_room(bytes, bytes) {
@@ -287,7 +287,7 @@ pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome
     })
 }
 
-/// True if `numa` is the only experiment of the session.
+/// True if the experiments of `memgauge numa` are the only experiments of the session.
 fn is_all_that_is_requested(scope: &Scope<'_>) -> bool {
     scope
         .experiments
@@ -295,7 +295,7 @@ fn is_all_that_is_requested(scope: &Scope<'_>) -> bool {
         .all(|name| ["numa", "numa-latency"].contains(name))
 }
 
-/// Sentences about CPUs and pairs that are left out.
+/// Texts about CPUs and pairs of nodes that are left out.
 pub fn adjustments(settings: &Settings, detail: Option<Detail>, scope: &Scope<'_>) -> Vec<String> {
     let Ok(Some(ends)) = Ends::new(settings, detail, scope) else {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! Findings of the matrices: local against remote memory, the slowest link, asymmetric pairs, all
-//! nodes at once.
+//! Findings of the matrices between nodes: local against remote memory, the slowest pair,
+//! asymmetric pairs, and all nodes at once.
 
 use crate::difference::{ComparisonResult, Difference, Figure};
 use crate::series::grouped;
@@ -7,7 +7,7 @@ use report::{Dataset, Finding, HostFacts, Point};
 use std::collections::BTreeMap;
 use units::significant;
 
-/// The command that measures all pairs.
+/// Name of the command that measures all pairs of nodes.
 pub const COMMAND: &str = "numa";
 
 /// Name of the row with the CPUs of all nodes.
@@ -16,8 +16,8 @@ pub const ALL: &str = "all";
 /// Name of the column with each thread's local memory.
 pub const LOCAL: &str = "local";
 
-/// Two directions of a link are asymmetric if they differ by more than this share and the intervals
-/// show it.
+/// The two directions of a pair are asymmetric if they differ by more than this share and the
+/// intervals show it.
 const ASYMMETRIC: f64 = 0.1;
 
 /// A measured pair of nodes.
@@ -35,7 +35,7 @@ impl<'a> Link<'a> {
         self.figure.value
     }
 
-    /// `other` compared with this link.
+    /// `other` compared with this pair of nodes.
     fn against(&self, other: &Link<'a>) -> Difference<'a> {
         Difference {
             from: self.figure.clone(),
@@ -65,7 +65,7 @@ fn links<'a>(points: &[&'a Point]) -> Vec<Link<'a>> {
     points.iter().filter_map(link).collect()
 }
 
-/// The name and the points of each operation and kind of pages, in the order of the dataset.
+/// Points by operation and kind of pages, with a name of each, in the order of the dataset.
 fn parts(dataset: &Dataset) -> Vec<(String, Vec<&Point>)> {
     let several = |axis: &str| {
         let first = dataset.points.first().map(|p| p.name(axis));
@@ -113,8 +113,8 @@ pub fn latency(dataset: &Dataset) -> Vec<Finding> {
     findings
 }
 
-/// Finding about a machine of one node: all memory is local. `None` if `dataset` has no point, or
-/// if the system reports several nodes.
+/// Finding that all memory of a machine with one node is local. `None` if `dataset` has no point,
+/// or if the system reports several nodes.
 pub fn one_node(facts: &HostFacts, dataset: &Dataset) -> Option<Finding> {
     let topology = &facts.topology;
     if topology.nodes.len() > 1 || dataset.points.is_empty() {
@@ -163,8 +163,8 @@ fn mean<'a>(links: &[&Link<'a>]) -> Option<Figure<'a>> {
     )
 }
 
-/// Local memory against memory at each distance, next to the reported distance. A distance is left
-/// out if the intervals show no difference.
+/// Finding that compares local memory with memory at each distance, next to the reported distance.
+/// A distance is left out if the intervals show no difference.
 fn by_distance(
     name: &str,
     links: &[Link<'_>],
@@ -239,8 +239,8 @@ fn by_distance(
     Some(Finding::shown_by(points, kind, text)?.with(values))
 }
 
-/// The slowest pair of nodes, as a share of the CPU node's local memory. There must be several
-/// remote pairs, and the intervals must show that it is slower than local memory.
+/// Finding about the slowest pair of nodes, relative to local memory of its CPU node. `None`
+/// without several remote pairs, or if the intervals do not show that the pair is slower.
 fn worst(
     name: &str,
     links: &[Link<'_>],
@@ -291,8 +291,8 @@ fn worst(
     (difference.shows() == worse).then(|| difference.finding("numa-worst-link", text, &values))?
 }
 
-/// Pairs of nodes with the same number of threads whose directions differ by more than their
-/// intervals.
+/// Finding about pairs of nodes whose directions differ by more than [`ASYMMETRIC`], as the
+/// intervals show. Both directions must have the same number of threads.
 fn asymmetric(name: &str, links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> Option<Finding> {
     let mut found: Vec<(Difference<'_>, &Link<'_>, &Link<'_>)> = Vec::new();
     for there in links.iter().filter(|link| link.from < link.to) {
@@ -340,7 +340,7 @@ fn asymmetric(name: &str, links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> 
     Some(Finding::shown_by(points, "numa-asymmetric", text)?.with(values))
 }
 
-/// All nodes on their local memory at once, against the sum of the single ones.
+/// Finding that compares all nodes on their local memory at once with the sum of single nodes.
 fn together(
     name: &str,
     points: &[&Point],
@@ -350,7 +350,7 @@ fn together(
     let all = |p: &&&Point| p.name("cpu_node") == Some(ALL) && p.name("memory_node") == Some(LOCAL);
     let total = Figure::new(points.iter().find(all)?)?;
     let local: Vec<&Link<'_>> = links.iter().filter(|link| link.is_local()).collect();
-    // A profile does not measure every node alone.
+    // A profile may not measure every node alone.
     let nodes: std::collections::BTreeSet<u64> =
         points.iter().filter_map(|p| p.number("cpu_node")).collect();
     let mut values = BTreeMap::from([("total".to_owned(), total.value)]);

@@ -1,7 +1,7 @@
 //! What is the bandwidth and latency between NUMA nodes?
 //!
-//! Two experiments have one set of options, because a dataset has one quantity. Method and limits:
-//! docs/method/numa.md.
+//! Bandwidth and latency are two experiments with the same options, because a dataset has one
+//! quantity. Method and limits: docs/method/numa.md.
 
 mod ends;
 mod findings;
@@ -49,7 +49,7 @@ impl CommandSettings for Settings {
 #[derive(Debug, Clone)]
 pub struct NumaBandwidth {
     settings: Settings,
-    /// Profile that the experiment is part of, if any.
+    /// Detail of the profile that contains the experiment; `None` without a profile.
     detail: Option<Detail>,
 }
 
@@ -61,7 +61,7 @@ pub struct NumaLatency {
 }
 
 impl NumaBandwidth {
-    /// As part of a profile.
+    /// The experiment as part of a profile with this detail.
     pub fn in_profile(detail: Detail) -> Self {
         Self {
             settings: Settings::in_profile(detail),
@@ -69,7 +69,7 @@ impl NumaBandwidth {
         }
     }
 
-    /// The point of threads on `cpus` with memory at `place`.
+    /// The draft of the point with threads on `cpus` and memory at `place`.
     fn point(
         &self,
         scope: &Scope<'_>,
@@ -109,9 +109,9 @@ impl NumaBandwidth {
     }
 }
 
-/// Coordinates of a point.
+/// CPUs and memory of a point.
 struct NodePoint<'a> {
-    /// The CPU node; `None` for all nodes.
+    /// The node whose CPUs have threads; `None` for all nodes.
     cpus: Option<&'a CpuNode>,
     place: Place,
     distance: Option<u32>,
@@ -153,7 +153,7 @@ impl NodePoint<'_> {
     }
 }
 
-/// Points between `ends`, in the order of tables.
+/// CPUs and memory of all points for `ends`, in the order of tables.
 fn places<'a>(
     ends: &'a Ends,
     scope: &Scope<'_>,
@@ -277,7 +277,7 @@ impl Experiment for NumaBandwidth {
 }
 
 impl NumaLatency {
-    /// As part of a profile.
+    /// The experiment as part of a profile with this detail.
     pub fn in_profile(detail: Detail) -> Self {
         Self {
             settings: Settings::in_profile(detail),

@@ -50,7 +50,7 @@ pub struct Settings {
     pub interleave: Interleavings,
 }
 
-/// True if bandwidth is measured between the nodes.
+/// True if the settings request bandwidth.
 fn measures_bandwidth(settings: &Settings) -> bool {
     settings.measure.0.contains(&Studied::Bandwidth)
 }
@@ -79,7 +79,7 @@ impl Effects for Settings {
 }
 
 impl Settings {
-    /// Settings of a profile.
+    /// Settings of the experiment in a profile with this detail.
     pub fn in_profile(detail: Detail) -> Self {
         let requested = |operations: &[Operation]| {
             Operations(
@@ -112,7 +112,7 @@ impl Settings {
         }
     }
 
-    /// Threads on each node with CPUs; `None` for one on each physical core.
+    /// Number of threads on each node with CPUs; `None` for one thread on each physical core.
     pub fn threads(&self) -> Result<Option<ThreadCount>> {
         match self.threads.as_ref().map(|list| list.0.as_slice()) {
             None => Ok(None),

@@ -1,4 +1,4 @@
-//! Findings of curves of bandwidth over the number of threads.
+//! Findings from curves of bandwidth over the number of threads.
 
 use crate::curve::saturation;
 use crate::difference::{ComparisonResult, Difference, Figure};
@@ -8,10 +8,10 @@ use report::{Dataset, Finding, Measured, Point};
 use std::collections::BTreeMap;
 use units::{Bytes, significant};
 
-/// Smaller relative differences are no finding, whatever the intervals show.
+/// A smaller relative difference is no finding, even if the intervals show it.
 const LEAST_DIFFERENCE: f64 = 0.05;
 
-/// Fairness below this is a finding.
+/// A fairness below this value is a finding.
 const UNFAIR: f64 = 0.8;
 
 /// Coordinates that all compared points share.
@@ -19,7 +19,7 @@ const UNFAIR: f64 = 0.8;
 struct CommonCoordinates<'a> {
     kind: Option<&'a str>,
     level: &'a str,
-    /// Size that the user named, because a level may have several sizes.
+    /// Size that the user named. It tells points apart, because a level may have several sizes.
     size: Option<u64>,
     width: Option<&'a str>,
     pages: Option<&'a str>,
@@ -27,8 +27,8 @@ struct CommonCoordinates<'a> {
 }
 
 impl<'a> CommonCoordinates<'a> {
-    /// Coordinates shared with `point`. In memory the working set of a thread follows from the
-    /// number of threads, so it is left out.
+    /// The coordinates of `point` that compared points share. In memory, the working set of a
+    /// thread depends on the number of threads, so the size is left out.
     fn containing(point: &'a Point) -> Self {
         let level = point.name("level").unwrap_or_default();
         Self {
@@ -55,7 +55,7 @@ impl<'a> CommonCoordinates<'a> {
     }
 }
 
-/// The usable points of one group by operation.
+/// The usable points that have the same common coordinates.
 struct ComparedPoints<'a> {
     group: CommonCoordinates<'a>,
     points: Vec<(&'a Point, &'a Measured)>,
@@ -70,8 +70,8 @@ impl<'a> ComparedPoints<'a> {
         )
     }
 
-    /// Points of an operation and placement by rising count, without those that have several
-    /// threads on a CPU.
+    /// Points of an operation and placement by rising number of threads. Points with several
+    /// threads on a CPU are left out.
     fn curve(&self, operation: &str, placement: &str) -> Vec<(u64, &'a Point, &'a Measured)> {
         let belongs = |point: &Point| {
             point.name("operation") == Some(operation)
@@ -140,8 +140,8 @@ fn figures<'a>(curve: &[(u64, &'a Point, &'a Measured)]) -> Vec<(u64, Figure<'a>
         .collect()
 }
 
-/// Finding about the number of threads that saturates the curves of one placement; needs two
-/// counts.
+/// Finding about the number of threads that saturates the curves of one placement. `None` without
+/// two numbers.
 fn saturated(curves: &ComparedPoints<'_>, placement: &str) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -177,8 +177,8 @@ fn saturated(curves: &ComparedPoints<'_>, placement: &str) -> Option<Finding> {
     Some(Finding::resting_on(points, &format!("scaling-{placement}"), text)?.with(values))
 }
 
-/// `gain 12% (446.0 to 500.0 GB/s)`, `lose ...`, `change nothing`; `None` if the intervals leave it
-/// open.
+/// Text about the gain: `gain 12% (446.0 to 500.0 GB/s)`, `lose ...`, `change nothing`. `None` if
+/// the intervals do not show which.
 fn gain(difference: &Difference<'_>) -> Option<String> {
     let share = (difference.ratio() - 1.0) * 100.0;
     let figures = format!(
@@ -194,7 +194,7 @@ fn gain(difference: &Difference<'_>) -> Option<String> {
     }
 }
 
-/// One sentence over all operations for which `pair` finds two points whose intervals allow a
+/// One finding about all operations for which `pair` finds two points whose intervals allow a
 /// comparison.
 fn compared<'a>(
     curves: &ComparedPoints<'a>,
@@ -240,7 +240,7 @@ fn siblings(curves: &ComparedPoints<'_>) -> Option<Finding> {
     )
 }
 
-/// Cost of more threads than CPUs.
+/// Finding about the cost of more threads than CPUs.
 fn oversubscribed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let placement = *curves.placements().first()?;
     let pair = |operation: &str| {
@@ -263,8 +263,8 @@ fn oversubscribed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     )
 }
 
-/// Comparison of placements at the count with the largest difference that the intervals show. An
-/// operation without such a difference is left out.
+/// Finding that compares placements at the number of threads with the largest difference that the
+/// intervals show. An operation without such a difference is left out.
 fn placed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -335,7 +335,7 @@ fn unfair(curves: &ComparedPoints<'_>) -> Option<Finding> {
     Some(Finding::resting_on([point], "unfair", text)?.with(values))
 }
 
-/// Bandwidth of one core and of all cores of each kind, with the first operation.
+/// Finding about the bandwidth of one core and of all cores of each kind, for the first operation.
 fn of_kinds(curves: &[ComparedPoints<'_>]) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -363,9 +363,9 @@ fn of_kinds(curves: &[ComparedPoints<'_>]) -> Option<Finding> {
     (words.len() > 1).then_some(finding)
 }
 
-/// Tokens per second of a language model with `size` bytes of weights: the highest bandwidth of
-/// `operation` divided by `size`, since each weight is read once per token. `None` if that
-/// bandwidth was not measured.
+/// Finding about the tokens per second of a language model with `size` bytes of weights. This is
+/// the highest bandwidth of `operation` divided by `size`, because each token reads each weight
+/// once. `None` if this bandwidth was not measured.
 pub fn model(dataset: &Dataset, size: Bytes, operation: &str, level: &str) -> Option<Finding> {
     let of_level: Vec<ComparedPoints<'_>> = groups(dataset)
         .into_iter()

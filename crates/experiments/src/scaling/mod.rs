@@ -72,30 +72,30 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Number of counts in the default profile, over all curves: about 4 s.
+/// Numbers of threads in all curves of the default profile together: about 4 s.
 const FEW: usize = 9;
 
-/// A smaller model size is taken for a number without its unit.
+/// A smaller model size is probably a number without its unit.
 const LEAST_MODEL: Bytes = Bytes::mib(1);
 
-/// Number of counts in the full profile, over all curves of an operation and a placement.
+/// Numbers of threads in all curves of an operation and a placement, in the full profile.
 const MANY: usize = 12;
 
-/// When time is short, counts between one thread and all are dropped before points that other
-/// experiments need.
+/// Drop priority: when time is short, numbers between one thread and all threads are dropped before
+/// points that other experiments need.
 const DROP_PRIORITY: u8 = 2;
 
 /// The experiment.
 #[derive(Debug, Clone)]
 pub struct Scaling {
     settings: Settings,
-    /// Profile that the experiment is part of; `None` on its own.
+    /// Detail of the profile that contains the experiment; `None` without a profile.
     profile: Option<Detail>,
 }
 
 /// CPUs of a curve.
 struct CurveCpus {
-    /// Kind of core, if there are several curves.
+    /// Kind of core; `None` if there is one curve only.
     kind: Option<String>,
     placing: Placing,
 }
@@ -106,12 +106,12 @@ struct ScalingPoint<'a> {
     placement: Placement,
     /// CPU of each thread.
     cpus: Vec<u32>,
-    /// Threads on each CPU.
+    /// Number of threads on each CPU.
     per_cpu: usize,
 }
 
 impl Scaling {
-    /// With the user's settings.
+    /// The experiment with the settings of its own command.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -119,7 +119,7 @@ impl Scaling {
         }
     }
 
-    /// As part of a profile.
+    /// The experiment as part of a profile with this detail.
     pub fn in_profile(detail: Detail) -> Self {
         use Operation::{Copy, Read, Triad, Write};
         let full = detail == Detail::Sweep;
@@ -175,7 +175,7 @@ impl Scaling {
         std::iter::once(all).chain(kinds).collect()
     }
 
-    /// Numbers of threads of a curve.
+    /// Numbers of threads that are measured on a curve.
     fn counts(&self, scope: &Scope<'_>, curve: &CurveCpus, curves: usize) -> Result<Vec<usize>> {
         let most = match self.profile {
             Some(Detail::Sweep) => (MANY / curves.max(1)).max(3),
@@ -193,7 +193,7 @@ impl Scaling {
         }
     }
 
-    /// Placements of the threads for every point of a curve.
+    /// CPUs of the threads for every point of a curve.
     fn places<'a>(
         &self,
         scope: &Scope<'_>,
@@ -230,7 +230,7 @@ impl Scaling {
         Ok(places)
     }
 
-    /// Working sets of each thread: those of the user, or one in memory.
+    /// Working sets of each thread: the user's sizes, or one size in memory.
     fn sizes(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<Bytes>> {
         let Some(sizes) = &self.settings.sizes else {
             return Ok(vec![levels.memory]);
@@ -239,7 +239,7 @@ impl Scaling {
         Ok(sizes.0.clone())
     }
 
-    /// Points of one set of CPUs: every operation, size, width and kind of pages.
+    /// Points for one set of threads: every operation, size, width and kind of pages.
     fn draft_place(
         &self,
         scope: &Scope<'_>,
@@ -297,7 +297,7 @@ impl Scaling {
             && scope.experiments.contains(&"bandwidth")
     }
 
-    /// Refuses a model size that is too small, or one without reads.
+    /// Fails if a model size is too small, or if no requested operation reads.
     fn check_model(&self) -> Result<()> {
         match self.settings.model_size {
             Some(size) if size < LEAST_MODEL => Err(Error::usage(format!(
@@ -312,7 +312,7 @@ impl Scaling {
         }
     }
 
-    /// First requested operation that only reads.
+    /// The first requested operation that only reads; `None` if there is none.
     fn reading(&self) -> Option<OperationSpec> {
         self.settings
             .ops
@@ -324,7 +324,7 @@ impl Scaling {
 }
 
 impl ScalingPoint<'_> {
-    /// Reason why nothing is measured here; `None` if something is.
+    /// Reason why nothing is measured with these threads; `None` if something is.
     fn refused(&self, scope: &Scope<'_>) -> Option<String> {
         let facts = scope.facts();
         let threads = self.cpus.len();
@@ -342,7 +342,7 @@ impl ScalingPoint<'_> {
             ));
         }
         let of_kind = self.curve.kind.as_ref().is_some_and(|kind| kind != "all");
-        // Threads can be asked onto kinds of cores if the system names the kinds.
+        // The system can be asked for a kind of core if it names the kinds.
         let asked = facts.system.thread_request.get().is_some();
         let chosen = self.placement != Placement::Spread || (of_kind && !asked);
         (chosen && facts.system.pinning.get() == Some(&false))

@@ -1,5 +1,5 @@
-//! From paired chains to levels of address translation: the numbers of pages from which on spread
-//! nodes cost more.
+//! Derives levels of address translation from paired chains: the numbers of pages from which on a
+//! chain spread over pages costs more than a packed one.
 //!
 //! Pure functions; docs/method/tlb.md explains the rule and its constants.
 
@@ -12,39 +12,39 @@ pub type Differences = BTreeMap<(u32, u32), f64>;
 /// Latencies with one number of pages.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PagesSeen {
-    /// Number of pages with one node each: the TLB entries that they need.
+    /// Number of pages with one node each, which is the number of TLB entries that the chain needs.
     pub entries: u64,
-    /// Latency of the spread chain in ns; noise is relative to it.
+    /// Latency of the spread chain in ns. The tolerated noise is a share of it.
     pub spread: f64,
     /// Latency of the packed chain in ns, which rises where a data cache ends.
     pub packed: f64,
-    /// Differences in two passes with different chains: the first discovers levels, the second
-    /// confirms them.
+    /// Differences in two passes with different chains. The first pass discovers levels, the second
+    /// pass confirms them.
     pub passes: [Differences; 2],
 }
 
 /// A number of pages above which translation costs more.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Boundary {
-    /// Largest number of pages without any of the rise.
+    /// Largest number of pages at which no part of the rise shows.
     pub last: u64,
-    /// Smallest number of pages from which on at least half of the rise is present.
+    /// Smallest number of pages from which on at least half of the rise shows.
     pub first: u64,
-    /// Number of entries that explains the rise best; it lies between the two.
+    /// Number of entries that explains the rise best; it lies between `last` and `first`.
     pub entries: u64,
-    /// Smallest number of pages with the full rise.
+    /// Smallest number of pages at which the whole rise shows.
     pub settled: u64,
     /// Cost of a miss at this boundary in ns: the difference of the levels after and before.
     pub cost: f64,
     /// Interval of the cost over all rounds of both passes.
     pub interval: Interval,
-    /// Largest number of pages of the level after it.
+    /// Largest number of pages of the level after the boundary.
     pub level_end: u64,
 }
 
 impl Boundary {
-    /// True if a level follows: the latency stops to rise before the largest number of pages.
-    /// Otherwise the cost is known as a range only, from the start of the rise to its end.
+    /// True if the latency stops rising before the largest number of pages, so that a level
+    /// follows. Otherwise the cost is a range only, from the start of the rise to its end.
     pub fn is_followed_by_level(&self) -> bool {
         self.level_end > self.settled
     }
@@ -53,43 +53,43 @@ impl Boundary {
 /// Reason why a rise is no boundary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RejectionReason {
-    /// The next two places are lower again.
+    /// Latency is low again at one of the next two places.
     NoPersistence,
-    /// The rise is gone from this many pages on, which a TLB cannot cause.
+    /// From this many pages on, the rise is gone. A TLB cannot cause this.
     GoneAgain(u64),
-    /// Noise alone may rise as far.
+    /// Noise alone may cause a rise as high.
     TouchesFloor,
-    /// The second pass does not show it, or shows it elsewhere.
+    /// The second pass does not show the rise, or shows it elsewhere.
     NotConfirmed,
-    /// Too few places follow it.
+    /// Too few places follow the rise.
     AtTheEnd,
-    /// A third or later rise without a level after it: its cost is not known to a factor of
-    /// [`STEADY`].
+    /// A third or later rise without a level after it. The cost of a miss is not known to a factor
+    /// of [`STEADY`].
     KeepsRising,
     /// A miss would cost less than [`LEAST_COST`].
     TooSmall,
-    /// A miss would cost less than one of the TLB before it, which a walk of the page tables never
-    /// does.
+    /// A miss would cost less than a miss in the first-level TLB. A walk of the page tables never
+    /// costs less.
     BelowFormer,
-    /// A data cache ends there, which costs the packed chain as much or more.
+    /// A data cache ends at this number of pages, which costs the packed chain as much or more.
     CacheEnds,
 }
 
 /// A rise that is no boundary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rejected {
-    /// Largest number of pages before it.
+    /// Largest number of pages before the rise.
     pub last: u64,
-    /// Smallest number of pages in it.
+    /// Smallest number of pages in the rise.
     pub first: u64,
     /// Height of the rise in ns.
     pub rise: f64,
-    /// The reason why it is no boundary.
+    /// Reason why the rise is no boundary.
     pub why: RejectionReason,
 }
 
 impl Rejected {
-    /// The rise of `boundary`, which is none for the reason `why`.
+    /// The rise of `boundary`, rejected for the reason `why`.
     fn from(boundary: &Boundary, why: RejectionReason) -> Self {
         Self {
             last: boundary.last,
@@ -105,74 +105,74 @@ impl Rejected {
 pub struct CurveBoundaries {
     /// Boundaries by rising number of pages.
     pub boundaries: Vec<Boundary>,
-    /// Rises that are no boundaries, by rising number of pages. Neighbours with the same reason are
-    /// merged.
+    /// Rises that are no boundaries, by rising number of pages. Neighbouring rises with the same
+    /// reason are merged.
     pub rejected: Vec<Rejected>,
 }
 
-/// Effects of fewer ns than this are noise: a tenth of a nanosecond is a third of a core cycle.
+/// Smaller differences in ns are noise. A tenth of a nanosecond is a third of a core cycle.
 const LEAST: f64 = 0.1;
 
-/// A miss that costs less than this many ns is no level of translation: even the quickest
-/// second-level TLB takes several core cycles.
+/// Least cost of a miss in ns at a level of translation. Even the quickest second-level TLB takes
+/// several core cycles.
 const LEAST_COST: f64 = 0.5;
 
-/// The end of a data cache explains a difference up to this share of the cost of its miss. A
-/// prefetcher of neighbouring lines spares the packed chain at most every second miss.
+/// The end of a data cache explains a difference up to this share of the cost of a miss in that
+/// cache. A prefetcher of neighbouring lines spares the packed chain at most every second miss.
 const SPARED: f64 = 0.5;
 
-/// Effects below this share of a load are no level: the physical placement of memory has as large
-/// an effect.
+/// A level has a cost of at least this share of a load. The physical placement of memory has
+/// effects as large as this share.
 const SHARE: f64 = 0.03;
 
-/// Effects below this many times the median change between neighbouring places are no level.
+/// A level has a cost of at least this many times the median change between neighbouring places.
 const USUAL: f64 = 1.5;
 
-/// Number of earlier changes that the median is taken from.
+/// Number of changes before a place that the median is taken from.
 const EARLIER: usize = 8;
 
-/// A rise counts if this many places are above the level: its first one and the next two.
+/// Number of places that must be above the level for a rise: its first place and the next two.
 const PERSISTENT: usize = 3;
 
-/// The value of a level comes from at most this many of its last places.
+/// Largest number of places, at the end of a level, from which the level's value is computed.
 const LEVEL: usize = 12;
 
-/// Two rises with fewer places between them are one.
+/// Two rises with fewer places between them count as one.
 const APART: usize = 2;
 
-/// Fewest rounds for an interval.
+/// Fewest rounds from which an interval is computed.
 pub const FEWEST_ROUNDS: usize = 5;
 
-/// From the third boundary on, the upper end of the interval of the cost is at most this many times
-/// the lower end. Page tables that leave the caches gradually make a slope without such a level.
+/// From the third boundary on, the upper end of the cost's interval is at most this many times the
+/// lower end. If page tables leave the caches gradually, they make a slope that has no such level.
 const STEADY: f64 = 1.5;
 
-/// From the third boundary on, the level after it covers at least this factor of pages, for the same
-/// reason.
+/// From the third boundary on, the next level covers at least this factor of pages, because slopes
+/// also make short levels.
 const LASTING: f64 = 2.0;
 
-/// Number of first boundaries that are exempt from both.
+/// Number of first boundaries to which [`STEADY`] and [`LASTING`] do not apply.
 const TLBS: usize = 2;
 
-/// The tail of a step rises at most this many times as much as the step itself.
+/// Largest height of the tail of a step, as a multiple of the step itself.
 const TAIL: f64 = 2.0;
 
-/// The same from the second TLB on. A larger rise there is a walk that gets slower, because page
-/// tables leave the caches.
+/// Like [`TAIL`], from the second TLB on. A larger rise there is no tail. It is a slower walk,
+/// because page tables leave the caches.
 const WALK_TAIL: f64 = 0.75;
 
-/// One TLB explains a curve about as well as two if its error is at most this many times as large.
+/// One TLB explains a curve as well as two TLBs if its error is at most this many times as large.
 const ABOUT: f64 = 1.25;
 
-/// A rise is complete where the next step is at most this share of its steepest one.
+/// A rise is complete if the next step is at most this share of the steepest step of the rise.
 const CREEP: f64 = 0.25;
 
-/// A place before a boundary shows a trace of the rise from this share of it on.
+/// Share of a rise from which on a place before the boundary shows a trace of the rise.
 const TRACE: f64 = 0.15;
 
 /// Levels of translation in `curve`, which has rising numbers of pages. A page of the packed chain
-/// holds the nodes of `ratio` pages of the spread chain. Beyond that many times a boundary both
-/// chains pay for it, and the difference falls again.
+/// holds the nodes of `ratio` pages of the spread chain. Above `ratio` times a boundary, both
+/// chains have misses there, and the difference falls again.
 pub fn levels(curve: &[PagesSeen], ratio: u64) -> CurveBoundaries {
     let middles: Vec<f64> = curve.iter().map(|p| middle(&p.passes[0])).collect();
     let mut scan = Scan {
@@ -200,7 +200,7 @@ fn middle(differences: &Differences) -> f64 {
     median(&values).unwrap_or(0.0)
 }
 
-/// Places between two rises, with their common value in each round of each pass.
+/// Places between two rises, with the median of their differences in each round of each pass.
 #[derive(Debug, Clone)]
 struct Plateau {
     members: Vec<usize>,
@@ -239,15 +239,15 @@ impl Plateau {
     }
 }
 
-/// A boundary whose following level still grows.
+/// A boundary whose next level is not complete yet.
 #[derive(Debug, Clone)]
 struct OpenBoundary {
     boundary: Boundary,
     before: Plateau,
-    /// The first place that is clearly above the level.
+    /// The first place that is clearly above the level before the boundary.
     plain: usize,
     settled: usize,
-    /// Height of the steepest step between two of its places.
+    /// Height of the steepest step between two places of the rise.
     steepest: f64,
 }
 
@@ -257,11 +257,11 @@ enum PlaceLevel {
     Fallen,
     Risen(f64),
     Rejected(f64, RejectionReason),
-    /// A single outlier that is not worth mentioning.
+    /// A single outlier, which is not recorded.
     Stray,
 }
 
-/// State of a pass over the places of a curve.
+/// State of a walk through the places of a curve.
 struct Scan<'a> {
     curve: &'a [PagesSeen],
     /// Median difference of each place in the first pass.
@@ -273,7 +273,7 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Examines place `at` and returns the next one.
+    /// Examines place `at` and returns the next place to examine.
     fn step(&mut self, at: usize) -> usize {
         match self.look(at) {
             PlaceLevel::Flat => self.level = self.level.with(self.curve, at),
@@ -297,8 +297,8 @@ impl Scan<'_> {
             && next.clone().count() + 1 == PERSISTENT
             && next.clone().all(|i| up(i) < -floor)
         {
-            // Else the packed chain leaves a data cache first. The level stays as it was, because
-            // the spread chain leaves that cache as well.
+            // Otherwise the packed chain leaves a data cache first. The level stays as it was,
+            // because the spread chain leaves the same cache later.
             let is_lower = self.packed_misses(at) > 0.0 || self.level.members.len() < PERSISTENT;
             return if is_lower {
                 PlaceLevel::Fallen
@@ -306,7 +306,7 @@ impl Scan<'_> {
                 PlaceLevel::Stray
             };
         }
-        // A step no higher than the median change is the tail of the step before.
+        // A step that is no higher than the median change is the tail of the previous step.
         let near: Vec<f64> = self
             .level
             .members
@@ -357,8 +357,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Cost in ns of the misses of the packed chain at place `at` in the TLBs found so far. If it has
-    /// more pages than a TLB has entries, both chains miss that TLB and the difference falls.
+    /// Cost in ns of the packed chain's misses at place `at` in the TLBs found so far. If that
+    /// chain has more pages than a TLB has entries, both chains miss it and their difference falls.
     fn packed_misses(&self, at: usize) -> f64 {
         let open = self.open.iter().map(|open| &open.boundary);
         let pages = self.curve[at].entries / self.ratio.max(1);
@@ -367,7 +367,7 @@ impl Scan<'_> {
         missed.map(|boundary| boundary.cost).sum()
     }
 
-    /// Largest step right after a rise that belongs to the level after it.
+    /// Largest step after a rise that still belongs to the next level; 0 without a fresh rise.
     fn creep(&self) -> f64 {
         let open = self.open.as_ref();
         let fresh = open.filter(|_| self.level.members.len() < APART);
@@ -386,12 +386,12 @@ impl Scan<'_> {
             .max(USUAL * usual)
     }
 
-    /// Height of place `at` above the level, paired by round: the median with its interval.
+    /// Height of place `at` above the level: the median over rounds, with its interval.
     fn above(&self, pass: usize, at: usize) -> Option<(f64, Interval)> {
         self.paired(pass, at..at + 1)
     }
 
-    /// Height of a place and the next two together: the median of the three in each round.
+    /// Height of three places from `at` on above the level: the median of the three in each round.
     fn together(&self, pass: usize, at: usize) -> Option<(f64, Interval)> {
         self.paired(pass, at..at + PERSISTENT)
     }
@@ -412,9 +412,9 @@ impl Scan<'_> {
         Some((median(&rises)?, median_interval(&rises)?))
     }
 
-    /// The first place from which on the `rise` at `at` is gone, without misses of the packed chain
-    /// in TLBs found before. Only places count at which the packed chain does not cross the same
-    /// boundary.
+    /// The first place from which on the `rise` at `at` is gone. Misses of the packed chain in TLBs
+    /// found before are subtracted. Only places count at which the packed chain has too few pages
+    /// to cross the same boundary.
     fn gone(&self, at: usize, rise: f64) -> Option<usize> {
         let base = middle(&self.level.values[0]) + self.packed_misses(at);
         let end = self.curve[at].entries.saturating_mul(self.ratio);
@@ -424,8 +424,8 @@ impl Scan<'_> {
         clear.find(|&i| (i..i + PERSISTENT).all(low))
     }
 
-    /// The last place of the level without a trace of the `rise` at `at` in either pass. `None` if
-    /// the second pass shows the rise much earlier.
+    /// The last place of the level that shows no trace of the `rise` at `at` in either pass. `None`
+    /// if the second pass shows the rise much earlier.
     fn last_before(&self, at: usize, rise: f64) -> Option<usize> {
         let trace = |pass: usize, i: usize| {
             self.above(pass, i)
@@ -435,14 +435,14 @@ impl Scan<'_> {
         let members = self.level.members.iter().rev();
         let first = self.level.members.first().copied();
         let found = members.take(PERSISTENT).find(clear).copied();
-        // If every place shows a trace of the step, the level is too short, and only its first
+        // If every place shows a trace of the step, the level is too short. Then only its first
         // place is certain.
         found
             .or_else(|| first.filter(|_| self.level.members.len() <= PERSISTENT))
             .filter(|&i| i < at)
     }
 
-    /// Records a rise that is no boundary; its places belong to no level.
+    /// Records a rise that is no boundary. Returns the next place to examine.
     fn reject(&mut self, at: usize, rise: f64, why: RejectionReason) -> usize {
         let entries = |i: usize| self.curve[i].entries;
         let rejected = Rejected {
@@ -468,7 +468,7 @@ impl Scan<'_> {
                 .position(|p| p.entries == entries)
                 .unwrap_or(at + 1),
             RejectionReason::NotConfirmed => {
-                // Later places start again from here, because this pass shows the step.
+                // The next level starts at this place, because the first pass shows the step.
                 self.close();
                 self.level = Plateau::from_members(self.curve, vec![at]);
                 at + 1
@@ -477,7 +477,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Records a boundary at `at` and goes on to the place where its rise is complete.
+    /// Opens a boundary at `at`, and returns the place after the one where its rise is complete.
     fn rise(&mut self, at: usize, rise: f64) -> usize {
         let floor = self.floor(at);
         let mut settled = at;
@@ -493,7 +493,7 @@ impl Scan<'_> {
         let next = Plateau::from_members(self.curve, vec![settled]);
         let short = self.level.members.len() < APART;
         if let Some(open) = self.open.as_mut().filter(|_| short) {
-            // There is almost nothing between this rise and the previous one, so they are one.
+            // Almost no place lies between this rise and the previous one, so both are one rise.
             (open.settled, open.steepest, self.level) = (settled, steepest, next);
             return settled + 1;
         }
@@ -535,8 +535,8 @@ impl Scan<'_> {
         settled + 1
     }
 
-    /// Completes the boundary before the level that ends now: its cost is the difference of the two
-    /// levels.
+    /// Completes the boundary before the current level, which ends now. The cost is the difference
+    /// between this level and the level before the boundary.
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
         let rises = (0..2).flat_map(|pass| {
@@ -581,8 +581,8 @@ impl Scan<'_> {
         median(&rises.collect::<Vec<f64>>())
     }
 
-    /// Rejects boundaries that the end of a data cache explains, and those with a cost that is too
-    /// small. The low end of the interval of the cost decides.
+    /// Rejects boundaries that the end of a data cache explains, and boundaries with too small a
+    /// cost. The low end of the cost's interval decides.
     fn drop_what_is_no_tlb(&mut self) {
         let mut counted: Vec<Boundary> = Vec::new();
         for boundary in std::mem::take(&mut self.found.boundaries) {
@@ -605,9 +605,9 @@ impl Scan<'_> {
         self.found.boundaries = counted;
     }
 
-    /// Rise of the packed chain past `boundary` in ns. That chain has the same lines in far fewer
-    /// pages, so its step is the end of a data cache and not of a TLB. The spread chain may leave
-    /// that cache a little earlier or later, which shifts the difference.
+    /// Rise of the packed chain past `boundary` in ns. The packed chain has the same lines in far
+    /// fewer pages, so its step is the end of a data cache. The spread chain may leave the cache a
+    /// little earlier or later, which shifts the difference of the chains.
     fn packed_rise(&self, boundary: &Boundary) -> f64 {
         let index = |entries: u64| self.curve.partition_point(|place| place.entries < entries);
         let before = index(boundary.last).saturating_sub(1);
@@ -615,8 +615,8 @@ impl Scan<'_> {
         self.curve[behind].packed - self.curve[before].packed
     }
 
-    /// Merges a boundary with the previous one if it is the tail of its rise. A TLB may keep some
-    /// entries of a set of pages that is too large for it.
+    /// Merges a boundary with the previous one if the boundary is the tail of the previous rise. A
+    /// TLB may keep some entries of a set of pages that is too large for it.
     fn join_tails(&mut self) {
         let mut at = 1;
         while at < self.found.boundaries.len() {
@@ -635,9 +635,9 @@ impl Scan<'_> {
         }
     }
 
-    /// True if one TLB explains the curve around boundary `at` and the previous one about as well
-    /// as two TLBs, and if the second step is not much larger. Only places count at which the
-    /// packed chain has no more pages than the first TLB has entries.
+    /// True if boundary `at` is the tail of the previous one: one TLB explains the curve around
+    /// both about as well as two, and the second step is not much larger. Only places count at
+    /// which the packed chain has no more pages than the first TLB has entries.
     fn is_tail(&self, at: usize) -> bool {
         let [one, other] = &self.found.boundaries[at - 1..=at] else {
             return false;
@@ -674,8 +674,8 @@ impl Scan<'_> {
             .is_some_and(|(single, two)| single <= two * ABOUT)
     }
 
-    /// Latency of the smallest number of pages plus the difference at each number of pages in
-    /// `range`.
+    /// Latencies for the numbers of pages in `range`: the latency of the smallest number of pages
+    /// in the curve plus each difference.
     fn loads(&self, range: std::ops::RangeInclusive<u64>) -> (Vec<f64>, Vec<f64>) {
         let base = self.curve.first().map_or(0.0, |place| place.spread);
         let load = |place: &PagesSeen| {
@@ -696,7 +696,7 @@ impl Scan<'_> {
             .unzip()
     }
 
-    /// Finds the number of entries of each boundary that explains the curve best, over several
+    /// Finds for each boundary the number of entries that explains the curve best, over several
     /// replacement policies. The model expects latencies, so the latency of the smallest number of
     /// pages is added to the differences.
     fn tell_entries(&mut self) {
@@ -719,8 +719,8 @@ impl Scan<'_> {
         }
     }
 
-    /// The result without rejected rises inside a rise that counts, and without slopes that no
-    /// level follows.
+    /// The result without rejected rises inside an accepted rise, and without slopes that no level
+    /// follows.
     fn tidy(self) -> CurveBoundaries {
         let CurveBoundaries {
             boundaries,

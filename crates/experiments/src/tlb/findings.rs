@@ -1,4 +1,4 @@
-//! Findings of a session about the TLBs.
+//! Findings about the TLBs from the dataset of a session.
 
 use super::analysis::{
     Boundary, CurveBoundaries, FEWEST_ROUNDS, PagesSeen, Rejected, RejectionReason, levels,
@@ -11,25 +11,25 @@ use std::collections::BTreeMap;
 use units::Bytes;
 use verdict::GRANTED;
 
-/// The chain with one node in each page, as an operation.
+/// Operation: the chain with one node in each page.
 pub const SPREAD: &str = "spread";
 
-/// The chain with the same number of nodes on neighbouring lines, as an operation.
+/// Operation: the chain with the same number of nodes on neighbouring lines.
 pub const PACKED: &str = "packed";
 
-/// Up to this many rejected rises are named.
+/// Largest number of rejected rises that a finding names.
 const MAX_NAMED: usize = 3;
 
 /// The points of one curve.
 #[derive(Default)]
 struct PairedCurve<'a> {
-    /// Points of the spread and the packed chain, by number of pages and pass.
+    /// Points of the spread chain and of the packed chain, by number of pages and pass.
     pairs: BTreeMap<(u64, u64), [Option<&'a Point>; 2]>,
-    /// Least share of granted pages, if chains lie in other pages than requested.
+    /// Least share of granted pages, if chains lie in other pages than the requested kind.
     least_granted: Option<f64>,
 }
 
-/// Findings about each level of each curve, and remarks.
+/// Findings about each level of each curve, and remarks about the measurement.
 pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     let one = |series: CpuSeries<'_>| {
         let mut curve = PairedCurve::default();
@@ -73,7 +73,7 @@ impl<'a> PairedCurve<'a> {
         self.pairs.entry((entries, pass)).or_default()[which] = Some(point);
     }
 
-    /// Size of the spread chain's pages and of the packed chain's lines.
+    /// Bytes in which each node lies: a page of the spread chain, a line of the packed chain.
     fn sizes(&self) -> Option<(Bytes, Bytes)> {
         let each = |which: usize| {
             let page = |(&(entries, _), pair): (&(u64, u64), &[Option<&Point>; 2])| {
@@ -84,7 +84,7 @@ impl<'a> PairedCurve<'a> {
         Some((each(0)?, each(1)?))
     }
 
-    /// Places at which both chains were measured in both passes.
+    /// Numbers of pages with both chains in the first pass, and the differences in each pass.
     fn curve(&self) -> Vec<PagesSeen> {
         let mut curve: Vec<PagesSeen> = Vec::new();
         for (&(entries, pass), pair) in &self.pairs {
@@ -116,7 +116,7 @@ impl<'a> PairedCurve<'a> {
         curve
     }
 
-    /// Points with `least` to `most` pages.
+    /// Points with at least `least` and at most `most` pages.
     fn points(&self, least: u64, most: u64) -> Vec<&'a Point> {
         let inside = self
             .pairs
@@ -175,7 +175,7 @@ impl<'a> PairedCurve<'a> {
     }
 }
 
-/// The median of the undisturbed samples of each round.
+/// The median of the undisturbed samples of each round, by allocation and round.
 fn rounds(measured: &Measured) -> BTreeMap<(u32, u32), f64> {
     let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
     for sample in measured
@@ -194,7 +194,7 @@ fn rounds(measured: &Measured) -> BTreeMap<(u32, u32), f64> {
         .collect()
 }
 
-/// A range of entries wider than this factor also gives the most likely number.
+/// If a range of entries is wider than this factor, the finding also gives the most likely number.
 const WIDE: f64 = 1.5;
 
 /// `First-level TLB for 4 KiB pages: 64 to 76 entries (reach 256 KiB), a miss costs 2.1 ns (1.9 to
@@ -259,7 +259,7 @@ fn level(
     Some(Finding::shown_by(points, "tlb-level", text)?.with(values))
 }
 
-/// A sentence about the rises that are no levels, with the reasons.
+/// Finding about the rises that are no levels, with the reasons.
 fn not_counted(
     points: Vec<&Point>,
     rejected: &[Rejected],

@@ -52,41 +52,41 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Smallest number of pages: no first-level TLB is known to have fewer entries.
+/// Smallest number of pages, because no first-level TLB is known to have fewer entries.
 const FEWEST: u64 = 8;
 
-/// Pages of at least this size: the first TLB has few entries for them (4 on many cores), and
-/// machines have few such pages.
+/// Pages of at least this size start at fewer pages. The first TLB has few entries for them (4 on
+/// many cores), and machines have few such pages.
 const GIGANTIC: Bytes = Bytes(1 << 29);
 const FEWEST_GIGANTIC: u64 = 2;
 
-/// Largest number of base pages: second-level TLBs have up to 4096 entries, and further levels show
-/// beyond.
+/// Largest number of base pages by default. Second-level TLBs have up to 4096 entries, and further
+/// levels show above that number.
 const MAX_BASE: u64 = 65536;
 
-/// The base pages of the default take at most this many bytes, whatever their size.
+/// The base pages of the default take at most this many bytes, for every size of base pages.
 const MAX_BASE_BYTES: u64 = 1 << 30;
 
-/// Default profile: a number of base pages beyond every second-level TLB, rounds, and the length of
-/// a sample.
+/// Default profile: a number of base pages that exceeds every second-level TLB, the number of
+/// rounds, and the length of a sample.
 const BRIEF_PAGES: u32 = 8192;
 const BRIEF_ROUNDS: u32 = 8;
 const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
 
-/// Default for larger pages: 4 GiB in pages of 2 MiB.
+/// Largest number of larger pages by default: 4 GiB in pages of 2 MiB.
 const MAX_LARGE: u64 = 2048;
 
 /// The experiment.
 #[derive(Debug, Clone)]
 pub struct Tlb {
     settings: Settings,
-    /// Density for larger pages. Profiles use fewer numbers, because most programs have base pages.
+    /// Density for larger pages. Profiles use a lower one, because most programs have base pages.
     large: Density,
     /// True in the default profile.
     brief: bool,
 }
 
-/// A number of pages of one kind.
+/// A number of pages of one kind, over which a chain is spread.
 #[derive(Debug, Clone, Copy)]
 struct PageSet {
     cpu: u32,
@@ -97,7 +97,7 @@ struct PageSet {
 }
 
 impl Tlb {
-    /// With the user's settings.
+    /// The experiment with the settings of its own command.
     pub fn new(settings: Settings) -> Self {
         Self {
             large: settings.density,
@@ -106,7 +106,7 @@ impl Tlb {
         }
     }
 
-    /// As part of a profile.
+    /// The experiment as part of a profile with this detail.
     pub fn in_profile(detail: Detail) -> Self {
         let brief = detail != Detail::Sweep;
         let density = if brief { Density::Low } else { Density::Medium };
@@ -157,7 +157,7 @@ impl Tlb {
 }
 
 impl PageSet {
-    /// The spread and the packed chain, with orders of their own in each pass.
+    /// The works of the spread and of the packed chain. Each pass has its own random orders.
     fn works(&self, seed: u64, pass: u64) -> [ChaseWork; 2] {
         let PageSet {
             cpu,
@@ -195,8 +195,8 @@ impl PageSet {
         ]
     }
 
-    /// Outcome that is known beforehand, if the spread chain does not fit into this machine's
-    /// memory.
+    /// Outcome that is known before the measurement, because the spread chain does not fit into
+    /// this machine's memory.
     fn known(&self, scope: &Scope<'_>, spread: &ChaseWork) -> Option<Outcome> {
         let facts = scope.facts();
         let spread = Work::Chase(spread.clone());
@@ -208,14 +208,14 @@ impl PageSet {
             .or_else(|| lacking_pages(&spread, facts))
     }
 
-    /// Both chains of both passes. The two chains of a pair are measured one right after the other.
+    /// Points of both chains in both passes. The chains of a pair are measured in succession.
     fn draft(&self, scope: &Scope<'_>) -> Vec<Draft> {
         let mut drafts = Vec::new();
         for pass in 0..2 {
             let works = self.works(scope.seed, pass);
             let known = self.known(scope, &works[0]);
-            // When time is short, the chains with most memory are dropped first, both of a pair
-            // together.
+            // When time is short, the chains with most memory are dropped first. Both chains of a
+            // pair have the same priority.
             let drop_priority = 2 + works[0].bytes.0.max(1).ilog2() as u8;
             for (operation, work) in [SPREAD, PACKED].into_iter().zip(works) {
                 let coordinates = self.coordinates(operation, pass, &work);
@@ -309,8 +309,8 @@ impl Experiment for Tlb {
         true
     }
 
-    /// Few samples per point: a boundary rests on many points that agree. In the default profile
-    /// samples are short; hundreds of loads are enough. Both chains of a pair pause equally often.
+    /// Few samples are enough for a point, because a boundary comes from many points that agree. In
+    /// the default profile, samples have hundreds of loads. Both chains pause equally often.
     fn sampling(&self, general: Sampling) -> Sampling {
         if self.brief {
             few_samples(general, 2, BRIEF_ROUNDS, BRIEF_SAMPLE)

@@ -1,8 +1,8 @@
-//! A report in the form of sc-membench's CSV: one row for each size and operation.
+//! Writes a report in the form of sc-membench's CSV: one row for each size and operation.
 //!
 //! Rules of sc-membench, from its source: bandwidth is the best of the tries, latency the median.
-//! All rows of a file have one number of threads, or the best one if it searched for that. Its
-//! chain is a single one in random order, walked by one thread. The file has no column for trust.
+//! All rows of a file have one number of threads, or the fastest number if it was searched for. Its
+//! chain is in random order, and one thread follows it. The file has no column for trust.
 
 use super::super::{
     Coordinates, Dataset, Measured, Outcome, Point, REQUESTED_THREADS, Report, VerdictGrade,
@@ -10,15 +10,15 @@ use super::super::{
 use super::{SC_MEMBENCH_OPERATIONS, ScMembenchRow, buffers};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Largest relative distance of a row's size from whole KiB. Points further off have no row.
+/// Largest relative distance of a row's size from whole KiB. A point with a larger one has no row.
 const SIZE_ERROR: f64 = 0.01;
 
-/// Numbers of threads that have rows.
+/// The numbers of threads whose points get rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
-    /// One: the number that was found by selection if there is one, else the largest.
+    /// One number: the one that selection found, or else the largest.
     One,
-    /// Every number.
+    /// All numbers of threads.
     Every,
 }
 
@@ -27,13 +27,13 @@ pub enum Threads {
 pub struct ScMembenchForm {
     /// Rows in the order of the file: by size, operation and threads.
     pub rows: Vec<ScMembenchRow>,
-    /// Number of rows whose points are doubtful; the form has no column for that.
+    /// Number of rows whose points are doubtful. The form has no column for trust.
     pub doubtful: usize,
-    /// Points without a row.
+    /// Points that have no row.
     pub left_out: Vec<ScMembenchLeftOut>,
 }
 
-/// A point without a row.
+/// A point that has no row in the form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScMembenchLeftOut {
     /// Name of the point's experiment.
@@ -46,7 +46,7 @@ pub struct ScMembenchLeftOut {
     pub reason: String,
 }
 
-/// A row with its point.
+/// A row with the point that it was made from.
 struct Candidate<'a> {
     dataset: &'a Dataset,
     point: &'a Point,
@@ -54,7 +54,7 @@ struct Candidate<'a> {
     row: ScMembenchRow,
 }
 
-/// `report` in the form of sc-membench's CSV.
+/// Converts `report` to the form of sc-membench's CSV.
 pub fn sc_membench_form(report: &Report, threads: Threads) -> ScMembenchForm {
     let mut left_out = Vec::new();
     let mut leave_out = |dataset: &Dataset, point: &Point, reason: String| {
@@ -105,7 +105,7 @@ pub fn sc_membench_form(report: &Report, threads: Threads) -> ScMembenchForm {
         } else {
             (there, candidate)
         };
-        // Repetitions are sc-membench's tries, and the best try gets the row.
+        // Repeats of a point are like sc-membench's tries, and the best try gets the row.
         if !is_repetition(winner.point, loser.point) {
             leave_out(
                 loser.dataset,
@@ -123,11 +123,11 @@ pub fn sc_membench_form(report: &Report, threads: Threads) -> ScMembenchForm {
     }
 }
 
-/// Number of threads of the bandwidth rows.
+/// Number of threads whose points get the bandwidth rows.
 enum Chosen {
-    /// The number found fastest at each point.
+    /// The number that selection found fastest at each point.
     Best,
-    /// The largest number.
+    /// The largest number of threads in the report.
     Most(u64),
 }
 
@@ -157,7 +157,7 @@ impl Chosen {
             }
     }
 
-    /// Why a point with another number of threads has no row.
+    /// Reason why a point with another number of threads has no row.
     fn reason(&self, row: &ScMembenchRow) -> String {
         let rows = match self {
             Chosen::Best => "the number found fastest".to_owned(),
@@ -175,7 +175,7 @@ fn is_requested_best(candidate: &Candidate<'_>) -> bool {
     candidate.point.coordinates.contains_key(REQUESTED_THREADS)
 }
 
-/// True if `candidate` is better than `there`, the candidate with the row so far.
+/// True if `candidate` is better than `there`, the candidate that has the row so far.
 fn is_better(candidate: &Candidate<'_>, there: &Candidate<'_>) -> bool {
     let new = candidate.row.value;
     let old = there.row.value;
@@ -186,7 +186,7 @@ fn is_better(candidate: &Candidate<'_>, there: &Candidate<'_>) -> bool {
     }
 }
 
-/// True if two points differ in their repeat only.
+/// True if the coordinates of two points differ in their repeat only.
 fn is_repetition(one: &Point, other: &Point) -> bool {
     let axes: BTreeSet<&String> = one
         .coordinates
@@ -197,7 +197,7 @@ fn is_repetition(one: &Point, other: &Point) -> bool {
         .all(|axis| axis == "repeat" || one.coordinates.get(axis) == other.coordinates.get(axis))
 }
 
-/// The row of a point, with whether the point is doubtful; the reason if it has none.
+/// The row of a point, and true if the point is doubtful. An error has the reason for no row.
 fn row(dataset: &Dataset, point: &Point) -> Result<(ScMembenchRow, bool), String> {
     let place = place(dataset, point)?;
     let measured = match &point.outcome {
@@ -227,7 +227,7 @@ struct RowPosition {
     size: u64,
 }
 
-/// The row position of a point; the reason if the form has none.
+/// The row position of a point. An error has the reason why the form has no row for it.
 fn place(dataset: &Dataset, point: &Point) -> Result<RowPosition, String> {
     let experiment = dataset.experiment.as_str();
     if experiment != dataset.quantity.name || !["bandwidth", "latency"].contains(&experiment) {
@@ -277,7 +277,7 @@ fn place(dataset: &Dataset, point: &Point) -> Result<RowPosition, String> {
     if kib < 1.0 || (exact / kib - 1.0).abs() > SIZE_ERROR {
         return Err("its buffer is not a whole number of KiB".to_owned());
     }
-    // A float of this size is a whole number below 2^54.
+    // A float of this size is a whole number, because it is below 2^54.
     Ok(RowPosition {
         operation,
         kib: kib as u64,
@@ -286,7 +286,7 @@ fn place(dataset: &Dataset, point: &Point) -> Result<RowPosition, String> {
     })
 }
 
-/// The row of a measured point; `None` if its samples have no work or time.
+/// The row of a measured point; `None` if its samples have no work or no time.
 fn figures(place: &RowPosition, measured: &Measured) -> Option<ScMembenchRow> {
     let samples = || measured.samples_of_summary();
     let elapsed_ns: f64 = samples().map(|sample| sample.elapsed_ns).sum();
@@ -305,7 +305,7 @@ fn figures(place: &RowPosition, measured: &Measured) -> Option<ScMembenchRow> {
         elapsed_ns,
     };
     if place.operation != "latency" {
-        // A started pass counts: samples of large buffers may end before the end of the buffer.
+        // A pass that was begun counts. Samples of large buffers may end before the buffer does.
         let pass = u128::from(place.size) * u128::from(place.threads.max(1));
         let iterations = u64::try_from(work.div_ceil(pass.max(1))).unwrap_or(u64::MAX);
         return Some(ScMembenchRow {
@@ -336,8 +336,8 @@ fn figures(place: &RowPosition, measured: &Measured) -> Option<ScMembenchRow> {
 
 /// The best sample in B/s with the buffer counted once.
 ///
-/// The report has that convention for the median only; the best sample is scaled by the same
-/// factor.
+/// The report has the median in this convention, but not the best sample. The best sample is scaled
+/// by the same factor.
 fn single_count(place: &RowPosition, measured: &Measured) -> Option<f64> {
     let stated = measured
         .also
@@ -349,7 +349,7 @@ fn single_count(place: &RowPosition, measured: &Measured) -> Option<f64> {
     Some(measured.summary.best * factor).filter(|b| b.is_finite() && *b > 0.0)
 }
 
-/// Standard deviation of a sample (n - 1); 0 for fewer than two values, as in sc-membench.
+/// Standard deviation of `values` (n - 1); 0 for fewer than two values, as in sc-membench.
 fn deviation(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return 0.0;

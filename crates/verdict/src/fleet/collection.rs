@@ -1,21 +1,21 @@
-//! Collects the reports of a fleet in little memory: names and coordinates are kept once.
+//! Collects the reports of a fleet in little memory. Equal names and coordinates are kept once.
 
 use super::hardware::HardwareGroup;
 use report::{Coordinates, NodeReport, NodeValue, VerdictGrade, retain_requested};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// Largest number of different quantities. A report that would exceed it is left out.
+/// Largest number of different quantities in a fleet. A report that would exceed it is left out.
 const MAX_QUANTITIES: usize = 200_000;
 
-/// Largest number of reports of one machine before the moment since which it is judged, and of those
-/// since then.
+/// Largest number of kept reports of one machine from before the moment in question, and from after
+/// it. With more, the oldest are dropped.
 pub const MAX_HISTORY: usize = 64;
 
-/// Number of reports from which on those beyond the history are dropped while others are read.
+/// Number of collected reports from which on reports beyond [`MAX_HISTORY`] are dropped.
 const FIRST_PRUNING: usize = 20_000;
 
-/// A quantity that machines are compared by.
+/// A quantity in which machines are compared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FleetQuantity {
     /// Name of the experiment.
@@ -26,12 +26,12 @@ pub struct FleetQuantity {
     pub unit: String,
     /// True if more is better.
     pub higher_is_better: bool,
-    /// Coordinates as requested. Points of a level have no size, which differs between sessions.
+    /// Coordinates as requested. Points of a level have no size, because it differs by session.
     pub coordinates: Coordinates,
 }
 
 impl FleetQuantity {
-    /// The quantity of a value.
+    /// The quantity that `value` belongs to.
     pub fn new(value: NodeValue) -> Self {
         let mut coordinates = value.coordinates;
         retain_requested(&mut coordinates);
@@ -55,14 +55,14 @@ pub(super) struct FleetValue {
     pub(super) quantity: u32,
     /// Median in the quantity's unit, finite and above 0.
     pub(super) median: f32,
-    /// Half of the interval as a share of the median; 0 if unknown.
+    /// Half of the value's interval as a share of the median; 0 if unknown.
     pub(super) spread: f32,
-    /// True if the number is doubtful.
+    /// True if the verdict on the value is doubtful.
     pub(super) is_doubtful: bool,
 }
 
 impl FleetValue {
-    /// Logarithm of the value; more is faster.
+    /// Logarithm of the speed. A higher result is faster, for rates and for times.
     pub(super) fn speed(&self, quantity: &FleetQuantity) -> f64 {
         let logarithm = f64::from(self.median).ln();
         if quantity.higher_is_better {
@@ -77,16 +77,16 @@ impl FleetValue {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NodeRecord {
     pub(super) name: Box<str>,
-    /// File, with the line if it has several reports.
+    /// File of the report, with the line if the file has several reports.
     pub(super) source: Box<str>,
     pub(super) started: Box<str>,
-    /// Index of the group.
+    /// Index of the machine's group of hardware.
     pub(super) group: u32,
-    /// Index of the settings.
+    /// Index of the system's settings in the collection.
     pub(super) settings: u32,
     /// Values in the order of their quantities.
     pub(super) values: Box<[FleetValue]>,
-    /// Number of rejected points.
+    /// Number of rejected points in the report.
     pub(super) rejected: u64,
 }
 
@@ -96,7 +96,7 @@ pub(super) type Settings = Vec<(&'static str, String)>;
 /// An input that is not judged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LeftOut {
-    /// File, with the line if it has several reports.
+    /// File of the input, with the line if the file has several reports.
     pub source: String,
     /// Reason, in words.
     pub reason: String,
@@ -110,9 +110,9 @@ pub struct Fleet {
     pub(super) settings: Vec<Settings>,
     /// The newest report of each machine, by name.
     pub(super) nodes: Vec<NodeRecord>,
-    /// Older reports of each machine, the oldest first. Empty lists without a history.
+    /// Older reports of each machine, the oldest first. The lists are empty without histories.
     pub(super) histories: Vec<Vec<NodeRecord>>,
-    /// Number of older reports of these machines that were not kept.
+    /// Number of older reports of these machines that were dropped.
     pub(super) older: u64,
 }
 
@@ -122,29 +122,29 @@ impl Fleet {
         self.nodes.len()
     }
 
-    /// True without a machine.
+    /// True if there is no machine.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 }
 
-/// Reports while they are read. Several threads fill one each; [`FleetCollection::merge`] joins
-/// them.
+/// Reports that were read so far. Each of several threads fills a collection, and
+/// [`FleetCollection::merge`] joins the collections.
 #[derive(Debug, Default)]
 pub struct FleetCollection {
     quantities: Numbered<FleetQuantity>,
     groups: Numbered<HardwareGroup>,
     settings: Numbered<Settings>,
     nodes: Vec<NodeRecord>,
-    /// Moment since which machines are judged by their older reports; `None` if these only count.
+    /// The moment in question, from which on histories are judged; `None` without histories.
     since: Option<Box<str>>,
-    /// Number of reports that the history of their machine has no room for.
+    /// Number of reports that were dropped because their machine has too many.
     dropped: u64,
-    /// Number of reports at which pruning is worth its time again.
+    /// Number of reports at which dropping reports is worth its time again.
     prune_at: usize,
 }
 
-/// Different things, each with its number.
+/// Distinct things, each with a number.
 #[derive(Debug)]
 struct Numbered<T> {
     numbers: HashMap<T, u32>,
@@ -159,13 +159,13 @@ impl<T> Default for Numbered<T> {
 }
 
 impl<T: std::hash::Hash + Ord> Numbered<T> {
-    /// Number of `thing`, a new one if it is new.
+    /// Number of `thing`. A thing that is not known yet gets the next number.
     fn number(&mut self, thing: T) -> u32 {
         let next = self.numbers.len() as u32;
         *self.numbers.entry(thing).or_insert(next)
     }
 
-    /// All things in their own order, and the new number of each by its old one.
+    /// All things in rising order, and a list of their new numbers at the index of the old number.
     fn sorted(self) -> (Vec<T>, Vec<u32>) {
         let mut all: Vec<(T, u32)> = self.numbers.into_iter().collect();
         all.sort_unstable();
@@ -179,7 +179,7 @@ impl<T: std::hash::Hash + Ord> Numbered<T> {
         )
     }
 
-    /// Adds the things of `other`; the number of each here by its number there.
+    /// Adds the things of `other`. Returns their new numbers, at the index of the old number.
     fn merge(&mut self, other: Self) -> Vec<u32> {
         let mut renumbered = vec![0; other.numbers.len()];
         for (thing, old) in other.numbers {
@@ -190,8 +190,8 @@ impl<T: std::hash::Hash + Ord> Numbered<T> {
 }
 
 impl FleetCollection {
-    /// A collection that keeps the newest [`MAX_HISTORY`] reports of each machine before `since`
-    /// (RFC 3339, UTC), and as many since then.
+    /// A collection that keeps the newest [`MAX_HISTORY`] reports of each machine from before
+    /// `since` (RFC 3339, UTC), and as many from `since` on.
     pub fn with_history(since: &str) -> Self {
         Self {
             since: Some(since.into()),
@@ -200,8 +200,8 @@ impl FleetCollection {
         }
     }
 
-    /// Adds the report of a machine that was read from `source`. A machine without a name is
-    /// called by its source.
+    /// Adds the report of a machine that was read from `source`. If the report does not name the
+    /// machine, its name is `source`.
     ///
     /// # Errors
     /// The report has no number that can be compared, or the fleet has too many quantities.
@@ -226,7 +226,7 @@ impl FleetCollection {
                 is_doubtful,
             });
         }
-        // A second value of the same quantity would count a machine twice.
+        // Of several values of one quantity, the first is kept, so that each machine counts once.
         values.sort_by_key(|value| value.quantity);
         values.dedup_by_key(|value| value.quantity);
         if values.is_empty() {
@@ -249,7 +249,7 @@ impl FleetCollection {
         Ok(())
     }
 
-    /// Drops what exceeds the histories if there may be enough of it.
+    /// Drops reports that exceed the histories, if there are enough reports to make it worth while.
     fn prune_if_large(&mut self) {
         if self.since.is_some() && self.nodes.len() >= self.prune_at {
             self.prune();
@@ -257,9 +257,9 @@ impl FleetCollection {
         }
     }
 
-    /// Keeps the reports with the newest [`MAX_HISTORY`] starts of each machine on both sides of the
-    /// moment in question. Copies of a kept report stay, so that the result does not depend on the
-    /// order of reading.
+    /// Keeps the reports of each machine with the newest [`MAX_HISTORY`] times of start before the
+    /// moment in question, and as many from then on. Copies of a kept report stay, so that the
+    /// result does not depend on the order of reading.
     fn prune(&mut self) {
         let Some(since) = self.since.as_deref() else {
             return;
@@ -299,9 +299,9 @@ impl FleetCollection {
         self.prune_if_large();
     }
 
-    /// The machines, each with its newest report and its history if that is kept, and the reports
-    /// that occur twice. With a history, a host whose hardware changed is one machine. The result
-    /// does not depend on the order of reading.
+    /// The machines, each with its newest report, and with older ones if histories are kept. Also
+    /// the reports that occur twice. With histories, a host whose hardware changed is one machine.
+    /// The result does not depend on the order of reading.
     pub fn finish(mut self) -> (Fleet, Vec<LeftOut>) {
         self.prune();
         let (quantities, new_quantities) = self.quantities.sorted();
@@ -316,7 +316,7 @@ impl FleetCollection {
         let mut histories: Vec<Vec<NodeRecord>> = Vec::new();
         let mut twice = Vec::new();
         let mut kept: Vec<NodeRecord> = Vec::with_capacity(nodes.len());
-        // Start and source of the report before, of any machine.
+        // Start and source of the previous report, of any machine.
         let mut start: Box<str> = "".into();
         let mut source: Box<str> = "".into();
         for node in nodes {
@@ -357,7 +357,7 @@ impl FleetCollection {
     }
 }
 
-/// Order by machine; the newest report of each comes first.
+/// Order by machine. The newest report of each machine comes first.
 fn newest_first(a: &NodeRecord, b: &NodeRecord) -> Ordering {
     let machine = a.name.cmp(&b.name).then(a.group.cmp(&b.group));
     machine
@@ -365,9 +365,9 @@ fn newest_first(a: &NodeRecord, b: &NodeRecord) -> Ordering {
         .then_with(|| a.source.cmp(&b.source))
 }
 
-/// The machines with the reports of one host joined, if its hardware changed: all reports with one
-/// hardware are older than those with another. Hosts whose hardware alternates stay several
-/// machines with the same name.
+/// Joins the reports of a host to one machine if its hardware changed. All reports with one
+/// hardware must be older than those with another. If the hardware alternates, a host remains
+/// several machines with the same name.
 fn joined(
     nodes: Vec<NodeRecord>,
     histories: Vec<Vec<NodeRecord>>,

@@ -1,4 +1,4 @@
-//! Expectations: references of known hardware, kept in a file.
+//! Expectations: references for known hardware, which are kept in a file.
 
 use super::collection::{Fleet, FleetQuantity};
 use super::populations::{Population, Setting, columns, value_in};
@@ -7,28 +7,28 @@ use report::Coordinates;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
-/// Version of the file. It rises when a reader of the old one would misread the new one.
+/// Version of the file format. It rises when readers of the old version would misread files.
 const VERSION: u32 = 1;
 
-/// References of known hardware.
+/// Expectations: references for known hardware.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Expectations {
-    /// Version of the file.
+    /// Version of the file format.
     memgauge_expectations: u32,
-    /// Known hardware.
+    /// References for each group of known hardware.
     pub(super) groups: Vec<ExpectedGroup>,
 }
 
-/// Known hardware.
+/// A group of known hardware.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ExpectedGroup {
     /// Name of the group.
     pub(super) name: String,
-    /// Digest of its facts.
+    /// Digest of the group's facts.
     pub(super) digest: String,
-    /// The facts, for people.
+    /// Facts of the hardware, for people.
     pub(super) facts: BTreeMap<String, String>,
-    /// Populations by settings.
+    /// Populations of the group, by settings.
     pub(super) populations: Vec<ExpectedPopulation>,
 }
 
@@ -55,22 +55,22 @@ pub(super) struct ExpectedQuantity {
     higher_is_better: bool,
     /// Coordinates as requested.
     coordinates: Coordinates,
-    /// Number of machines behind the expectation.
+    /// Number of machines from which the expectation was learned.
     nodes: u64,
-    /// Median of the slow side.
+    /// Expected distribution on the slow side.
     slow: ExpectedSide,
-    /// Median of the fast side; that of the slow side if there is one group of machines.
+    /// Expected distribution on the fast side; equal to `slow` for one group of machines.
     fast: ExpectedSide,
-    /// Typical interval of a machine, as a share.
+    /// Typical half-interval of a machine's value, as a share of the value.
     spread: f64,
-    /// True if numbers of this quantity are doubtful as a rule.
+    /// True if values of this quantity are usually doubtful.
     is_doubtful: bool,
 }
 
 /// One side of an expectation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct ExpectedSide {
-    /// Median in the unit.
+    /// Median in the unit of the quantity.
     median: f64,
     /// Standard deviation as a share of the median.
     scale: f64,
@@ -91,7 +91,7 @@ impl ExpectedSide {
         }
     }
 
-    /// The side; `None` if a figure is impossible.
+    /// The side as logarithms; `None` if a figure is not possible.
     fn side(&self, higher_is_better: bool) -> Option<Side> {
         let sign = if higher_is_better { 1.0 } else { -1.0 };
         let side = Side {
@@ -152,7 +152,7 @@ impl ExpectedQuantity {
 pub(super) type Expected = (Population, Vec<Option<Reference>>);
 
 impl Expectations {
-    /// Expectations of `groups`.
+    /// Expectations with these groups.
     pub(super) fn new(groups: Vec<ExpectedGroup>) -> Self {
         Self {
             memgauge_expectations: VERSION,
@@ -165,12 +165,12 @@ impl Expectations {
         self.groups.len()
     }
 
-    /// True without a group.
+    /// True if there is no group.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// Fault of expectations that were read from a file, in words; `None` for a sound file.
+    /// Fault in expectations that were read from a file, in words; `None` if there is none.
     pub fn fault(&self) -> Option<String> {
         if self.memgauge_expectations > VERSION {
             return Some(format!(
@@ -191,8 +191,8 @@ impl Expectations {
         ))
     }
 
-    /// Populations of `members` by what is known of the hardware with `digest`. Machines whose
-    /// settings are unknown are compared with the largest population. `None` for unknown hardware.
+    /// Populations of `members` with the references of the hardware with `digest`. Machines whose
+    /// settings have no population join the largest one. `None` for unknown hardware.
     pub(super) fn populations(
         &self,
         fleet: &Fleet,

@@ -4,14 +4,14 @@ use report::NodeHardware;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, counted};
 
-/// Purpose of the digest, so that no other digest has the same input.
+/// Prefix of the digest's input, so that no digest for another purpose has the same input.
 const DIGEST_OF: &str = "hardware of a fleet";
 
-/// Memory sizes are rounded up to this part of a power of two. Firmware and kernel keep a few
-/// percent of what the modules have.
+/// Memory sizes are rounded up to this part of a power of two. Firmware and kernel withhold a few
+/// percent of the size of the modules.
 const STEPS_OF_MEMORY: u64 = 8;
 
-/// Largest number of facts that are added to a name.
+/// Largest number of facts that distinguish groups of the same name.
 const MAX_DISTINCT: usize = 2;
 
 /// Hardware that a group of machines has in common.
@@ -19,7 +19,7 @@ const MAX_DISTINCT: usize = 2;
 pub struct HardwareGroup {
     /// Short name for people. Two groups can have the same name.
     pub name: String,
-    /// Facts by name, in a fixed order; unknown ones are left out.
+    /// Known facts by name, in a fixed order.
     pub facts: Vec<(&'static str, String)>,
 }
 
@@ -70,7 +70,7 @@ impl HardwareGroup {
         }
     }
 
-    /// Eight hexadecimal digits. Equal digests mean equal facts.
+    /// Digest of the facts: eight hexadecimal digits. Equal digests mean equal facts.
     pub fn digest(&self) -> String {
         let mut text = String::new();
         for (name, value) in &self.facts {
@@ -83,7 +83,7 @@ impl HardwareGroup {
         format!("{:08x}", hash >> 32)
     }
 
-    /// Facts that differ from those of `other`, with both values; `unknown` for a missing one.
+    /// Facts that differ from those of `other`: name and both values, `unknown` if missing.
     pub(super) fn differences(&self, other: &Self) -> Vec<[String; 3]> {
         let value = |group: &Self, name: &str| {
             let found = group.facts.iter().find(|(own, _)| *own == name);
@@ -103,7 +103,7 @@ impl HardwareGroup {
     }
 }
 
-/// A name for each group. Groups with the same name get up to two facts that distinguish them.
+/// A name for each group. If groups have the same name, up to two facts that differ are added.
 pub(super) fn distinct_names(groups: &[HardwareGroup]) -> Vec<String> {
     let mut alike: BTreeMap<&str, Vec<&HardwareGroup>> = BTreeMap::new();
     for group in groups {
@@ -148,7 +148,7 @@ fn kernel_family(hardware: &NodeHardware) -> String {
     format!("{} {digits}", hardware.os).trim_end().to_owned()
 }
 
-/// Size of the memory modules that leave `size` to the system.
+/// Size of the memory modules in a system that reports `size`.
 fn nominal(size: Bytes) -> Bytes {
     let step = (1_u64 << (63 - size.0.max(1).leading_zeros())) / STEPS_OF_MEMORY;
     let step = step.max(1);

@@ -1,8 +1,8 @@
-//! Machines against their own histories: which became slower since a moment.
+//! Compares machines with their own histories: which machines became slower since a moment.
 //!
-//! The changes of all machines are judged as a fleet of their own: a value is the ratio of a
-//! quantity after and before, a setting is one that changed. So peers show what changed for all of
-//! them, and chance is limited by the same thresholds. docs/method/history.md says why.
+//! The changes of all machines are judged as a second fleet. Its values are ratios of a quantity
+//! after and before. Its settings are changed settings. Peers then show which changes are common,
+//! and the same thresholds limit chance. docs/method/history.md has the reasons.
 
 use super::collection::{Fleet, FleetQuantity, FleetValue, LeftOut, NodeRecord, Settings};
 use super::expectations::{Expectations, Expected};
@@ -19,24 +19,24 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use units::{BytesPerSecond, Nanos, counted, fixed, significant};
 
-/// Least number of reports before the moment in question.
+/// Least number of reports from before the moment in question.
 const LEAST_BEFORE: usize = 3;
 
-/// Least number of reports between two changes. A single report may be a disturbed session; only
-/// the newest may be the first one after a change.
+/// Least number of reports between two changes. A single report may come from a disturbed session.
+/// Only the newest report may be the first one after a change.
 const LEAST_BETWEEN: usize = 2;
 
-/// Share of the machines of a population in which a setting that explains their change has changed.
+/// A changed setting explains a common change if it changed in this share of the machines.
 const MOST: f64 = 0.8;
 
 /// Largest number of settings and machines that a finding names.
 const MAX_NAMED: usize = 3;
 
-/// Judges each machine as [`judge_fleet`] does, and by its own history since the moment `since`
-/// (RFC 3339, UTC). A machine became slower if its reports after its last change are slower than
-/// those before `since`: relative to its peers, beyond the thresholds of a fleet's values and the
-/// floor, and a second quantity or a second report agrees. `fleet` has to come from a collection
-/// with a history.
+/// Judges each machine as [`judge_fleet`] does, and also by its own history since `since` (RFC
+/// 3339, UTC). A machine became slower if its reports after its last change are slower than its
+/// reports before `since`. The change must differ from the change of its peers by the thresholds of
+/// a fleet's values and by the floor. A second quantity or a second report must agree. `fleet` must
+/// come from a collection with a history.
 pub fn judge_fleet_since(
     fleet: &Fleet,
     left_out: Vec<LeftOut>,
@@ -110,11 +110,11 @@ pub fn judge_fleet_since(
     verdict
 }
 
-/// The reports of a machine.
+/// All reports of a machine.
 struct Machine<'a> {
     /// Reports, the oldest first.
     reports: Vec<&'a NodeRecord>,
-    /// Index of the first report since the moment in question.
+    /// Index of the first report from the moment in question on.
     first: usize,
 }
 
@@ -126,17 +126,17 @@ impl<'a> Machine<'a> {
         Self { reports, first }
     }
 
-    /// Index of the last report before the moment in question; of the first report if none is.
+    /// Index of the last report before the moment in question; 0 if there is none before.
     fn last_before(&self) -> usize {
         self.first.saturating_sub(1)
     }
 
-    /// Group of the hardware before the moment in question.
+    /// Index of the machine's hardware group before the moment in question.
     fn group(&self) -> u32 {
         self.reports[self.last_before()].group
     }
 
-    /// Values by quantity.
+    /// Values of each quantity in time order, by index of the quantity.
     fn columns(&self, fleet: &Fleet) -> BTreeMap<u32, Vec<Dated>> {
         let mut all: BTreeMap<u32, Vec<Dated>> = BTreeMap::new();
         for (report, record) in self.reports.iter().enumerate() {
@@ -151,7 +151,7 @@ impl<'a> Machine<'a> {
         all
     }
 
-    /// Settings that changed since the moment in question, with both values.
+    /// Settings that changed since the moment in question, each with its old and new value.
     fn changed_settings(&self, fleet: &Fleet) -> Settings {
         let before = self.reports[self.last_before()].settings;
         let after = self.reports[self.reports.len() - 1].settings;
@@ -171,8 +171,8 @@ impl<'a> Machine<'a> {
         changed.collect()
     }
 
-    /// Facts of the hardware that changed since the moment in question, with the sessions between
-    /// which they did; empty if none. A fact that was or is unknown did not change.
+    /// Text about hardware facts that changed since the moment in question, and between which
+    /// sessions. Empty if none did. A fact that is unknown before or after did not change.
     fn hardware(&self, fleet: &Fleet) -> String {
         let facts = self.changed_hardware(fleet);
         let newest = self.reports[self.reports.len() - 1].group;
@@ -186,7 +186,7 @@ impl<'a> Machine<'a> {
         format!("{facts} between {before} and {after}")
     }
 
-    /// The facts alone.
+    /// The part of [`Machine::hardware`] about the facts.
     fn changed_hardware(&self, fleet: &Fleet) -> String {
         let newest = self.reports[self.reports.len() - 1].group;
         let old = &fleet.groups[self.group() as usize];
@@ -201,7 +201,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// A value with its report.
+/// A value with the report that it comes from.
 #[derive(Debug, Clone, Copy)]
 struct Dated {
     /// Index of the report.
@@ -211,13 +211,13 @@ struct Dated {
     is_doubtful: bool,
 }
 
-/// Speeds of the values whose reports are among `reports`.
+/// Speeds of the values that come from `reports`, in time order.
 fn speeds(values: &[Dated], reports: &Range<usize>) -> Vec<f64> {
     let within = values.iter().filter(|one| reports.contains(&one.report));
     within.map(|one| one.speed).collect()
 }
 
-/// Scatter of the sessions of a machine, by group and quantity.
+/// Scatter between sessions of one machine, by group of hardware and quantity.
 struct Scatters {
     pooled: HashMap<(u32, u32), Scatter>,
 }
@@ -249,9 +249,9 @@ impl Scatters {
         Self { pooled }
     }
 
-    /// Scatter of each quantity in the sessions of one machine: its own, supported by that of its
-    /// peers. A machine that is noisier than its peers in most quantities is so in all. Quantities
-    /// without a history are left out.
+    /// Scatter of each quantity between the sessions of one machine: its own scatter, supported by
+    /// that of its peers. If a machine is noisier than its peers in most quantities, this is
+    /// assumed for all. Quantities without a pooled scatter are left out.
     fn of_machine(
         &self,
         group: u32,
@@ -284,20 +284,20 @@ impl Scatters {
 
 /// The change of a machine from its history to its newest reports.
 struct OwnChange {
-    /// Reports before that count.
+    /// Reports from before the moment in question that are compared.
     before: Range<usize>,
-    /// Reports after the last change since the moment in question; all since that moment without
-    /// a change.
+    /// Reports after the last change since the moment in question. Without such a change, all
+    /// reports since that moment.
     after: Range<usize>,
-    /// Ratio of each quantity after and before, in its unit.
+    /// Ratio of each quantity after the change to before it, in the quantity's unit.
     ratios: Vec<FleetValue>,
-    /// Values of the same quantities, by report.
+    /// Values of the quantities in `ratios`, in the same order.
     columns: Vec<Vec<Dated>>,
 }
 
 impl OwnChange {
-    /// `None` if there are too few reports before the moment in question since the last change, or
-    /// none since that moment, or if they have no quantity in common.
+    /// Finds the change of `machine`. `None` if too few reports precede the moment in question, if
+    /// none follow it, or if these have no quantity in common.
     fn new(fleet: &Fleet, machine: &Machine<'_>, scatters: &Scatters, floor: f64) -> Option<Self> {
         let end = machine.reports.len();
         if machine.first < LEAST_BEFORE || machine.first == end {
@@ -336,7 +336,7 @@ impl OwnChange {
         (!found.ratios.is_empty()).then_some(found)
     }
 
-    /// The ratio of a quantity; `None` if it has too few values.
+    /// The ratio of a quantity after to before; `None` if too few values precede the change.
     fn ratio(&self, of: &FleetQuantity, values: &[Dated], scatter: Scatter) -> Option<FleetValue> {
         let before = speeds(values, &self.before);
         let after = speeds(values, &self.after);
@@ -356,8 +356,8 @@ impl OwnChange {
     }
 }
 
-/// Adds the first report after each change among `reports`, in time order. A change is one of the
-/// median of a quantity by more than the floor and five standard errors.
+/// Adds to `places` the first report after each change among `reports`, in time order. In a change,
+/// the median of a quantity moves by more than the floor and five standard errors.
 fn find_changes(
     series: &[Series],
     reports: Range<usize>,
@@ -392,14 +392,14 @@ fn find_changes(
 
 /// The changes of all machines as a judged fleet.
 struct JudgedChanges {
-    /// The changes, a machine for each that has one.
+    /// A fleet of the machines that have a change. Its values are the changes.
     changes: Fleet,
     judgement: Judgement,
-    /// Index of the machine in the fleet, by its index in `changes`.
+    /// Index of the machine in the original fleet, by its index in `changes`.
     nodes: Vec<usize>,
-    /// Index in `changes` by the index in the fleet.
+    /// Index of the machine in `changes`, by its index in the original fleet.
     places: HashMap<usize, usize>,
-    /// Number of slow quantities that are enough together.
+    /// Number of slow quantities that together are enough for a verdict.
     together: usize,
     /// Logarithm of the floor.
     floor: f64,
@@ -460,7 +460,7 @@ impl JudgedChanges {
         }
     }
 
-    /// The change to slower of the machine with the index `node`; `None` if it has none.
+    /// The change of the machine at index `node` to slower; `None` if it did not become slower.
     fn change(
         &self,
         fleet: &Fleet,
@@ -499,7 +499,7 @@ impl JudgedChanges {
         })
     }
 
-    /// The quantity that became slower most; `None` if chance explains all changes.
+    /// The quantity that became slower the most; `None` if chance explains all changes.
     fn slowest<'f>(&self, figures: &'f Figures, own: &OwnChange) -> Option<&'f Outlier> {
         let mut slow = figures.outliers.iter().filter(|one| one.is_slow());
         match state(figures, &[], self.together, String::new).0 {
@@ -508,7 +508,7 @@ impl JudgedChanges {
         }
     }
 
-    /// True if both of the newest reports show a change on their own.
+    /// True if each of the two newest reports alone shows the change.
     fn is_repeated(&self, outlier: &Outlier, own: &OwnChange) -> bool {
         let with_values = own.ratios.iter().zip(&own.columns);
         let mut of_quantity =
@@ -529,7 +529,7 @@ impl JudgedChanges {
         slower.count() == 2
     }
 
-    /// Findings on changes that many machines of a group have in common.
+    /// Findings about changes that many machines of a group have in common.
     fn findings(
         &self,
         fleet: &Fleet,
@@ -578,8 +578,8 @@ impl JudgedChanges {
         common.collect()
     }
 
-    /// The largest change that the machines of a population have in common; `None` within the
-    /// floor, and for machines without peers.
+    /// The largest change that the machines of a population have in common. `None` if it is within
+    /// the floor, and for machines without peers.
     fn common_change(&self, part: &Judged) -> Option<CommonChange> {
         let columns = part.population.columns.iter().zip(&part.references);
         let changes: Vec<(f64, u32)> = columns
@@ -596,7 +596,7 @@ impl JudgedChanges {
         })
     }
 
-    /// Settings that changed in most machines of a population, with the most frequent change.
+    /// Settings that changed in the same way in most machines of a population.
     fn changed_settings(&self, part: &Judged) -> Vec<String> {
         let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         for place in &part.population.members {
@@ -625,9 +625,9 @@ struct CommonChange {
     quantities: usize,
 }
 
-/// Population and references of machines too few to show what they have in common: their changes
-/// are measured from none, by the scatter of their own histories, whose `lengths` are known by
-/// machine.
+/// Population and references for machines with too few peers to show a common change. Their changes
+/// are compared with no change, by the scatter of their own histories. `lengths` are the numbers of
+/// reports, by machine.
 fn without_peers(changes: &Fleet, lengths: &[f64], members: &[u32], floor: f64) -> Expected {
     let population = Population {
         settings: Vec::new(),
@@ -650,7 +650,7 @@ fn without_peers(changes: &Fleet, lengths: &[f64], members: &[u32], floor: f64) 
     (population, references.into_iter().map(Some).collect())
 }
 
-/// Findings on machines whose hardware changed, one for each kind of change.
+/// Findings about machines whose hardware changed, one for each kind of change.
 fn hardware_findings(fleet: &Fleet, machines: &[Machine<'_>]) -> Vec<FleetFinding> {
     let mut alike: BTreeMap<(u32, String), Vec<&str>> = BTreeMap::new();
     for machine in machines {
@@ -676,7 +676,7 @@ fn hardware_findings(fleet: &Fleet, machines: &[Machine<'_>]) -> Vec<FleetFindin
     alike.into_iter().map(finding).collect()
 }
 
-/// Why a machine is in its state, in words; empty for a machine that is not slower.
+/// Reason for the state of a machine, in words; empty for a machine that is not slower.
 fn reason(
     state: HistoryState,
     machine: &Machine<'_>,
@@ -728,7 +728,7 @@ fn reason(
     text
 }
 
-/// A value with its unit, as tables have it.
+/// A value with its unit, in the form that tables use.
 fn with_unit(value: f64, unit: &str) -> String {
     match unit {
         "B/s" => BytesPerSecond(value).to_string(),
@@ -737,7 +737,7 @@ fn with_unit(value: f64, unit: &str) -> String {
     }
 }
 
-/// Date and time of day of a moment, to the minute.
+/// Date and time of a moment, cut to the minute.
 fn day(moment: &str) -> &str {
     moment.get(.."2026-01-01T00:00".len()).unwrap_or(moment)
 }

@@ -1,18 +1,18 @@
-//! Judgement on the histories of machines: data only.
+//! Verdicts on the histories of machines, as data only.
 
 use serde::Serialize;
 
-/// A machine against its own history.
+/// Result of comparing a machine with its own history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HistoryState {
-    /// It became slower since the moment in question, beyond chance and the floor.
+    /// The machine became slower since the moment in question, beyond chance and the floor.
     Slower,
-    /// It did not.
+    /// The machine did not become slower.
     NotSlower,
-    /// Not judged: too few reports before that moment since its last change.
+    /// Not judged, because too few reports precede the moment since the machine's last change.
     ShortHistory,
-    /// Not judged: no report since that moment.
+    /// Not judged, because the machine has no report since the moment in question.
     NoReport,
 }
 
@@ -25,7 +25,7 @@ impl HistoryState {
         HistoryState::NoReport,
     ];
 
-    /// `slower`, `not-slower`, `short-history` or `no-report`.
+    /// Name of the state: `slower`, `not-slower`, `short-history` or `no-report`.
     pub fn word(self) -> &'static str {
         match self {
             HistoryState::Slower => "slower",
@@ -36,56 +36,56 @@ impl HistoryState {
     }
 }
 
-/// The largest change to slower of a machine.
+/// The change of a machine to slower in the quantity that changed most.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NodeChange {
     /// Index in the quantities of the verdict.
     pub quantity: usize,
-    /// Median of the reports before, in the quantity's unit.
+    /// Median of the reports before the change, in the quantity's unit.
     pub before: f64,
-    /// Median of the reports after.
+    /// Median of the reports after the change, in the quantity's unit.
     pub after: f64,
     /// The median after divided by the median before.
     pub ratio: f64,
-    /// The ratio that is common to its peers; 1 without peers.
+    /// The ratio that the machine's peers have in common; 1 without peers.
     pub common_ratio: f64,
-    /// Distance from the common ratio in standard deviations.
+    /// Distance of the ratio from the common ratio, in standard deviations.
     pub z: f64,
     /// Start of the last session before the change.
     pub last_before: String,
-    /// Start of the first session after it.
+    /// Start of the first session after the change.
     pub first_after: String,
-    /// Number of reports before the change that count.
+    /// Number of compared reports from before the change.
     pub reports_before: usize,
-    /// Number of reports after it.
+    /// Number of compared reports from after the change.
     pub reports_after: usize,
     /// Number of quantities that became slower.
     pub quantities: usize,
 }
 
-/// Judgement on the history of a machine.
+/// Verdict on the history of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NodeHistory {
-    /// Result.
+    /// State of the machine.
     pub state: HistoryState,
     /// Reason, in words; empty for a machine that is not slower.
     pub reason: String,
-    /// Number of its reports that were read.
+    /// Number of reports of the machine that were read.
     pub reports: usize,
-    /// The change of a machine that became slower.
+    /// The change to slower; `None` for a machine that did not become slower.
     pub change: Option<NodeChange>,
     /// Facts of the hardware that changed since the moment in question, in words; empty if none.
     pub hardware: String,
 }
 
-/// Judgement on the histories of a fleet.
+/// Verdict on the histories of a fleet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetHistory {
     /// The moment in question, RFC 3339, UTC.
     pub since: String,
     /// Number of machines by state, in the order of [`HistoryState::ALL`].
     pub nodes: [usize; 4],
-    /// Number of judged changes, over all machines and quantities.
+    /// Number of judged ratios, over all machines and quantities.
     pub judged: u64,
 }
 

@@ -1,9 +1,9 @@
-//! Judges many machines by their peers: healthy, slow, unusual or inconclusive.
+//! Compares many machines with their peers: healthy, slow, unusual or inconclusive.
 //!
-//! The order of the files is that of the data: reports are collected, machines are grouped by
-//! hardware, groups are split into populations, populations give references, and references give
-//! verdicts on machines. docs/method/fleet.md says why. The changes of machines against their own
-//! histories are judged in the same way.
+//! The data goes through these steps: reports are collected, machines are grouped by hardware,
+//! groups are split into populations, populations give references, and references give verdicts on
+//! machines. The changes of machines since a moment are judged in the same way.
+//! docs/method/fleet.md has the reasons.
 
 mod collection;
 mod expectations;

@@ -1,4 +1,4 @@
-//! Verdicts on machines and findings on groups.
+//! Verdicts on machines, and findings about groups of machines.
 
 use super::collection::{Fleet, FleetQuantity, LeftOut};
 use super::expectations::{
@@ -15,43 +15,43 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use units::{counted, fixed, significant};
 
-/// Probability by which chance alone moves a second quantity far enough to agree.
+/// Probability with which chance alone moves a second quantity far enough to confirm the first.
 const SECOND: f64 = 0.001;
 
-/// A machine with this many distant values has a fault; its values show nothing about chance.
+/// A machine with this many distant values has a fault, so its values do not show chance.
 const MANY: u8 = 3;
 
-/// Machines that are needed to see the tail of chance. The values of fewer ones are largely those of
-/// a faulty machine.
+/// Fewest machines whose values show the tail of chance. With fewer machines, the tail is largely
+/// the values of a faulty machine.
 const LEAST_FOR_TAILS: usize = 20;
 
-/// Least number of slow quantities that are enough together, though none is beyond its threshold.
+/// Fewest slow quantities that are enough together, although none is beyond its threshold.
 const ENOUGH_TOGETHER: usize = 4;
 
-/// A single quantity is enough beyond this many times its threshold.
+/// One quantity alone is enough if it is beyond its threshold by this factor.
 const FAR_BEYOND: f64 = 2.0;
 
-/// Factor on the scale of a doubtful number whose peers are not doubtful.
+/// Factor on the scale for a doubtful value whose peers are not doubtful.
 const DOUBT: f64 = 2.0;
 
-/// Factor on the scale beyond which a number is too uncertain for a verdict.
+/// If the scale of a value grows by more than this factor, the value is too uncertain to judge.
 const UNCERTAIN: f64 = 3.0;
 
-/// Bars of a histogram.
+/// Number of bars in a histogram.
 const BARS: usize = 48;
 
-/// Reach of a histogram in thresholds.
+/// Range of a histogram on each side, in multiples of the threshold.
 const REACH: f64 = 1.6;
 
-/// Settings of a judgement on a fleet.
+/// Settings of the verdict on a fleet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FleetSettings {
     /// Relative differences up to this do not matter.
     pub floor: Fraction,
-    /// Expected number of values beyond their threshold by chance, over all machines and
-    /// quantities.
+    /// Expected number of values that chance alone puts beyond their threshold, over all machines
+    /// and quantities.
     pub false_alarms: f64,
-    /// Least number of machines that can be compared with each other.
+    /// Least number of machines that are compared with each other.
     pub least_nodes: usize,
 }
 
@@ -69,13 +69,13 @@ impl Default for FleetSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeState {
-    /// Slower than its peers beyond chance and the floor.
+    /// Slower than the peers, by more than chance and the floor.
     Slow,
-    /// Faster than its peers, or slower in one quantity that no other confirms.
+    /// Faster than the peers, or slower in one quantity that no other quantity confirms.
     Unusual,
-    /// Not judged: too few peers, or too uncertain numbers.
+    /// Not judged, because there are too few peers or the numbers are too uncertain.
     Inconclusive,
-    /// Like its peers.
+    /// As fast as the peers.
     Healthy,
 }
 
@@ -88,7 +88,7 @@ impl NodeState {
         NodeState::Healthy,
     ];
 
-    /// `slow`, `unusual`, `inconclusive` or `healthy`.
+    /// Name of the state: `slow`, `unusual`, `inconclusive` or `healthy`.
     pub fn word(self) -> &'static str {
         match self {
             NodeState::Slow => "slow",
@@ -99,7 +99,7 @@ impl NodeState {
     }
 }
 
-/// A value of a machine that lies far from those of its peers.
+/// A value of a machine that is far from the values of its peers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outlier {
     /// Index in [`FleetVerdict::quantities`].
@@ -110,21 +110,21 @@ pub struct Outlier {
     pub median: f64,
     /// The value divided by the median, less 1.
     pub change: f64,
-    /// Distance in standard deviations of the peers; above 0 for a slow value.
+    /// Distance in standard deviations of the peers; positive for a slow value.
     pub z: f64,
-    /// True if chance alone does not explain the value in the whole fleet.
+    /// True if chance alone does not explain the value in a fleet of this size.
     pub is_beyond_chance: bool,
-    /// True if the number is doubtful.
+    /// True if the verdict on the value is doubtful.
     pub is_doubtful: bool,
     #[serde(skip)]
     distance: f64,
-    /// True if the value is so far beyond its threshold that it needs no second one.
+    /// True if the value is so far beyond its threshold that no second value has to agree.
     #[serde(skip)]
     is_far: bool,
 }
 
 impl Outlier {
-    /// True for a value that is slower than those of the peers.
+    /// True if the value is slower than the values of the peers.
     pub fn is_slow(&self) -> bool {
         self.z > 0.0
     }
@@ -135,9 +135,9 @@ impl Outlier {
 pub struct NodeVerdict {
     /// Name of the machine.
     pub node: String,
-    /// File of its report, with the line if the file has several.
+    /// File of the machine's report, with the line if the file has several.
     pub source: String,
-    /// Start of its session.
+    /// Start of the machine's session.
     pub started: String,
     /// Index in [`FleetVerdict::groups`].
     pub group: usize,
@@ -147,33 +147,33 @@ pub struct NodeVerdict {
     pub reason: String,
     /// Number of judged values.
     pub judged: u64,
-    /// Outlying values, the farthest first.
+    /// Outliers among the values, the farthest first.
     pub outliers: Vec<Outlier>,
-    /// The machine against its own history; `None` unless histories are judged.
+    /// Verdict on the machine's history; `None` unless histories are judged.
     pub history: Option<NodeHistory>,
     /// Index of the machine in the fleet.
     #[serde(skip)]
     pub(super) index: usize,
 }
 
-/// A quantity in a population.
+/// A judged quantity of a population.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PopulationQuantity {
     /// Index in [`FleetVerdict::quantities`].
     pub quantity: usize,
     /// Settings that distinguish the population in its group.
     pub settings: Vec<Setting>,
-    /// Number of machines.
+    /// Number of machines with a value.
     pub nodes: usize,
     /// Median of the machines, or the expected value.
     pub median: f64,
-    /// Change from the median at which a value is slow.
+    /// Relative change from the median at which a value counts as slow.
     pub slow_from: f64,
-    /// Number of machines by the logarithm of their speed.
+    /// Histogram: number of machines by the logarithm of their speed.
     pub counts: Vec<u32>,
-    /// Logarithm of the speed at the left end of the counts, relative to the median.
+    /// Left end of the histogram: logarithm of the speed, relative to the median.
     pub left: f64,
-    /// The same at the right end.
+    /// Right end of the histogram.
     pub right: f64,
 }
 
@@ -182,7 +182,7 @@ pub struct PopulationQuantity {
 pub struct GroupVerdict {
     /// Short name.
     pub name: String,
-    /// Digest of the facts.
+    /// Digest of the hardware's facts.
     pub digest: String,
     /// Facts of the hardware.
     pub facts: BTreeMap<String, String>,
@@ -192,7 +192,7 @@ pub struct GroupVerdict {
     pub quantities: Vec<PopulationQuantity>,
 }
 
-/// A finding on a whole group.
+/// A finding about a whole group of machines.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetFinding {
     /// Name of the kind in [`crate::FINDING_KINDS`].
@@ -203,7 +203,7 @@ pub struct FleetFinding {
     pub text: String,
 }
 
-/// Judgement on a fleet.
+/// Verdict on a fleet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FleetVerdict {
     /// Machines, the worst first.
@@ -212,17 +212,17 @@ pub struct FleetVerdict {
     pub groups: Vec<GroupVerdict>,
     /// Findings on groups.
     pub findings: Vec<FleetFinding>,
-    /// Quantities with their names.
+    /// Quantities, each with its short name.
     pub quantities: Vec<(String, FleetQuantity)>,
     /// Number of judged values.
     pub judged: u64,
-    /// Number of reports that are older than those of the same machines that were judged.
+    /// Number of reports that are older than the judged report of the same machine.
     pub older: u64,
     /// Inputs that were not judged.
     pub left_out: Vec<LeftOut>,
-    /// The settings.
+    /// Settings of the verdict.
     pub settings: FleetSettings,
-    /// References of this fleet, as expectations of others.
+    /// References learned from this fleet, which can serve as expectations for other fleets.
     pub learned: Expectations,
     /// Judgement on the histories of the machines; `None` unless it was requested.
     pub history: Option<FleetHistory>,
@@ -241,7 +241,7 @@ impl FleetVerdict {
     }
 }
 
-/// A population with the references of its columns.
+/// A population with the references of its quantities.
 pub(super) struct Judged {
     pub(super) group: usize,
     pub(super) population: Population,
@@ -249,23 +249,23 @@ pub(super) struct Judged {
     is_expected: bool,
 }
 
-/// Figures of a machine while columns are judged.
+/// Figures of a machine, collected while quantities are judged.
 #[derive(Default)]
 pub(super) struct Figures {
     pub(super) judged: u64,
     certain: u64,
     is_expected: bool,
-    /// Outlying values, the farthest first.
+    /// Outliers among the values, the farthest first.
     pub(super) outliers: Vec<Outlier>,
 }
 
-/// Judges each machine by its peers, or by `expected` if that knows the hardware.
+/// Compares each machine with its peers, or with `expected` if it has the machine's hardware.
 ///
-/// A machine is slow if a value lies beyond a threshold that chance reaches
+/// A machine is slow if one value lies beyond a threshold that chance reaches
 /// [`FleetSettings::false_alarms`] times in the whole fleet, and a second quantity agrees. One
-/// quantity is enough at twice the threshold. Several that one in a thousand machines reaches are
-/// enough together, if no more machines than the false alarms have as many fast ones. No value
-/// within the floor counts. `left_out` becomes part of the result.
+/// quantity is enough at twice the threshold. Several quantities are enough together if each is
+/// beyond what one in a thousand machines reaches. There must be more of them than most machines
+/// have fast ones. No value within the floor counts. `left_out` becomes part of the result.
 pub fn judge_fleet(
     fleet: &Fleet,
     left_out: Vec<LeftOut>,
@@ -338,23 +338,23 @@ pub fn judge_fleet(
     verdict
 }
 
-/// Groups of values in one population that no setting explains.
+/// How many groups of machines may show in the values of one quantity, if no setting explains them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Groups {
-    /// Machines may be of two kinds: each is compared with its own.
+    /// There may be two groups. Each machine is compared with its own group.
     MayBeTwo,
-    /// All machines are compared with the larger group.
+    /// There is one group. All machines are compared with the larger one.
     One,
 }
 
-/// Populations and references of a group, by its index and the indices of its machines.
+/// Function from the index of a group and its machines to known populations and references.
 type KnownGroup<'a> = dyn Fn(usize, &[u32]) -> Option<Vec<Expected>> + 'a;
 
-/// References of populations and the values that lie far from them.
+/// References of populations, and the values that are far from them.
 pub(super) struct Judgement {
     /// Populations with their references.
     pub(super) parts: Vec<Judged>,
-    /// Settings that divide a group, by its index.
+    /// Settings that divide a group into populations, with the index of the group.
     splits: Vec<(usize, Split)>,
     /// Figures of each machine.
     pub(super) figures: Vec<Figures>,
@@ -371,8 +371,8 @@ pub(super) struct Judgement {
 }
 
 impl Judgement {
-    /// Judges all values. `known` answers for groups whose machines are not compared with each
-    /// other.
+    /// Judges all values. If `known` has references for a group, its machines are compared with
+    /// them instead of each other.
     pub(super) fn new(
         fleet: &Fleet,
         settings: &FleetSettings,
@@ -412,7 +412,7 @@ impl Judgement {
         let tails = Tails::new(fleet, &parts);
         let mut limits = tails.limits(chance, floor);
         if groups == Groups::One {
-            // Changes: each machine is judged by the scatter of many reports of its own.
+            // The values are changes. Each comes from many reports of one machine.
             limits.has_exact_intervals = false;
             limits.one_is_enough = true;
         }
@@ -462,7 +462,7 @@ impl Judgement {
 }
 
 impl FleetVerdict {
-    /// Puts the groups in order of size.
+    /// Puts the groups in order of size, largest first.
     fn largest_first(&mut self) {
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
         let size = |group: &usize| self.groups[*group].nodes.iter().sum::<usize>();
@@ -483,7 +483,7 @@ impl FleetVerdict {
     }
 }
 
-/// References of the quantities that at least `least` machines of a population have.
+/// References for the quantities that at least `least` machines of a population have.
 fn measured_references(
     fleet: &Fleet,
     population: &Population,
@@ -515,7 +515,7 @@ fn measured_references(
 }
 
 impl Judged {
-    /// Number of values that have a reference.
+    /// Number of values whose quantity has a reference.
     fn values(&self) -> u64 {
         let columns = self.population.columns.iter().zip(&self.references);
         columns
@@ -524,7 +524,7 @@ impl Judged {
             .sum()
     }
 
-    /// Judges all values; adds outliers to the figures of their machines.
+    /// Judges all values of the population, and adds outliers to the figures of their machines.
     fn judge(
         &self,
         fleet: &Fleet,
@@ -572,8 +572,8 @@ impl Judged {
         all
     }
 
-    /// Calls `each` with the index of the machine, the reference, whether the value is slower than
-    /// the middle, and its distance in standard deviations, for all values.
+    /// Calls `each` for every value: index of the machine, reference, true for a value that is
+    /// slower than the middle, and distance in standard deviations.
     fn each_distance(&self, fleet: &Fleet, mut each: impl FnMut(usize, &Reference, bool, f64)) {
         for (column, reference) in self.population.columns.iter().zip(&self.references) {
             let Some(reference) = reference else { continue };
@@ -594,7 +594,7 @@ impl Judged {
         }
     }
 
-    /// Uncertainty of a number beyond that of its peers.
+    /// How much more uncertain a value is than the values of its peers.
     fn widening(&self, fleet: &Fleet, place: Place, reference: &Reference) -> Widening {
         let node = self.population.members[place.member as usize] as usize;
         let value = &fleet.nodes[node].values[place.value as usize];
@@ -610,34 +610,34 @@ impl Judged {
     }
 }
 
-/// Uncertainty of a number beyond that of its peers.
+/// How much more uncertain a value is than the values of its peers.
 #[derive(Debug, Clone, Copy)]
 struct Widening {
-    /// Standard deviation that the number has in addition.
+    /// Standard deviation of the value in addition to that of its peers.
     own: f64,
-    /// Factor for a doubtful number whose peers are not doubtful.
+    /// Factor on the scale for a doubtful value whose peers are not doubtful; otherwise 1.
     doubt: f64,
 }
 
 impl Widening {
-    /// Factor on the scale of `reference`.
+    /// Factor by which the uncertainty of the value widens the scale of `reference`.
     fn factor(&self, reference: &Reference) -> f64 {
         self.on(reference.slow.scale.max(reference.fast.scale))
     }
 
-    /// Factor on `scale`.
+    /// Factor by which the uncertainty of the value widens `scale`.
     fn on(&self, scale: f64) -> f64 {
         scale.hypot(self.own) / scale * self.doubt
     }
 
-    /// `distance` of a number without additional uncertainty, made wider. `known` is the same
-    /// distance in standard deviations that are known exactly, as those of the number itself are.
+    /// `distance`, widened by the value's uncertainty. `known` is the same distance in standard
+    /// deviations that are known exactly, as is the deviation of the value itself.
     fn widened(&self, distance: f64, known: f64) -> f64 {
         distance.hypot(self.own * known) * self.doubt
     }
 }
 
-/// Value of a speed in the unit of its quantity.
+/// Converts the logarithm of a speed to a value in the unit of its quantity.
 pub(super) fn in_unit(speed: f64, quantity: &FleetQuantity) -> f64 {
     if quantity.higher_is_better {
         speed.exp()
@@ -646,31 +646,31 @@ pub(super) fn in_unit(speed: f64, quantity: &FleetQuantity) -> f64 {
     }
 }
 
-/// Distances of all machines in all quantities, in standard deviations.
+/// Pooled distances of all machines from the middle, in standard deviations, by side.
 #[derive(Default)]
 struct Tails {
-    /// True if there are enough machines to see the tails.
+    /// True if there are enough machines to estimate the tails.
     are_seen: bool,
     slow: PooledTail,
     fast: PooledTail,
 }
 
-/// Distances that the pooled values reach by chance, in standard deviations.
+/// Distances that chance reaches in the pooled values, in standard deviations.
 #[derive(Debug, Clone, Copy)]
 struct PooledLimits {
     near: f64,
     far: f64,
 }
 
-/// Limits on all values of a fleet.
+/// Limits that apply to all values of a fleet.
 #[derive(Debug)]
 struct Limits {
-    /// Probability with which chance may reach a threshold.
+    /// Probability with which chance may move a value beyond its threshold.
     chance: f64,
     /// Logarithm of the floor.
     floor: f64,
-    /// True if the interval of a value comes from many samples, as that of a measurement does. The
-    /// interval of a change comes from few reports.
+    /// True if the interval of a value comes from many samples, as in a measurement. The interval
+    /// of a change comes from few reports.
     has_exact_intervals: bool,
     /// True if one value far beyond its threshold is enough. Without a tail it may be chance.
     one_is_enough: bool,
@@ -679,7 +679,7 @@ struct Limits {
 }
 
 impl Tails {
-    /// Tails of all values, but for machines with many distant ones.
+    /// Tails of all values, without machines that have many distant values.
     fn new(fleet: &Fleet, judged: &[Judged]) -> Self {
         let mut distant: Vec<u8> = vec![0; fleet.nodes.len()];
         for part in judged {
@@ -716,7 +716,7 @@ impl Tails {
         tails
     }
 
-    /// Limits for values with exact intervals.
+    /// Limits for values whose intervals come from many samples.
     fn limits(&self, chance: f64, floor: f64) -> Limits {
         let pooled = |tail: &PooledTail| PooledLimits {
             near: tail.beyond(SECOND),
@@ -733,17 +733,17 @@ impl Tails {
     }
 }
 
-/// Distances from the middle that count, of one side.
+/// Distances from the middle at which a value counts, on one side.
 struct SideThresholds {
     side: Side,
     near: f64,
     far: f64,
-    /// The same in standard deviations that are known exactly.
+    /// The same distances in standard deviations, if the scale is known exactly.
     known_near: f64,
     known_far: f64,
 }
 
-/// Distances from the middle that count, of both sides.
+/// Distances from the middle at which a value counts, on both sides.
 struct Thresholds {
     slow: SideThresholds,
     fast: SideThresholds,
@@ -751,7 +751,7 @@ struct Thresholds {
     one_is_enough: bool,
 }
 
-/// An outlier before its unit is known.
+/// An outlier before conversion to its unit.
 struct Found {
     centre: f64,
     speed: f64,
@@ -807,7 +807,7 @@ impl Thresholds {
         }
     }
 
-    /// The outlier that a machine of this speed is; `None` if it is like its peers.
+    /// The outlier that a machine with this speed is; `None` if it is as fast as its peers.
     fn outlier(&self, speed: f64, widening: &Widening) -> Option<Found> {
         let slower = self.slow.side.centre - speed;
         let faster = speed - self.fast.side.centre;
@@ -829,7 +829,7 @@ impl Thresholds {
     }
 }
 
-/// A histogram while it is filled.
+/// A histogram that is being filled.
 struct Bars {
     left: f64,
     right: f64,
@@ -854,16 +854,16 @@ impl Bars {
         }
     }
 
-    /// Counts a machine; speeds beyond the ends are in the outermost bars.
+    /// Counts a machine. Speeds beyond the ends count in the outermost bars.
     fn add(&mut self, speed: f64) {
         let share = (speed - self.left) / (self.right - self.left);
-        // Conversion to an integer keeps within its range.
+        // The conversion to an integer saturates.
         let bar = ((share * BARS as f64).max(0.0) as usize).min(BARS - 1);
         self.counts[bar] = self.counts[bar].saturating_add(1);
     }
 }
 
-/// Number of slow quantities that chance does not bring together in one machine: at most
+/// Number of slow quantities that chance does not bring together in one machine. At most
 /// `false_alarms` machines, or one, have as many fast quantities.
 pub(super) fn together(figures: &[Figures], false_alarms: f64) -> usize {
     let mut counts: Vec<usize> = figures
@@ -871,13 +871,13 @@ pub(super) fn together(figures: &[Figures], false_alarms: f64) -> usize {
         .map(|own| own.outliers.iter().filter(|one| !one.is_slow()).count())
         .collect();
     counts.sort_unstable_by(|a, b| b.cmp(a));
-    // Conversion to an integer keeps within its range.
+    // The conversion to an integer saturates.
     let allowed = false_alarms.max(1.0) as usize;
     let largest = counts.get(allowed).copied().unwrap_or(0);
     ENOUGH_TOGETHER.max(largest + 1)
 }
 
-/// State of a machine and the reason.
+/// State of a machine, and the reason in words.
 pub(super) fn state(
     figures: &Figures,
     names: &[String],
@@ -927,7 +927,7 @@ pub(super) fn state(
     (NodeState::Healthy, String::new())
 }
 
-/// An outlier in words.
+/// Text about an outlier.
 fn outlier_text(outlier: &Outlier, names: &[String], than: &str) -> String {
     let name = names.get(outlier.quantity).map_or("", String::as_str);
     let side = if outlier.change < 0.0 {
@@ -946,7 +946,7 @@ fn facts(group: &HardwareGroup) -> BTreeMap<String, String> {
     group.facts.iter().map(named).collect()
 }
 
-/// Groups that are too small, with the reason for their machines.
+/// Sizes of the groups, for the reason why a machine has no reference.
 struct Peers<'a> {
     groups: &'a [HardwareGroup],
     titles: &'a [String],
@@ -957,7 +957,7 @@ struct Peers<'a> {
 }
 
 impl Peers<'_> {
-    /// Reason why a machine of `group` has no reference.
+    /// Reason why the quantities of a machine in `group` have no reference.
     fn reason(&self, group: usize) -> String {
         let size = self.sizes[group];
         if size >= self.least {
@@ -1000,7 +1000,7 @@ impl Peers<'_> {
     }
 }
 
-/// Percent by which a logarithm of a speed is slower or faster, with the word.
+/// Text for a change of the logarithm of a speed: percent, and `slower` or `faster`.
 pub(super) fn percent_of(change: f64) -> String {
     let word = if change < 0.0 { "slower" } else { "faster" };
     let share = if change < 0.0 {
@@ -1011,7 +1011,7 @@ pub(super) fn percent_of(change: f64) -> String {
     format!("{}% {word}", fixed(share * 100.0, 1))
 }
 
-/// The difference that a setting makes, in words.
+/// Text about the difference that a setting makes.
 fn split_text(group: &str, split: &Split, names: &[String]) -> String {
     let [usual, other] = &split.values;
     let [many, few] = split.nodes;
@@ -1036,8 +1036,8 @@ fn split_text(group: &str, split: &Split, names: &[String]) -> String {
     text + "."
 }
 
-/// Findings on quantities with two groups of machines that no setting explains. A population has
-/// a single finding, about the widest one.
+/// Finding about a quantity with two groups of machines that no setting explains. Of several such
+/// quantities in a population, the one whose groups are furthest apart counts.
 fn two_groups(part: &Judged, group: &str, names: &[String]) -> Option<FleetFinding> {
     let columns = part.population.columns.iter().zip(&part.references);
     let with_two = columns.filter_map(|(column, reference)| {
@@ -1070,8 +1070,8 @@ fn two_groups(part: &Judged, group: &str, names: &[String]) -> Option<FleetFindi
     })
 }
 
-/// Finding on a population whose median is not the expected one, with its
-/// largest shift.
+/// Finding about a population whose median is not the expected one. The quantity with the largest
+/// shift counts.
 fn shift(
     fleet: &Fleet,
     part: &Judged,
@@ -1111,7 +1111,7 @@ fn shift(
     })
 }
 
-/// References of measured populations, as expectations.
+/// Expectations from the references of measured populations.
 fn learn(fleet: &Fleet, judged: &[Judged]) -> Expectations {
     let mut groups: BTreeMap<usize, ExpectedGroup> = BTreeMap::new();
     for part in judged {

@@ -1,30 +1,30 @@
-//! Tail of the distances of all machines in all quantities, in standard deviations.
+//! Tail of the pooled distances of all machines in all quantities, in standard deviations.
 //!
-//! The reference of a quantity knows the middle of its distances. Rare disturbances show in the
-//! tail only, which takes the values of many quantities to see.
+//! The reference of a quantity only knows the middle of its distances. Rare disturbances show in
+//! the tail, which is visible only in the values of many quantities.
 
-/// Least number of distances that an estimate of the tail rests on.
+/// Least number of distances from which the tail is estimated.
 const LEAST: usize = 20;
 
-/// Largest number of distances that the tail beyond the largest one is estimated from.
+/// Largest number of distances from which the tail is estimated.
 const MOST: usize = 400;
 
-/// Share of all distances that the same estimate may use.
+/// Largest share of all distances from which the tail is estimated.
 const OUTERMOST: f64 = 0.002;
 
-/// Distances below this many standard deviations are counted only.
+/// Smaller distances, in standard deviations, are counted but not kept.
 const KEPT_FROM: f32 = 2.0;
 
 /// Distances of one side, in standard deviations.
 #[derive(Debug, Default)]
 pub(super) struct PooledTail {
     count: u64,
-    /// The distances that are kept, the largest first once [`PooledTail::sort`] was called.
+    /// Kept distances, in falling order after a call of [`PooledTail::sort`].
     largest: Vec<f32>,
 }
 
 impl PooledTail {
-    /// Adds a distance; a negative one lies on the other side.
+    /// Adds a distance. A negative distance lies on the other side.
     pub(super) fn add(&mut self, z: f64) {
         self.count += 1;
         if z as f32 >= KEPT_FROM && z.is_finite() {
@@ -32,13 +32,13 @@ impl PooledTail {
         }
     }
 
-    /// Prepares for [`PooledTail::beyond`].
+    /// Sorts the distances. Call this function before [`PooledTail::beyond`].
     pub(super) fn sort(&mut self) {
         self.largest.sort_unstable_by(|a, b| b.total_cmp(a));
     }
 
-    /// Distance that one of these is beyond with probability `p`; 0 if they do not show it. Beyond
-    /// the largest distances the tail is taken as exponential.
+    /// Distance that is exceeded with probability `p`; 0 if there are too few distances. Beyond the
+    /// largest distances, the tail is assumed to be exponential.
     pub(super) fn beyond(&self, p: f64) -> f64 {
         let expected = p * self.count as f64;
         let outermost = (self.count as f64 * OUTERMOST) as usize;

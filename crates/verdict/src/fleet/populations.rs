@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use stats::{mad, median};
 use std::collections::{BTreeMap, HashMap};
 
-/// Standard errors by which the medians of two populations differ.
+/// Least difference of the medians of two populations, in standard errors.
 pub(super) const APART: f64 = 5.0;
 
-/// Standard error of a median in units of that of a mean, for a normal distribution.
+/// Standard error of a median as a multiple of that of a mean, for a normal distribution.
 const MEDIAN_ERROR: f64 = 1.2533;
 
-/// Standard deviations of a normal distribution in a median absolute deviation.
+/// Factor from a median absolute deviation to a standard deviation, for a normal distribution.
 const MAD_SCALE: f64 = 1.4826;
 
-/// Largest number of settings that describe a population.
+/// Largest number of settings that distinguish a population.
 const MAX_SPLITS: usize = 3;
 
 /// A setting of a system.
@@ -23,7 +23,7 @@ const MAX_SPLITS: usize = 3;
 pub struct Setting {
     /// Name of the setting.
     pub name: String,
-    /// Its value; `unknown` if the system does not say.
+    /// Value of the setting; `unknown` if the system does not report it.
     pub value: String,
 }
 
@@ -32,22 +32,22 @@ pub struct Setting {
 pub(super) struct Population {
     /// Settings that distinguish the population in its group.
     pub(super) settings: Vec<Setting>,
-    /// Indices of its machines in the fleet.
+    /// Indices of the population's machines in the fleet.
     pub(super) members: Vec<u32>,
-    /// Values by quantity, in the order of quantities.
+    /// Values of each quantity, in the order of quantities.
     pub(super) columns: Vec<Places>,
 }
 
-/// Places of the values of one quantity.
+/// Positions of the values of one quantity.
 #[derive(Debug)]
 pub(super) struct Places {
     /// Index of the quantity.
     pub(super) quantity: u32,
-    /// The places.
+    /// Position of each value.
     pub(super) places: Vec<Place>,
 }
 
-/// Place of a value.
+/// Position of a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     /// Index of the machine in its population.
@@ -56,25 +56,25 @@ pub(super) struct Place {
     pub(super) value: u32,
 }
 
-/// Difference that a setting makes.
+/// Difference between parts of a population that a setting makes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Split {
     /// Names of the settings that divide the machines in this way.
     pub(super) names: Vec<&'static str>,
-    /// Values of the first of these settings: that of the largest part, and another one.
+    /// Values of the first of these settings: in the largest part, and in another part.
     pub(super) values: [String; 2],
-    /// Number of machines of both parts.
+    /// Number of machines in each of these two parts.
     pub(super) nodes: [usize; 2],
-    /// Quantity with the largest difference.
+    /// Index of the quantity with the largest difference.
     pub(super) quantity: u32,
-    /// Logarithm of the other part's speed in that quantity relative to the largest part.
+    /// Logarithm of the other part's speed in this quantity, relative to the largest part.
     pub(super) change: f64,
     /// Number of quantities with a difference.
     pub(super) quantities: usize,
 }
 
-/// Populations of the machines `members`, and the splits that made them. A part has at least
-/// `least` machines; `floor` is the logarithm of the least difference.
+/// Populations of the machines `members`, and the splits by settings that made them. Each part has
+/// at least `least` machines. `floor` is the logarithm of the least difference.
 pub(super) fn populations(
     fleet: &Fleet,
     members: Vec<u32>,
@@ -132,14 +132,14 @@ pub(super) fn columns(fleet: &Fleet, members: &[u32]) -> Vec<Places> {
 }
 
 impl Population {
-    /// Speed of a value.
+    /// Logarithm of the speed of a value.
     pub(super) fn speed(&self, fleet: &Fleet, place: Place) -> f64 {
         let node = self.members[place.member as usize] as usize;
         let value = &fleet.nodes[node].values[place.value as usize];
         value.speed(&fleet.quantities[value.quantity as usize])
     }
 
-    /// The values of a quantity.
+    /// The values of a quantity at these positions.
     pub(super) fn column(&self, fleet: &Fleet, places: &[Place]) -> Column {
         let mut column = Column::default();
         for place in places {
@@ -158,7 +158,7 @@ impl Population {
 /// Parts of a population by the value of a setting.
 type Parts = Vec<(Setting, Vec<u32>)>;
 
-/// The setting that explains most of the differences between machines, with the parts by its
+/// The setting that explains most of the differences between machines, with the parts for its
 /// values. `None` if no setting makes a difference.
 fn best_split(
     fleet: &Fleet,
@@ -207,7 +207,7 @@ fn best_split(
     Some((split, parts))
 }
 
-/// Settings of which the machines have different values.
+/// Names of the settings that have different values in the population.
 fn setting_names(fleet: &Fleet, population: &Population) -> Vec<&'static str> {
     let mut seen: Vec<(&'static str, bool)> = Vec::new();
     let mut kinds: Vec<u32> = population
@@ -243,14 +243,14 @@ pub(super) fn value_in<'a>(settings: &'a [(&'static str, String)], name: &str) -
 
 /// Classes of machines by the value of a setting.
 struct Classes {
-    /// Values; the most frequent one first.
+    /// Value of each class, the most frequent value first.
     values: Vec<String>,
     /// Class of each member. Members with a rare value are in the first class.
     of_member: Vec<u32>,
 }
 
 impl Classes {
-    /// Classes of at least `least` machines; `None` if there are fewer than two.
+    /// Classes with at least `least` machines each; `None` if there are fewer than two.
     fn new(fleet: &Fleet, population: &Population, name: &str, least: usize) -> Option<Self> {
         let value = |node: &u32| {
             let settings = &fleet.settings[fleet.nodes[*node as usize].settings as usize];
@@ -288,8 +288,8 @@ impl Classes {
     }
 }
 
-/// Sum of the differences that a setting makes over all quantities, and the largest of them. `None`
-/// if it makes none beyond chance and the floor.
+/// Sum over all quantities of the differences that a setting makes, and the largest difference.
+/// `None` if none exceeds chance and the floor.
 fn difference(
     fleet: &Fleet,
     population: &Population,
@@ -332,14 +332,14 @@ fn difference(
     Some((score, split))
 }
 
-/// Change of a class from the first one.
+/// Change of the median of a class from that of the first class.
 struct Change {
     by: f64,
     class: usize,
 }
 
-/// The largest change of the medians of `speeds` from that of the first class, beyond chance and
-/// the floor.
+/// The change of a class's median from that of the first class that is largest. `None` if no change
+/// exceeds chance and the floor.
 fn largest_change(speeds: &[Vec<f64>], least: usize, floor: f64) -> Option<Change> {
     let first = speeds.first().filter(|first| first.len() >= least)?;
     let centre = median(first)?;
@@ -350,7 +350,7 @@ fn largest_change(speeds: &[Vec<f64>], least: usize, floor: f64) -> Option<Chang
             continue;
         }
         let by = median(own)? - centre;
-        // Few machines can have a small scale by chance.
+        // A class of few machines can have a small scale by chance, so the larger scale counts.
         let larger = scale.max(mad(own)? * MAD_SCALE);
         let machines = 1.0 / first.len() as f64 + 1.0 / own.len() as f64;
         let error = MEDIAN_ERROR * larger * machines.sqrt();

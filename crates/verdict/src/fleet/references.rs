@@ -1,47 +1,47 @@
-//! Reference of a quantity in a population: the middle, and how far machines lie from it by chance.
+//! Reference of a quantity in a population: the middle, and the distances that chance explains.
 
 use serde::{Deserialize, Serialize};
 use stats::{median, modes, normal_tail, quantile, student_tail};
 
-/// Shares of the distances from the middle that give the scale, each with the number of standard
-/// deviations of a normal distribution. Fifteen percent of the machines can be faulty without an
-/// effect on the scale.
+/// Shares of the distances from the middle from which the scale is computed. Each comes with its
+/// number of standard deviations of a normal distribution. Up to fifteen percent of faulty machines
+/// do not change the scale.
 const SHARES: [(f64, f64); 3] = [(0.5, 0.67449), (0.7, 1.03643), (0.85, OUTER)];
 
-/// Standard deviations of the outermost share.
+/// Number of standard deviations of the outermost share.
 const OUTER: f64 = 1.43953;
 
-/// Machines that are needed to judge the slow and the fast side by themselves.
+/// Number of machines from which on the slow and the fast side each have their own scale.
 const ENOUGH_FOR_SIDES: usize = 60;
 
-/// Growth of the scale in the tails if too few machines show it.
+/// Growth of the scale in the tails that is assumed if too few machines show it.
 const ASSUMED_GROWTH: f64 = 0.2;
 
 /// Factor from the growth between the measured shares to the growth beyond them. Tails that are
-/// heavier than normal become steeper outwards; the factor is that of an exponential distribution.
+/// heavier than normal get steeper outwards. The factor is that of an exponential distribution.
 const STEEPENING: f64 = 1.8;
 
-/// Largest growth: tails such as those of an exponential distribution. Heavier tails would hide any
-/// fault.
+/// Largest growth, with tails like those of an exponential distribution. Heavier tails would hide
+/// every fault.
 const MAX_GROWTH: f64 = 1.0;
 
 /// Degrees of freedom that a machine adds to a scale from the median of distances.
 const FREEDOM: f64 = 0.4;
 
-/// Degrees of freedom of the scale that is assumed before any machine is seen: the typical scale
-/// of the other quantities.
+/// Degrees of freedom of the scale that is assumed before any machine is seen. This is the typical
+/// scale of the other quantities.
 const ASSUMED_FREEDOM: f64 = 4.0;
 
-/// Degrees of freedom from which on Student's distribution is normal.
+/// Student's distribution with this many degrees of freedom or more counts as normal.
 const NORMAL_FREEDOM: f64 = 300.0;
 
-/// Least scale as a share of the floor, so that equal values have a scale.
+/// Least scale as a share of the floor. Without it, equal values would have no scale.
 const LEAST_SCALE: f64 = 0.1;
 
-/// Assumed scale as a share of the floor, if other quantities have less.
+/// Least assumed scale as a share of the floor, if other quantities scatter less.
 const ASSUMED_SCALE: f64 = 0.3;
 
-/// Standard deviations in half of a 95% interval.
+/// Number of standard deviations in half of a 95% interval.
 pub(super) const HALF_INTERVAL: f64 = 1.96;
 
 /// One side of a reference. All figures are logarithms of speeds.
@@ -58,8 +58,8 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// Distance from the middle that a machine exceeds by chance with probability `p`; infinite for
-    /// a probability of 0.
+    /// Distance from the middle that chance exceeds with probability `p`; infinite for a
+    /// probability of 0.
     pub(super) fn distance(&self, p: f64) -> f64 {
         if self.freedom < NORMAL_FREEDOM {
             let z = student_tail(p.min(0.5), self.freedom.max(2.0));
@@ -69,13 +69,13 @@ impl Side {
         }
     }
 
-    /// Standard deviations that a machine exceeds by chance with probability `p` if the scale is
-    /// known exactly; infinite for a probability of 0.
+    /// Distance in standard deviations that chance exceeds with probability `p`, if the scale is
+    /// known exactly. Infinite for a probability of 0.
     pub(super) fn known(&self, p: f64) -> f64 {
         self.grown(normal_tail(p.min(0.5)))
     }
 
-    /// `z` in the tails of this side.
+    /// Distance in the tail that corresponds to `z` standard deviations of a normal distribution.
     fn grown(&self, z: Option<f64>) -> f64 {
         z.map_or(f64::INFINITY, |z| {
             z * (z / OUTER).max(1.0).powf(self.growth)
@@ -92,12 +92,12 @@ pub(super) struct Reference {
     pub(super) slow: Side,
     /// The fast side.
     pub(super) fast: Side,
-    /// Median of the intervals of the machines, as a share.
+    /// Median half-interval of the machines' values, as a share of the value.
     pub(super) spread: f64,
-    /// True if at least half of the numbers are doubtful, so that doubt tells nothing about a
-    /// machine.
+    /// True if at least half of the values are doubtful. A doubtful value then says nothing about
+    /// its machine.
     pub(super) is_doubtful: bool,
-    /// Share of the machines in the faster one of two groups; `None` for one group.
+    /// Share of the machines in the faster of two groups; `None` if there is one group.
     pub(super) share_fast: Option<f64>,
 }
 
@@ -106,17 +106,17 @@ pub(super) struct Reference {
 pub(super) struct Column {
     /// Logarithms of speeds.
     pub(super) speeds: Vec<f64>,
-    /// Intervals as shares of the medians.
+    /// Half-intervals as shares of the medians.
     pub(super) spreads: Vec<f64>,
     /// Number of doubtful values.
     pub(super) doubtful: usize,
 }
 
 impl Reference {
-    /// Reference of `column`; `None` without a value. `floor` is the logarithm of the floor.
+    /// Reference of `column`; `None` if it has no value. `floor` is the logarithm of the floor.
     pub(super) fn new(column: &Column, floor: f64) -> Option<Self> {
         let centre = median(&column.speeds)?;
-        // The test for two groups takes positive values. Values around 1 keep their precision.
+        // The test for two groups needs positive values. Values around 1 keep their precision.
         let relative: Vec<f64> = column.speeds.iter().map(|s| (s - centre).exp()).collect();
         let two = modes(&relative);
         let border = two.map(|two| (two.low.ln() + two.high.ln()) / 2.0);
@@ -136,7 +136,7 @@ impl Reference {
         })
     }
 
-    /// The reference with the larger group as the only one, if there are two.
+    /// The reference of the larger group alone, if there are two groups.
     pub(super) fn of_larger_group(self) -> Self {
         let side = match self.share_fast {
             Some(share) if share > 0.5 => self.fast,
@@ -151,7 +151,7 @@ impl Reference {
         }
     }
 
-    /// Speed of the middle: that of the larger group if there are two.
+    /// Logarithm of the middle speed. If there are two groups, the middle of the larger one.
     pub(super) fn centre(&self) -> f64 {
         match self.share_fast {
             Some(share) if share > 0.5 => self.fast.centre,
@@ -161,7 +161,7 @@ impl Reference {
 }
 
 impl Side {
-    /// Scale of `speeds` around `centre`, by the slower or the faster ones if there are enough.
+    /// Scale of `speeds` around `centre`, from the speeds on this side if there are enough of them.
     fn new(speeds: &[f64], centre: f64, is_slow: bool, floor: f64) -> Self {
         let all: Vec<f64> = speeds.iter().map(|s| (s - centre).abs()).collect();
         let both = scale_and_growth(&all);
@@ -186,14 +186,14 @@ impl Side {
         }
     }
 
-    /// The side with what is known of other quantities: their typical scale counts as some machines
-    /// more.
+    /// The side with a scale that the typical scale of other quantities supports. The typical scale
+    /// counts like some more machines.
     fn supported(self, typical: f64, floor: f64) -> Self {
         let own = Scatter {
             scale: self.scale,
             freedom: self.freedom,
         };
-        // Few machines can agree by chance, and one faulty machine among them is no scale.
+        // Few machines can agree by chance. One faulty machine among few gives no scale.
         let supported = own.supported(typical.max(floor * ASSUMED_SCALE));
         Self {
             scale: supported.scale,
@@ -211,8 +211,8 @@ pub(super) struct Scatter {
 }
 
 impl Scatter {
-    /// Standard deviation of values in time order, from the distances of neighbours: a change of
-    /// level hardly changes it. `None` for fewer than three values.
+    /// Standard deviation of values in time order, computed from the distances of neighbours. A
+    /// change of level has little effect on it. `None` for fewer than three values.
     pub(super) fn of_neighbours(values: &[f64]) -> Option<Self> {
         let steps: Vec<f64> = values
             .windows(2)
@@ -225,7 +225,7 @@ impl Scatter {
         })
     }
 
-    /// A scale that rests on a number of reports.
+    /// A scale that was computed from `reports` reports.
     pub(super) fn of_reports(scale: f64, reports: f64) -> Self {
         Self {
             scale,
@@ -233,8 +233,8 @@ impl Scatter {
         }
     }
 
-    /// The scatter of one quantity in several histories together. `typical` is the scale of
-    /// other quantities, `floor` the logarithm of the floor.
+    /// Scatter of one quantity in several histories together. `typical` is the scale of other
+    /// quantities, `floor` the logarithm of the floor.
     pub(super) fn pooled(histories: &[Self], typical: f64, floor: f64) -> Option<Self> {
         let scales: Vec<f64> = histories.iter().map(|one| one.scale).collect();
         let pooled = Self {
@@ -244,7 +244,7 @@ impl Scatter {
         Some(pooled.supported(typical.max(floor * ASSUMED_SCALE)))
     }
 
-    /// The scatter with an assumed scale, which counts as a few values more.
+    /// The scatter, supported by an assumed scale that counts like a few more values.
     pub(super) fn supported(self, assumed: f64) -> Self {
         let freedom = self.freedom + ASSUMED_FREEDOM;
         let squares = self.freedom * self.scale.powi(2) + ASSUMED_FREEDOM * assumed.powi(2);
@@ -254,7 +254,7 @@ impl Scatter {
         }
     }
 
-    /// Reference around no change, for `nodes` machines too few to be compared with each other.
+    /// Reference with no change as its middle, for `nodes` machines that are too few for peers.
     pub(super) fn reference(self, nodes: u64) -> Reference {
         let side = Side {
             centre: 0.0,
@@ -273,9 +273,9 @@ impl Scatter {
     }
 }
 
-/// Scale and growth of distances from a middle.
+/// Scale and growth of `distances` from a middle.
 fn scale_and_growth(distances: &[f64]) -> [f64; 2] {
-    // The farthest one of a few machines may be the faulty one, so no share reaches it.
+    // The farthest of a few machines may be faulty, so no share may include it.
     let last = distances.len().saturating_sub(1) as f64;
     let at = |(share, deviations): (f64, f64)| {
         let distance = quantile(distances, share).filter(|_| share * last <= last - 1.0);
@@ -292,7 +292,7 @@ fn scale_and_growth(distances: &[f64]) -> [f64; 2] {
     [scale, growth.clamp(0.0, MAX_GROWTH)]
 }
 
-/// Adds to each reference of a population what the others show.
+/// Supports each reference of a population by what its other references show.
 pub(super) fn support(references: &mut [Reference], floor: f64) {
     let typical = |side: fn(&Reference) -> Side| {
         let scales: Vec<f64> = references.iter().map(|r| side(r).scale).collect();
