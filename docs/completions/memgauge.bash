@@ -34,6 +34,9 @@ _memgauge() {
             memgauge,generate)
                 cmd="memgauge__subcmd__generate"
                 ;;
+            memgauge,gpu)
+                cmd="memgauge__subcmd__gpu"
+                ;;
             memgauge,health)
                 cmd="memgauge__subcmd__health"
                 ;;
@@ -130,6 +133,9 @@ _memgauge() {
             memgauge__subcmd__help,generate)
                 cmd="memgauge__subcmd__help__subcmd__generate"
                 ;;
+            memgauge__subcmd__help,gpu)
+                cmd="memgauge__subcmd__help__subcmd__gpu"
+                ;;
             memgauge__subcmd__help,health)
                 cmd="memgauge__subcmd__help__subcmd__health"
                 ;;
@@ -194,7 +200,7 @@ _memgauge() {
 
     case "${cmd}" in
         memgauge)
-            opts="-o -v -h -V --profile --only --ops --sizes --threads --width --pages --memory-nodes --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help --version run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io health list report compare fleet generate help"
+            opts="-o -v -h -V --profile --only --ops --sizes --threads --width --pages --memory-nodes --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help --version run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io gpu health list report compare fleet generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -839,6 +845,100 @@ _memgauge() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        memgauge__subcmd__gpu)
+            opts="-o -v -h --devices --measure --ops --sizes --groups --transfer-sizes --host-memory --model --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --devices)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --measure)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sizes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --groups)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --transfer-sizes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --host-memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --samples)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resume)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json jsonl csv line markdown sc-membench openmetrics html gallery svg png help" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reallocate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cooldown)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         memgauge__subcmd__health)
             opts="-o -v -h --expect --floor --false-alarms --all-ranks --start-at --cpus --dram-peak --last-level --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -930,7 +1030,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__help)
-            opts="run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io health list report compare fleet generate help"
+            opts="run bandwidth latency scaling core-to-core numa loaded-latency patterns tlb caches instructions locks io gpu health list report compare fleet generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1086,6 +1186,20 @@ _memgauge() {
         memgauge__subcmd__help__subcmd__generate__subcmd__schema)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__gpu)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1648,7 +1762,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__list)
-            opts="-h --code --format --help kernels experiments host processors engines runs"
+            opts="-h --code --format --help kernels experiments host processors engines gpus runs"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -636,7 +636,9 @@ class Measured:
     moments of the rounds agree within 1%. `undisturbed_share` of the samples had such a moment.
     Left out if they do not agree. - Storage: `bytes_per_second`, `cpu_ns_per_operation`. Of every
     operation, in ns: `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`,
-    `latency_max`. Of several threads `fairness`. If there were any, `errors`, `short`, `behind`.
+    `latency_max`. Of several threads `fairness`. If there were any, `errors`, `short`, `behind`. -
+    GPUs: `device_share`, the median time by the device's clock as a share of the host's.
+    `ns_per_transfer`.
     """
     evidence: Evidence
     """Checks around and during the samples."""
@@ -995,6 +997,47 @@ class Environment:
     """Thermal state at the start in the system's own words; `nominal` if heat limits nothing."""
 
 
+@dataclass(frozen=True)
+class GpuFacts:
+    """A device that a driver offers for computations: a GPU, an accelerator, or the CPUs
+    themselves.
+    """
+
+    cache: Fact[Bytes]
+    """Cache that all compute units share."""
+    clock: Fact[Hertz]
+    """Highest clock rate of the compute units."""
+    code: Fact[str]
+    """Digest of the code that the driver made of the kernels: the first 16 digits of its SHA-256.
+    """
+    compute_units: Fact[int]
+    """Compute units: streaming multiprocessors, compute units, or CPUs."""
+    driver: Fact[str]
+    """Name and version of the driver."""
+    ecc: Fact[bool]
+    """True if errors in the memory are corrected (ECC)."""
+    interface: str
+    """Programming interface that reaches the device: `opencl`."""
+    kind: str
+    """`gpu`, `cpu`, `accelerator` or `other`."""
+    largest_allocation: Fact[Bytes]
+    """Largest single allocation."""
+    line: Fact[Bytes]
+    """Size of a line of that cache."""
+    local_memory: Fact[Bytes]
+    """Memory that the work-items of a work-group share, per compute unit."""
+    memory: Fact[Bytes]
+    """Memory of the device. For a CPU, a part of the main memory."""
+    name: str
+    """Name of the device, from its driver."""
+    number: int
+    """Number of the device, in the order in which its driver lists devices."""
+    shares_host_memory: Fact[bool]
+    """True if the device uses the main memory of the machine."""
+    vendor: str
+    """Vendor of the device, from its driver."""
+
+
 BytesPerSecond = float
 """Data moved per second, in bytes."""
 
@@ -1225,6 +1268,8 @@ class HostFacts:
     """The operating system."""
     topology: Topology
     """CPUs, caches and NUMA nodes."""
+    gpus: list[GpuFacts] = field(default_factory=list)
+    """Devices with memory of their own that the session measured; left out if there were none."""
 
 
 @dataclass(frozen=True)
