@@ -128,7 +128,7 @@ impl<'a> Difference<'a> {
         Self::between(from, to).filter(Self::is_shown)
     }
 
-    /// The figure `to` divided by the figure `from`.
+    /// Value of `to`, divided by the value of `from`.
     pub fn ratio(&self) -> f64 {
         self.to.value / self.from.value
     }
@@ -138,7 +138,7 @@ impl<'a> Difference<'a> {
         (self.to.low / self.from.high, self.to.high / self.from.low)
     }
 
-    /// The figure `to` minus the figure `from`.
+    /// Value of `to`, less the value of `from`.
     pub fn amount(&self) -> f64 {
         self.to.value - self.from.value
     }

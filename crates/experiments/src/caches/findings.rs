@@ -1,4 +1,4 @@
-//! Findings about caches, by timing and by the system's report.
+//! Findings about caches, from timing and from the system's report.
 
 use super::analysis::End;
 use super::measured_curve::{MeasuredCurve, finding, note};

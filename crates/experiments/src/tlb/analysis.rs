@@ -261,7 +261,7 @@ enum PlaceLevel {
     Stray,
 }
 
-/// State of a walk through the places of a curve.
+/// State of a walk through a curve. A *place* is an index of `curve`: one number of pages.
 struct Scan<'a> {
     curve: &'a [PagesSeen],
     /// Median difference of each place in the first pass.
