@@ -846,7 +846,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__gpu)
-            opts="-o -v -h --devices --measure --ops --sizes --groups --transfer-sizes --host-memory --model --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
+            opts="-o -v -h --devices --measure --ops --sizes --groups --transfer-sizes --host-memory --model-size --budget --samples --dry-run --resume --format --output --title --strict --verbose --repeat --reallocate --seed --cooldown --max-points --scores --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -880,7 +880,7 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --model)
+                --model-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

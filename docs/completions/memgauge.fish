@@ -599,7 +599,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l sizes -d 'Work
 complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l groups -d 'Work-groups that read the largest working set: 1,8,64 [default: from 1 up, each twice the one before]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l transfer-sizes -d 'Bytes of a transfer [default: 4KiB,64KiB,1MiB,16MiB,64MiB]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l host-memory -d 'Main memory of transfers: pinned, pageable' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l model -d 'Size of a language model, all of which is read for each token: says how many tokens per second the memory allows' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l model-size -d 'Size of a language model\'s weights, for a ceiling on tokens per second: 8GB' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l samples -d 'Samples of each point, at least 3 [default: until the interval is narrow or the time is over]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l resume -d 'Continue an unfinished session of the same command: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F

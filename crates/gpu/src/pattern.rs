@@ -1,4 +1,4 @@
-//! What the memory of a device and of the host holds: every lane of word `i` is `i + value`.
+//! Contents of the memory of device and host: every lane of word `i` is `i + value`.
 
 use stats::SplitMix64;
 

@@ -1,4 +1,4 @@
-//! What a point asks of a device: pure data.
+//! Work on a device: pure data.
 
 use crate::layout::Layout;
 use host::gpu::{Direction, HostMemory};

@@ -2,7 +2,7 @@
 //!
 //! On Linux the first source is `/proc` and `/sys`, which describe the whole machine. If their
 //! files are missing, masked or invalid, the processor and system calls are asked instead. Other
-//! systems only report by calls ([`Reported`]). Each fact records its source.
+//! systems only report by calls (`Reported`). Each fact records its source.
 
 mod bus;
 mod cgroup;

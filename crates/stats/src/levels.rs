@@ -40,7 +40,7 @@ pub struct Headline {
 /// of a single round are treated as independent. Empty rounds are left out. `None` without samples,
 /// or if one is not finite.
 ///
-/// Sources: Hettmansperger and Sheather 1986 (see [`interpolated_interval`]); Sen 1968 (slope, see
+/// Sources: Hettmansperger and Sheather 1986 (see `interpolated_interval`); Sen 1968 (slope, see
 /// `trend`); Flyvbjerg and Petersen, "Error estimates on averages of correlated data", Journal of
 /// Chemical Physics 91 (1989) (merging). docs/method/coverage.md has the simulated coverage.
 pub fn headline(allocations: &[Vec<Vec<f64>>]) -> Option<Headline> {

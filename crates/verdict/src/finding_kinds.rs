@@ -409,6 +409,37 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         Worth::Detail,
         "Cost of memgauge itself for an operation.",
     ),
+    // GPUs.
+    kind(
+        "gpu-memory",
+        Worth::Answer,
+        "Bandwidth of the memory of a GPU.",
+    ),
+    kind(
+        "gpu-tokens",
+        Worth::Answer,
+        "Tokens per second that the memory of a GPU allows.",
+    ),
+    kind(
+        "gpu-groups",
+        Worth::Answer,
+        "Work-groups that saturate the memory of a GPU.",
+    ),
+    kind(
+        "gpu-latency",
+        Worth::Answer,
+        "Latency of the nearest cache and of the memory of a GPU.",
+    ),
+    kind(
+        "gpu-transfers",
+        Worth::Answer,
+        "Bandwidth between main memory and a GPU.",
+    ),
+    kind(
+        "gpu-small-transfer",
+        Worth::Detail,
+        "Time of a small transfer to a GPU.",
+    ),
     // Conditions during the session.
     kind("drift", Worth::Circumstance, "Points whose values drifted."),
     kind(

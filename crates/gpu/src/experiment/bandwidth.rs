@@ -213,7 +213,7 @@ impl Experiment for GpuBandwidth {
             findings.extend(
                 request
                     .settings
-                    .model
+                    .model_size
                     .and_then(|model| tokens(dataset, device, model)),
             );
             findings.extend(groups(dataset, device));

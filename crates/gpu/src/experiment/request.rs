@@ -4,7 +4,7 @@ use experiments::{Counts, Effect, Effects, Scope, lists, names};
 use host::gpu::StreamOperation;
 use report::{Coordinate, GpuFacts, Point};
 use units::error::{Error, Result};
-use units::{Bytes, SizeList};
+use units::{Bytes, SizeList, read_like};
 
 lists! {
     /// Quantities of a device.
@@ -102,10 +102,9 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "pinned,pageable")]
     pub host_memory: HostMemories,
 
-    /// Size of a language model, all of which is read for each token: says how many tokens per
-    /// second the memory allows
-    #[arg(long, value_name = "SIZE")]
-    pub model: Option<Bytes>,
+    /// Size of a language model's weights, for a ceiling on tokens per second: 8GB
+    #[arg(long, value_name = "SIZE", value_parser = read_like::<Bytes>("8GB"))]
+    pub model_size: Option<Bytes>,
 }
 
 impl Settings {
@@ -152,7 +151,7 @@ impl Effects for Settings {
             enabled_by: Some("--measure transfers"),
         },
         Effect {
-            option: "model",
+            option: "model-size",
             applies: |s| {
                 s.measures(DeviceQuantity::Bandwidth) && s.ops.0.contains(&DeviceOperation::Read)
             },
@@ -161,6 +160,9 @@ impl Effects for Settings {
         },
     ];
 }
+
+/// Smallest weights of a model.
+const LEAST_MODEL: Bytes = Bytes(1 << 20);
 
 /// A request to measure devices.
 #[derive(Debug, Clone)]
@@ -172,8 +174,14 @@ pub struct Request {
 /// The devices of `all` that the settings choose.
 ///
 /// # Errors
-/// A device that does not exist, or no GPU and no choice.
+/// A device that does not exist, no GPU and no choice, or a model that is too small.
 pub fn chosen_devices(settings: &Settings, all: &[GpuFacts]) -> Result<Vec<GpuFacts>> {
+    if let Some(size) = settings.model_size.filter(|size| *size < LEAST_MODEL) {
+        return Err(Error::usage(format!(
+            "model size not possible: {size}; the weights of a model take {LEAST_MODEL} or more; \
+             type --model-size 8GB"
+        )));
+    }
     let Some(numbers) = &settings.devices else {
         let gpus: Vec<GpuFacts> = all.iter().filter(|d| d.kind == "gpu").cloned().collect();
         if !gpus.is_empty() {

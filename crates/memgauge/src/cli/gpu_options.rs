@@ -6,7 +6,7 @@ use gpu::Settings;
 
 /// Options of `gpu`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  memgauge gpu --measure bandwidth --model 8GB")]
+#[command(after_help = "Example:\n  memgauge gpu --measure bandwidth --model-size 8GB")]
 pub struct GpuOptions {
     /// Devices, operations and sizes
     #[command(flatten)]

@@ -37,7 +37,8 @@ fn requests_that_no_device_meets_are_refused() {
         ("gpu --devices x", "--devices"),
         ("gpu --measure speed", "--measure"),
         ("gpu --measure latency --ops read", "option without effect"),
-        ("gpu --ops write --model 8GB", "option without effect"),
+        ("gpu --devices 0 --model-size 1", "type --model-size 8GB"),
+        ("gpu --ops write --model-size 8GB", "option without effect"),
         ("run --only gpu-latency", "type memgauge gpu"),
     ];
     for (line, words) in rows {
@@ -53,7 +54,7 @@ fn a_device_is_measured_with_its_facts() {
     let Some(first) = devices().and_then(|all| all.first().cloned()) else {
         return;
     };
-    let line = "--ops read,triad --sizes 64KiB,1 --groups 1 --transfer-sizes 4KiB,100 --model 1GB \
+    let line = "--ops read,triad --sizes 64KiB,1 --groups 1 --transfer-sizes 4KiB,100 --model-size 1GB \
                 --samples 6 --budget 40s -o r.json";
     let run = typed(&format!("gpu --devices 0 {line}"), folder.path());
     assert_eq!(run.code, Some(0), "{run:?}");
