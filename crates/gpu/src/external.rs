@@ -44,6 +44,8 @@ impl ExternalWork for GpuWork {
         let name = match &self.task {
             Task::Stream(layout) => layout.operation.name(),
             Task::Chase(_) => "chase",
+            Task::Local(_) => "read_local",
+            Task::Atomics(_) => "count",
             Task::Copies(_) => {
                 return Ok(KernelUsed {
                     name: "opencl/transfer".to_owned(),
@@ -64,6 +66,7 @@ impl ExternalWork for GpuWork {
             Task::Stream(layout) => (layout.bytes(), FILL),
             Task::Chase(chase) => (chase.bytes, BUILD),
             Task::Copies(copies) => (copies.bytes, FILL),
+            Task::Local(_) | Task::Atomics(_) => return Nanos::ZERO,
         };
         Nanos::from_secs(bytes.0 as f64 / rate.0)
     }

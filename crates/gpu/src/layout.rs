@@ -12,7 +12,7 @@ const GROUP_SIZE: u32 = 256;
 const GROUPS_PER_UNIT: u32 = 8;
 
 /// Accesses in one iteration of a kernel.
-const UNROLLED: u32 = 4;
+pub const UNROLLED: u32 = 4;
 
 /// Largest number of words of all streams: the kernels count words in 32 bits.
 const MAX_WORDS: u64 = 1 << 31;
@@ -21,6 +21,33 @@ const MAX_WORDS: u64 = 1 << 31;
 /// whole cache line.
 pub fn width(facts: &GpuFacts) -> u32 {
     if facts.kind == "cpu" { 8 } else { 2 }
+}
+
+/// Work-groups that keep a whole device busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Groups {
+    /// Number of work-groups.
+    pub groups: u32,
+    /// Work-items in each group.
+    pub group_size: u32,
+}
+
+impl Groups {
+    /// Several groups for each compute unit of a GPU; one work-item for each CPU.
+    pub fn usual(facts: &GpuFacts) -> Self {
+        let units = facts.compute_units.get().copied().unwrap_or(1).max(1);
+        if facts.kind == "cpu" {
+            Self {
+                groups: units,
+                group_size: 1,
+            }
+        } else {
+            Self {
+                groups: units.saturating_mul(GROUPS_PER_UNIT),
+                group_size: GROUP_SIZE,
+            }
+        }
+    }
 }
 
 /// How work-items share a working set.
@@ -65,15 +92,10 @@ impl Layout {
             return None;
         }
         let available = available as u32;
-        let units = facts.compute_units.get().copied().unwrap_or(1).max(1);
-        let usual = if is_cpu {
-            units
-        } else {
-            units.saturating_mul(GROUPS_PER_UNIT)
-        };
-        let groups = groups.unwrap_or(usual).max(1);
+        let usual = Groups::usual(facts);
+        let groups = groups.unwrap_or(usual.groups).max(1);
         let most = available / UNROLLED;
-        let group_size = if is_cpu { 1 } else { GROUP_SIZE.min(most) };
+        let group_size = usual.group_size.min(most);
         if group_size == 0 || most == 0 {
             return None;
         }
@@ -184,7 +206,7 @@ impl Layout {
 }
 
 /// Sum of the numbers from `first` up to and without `end`, modulo 2^64.
-fn sum_of(first: u64, end: u64) -> u64 {
+pub fn sum_of(first: u64, end: u64) -> u64 {
     let below = |n: u64| (u128::from(n) * u128::from(n.saturating_sub(1)) / 2) as u64;
     below(end).wrapping_sub(below(first))
 }

@@ -1,10 +1,12 @@
 //! Carries out works on devices: memory, samples, and the proof that the work was done.
 
-use crate::layout::{Layout, width};
+use crate::layout::{Layout, sum_of, width};
 use crate::pattern::{ChainTable, filled, is_filled};
-use crate::work::{Chase, Copies, GpuWindow, GpuWork, Task};
+use crate::work::{Atomics, Chase, Copies, GpuWindow, GpuWork, Local, Task};
 use engine::{External, ExternalFigures, ExternalMeans, ExternalRunner, Failure, Observation};
-use host::gpu::{Call, Direction, GpuBuffer, GpuDevice, StreamOperation, Transfer};
+use host::gpu::{
+    Call, Count, Direction, GpuBuffer, GpuDevice, LocalRead, StreamOperation, Timing, Transfer,
+};
 use report::GpuFacts;
 use std::collections::BTreeMap;
 use units::error::{Error, Result};
@@ -19,8 +21,8 @@ const CALIBRATING: Nanos = Nanos(0.2e6);
 /// Hops in one iteration of the chase.
 const HOPS: u64 = 8;
 
-/// Largest number of hops in a sample.
-const MOST_HOPS: u64 = 1 << 30;
+/// Largest number of hops, or of additions of each work-item, in a sample.
+const MOST_STEPS: u64 = 1 << 30;
 
 /// The clock of the device may be this much faster than that of the host before a sample is refused.
 const CLOCK_TOLERANCE: f64 = 1.02;
@@ -56,6 +58,8 @@ pub(crate) struct Device {
     sums: Option<Sized>,
     /// Number of wrong words.
     wrong: Option<GpuBuffer>,
+    /// Counters of atomic additions.
+    counters: Option<Sized>,
     /// The device's ends of transfers.
     ends: Option<[Sized; 2]>,
     /// Number in the host's memory for transfers; `None` before there is such memory.
@@ -142,6 +146,7 @@ impl Device {
             streams: None,
             sums: None,
             wrong: None,
+            counters: None,
             ends: None,
             host: None,
             chain: None,
@@ -156,6 +161,14 @@ impl Device {
             Task::Stream(layout) => self.prepare_stream(layout)?,
             Task::Chase(chase) => self.prepare_chase(chase)?,
             Task::Copies(copies) => self.prepare_copies(copies)?,
+            Task::Local(local) => {
+                let items = u64::from(local.groups) * u64::from(local.group_size);
+                self.room(|device| &mut device.sums, Bytes(items * 8))?;
+            }
+            Task::Atomics(atomics) => {
+                let bytes = counters(*atomics, GpuBuffer(0), 0).bytes();
+                self.room(|device| &mut device.counters, Bytes(bytes))?;
+            }
         }
         if !self.rates.contains_key(task) {
             let rate = self.calibrate(task)?;
@@ -190,6 +203,8 @@ impl Device {
             Task::Stream(layout) => layout.moved(count as u32),
             Task::Chase(_) => count,
             Task::Copies(copies) => copies.moved().0 * count,
+            Task::Local(local) => local.moved(count as u32),
+            Task::Atomics(atomics) => atomics.items() * count,
         };
         Ok(Observation {
             elapsed: window.elapsed(),
@@ -206,6 +221,8 @@ impl Device {
             Task::Stream(layout) => self.stream(layout, count as u32)?,
             Task::Chase(_) => self.chase(count as u32)?,
             Task::Copies(copies) => self.copies(copies, count as u32)?,
+            Task::Local(local) => self.local(local, count as u32)?,
+            Task::Atomics(atomics) => self.atomics(*atomics, count as u32)?,
         };
         window.checked()
     }
@@ -329,7 +346,8 @@ impl Device {
         let call = layout.call([buffer, sums], passes, value);
         let timing = self.device.run(&Call::Stream(call))?;
         if operation == StreamOperation::Read {
-            self.check_sums(layout, passes, sums)?;
+            let expected = layout.expected_sum(passes, value);
+            self.check_sums(u64::from(layout.items()), sums, expected)?;
         } else {
             let expected = if operation == StreamOperation::Update {
                 value.wrapping_add(value.wrapping_mul(u64::from(passes)))
@@ -350,24 +368,60 @@ impl Device {
                 operation.name(),
             )?;
         }
-        Ok(GpuWindow {
-            device: timing.device,
-            host: timing.host,
-            commands: 1,
-        })
+        Ok(GpuWindow::new(timing))
     }
 
-    /// Compares the sum of all loads with what the memory holds.
-    fn check_sums(&mut self, layout: &Layout, passes: u32, sums: GpuBuffer) -> Result<()> {
-        let mut bytes = vec![0; layout.items() as usize * 8];
+    fn local(&mut self, local: &Local, passes: u32) -> Result<GpuWindow> {
+        let missing = || Error::failure("a kernel runs before it was prepared");
+        let sums = self.sums.ok_or_else(missing)?.buffer;
+        let read = LocalRead {
+            words: local.words,
+            groups: local.groups,
+            group_size: local.group_size,
+            accesses: local.pass() * passes,
+            value: self.value,
+            sums,
+        };
+        let timing = self.device.run(&Call::LocalRead(read))?;
+        // Each pass of a group loads every word of its tile once.
+        let words = u64::from(local.words);
+        let tile = sum_of(0, words).wrapping_add(words.wrapping_mul(self.value));
+        let times = u64::from(local.groups) * u64::from(passes) * u64::from(local.width);
+        self.check_sums(read.items(), sums, tile.wrapping_mul(times))?;
+        Ok(GpuWindow::new(timing))
+    }
+
+    fn atomics(&mut self, atomics: Atomics, accesses: u32) -> Result<GpuWindow> {
+        let missing = || Error::failure("a kernel runs before it was prepared");
+        let buffer = self.counters.ok_or_else(missing)?.buffer;
+        let count = counters(atomics, buffer, accesses);
+        let mut bytes = vec![0; count.bytes() as usize];
+        self.device.upload(buffer, &bytes)?;
+        let timing = self.device.run(&Call::Count(count))?;
+        self.device.download(buffer, &mut bytes)?;
+        // Between separate counters are zeros.
+        let numbers = bytes.chunks_exact(4).map(|chunk| {
+            let mut number = [0; 4];
+            number.copy_from_slice(chunk);
+            u32::from_ne_bytes(number)
+        });
+        let sum = numbers.fold(0u32, u32::wrapping_add);
+        if sum != (count.items() as u32).wrapping_mul(accesses) {
+            return Err(Error::failure("the device lost atomic additions"));
+        }
+        Ok(GpuWindow::new(timing))
+    }
+
+    /// Compares the sum of all loads of `items` work-items with the expected one.
+    fn check_sums(&mut self, items: u64, sums: GpuBuffer, expected: u64) -> Result<()> {
+        let mut bytes = vec![0; items as usize * 8];
         self.device.download(sums, &mut bytes)?;
         let numbers = bytes.chunks_exact(8).map(|chunk| {
             let mut number = [0; 8];
             number.copy_from_slice(chunk);
             u64::from_ne_bytes(number)
         });
-        let sum = numbers.fold(0u64, u64::wrapping_add);
-        if sum == layout.expected_sum(passes, self.value) {
+        if numbers.fold(0u64, u64::wrapping_add) == expected {
             return Ok(());
         }
         Err(Error::failure(
@@ -403,11 +457,7 @@ impl Device {
         if place != chain.table.after(chain.hops) {
             return Err(Error::failure("the device left its chain of pointers"));
         }
-        Ok(GpuWindow {
-            device: timing.device,
-            host: timing.host,
-            commands: 1,
-        })
+        Ok(GpuWindow::new(timing))
     }
 
     fn copies(&mut self, copies: &Copies, repetitions: u32) -> Result<GpuWindow> {
@@ -463,15 +513,29 @@ impl Device {
                 ));
             }
         }
-        Ok(GpuWindow {
-            device: timing.device,
-            host: timing.host,
-            commands: repetitions,
-        })
+        Ok(GpuWindow::new(timing))
+    }
+}
+
+/// The call that adds to the counters in `buffer`.
+fn counters(atomics: Atomics, buffer: GpuBuffer, accesses: u32) -> Count {
+    Count {
+        counters: buffer,
+        stride: if atomics.shared { 0 } else { atomics.stride },
+        groups: atomics.groups,
+        group_size: atomics.group_size,
+        accesses,
     }
 }
 
 impl GpuWindow {
+    fn new(timing: Timing) -> Self {
+        Self {
+            device: timing.device,
+            host: timing.host,
+        }
+    }
+
     /// Length of the sample: by the clock of the device if there is one.
     pub fn elapsed(&self) -> Nanos {
         self.device.unwrap_or(self.host)
@@ -496,8 +560,8 @@ impl GpuWindow {
 /// Smallest number of passes, hops or transfers, and their unit.
 fn least(task: &Task) -> u64 {
     match task {
-        Task::Stream(_) | Task::Copies(_) => 1,
         Task::Chase(_) => HOPS,
+        Task::Stream(_) | Task::Copies(_) | Task::Local(_) | Task::Atomics(_) => 1,
     }
 }
 
@@ -505,7 +569,9 @@ fn least(task: &Task) -> u64 {
 fn most(task: &Task) -> u64 {
     match task {
         Task::Stream(layout) => u64::from(layout.most_passes()),
-        Task::Chase(_) => MOST_HOPS,
+        Task::Chase(_) => MOST_STEPS,
+        Task::Local(local) => u64::from((u32::MAX / 2 / local.pass().max(1)).max(1)),
+        Task::Atomics(_) => MOST_STEPS,
         // A driver keeps a record of each command that waits.
         Task::Copies(_) => 4096,
     }

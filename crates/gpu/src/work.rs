@@ -1,7 +1,8 @@
 //! Work on a device: pure data.
 
-use crate::layout::Layout;
+use crate::layout::{Groups, Layout, UNROLLED, width};
 use host::gpu::{Direction, HostMemory};
+use report::GpuFacts;
 use units::{Bytes, Nanos};
 
 /// Work on one device.
@@ -24,6 +25,10 @@ pub enum Task {
     Chase(Chase),
     /// Transfers between main memory and device.
     Copies(Copies),
+    /// Reads of the memory that work-groups share.
+    Local(Local),
+    /// Atomic additions.
+    Atomics(Atomics),
 }
 
 /// A pointer chase by one work-item.
@@ -68,8 +73,6 @@ pub struct GpuWindow {
     pub device: Option<Nanos>,
     /// By the clock of the host, from the submission to the return of the wait.
     pub host: Nanos,
-    /// Commands in the sample.
-    pub commands: u32,
 }
 
 impl Copies {
@@ -79,5 +82,69 @@ impl Copies {
             Direction::ToDevice | Direction::ToHost => self.bytes,
             Direction::Both => Bytes(self.bytes.0 * 2),
         }
+    }
+}
+
+/// Reads of the memory that the work-items of a work-group share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Local {
+    /// 64-bit lanes in a word.
+    pub width: u32,
+    /// Words that each group reads.
+    pub words: u32,
+    /// Work-groups.
+    pub groups: u32,
+    /// Work-items in each group.
+    pub group_size: u32,
+}
+
+impl Local {
+    /// Divides `bytes` of each work-group among its work-items. `None` if they are too few.
+    pub fn new(facts: &GpuFacts, bytes: Bytes) -> Option<Self> {
+        let width = width(facts);
+        let all = u32::try_from(bytes.0 / (u64::from(width) * 8)).ok()?;
+        let Groups { groups, group_size } = Groups::usual(facts);
+        let group_size = group_size.min(all / UNROLLED);
+        let turn = group_size * UNROLLED;
+        if turn == 0 || all >= 1 << 31 {
+            return None;
+        }
+        Some(Self {
+            width,
+            words: all / turn * turn,
+            groups,
+            group_size,
+        })
+    }
+
+    /// Accesses of each work-item in a pass over the words of its group.
+    pub fn pass(&self) -> u32 {
+        self.words / self.group_size
+    }
+
+    /// Bytes that all groups load in `passes`.
+    pub fn moved(&self, passes: u32) -> u64 {
+        let words = u64::from(self.words) * u64::from(self.groups);
+        words * u64::from(self.width) * 8 * u64::from(passes)
+    }
+}
+
+/// Atomic additions of 1 by all work-items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Atomics {
+    /// True if all add to one counter; false if each has a counter in a cache line of its own.
+    pub shared: bool,
+    /// Distance between counters, in 4 B.
+    pub stride: u32,
+    /// Work-groups.
+    pub groups: u32,
+    /// Work-items in each group.
+    pub group_size: u32,
+}
+
+impl Atomics {
+    /// Number of work-items.
+    pub fn items(&self) -> u64 {
+        u64::from(self.groups) * u64::from(self.group_size)
     }
 }

@@ -63,7 +63,7 @@ struct Parked {
     walk: Walk,
     pending: Option<Step>,
     unflushed: u32,
-    disturbance: BTreeSet<usize>,
+    unflushed_files: BTreeSet<usize>,
     covered: u64,
 }
 
@@ -212,7 +212,7 @@ impl StorageRunner {
                 walk: queue.walk.clone(),
                 pending: queue.pending,
                 unflushed: queue.unflushed,
-                disturbance: queue.disturbance.clone(),
+                unflushed_files: queue.unflushed_files.clone(),
                 covered: queue.covered,
             }
         };
@@ -307,12 +307,12 @@ impl StorageRunner {
             (
                 queue.pending,
                 queue.unflushed,
-                queue.disturbance,
+                queue.unflushed_files,
                 queue.covered,
             ) = (
                 parked.pending,
                 parked.unflushed,
-                parked.disturbance,
+                parked.unflushed_files,
                 parked.covered,
             );
             queues.push(Mutex::new(queue));
@@ -504,7 +504,7 @@ fn fresh(work: &IoWork) -> Progress {
         walk: Walk::new(work, thread),
         pending: None,
         unflushed: 0,
-        disturbance: BTreeSet::new(),
+        unflushed_files: BTreeSet::new(),
         covered: 0,
     };
     Progress {

@@ -39,7 +39,7 @@ pub struct WorkerQueue {
     /// Number of writes since the last flush.
     pub unflushed: u32,
     /// Indices of the files that were written since the last flush.
-    pub disturbance: BTreeSet<usize>,
+    pub unflushed_files: BTreeSet<usize>,
     /// Time of the recording, in ticks, that earlier windows have covered.
     pub covered: u64,
 }
@@ -53,7 +53,7 @@ impl WorkerQueue {
             contents,
             pending: None,
             unflushed: 0,
-            disturbance: BTreeSet::new(),
+            unflushed_files: BTreeSet::new(),
             covered: 0,
         }
     }
@@ -432,7 +432,7 @@ impl<T: Ticker> WindowRun<'_, T> {
                 if busy.transfer == Transfer::Write {
                     seen.writes.add(nanos);
                     self.queue.unflushed += 1;
-                    self.queue.disturbance.insert(step.file);
+                    self.queue.unflushed_files.insert(step.file);
                 } else {
                     seen.reads.add(nanos);
                     self.queue.contents.overwritten(slot);
@@ -480,7 +480,7 @@ impl<T: Ticker> WindowRun<'_, T> {
             Transfer::DataSync
         };
         self.queue.unflushed = 0;
-        for file in std::mem::take(&mut self.queue.disturbance) {
+        for file in std::mem::take(&mut self.queue.unflushed_files) {
             let Some((_, slot)) = self.free.pop() else {
                 return Ok(());
             };

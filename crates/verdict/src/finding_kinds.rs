@@ -431,6 +431,16 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         "Latency of the nearest cache and of the memory of a GPU.",
     ),
     kind(
+        "gpu-local",
+        Worth::Detail,
+        "Bandwidth of the memory that work-groups of a GPU share.",
+    ),
+    kind(
+        "gpu-atomics",
+        Worth::Detail,
+        "Atomic additions of a GPU, to one counter and to many.",
+    ),
+    kind(
         "gpu-transfers",
         Worth::Answer,
         "Bandwidth between main memory and a GPU.",

@@ -1,6 +1,8 @@
 //! Experiment `gpu-bandwidth`: reads, writes and copies in the memory of a device.
 
-use super::request::{Request, called, default_sizes, device_coordinate, is_on, requested};
+use super::request::{
+    Request, called, default_sizes, device_coordinate, is_on, kernel_sampling, requested,
+};
 use crate::layout::Layout;
 use crate::work::{GpuWork, Task};
 use engine::{External, Sampling, Work};
@@ -9,17 +11,10 @@ use host::gpu::StreamOperation;
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, GpuFacts, Outcome, Point, Quantity};
 use std::collections::BTreeMap;
 use units::error::Result;
-use units::{Bytes, Nanos, counted, significant};
+use units::{Bytes, counted, significant};
 
 /// Name of the experiment.
 pub(super) const NAME: &str = "gpu-bandwidth";
-
-/// Length of a sample: a hundred times as long as a launch takes.
-const SAMPLE: Nanos = Nanos(5e6);
-
-/// Rounds and samples of a point. Each sample is followed by the proof that it did its work.
-const ROUNDS: u32 = 10;
-const PER_ROUND: u32 = 3;
 
 /// The experiment, with the user's request if there is one.
 #[derive(Debug, Clone)]
@@ -194,13 +189,7 @@ impl Experiment for GpuBandwidth {
     }
 
     fn sampling(&self, general: Sampling) -> Sampling {
-        Sampling {
-            length: SAMPLE,
-            in_memory: 1.0,
-            rounds: general.rounds.min(ROUNDS),
-            per_round: general.per_round.min(PER_ROUND),
-            ..general
-        }
+        kernel_sampling(general)
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {

@@ -1,6 +1,8 @@
 //! Experiment `gpu-latency`: dependent loads by one work-item.
 
-use super::request::{Request, called, default_sizes, device_coordinate, is_on, requested};
+use super::request::{
+    Request, called, default_sizes, device_coordinate, is_on, kernel_sampling, requested,
+};
 use crate::work::{Chase, GpuWork, Task};
 use engine::{External, Sampling, Work};
 use experiments::{Bound, Draft, Experiment, Figure, Scope, axis, bytes_axis};
@@ -8,17 +10,10 @@ use report::{Axis, Coordinate, Coordinates, Dataset, Finding, GpuFacts, Outcome,
 use stats::derive;
 use std::collections::BTreeMap;
 use units::error::Result;
-use units::{Bytes, Nanos, significant};
+use units::{Bytes, significant};
 
 /// Name of the experiment.
 pub(super) const NAME: &str = "gpu-latency";
-
-/// Length of a sample: thousands of loads, and a hundred times as long as a launch takes.
-const SAMPLE: Nanos = Nanos(5e6);
-
-/// Rounds and samples of a point.
-const ROUNDS: u32 = 10;
-const PER_ROUND: u32 = 3;
 
 /// Distance between nodes if the driver does not give the size of a cache line: no GPU has longer
 /// ones.
@@ -129,13 +124,7 @@ impl Experiment for GpuLatency {
     }
 
     fn sampling(&self, general: Sampling) -> Sampling {
-        Sampling {
-            length: SAMPLE,
-            in_memory: 1.0,
-            rounds: general.rounds.min(ROUNDS),
-            per_round: general.per_round.min(PER_ROUND),
-            ..general
-        }
+        kernel_sampling(general)
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {

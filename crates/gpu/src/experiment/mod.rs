@@ -1,22 +1,26 @@
 //! The experiments of `memgauge gpu`.
 
+mod atomics;
 mod bandwidth;
 mod latency;
+mod local;
 mod request;
 mod transfers;
 
 pub use request::{Settings, chosen_devices};
 
+use atomics::GpuAtomics;
 use bandwidth::GpuBandwidth;
 use experiments::{Experiment, ExperimentRow};
 use latency::GpuLatency;
+use local::GpuLocal;
 use report::GpuFacts;
 use request::{DeviceQuantity, Request};
 use transfers::GpuTransfers;
 
 /// The experiments in the table of experiments. The program has a command of its own for them,
 /// because they need a device.
-pub static GPU_EXPERIMENTS: [ExperimentRow; 3] = [
+pub static GPU_EXPERIMENTS: [ExperimentRow; 5] = [
     ExperimentRow {
         name: bandwidth::NAME,
         question: "how many bytes per second does a GPU read, write and copy in its own memory, and \
@@ -31,6 +35,23 @@ pub static GPU_EXPERIMENTS: [ExperimentRow; 3] = [
         question: "how long does a load of a GPU from its caches and its memory take?",
         least: None,
         in_profile: |_| Box::new(GpuLatency::new(None)),
+        chosen: None,
+        command: None,
+    },
+    ExperimentRow {
+        name: local::NAME,
+        question: "how many bytes per second do work-groups of a GPU read from the memory that their \
+             work-items share?",
+        least: None,
+        in_profile: |_| Box::new(GpuLocal::new(None)),
+        chosen: None,
+        command: None,
+    },
+    ExperimentRow {
+        name: atomics::NAME,
+        question: "how many atomic additions per second does a GPU do, to one counter and to many?",
+        least: None,
+        in_profile: |_| Box::new(GpuAtomics::new(None)),
         chosen: None,
         command: None,
     },
@@ -58,6 +79,12 @@ pub fn experiments(settings: &Settings, devices: &[GpuFacts]) -> Vec<Box<dyn Exp
     }
     if settings.measures(DeviceQuantity::Latency) {
         all.push(Box::new(GpuLatency::new(request())));
+    }
+    if settings.measures(DeviceQuantity::Local) {
+        all.push(Box::new(GpuLocal::new(request())));
+    }
+    if settings.measures(DeviceQuantity::Atomics) {
+        all.push(Box::new(GpuAtomics::new(request())));
     }
     if settings.measures(DeviceQuantity::Transfers) {
         all.push(Box::new(GpuTransfers::new(request())));

@@ -1,10 +1,11 @@
 //! The user's request to measure devices, and what the experiments share.
 
+use engine::Sampling;
 use experiments::{Counts, Effect, Effects, Scope, lists, names};
 use host::gpu::StreamOperation;
 use report::{Coordinate, GpuFacts, Point};
 use units::error::{Error, Result};
-use units::{Bytes, SizeList, read_like};
+use units::{Bytes, Nanos, SizeList, read_like};
 
 lists! {
     /// Quantities of a device.
@@ -20,6 +21,8 @@ names! {
     DeviceQuantity, "quantities":
     Bandwidth "bandwidth" "Bytes per second of the device's own memory.",
     Latency "latency" "Time of a load that depends on the load before.",
+    Local "local" "Bytes per second of the memory that work-groups share.",
+    Atomics "atomics" "Atomic additions per second.",
     Transfers "transfers" "Bytes per second between main memory and device.",
 }
 
@@ -68,11 +71,12 @@ pub struct Settings {
     #[arg(long, value_name = "LIST")]
     pub devices: Option<Counts>,
 
-    /// Quantities to measure: bandwidth, latency, transfers
+    /// Quantities to measure: bandwidth, latency, local (memory that a work-group shares), atomics,
+    /// transfers
     #[arg(
         long,
         value_name = "LIST",
-        default_value = "bandwidth,latency,transfers"
+        default_value = "bandwidth,latency,local,atomics,transfers"
     )]
     pub measure: Quantities,
 
@@ -215,6 +219,24 @@ fn no_device() -> Error {
 /// The request of an experiment that may have none.
 pub fn requested(request: Option<&Request>) -> Result<&Request> {
     request.ok_or_else(no_device)
+}
+
+/// Length of a sample of a kernel: a hundred times as long as a launch takes.
+const SAMPLE: Nanos = Nanos(5e6);
+
+/// Rounds and samples of a kernel. Each sample is followed by the proof that it did its work.
+const ROUNDS: u32 = 10;
+const PER_ROUND: u32 = 3;
+
+/// Sampling of kernels.
+pub fn kernel_sampling(general: Sampling) -> Sampling {
+    Sampling {
+        length: SAMPLE,
+        in_memory: 1.0,
+        rounds: general.rounds.min(ROUNDS),
+        per_round: general.per_round.min(PER_ROUND),
+        ..general
+    }
 }
 
 /// Largest default working set.

@@ -222,6 +222,31 @@ impl GpuDevice for FakeDevice {
                 let count = count.count() as u32;
                 self.upload(wrong, &count.to_ne_bytes())?;
             }
+            Call::LocalRead(read) => {
+                let lost = u64::from(self.fault == Fault::LosesAnAccess);
+                let words = u64::from(read.words);
+                let size = u64::from(read.group_size);
+                let sums = (0..read.items()).map(|item| {
+                    let first = item % size;
+                    let count = u64::from(read.accesses) - lost;
+                    let places = (0..count).map(|access| (first + access * size) % words);
+                    places.map(|i| i + read.value).sum::<u64>() * lanes as u64
+                });
+                let sums: Vec<u64> = sums.collect();
+                self.buffer(read.sums)?[..sums.len()].copy_from_slice(&sums);
+            }
+            Call::Count(count) => {
+                let mut bytes = vec![0; count.bytes() as usize];
+                self.download(count.counters, &mut bytes)?;
+                let each = count.accesses - u32::from(self.fault == Fault::LosesAnAccess);
+                for item in 0..count.items() {
+                    let at = (item * u64::from(count.stride) * 4) as usize;
+                    let counter = &mut bytes[at..at + 4];
+                    let old = u32::from_ne_bytes(counter.try_into().expect("4 bytes"));
+                    counter.copy_from_slice(&(old + each).to_ne_bytes());
+                }
+                self.upload(count.counters, &bytes)?;
+            }
             Call::Chase { chain, hops } => {
                 let hops = hops - u32::from(self.fault == Fault::LosesAHop);
                 let (next, place) = self.chains.get_mut(&chain.0).expect("a chain");

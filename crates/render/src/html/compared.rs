@@ -44,7 +44,7 @@ fn part(i: usize, names: &[String], comparison: &Comparison) -> String {
     );
     let mut text = format!(
         "<section id=\"comparison-{i}\" class=\"card\">\n<h2>Comparison{}</h2>\n",
-        series_name(i, names)
+        heading_end(i, names)
     );
     text.push_str(&list(&words));
     for group in &comparison.groups {

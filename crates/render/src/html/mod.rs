@@ -192,7 +192,7 @@ fn picker(names: &[String]) -> String {
 }
 
 /// Suffix of a heading with the name of the report; empty if the page has only one.
-fn series_name(i: usize, names: &[String]) -> String {
+fn heading_end(i: usize, names: &[String]) -> String {
     if names.len() > 1 {
         format!(": {}", escape(&names[i]))
     } else {
@@ -226,7 +226,7 @@ fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> S
         "<section id=\"machine-{i}\" class=\"card\">\n<h2>Machine{}</h2>\n{}{levels}{}<details>\
          <summary>Every finding and every reason for doubt</summary>{}</details>\n<details>\
          <summary>Every fact about the machine</summary><pre>{}</pre></details>\n</section>\n",
-        series_name(i, names),
+        heading_end(i, names),
         list(&brief.heading.labelled()),
         list(&remarks),
         list(&whole.remarks),
@@ -314,7 +314,7 @@ fn tables(i: usize, names: &[String], named: &NamedReport) -> String {
     let blocks: String = tables.blocks.iter().skip(after_card).map(block).collect();
     format!(
         "<section id=\"tables-{i}\" class=\"tables\">\n<h2>Tables{}</h2>\n{blocks}</section>\n",
-        series_name(i, names)
+        heading_end(i, names)
     )
 }
 
@@ -381,7 +381,7 @@ fn repeat(i: usize, names: &[String], report: &Report) -> String {
          <code>--seed {}</code> for the same random choices.</p>\n<p \
          class=\"small\">{}</p>\n<p><button type=\"button\" class=\"download\" \
          data-report=\"{i}\">Download the report (JSON)</button></p>\n</section>\n",
-        series_name(i, names),
+        heading_end(i, names),
         escape(&shorten(&command_line(&p.command_line), 4000)),
         escape(&shorten(&p.seed, 80)),
         escape(&shorten(&provenance(p), 8000)),

@@ -38,6 +38,8 @@ const KERNELS: &[&str] = &[
     "fill_reals",
     "verify",
     "verify_triad",
+    "read_local",
+    "count",
     "chase",
 ];
 
@@ -95,6 +97,8 @@ enum Argument {
     Buffer(Handle),
     Small(u32),
     Large(u64),
+    /// Bytes of memory that each work-group gets for itself.
+    Local(usize),
 }
 
 /// Opens device `number` and builds the kernels for it, with words of `width` lanes.
@@ -366,8 +370,10 @@ impl OpenClDevice {
                 Argument::Buffer(memory) => (size_of::<Handle>(), (&raw const *memory).cast()),
                 Argument::Small(number) => (size_of::<u32>(), (&raw const *number).cast()),
                 Argument::Large(number) => (size_of::<u64>(), (&raw const *number).cast()),
+                Argument::Local(bytes) => (*bytes, null()),
             };
-            // SAFETY: `value` points to `size` bytes, which the driver copies.
+            // SAFETY: `value` points to `size` bytes, which the driver copies. It is null for local
+            // memory, which has a size only.
             let code = unsafe { (self.calls.set_argument)(kernel, index as u32, size, value) };
             check(code, &format!("set an argument of the kernel {name}"))?;
         }
@@ -655,6 +661,27 @@ impl GpuDevice for OpenClDevice {
                     memory(wrong)?,
                 ];
                 self.launch(name, &arguments, checking, CHECKING_GROUP)
+            }
+            Call::LocalRead(read) => {
+                let bytes = read.words as usize * self.width as usize * 8;
+                let arguments = [
+                    Argument::Local(bytes),
+                    small(read.words),
+                    small(read.accesses),
+                    Argument::Large(read.value),
+                    memory(read.sums)?,
+                ];
+                let items = read.items() as usize;
+                self.launch("read_local", &arguments, items, read.group_size as usize)
+            }
+            Call::Count(count) => {
+                let arguments = [
+                    memory(count.counters)?,
+                    small(count.stride),
+                    small(count.accesses),
+                ];
+                let items = count.items() as usize;
+                self.launch("count", &arguments, items, count.group_size as usize)
             }
             Call::Chase { chain, hops } => {
                 let place = self.buffer(chain)?.place;

@@ -1,0 +1,122 @@
+//! Experiment `gpu-atomics`: atomic additions to one counter and to counters of each work-item.
+
+use super::request::{Request, called, device_coordinate, is_on, kernel_sampling, requested};
+use crate::layout::Groups;
+use crate::work::{Atomics, GpuWork, Task};
+use engine::{External, Sampling, Work};
+use experiments::{Bound, Draft, Experiment, Figure, Scope, axis};
+use report::{Axis, Coordinate, Coordinates, Dataset, Finding, GpuFacts, Quantity};
+use std::collections::BTreeMap;
+use units::error::Result;
+use units::significant;
+
+/// Name of the experiment.
+pub(super) const NAME: &str = "gpu-atomics";
+
+/// Distance between separate counters, in 4 B: a cache line of every GPU.
+const STRIDE: u32 = 32;
+
+/// The experiment, with the user's request if there is one.
+#[derive(Debug, Clone)]
+pub struct GpuAtomics {
+    request: Option<Request>,
+}
+
+impl GpuAtomics {
+    pub(super) fn new(request: Option<Request>) -> Self {
+        Self { request }
+    }
+}
+
+fn draft(device: &GpuFacts, shared: bool, scope: &Scope<'_>) -> Draft {
+    let Groups { groups, group_size } = Groups::usual(device);
+    let atomics = Atomics {
+        shared,
+        stride: STRIDE,
+        groups,
+        group_size,
+    };
+    let name = if shared { SHARED } else { SEPARATE };
+    Draft {
+        coordinates: Coordinates::from([
+            device_coordinate(device),
+            ("operation".to_owned(), Coordinate::Name(name.to_owned())),
+        ]),
+        work: Ok(Work::External(External::new(GpuWork {
+            device: device.number,
+            cpu: scope.cpus.first().copied().unwrap_or(0),
+            task: Task::Atomics(atomics),
+        }))),
+        bound: Bound::Unknown,
+        drop_priority: 1,
+    }
+}
+
+/// All work-items add to one counter.
+const SHARED: &str = "add-shared";
+
+/// Each work-item adds to a counter of its own.
+const SEPARATE: &str = "add-separate";
+
+impl Experiment for GpuAtomics {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity {
+            name: "operations".to_owned(),
+            unit: "1/s".to_owned(),
+            higher_is_better: true,
+        }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        vec![axis("device"), axis("operation")]
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        let devices = &requested(self.request.as_ref())?.devices;
+        let both = |device| [true, false].map(|shared| draft(device, shared, scope));
+        Ok(devices.iter().flat_map(both).collect())
+    }
+
+    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn sampling(&self, general: Sampling) -> Sampling {
+        kernel_sampling(general)
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        let devices = self.request.iter().flat_map(|request| &request.devices);
+        devices
+            .filter_map(|device| contention(dataset, device))
+            .collect()
+    }
+}
+
+/// Finding about additions to one counter, against those to separate ones.
+fn contention(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
+    let figure = |operation| {
+        let mut points = dataset.points.iter();
+        let found = points.find(|p| is_on(p, device) && p.name("operation") == Some(operation));
+        Figure::new(found?)
+    };
+    let shared = figure(SHARED)?;
+    let separate = figure(SEPARATE)?;
+    let text = format!(
+        "{}: atomic additions to one counter reach {} million per second, to separate counters {} \
+         million.",
+        called(device),
+        significant(shared.value / 1e6),
+        significant(separate.value / 1e6)
+    );
+    let values = BTreeMap::from([
+        ("shared_per_second".to_owned(), shared.value),
+        ("separate_per_second".to_owned(), separate.value),
+    ]);
+    let points = shared.points.into_iter().chain(separate.points);
+    Some(Finding::resting_on(points, "gpu-atomics", text)?.with(values))
+}
