@@ -32,7 +32,7 @@ pub enum HealthState {
     Healthy,
     /// Faster than expected.
     Unusual,
-    /// Slower than expected, twice in different memory.
+    /// Slower than expected in two measurements, the second in fresh memory.
     Slow,
     /// Compared without a result.
     Inconclusive,

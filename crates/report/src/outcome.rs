@@ -314,8 +314,9 @@ pub struct Sample {
     /// Number of the allocation of the sample's memory, from 0.
     #[serde(default)]
     pub allocation: u32,
-    /// Time in gaps inside the sample, all threads together. A gap is a chunk longer than three
-    /// median chunks; its time beyond one median counts. Left out if there was none.
+    /// Time in gaps inside the sample, all threads together. A gap is a chunk that took
+    /// more than three times its thread's median chunk. The time beyond one median is added up. Left
+    /// out if there was no gap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaps_ns: Option<f64>,
     /// CPU that each thread was found on; left out if each was on its own CPU or the system does

@@ -22,7 +22,8 @@ pub(super) struct Arena {
 /// for each offset.
 const PLACES: u64 = 16;
 
-/// These offsets are multiples of this distance, the size of huge pages on most systems.
+/// Offsets of cache-sized working sets are multiples of this distance, the size of huge pages on
+/// most systems.
 const PLACE: usize = 2 << 20;
 
 impl Arena {

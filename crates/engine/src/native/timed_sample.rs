@@ -138,7 +138,7 @@ struct ThreadReadings {
 }
 
 /// Number of tries to take a sample. If the system keeps a thread from its CPU for the whole
-/// length, the threads have no common window, and the sample is tried again.
+/// sample, the threads have no common window. The sample is then tried again, twice as long.
 const TRIES: usize = 5;
 
 /// Takes one sample of `run` with a thread on each of `cpus`.

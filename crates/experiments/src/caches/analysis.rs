@@ -227,7 +227,8 @@ struct Plateau {
     rise: f64,
 }
 
-/// The flattest half doubling among the `sizes` of `curve`. `None` if they span less than that.
+/// The flattest stretch of `curve` over half a doubling (a factor of 1.4 in size), within `sizes`.
+/// Only coarse points count. `None` if they span less than that.
 fn plateau(curve: &[CurvePoint], sizes: RangeInclusive<f64>) -> Option<Plateau> {
     let inside = |spot: &&CurvePoint| spot.coarse && sizes.contains(&(spot.size.0 as f64));
     let spots: Vec<&CurvePoint> = curve.iter().filter(inside).collect();

@@ -102,8 +102,8 @@ fn a_long_slope_is_one_end() {
     }
 }
 
-/// Sizes in lines with the lower quartile and the median of their samples in ns, as measured; `+`
-/// marks the fine grid. Zen 4 in a virtual machine with two CPUs, L3 of 32 MiB shared with other
+/// Two measured curves. An entry is a size in cache lines, then the lower quartile and the median of
+/// its samples in ns; `+` marks the fine grid. Zen 4 in a virtual machine with two CPUs, L3 of 32 MiB shared with other
 /// machines, 24 November 2026.
 const SHARED_L3: [&str; 2] = [
     "64 1.083 1.084; 76 1.083 1.093; 90 1.083 1.084; 107 1.083 1.084; 128 1.083 1.084; 152 \

@@ -148,7 +148,7 @@ fn kernel_family(hardware: &NodeHardware) -> String {
     format!("{} {digits}", hardware.os).trim_end().to_owned()
 }
 
-/// Size of the memory modules in a system that reports `size`.
+/// Likely installed memory of a system that reports `size`.
 fn nominal(size: Bytes) -> Bytes {
     let step = (1_u64 << (63 - size.0.max(1).leading_zeros())) / STEPS_OF_MEMORY;
     let step = step.max(1);
