@@ -1,6 +1,7 @@
 //! Clocks, names, limits and counts of a process by POSIX calls: Linux, macOS and FreeBSD.
 
 use super::MemoryLimit;
+#[cfg(not(target_os = "macos"))]
 use crate::thread_noise::ThreadNoise;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;

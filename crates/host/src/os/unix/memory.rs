@@ -85,8 +85,10 @@ impl Region {
         if size != 2 << 20 {
             return Err(io::ErrorKind::Unsupported.into());
         }
+        // VM_FLAGS_SUPERPAGE_SIZE_2MB of <mach/vm_statistics.h>. The constant of libc is deprecated.
+        const SUPERPAGES: libc::c_int = 2 << 16;
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        let start = map_anywhere(length, access, libc::VM_FLAGS_SUPERPAGE_SIZE_2MB)?;
+        let start = map_anywhere(length, access, SUPERPAGES)?;
         Ok(Region {
             start,
             length,
