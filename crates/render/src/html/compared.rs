@@ -1,6 +1,6 @@
 //! Page of comparisons: changes first, then charts of all reports.
 
-use super::{block, escape, list, series_name};
+use super::{block, escape, heading_end, list};
 use crate::blocks::{Block, Labelled};
 use crate::comparison::{grid, head, heading, legend, reasons, remarks};
 use crate::text::shorten;
