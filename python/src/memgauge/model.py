@@ -380,8 +380,8 @@ class Sample:
     gaps_ns: Optional[float] = None
     """Time in gaps inside the sample, all threads together.
 
-    A gap is a chunk longer than three median chunks; its time beyond one median counts. Left out if
-    there was none.
+    A gap is a chunk that took more than three times its thread's median chunk. The time beyond one
+    median is added up. Left out if there was no gap.
     """
     placement: Optional[VcpuPlacement] = None
     """Placement of the vCPUs in the sample's round; left out if it was not measured."""
