@@ -176,7 +176,8 @@ fn the_finding_has_memory_in_three_figures() {
         .find(|f| f.kind == "page-walk-cost")
         .expect("a finding")
         .text;
-    let words = "add 30 ns (95% CI 30 to 30) to a memory load: 125 ns with 4 KiB pages, 95 ns with";
+    let words =
+        "add 30.0 ns (95% CI 30 to 30) to a memory load: 125.0 ns with 4 KiB pages, 95.0 ns with";
     assert!(text.contains(words), "{text}");
 }
 
