@@ -164,7 +164,9 @@ pub trait Experiment {
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>>;
 
     /// Texts about points that differ from the request, for example rounded sizes.
-    fn adjustments(&self, scope: &Scope<'_>) -> Vec<String>;
+    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
+        Vec::new()
+    }
 
     /// True if chains are built again in each round, in memory for the largest chain. Separate
     /// memory for each chain would be many times as much.

@@ -123,10 +123,6 @@ impl Experiment for InstructionTimes {
         Ok(drafts)
     }
 
-    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
-        Vec::new()
-    }
-
     fn findings(&self, _dataset: &Dataset) -> Vec<Finding> {
         Vec::new()
     }

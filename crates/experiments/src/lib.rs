@@ -86,7 +86,10 @@ pub use command::{
 };
 pub use curve::{Saturation, saturation};
 pub use difference::Figure;
-pub use experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+pub use experiment::{
+    Bound, Detail, Draft, Experiment, Scope, axis, bandwidth as bandwidth_quantity, bytes_axis,
+    latency as latency_quantity,
+};
 pub use hierarchy::{LastLevel, Level, Levels, Target, TimedLastLevel};
 pub use lists::{
     ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, Interleavings,

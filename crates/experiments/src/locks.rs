@@ -178,10 +178,6 @@ impl Experiment for Locks {
             .collect())
     }
 
-    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
-        Vec::new()
-    }
-
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
         contention(dataset).into_iter().collect()
     }

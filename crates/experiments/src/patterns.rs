@@ -454,10 +454,6 @@ impl Experiment for Patterns {
         Ok(drafts)
     }
 
-    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
-        Vec::new()
-    }
-
     fn finish(&self, dataset: &mut Dataset) {
         let forward: BTreeMap<Coordinates, f64> = dataset
             .points

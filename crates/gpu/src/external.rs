@@ -5,13 +5,22 @@ use engine::{ExternalWindow, ExternalWork};
 use report::{Cause, KernelUsed, Measured};
 use sha2::{Digest, Sha256};
 use std::any::Any;
-use units::{BytesPerSecond, Nanos};
+use units::{Bytes, BytesPerSecond, Nanos};
 
-/// Typical rate of allocating and filling memory of a device, or of both ends of transfers.
-const FILL: BytesPerSecond = BytesPerSecond(2e9);
+/// Typical rate of filling and verifying memory of a device that uses the main memory.
+const IN_MAIN_MEMORY: BytesPerSecond = BytesPerSecond(10e9);
+
+/// The same of a device with memory of its own.
+const IN_OWN_MEMORY: BytesPerSecond = BytesPerSecond(200e9);
+
+/// Typical rate of the host when it compares what it received.
+const BY_THE_HOST: BytesPerSecond = BytesPerSecond(2e9);
 
 /// Typical rate of making a chain and writing it to a device.
 const BUILD: BytesPerSecond = BytesPerSecond(0.3e9);
+
+/// Launches and waits around a sample.
+const LAUNCHES: Nanos = Nanos(0.2e6);
 
 /// Warm-up before the first window of a round, as a share of a window: clocks of a device rise.
 const WARM_UP: f64 = 1.0;
@@ -62,13 +71,29 @@ impl ExternalWork for GpuWork {
     }
 
     fn expected_preparation(&self) -> Nanos {
-        let (bytes, rate) = match &self.task {
-            Task::Stream(layout) => (layout.bytes(), FILL),
-            Task::Chase(chase) => (chase.bytes, BUILD),
-            Task::Copies(copies) => (copies.bytes, FILL),
-            Task::Local(_) | Task::Atomics(_) => return Nanos::ZERO,
+        match &self.task {
+            Task::Chase(chase) => time(chase.bytes, BUILD),
+            Task::Stream(layout) => time(layout.bytes(), BY_THE_HOST),
+            Task::Copies(copies) => time(copies.bytes, BY_THE_HOST) * 4.0,
+            Task::Local(_) | Task::Atomics(_) => Nanos::ZERO,
+        }
+    }
+
+    /// Memory is filled before each sample and verified after it.
+    fn expected_proof(&self) -> Nanos {
+        let rate = if self.uses_host_memory {
+            IN_MAIN_MEMORY
+        } else {
+            IN_OWN_MEMORY
         };
-        Nanos::from_secs(bytes.0 as f64 / rate.0)
+        let proof = match &self.task {
+            Task::Stream(layout) => time(layout.bytes(), rate) * 2.0,
+            Task::Copies(copies) => {
+                time(copies.moved(), rate) * 2.0 + time(copies.bytes, BY_THE_HOST)
+            }
+            Task::Chase(_) | Task::Local(_) | Task::Atomics(_) => Nanos::ZERO,
+        };
+        proof + LAUNCHES
     }
 
     fn warm_up(&self) -> f64 {
@@ -113,4 +138,9 @@ impl ExternalWork for GpuWork {
             measured.also.insert("ns_per_transfer".to_owned(), each);
         }
     }
+}
+
+/// Time for `bytes` at `rate`.
+fn time(bytes: Bytes, rate: BytesPerSecond) -> Nanos {
+    Nanos::from_secs(bytes.0 as f64 / rate.0)
 }

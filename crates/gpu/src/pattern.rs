@@ -53,11 +53,11 @@ impl ChainTable {
         }
         Self { next, order }
     }
+}
 
-    /// Index that is reached from the first node by `hops` hops.
-    pub fn after(&self, hops: u64) -> u32 {
-        let nodes = self.order.len().max(1) as u64;
-        let at = (hops % nodes) as usize;
-        self.order.get(at).copied().unwrap_or(0)
-    }
+/// Index that is reached from the first node of `order` by `hops` hops.
+pub fn after(order: &[u32], hops: u64) -> u32 {
+    let nodes = order.len().max(1) as u64;
+    let at = (hops % nodes) as usize;
+    order.get(at).copied().unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 //! Carries out works on devices: memory, samples, and the proof that the work was done.
 
 use crate::layout::{Layout, sum_of, width};
-use crate::pattern::{ChainTable, filled, is_filled};
+use crate::pattern::{ChainTable, after, filled, is_filled};
 use crate::work::{Atomics, Chase, Copies, GpuWindow, GpuWork, Local, Task};
 use engine::{External, ExternalFigures, ExternalMeans, ExternalRunner, Failure, Observation};
 use host::gpu::{
@@ -30,6 +30,9 @@ const CLOCK_TOLERANCE: f64 = 1.02;
 /// And this much longer, for the resolution of the clock of the device.
 const CLOCK_RESOLUTION: Nanos = Nanos(50e3);
 
+/// Largest memory for chains that are kept from one round to the next.
+const MOST_KEPT: Bytes = Bytes(1 << 30);
+
 /// Number that memory holds before a kernel or a transfer has to change it.
 const BEFORE: u64 = 0x0B5E_55ED;
 
@@ -37,7 +40,8 @@ const BEFORE: u64 = 0x0B5E_55ED;
 #[derive(Debug)]
 struct ChainOnDevice {
     buffer: GpuBuffer,
-    table: ChainTable,
+    /// Indices of all nodes in the order in which they are visited.
+    order: Vec<u32>,
     hops: u64,
 }
 
@@ -64,7 +68,8 @@ pub(crate) struct Device {
     ends: Option<[Sized; 2]>,
     /// Number in the host's memory for transfers; `None` before there is such memory.
     host: Option<(Bytes, u64)>,
-    chain: Option<(Chase, ChainOnDevice)>,
+    /// Chains of all works, as far as they fit beside each other.
+    chains: BTreeMap<Chase, ChainOnDevice>,
     /// Passes, hops or transfers of each work in a nanosecond.
     rates: BTreeMap<Task, f64>,
     /// Number that the next sample stores.
@@ -149,7 +154,7 @@ impl Device {
             counters: None,
             ends: None,
             host: None,
-            chain: None,
+            chains: BTreeMap::new(),
             rates: BTreeMap::new(),
             value: 1,
         }
@@ -219,7 +224,7 @@ impl Device {
         self.value = self.value.wrapping_add(1);
         let window = match task {
             Task::Stream(layout) => self.stream(layout, count as u32)?,
-            Task::Chase(_) => self.chase(count as u32)?,
+            Task::Chase(chase) => self.chase(chase, count as u32)?,
             Task::Copies(copies) => self.copies(copies, count as u32)?,
             Task::Local(local) => self.local(local, count as u32)?,
             Task::Atomics(atomics) => self.atomics(*atomics, count as u32)?,
@@ -253,45 +258,47 @@ impl Device {
 
     fn prepare_stream(&mut self, layout: &Layout) -> Result<()> {
         let bytes = layout.bytes();
-        // Memory of a chain or of transfers would be in the way of a large working set.
+        // Chains may be in the way of a larger working set.
         if self.streams.is_none_or(|sized| sized.bytes < bytes) {
-            self.forget_chain();
+            self.forget_chains();
         }
         self.room(|device| &mut device.streams, bytes)?;
-        self.room(
-            |device| &mut device.sums,
-            Bytes(u64::from(layout.items()) * 8),
-        )?;
+        let sums = Bytes(u64::from(layout.items()) * 8);
+        self.room(|device| &mut device.sums, sums)?;
         Ok(())
     }
 
-    fn forget_chain(&mut self) {
-        if let Some((_, chain)) = self.chain.take() {
+    fn forget_chains(&mut self) {
+        for chain in std::mem::take(&mut self.chains).into_values() {
             self.device.release(chain.buffer);
         }
     }
 
     fn prepare_chase(&mut self, chase: &Chase) -> Result<()> {
-        if self.chain.as_ref().is_some_and(|(made, _)| made == chase) {
+        if self.chains.contains_key(chase) {
             return Ok(());
         }
-        self.forget_chain();
+        let kept: u64 = self.chains.keys().map(|kept| kept.bytes.0).sum();
+        if kept + chase.bytes.0 > self.most_kept().0 {
+            self.forget_chains();
+        }
         let table = ChainTable::new(chase.nodes(), chase.indices(), chase.seed);
         let buffer = self.device.chain(&table.next)?;
-        // The host needs the order only.
-        let table = ChainTable {
-            next: Vec::new(),
+        let chain = ChainOnDevice {
+            buffer,
             order: table.order,
+            hops: 0,
         };
-        self.chain = Some((
-            *chase,
-            ChainOnDevice {
-                buffer,
-                table,
-                hops: 0,
-            },
-        ));
+        self.chains.insert(*chase, chain);
         Ok(())
+    }
+
+    /// Memory for chains that are kept from one round to the next.
+    fn most_kept(&self) -> Bytes {
+        let memory = self.device.facts().memory.get().copied();
+        memory
+            .map_or(MOST_KEPT, |all| Bytes(all.0 / 8))
+            .min(MOST_KEPT)
     }
 
     fn prepare_copies(&mut self, copies: &Copies) -> Result<()> {
@@ -445,16 +452,16 @@ impl Device {
         }
     }
 
-    fn chase(&mut self, hops: u32) -> Result<GpuWindow> {
+    fn chase(&mut self, chase: &Chase, hops: u32) -> Result<GpuWindow> {
         let missing = || Error::failure("a chase runs before it was prepared");
-        let (_, chain) = self.chain.as_mut().ok_or_else(missing)?;
+        let chain = self.chains.get_mut(chase).ok_or_else(missing)?;
         let timing = self.device.run(&Call::Chase {
             chain: chain.buffer,
             hops,
         })?;
         chain.hops += u64::from(hops);
         let place = self.device.place(chain.buffer)?;
-        if place != chain.table.after(chain.hops) {
+        if place != after(&chain.order, chain.hops) {
             return Err(Error::failure("the device left its chain of pointers"));
         }
         Ok(GpuWindow::new(timing))

@@ -12,6 +12,8 @@ pub struct GpuWork {
     pub device: u32,
     /// The CPU whose thread hands the work to the driver.
     pub cpu: u32,
+    /// True if the device has no memory of its own.
+    pub uses_host_memory: bool,
     /// The work itself.
     pub task: Task,
 }

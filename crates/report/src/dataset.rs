@@ -121,6 +121,11 @@ impl std::fmt::Display for Coordinate {
 /// - `memory_node`: a node, `local` for the node of each thread, `interleaved`, `weighted`.
 /// - `distance`, as the system reports it.
 /// - `node`, if only the node of the memory is requested.
+///
+/// Of GPUs:
+/// - `device`: number in `memgauge list gpus`.
+/// - `groups`: work-groups of the kernel.
+/// - `host_memory`: `pinned`, `pageable`.
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
 /// One point: its coordinates and its outcome.

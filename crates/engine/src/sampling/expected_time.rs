@@ -140,7 +140,8 @@ fn sample(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let length = point
         .sampling
         .undisturbed(point.work, point.costs.fits_last_level);
-    length * point.work.sample_length_factor() + costs.sample
+    let proof = point.work.external().map(|w| w.work().expected_proof());
+    length * point.work.sample_length_factor() + costs.sample + proof.unwrap_or(Nanos::ZERO)
 }
 
 /// Expected time of a round without the samples whose values count.

@@ -37,6 +37,11 @@ pub trait ExternalWork: Debug + Send + Sync {
     /// Expected time before the first window of the point.
     fn expected_preparation(&self) -> Nanos;
 
+    /// Expected time before and after each window: preparing it, and checking what it did.
+    fn expected_proof(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
     /// Length of the warm-up before the first window of a round, as a share of a window. Zero if no
     /// operation may be left out.
     fn warm_up(&self) -> f64;

@@ -299,10 +299,6 @@ impl Experiment for Caches {
         groups.iter().flat_map(place).collect()
     }
 
-    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
-        Vec::new()
-    }
-
     /// True for both passes of the sweep.
     fn sizes_memory(&self, stage: Option<usize>) -> bool {
         stage.is_none_or(|stage| stage == 0)

@@ -194,10 +194,6 @@ impl Experiment for Tenants {
         Ok(drafts)
     }
 
-    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
-        Vec::new()
-    }
-
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
         dataset
             .points

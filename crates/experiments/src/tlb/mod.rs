@@ -301,10 +301,6 @@ impl Experiment for Tlb {
         Ok(drafts)
     }
 
-    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
-        Vec::new()
-    }
-
     fn is_auxiliary(&self) -> bool {
         true
     }

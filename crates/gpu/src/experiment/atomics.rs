@@ -1,11 +1,11 @@
 //! Experiment `gpu-atomics`: atomic additions to one counter and to counters of each work-item.
 
-use super::request::{Request, called, device_coordinate, is_on, kernel_sampling, requested};
+use super::request::{Request, called, devices, draft, is_on, kernel_sampling, named, requested};
 use crate::layout::Groups;
-use crate::work::{Atomics, GpuWork, Task};
-use engine::{External, Sampling, Work};
-use experiments::{Bound, Draft, Experiment, Figure, Scope, axis};
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, GpuFacts, Quantity};
+use crate::work::{Atomics, Task};
+use engine::Sampling;
+use experiments::{Draft, Experiment, Figure, Scope, axis};
+use report::{Axis, Dataset, Finding, GpuFacts, Quantity};
 use std::collections::BTreeMap;
 use units::error::Result;
 use units::significant;
@@ -28,7 +28,13 @@ impl GpuAtomics {
     }
 }
 
-fn draft(device: &GpuFacts, shared: bool, scope: &Scope<'_>) -> Draft {
+/// All work-items add to one counter.
+const SHARED: &str = "add-shared";
+
+/// Each work-item adds to a counter of its own.
+const SEPARATE: &str = "add-separate";
+
+fn point(device: &GpuFacts, shared: bool, scope: &Scope<'_>) -> Draft {
     let Groups { groups, group_size } = Groups::usual(device);
     let atomics = Atomics {
         shared,
@@ -37,26 +43,9 @@ fn draft(device: &GpuFacts, shared: bool, scope: &Scope<'_>) -> Draft {
         group_size,
     };
     let name = if shared { SHARED } else { SEPARATE };
-    Draft {
-        coordinates: Coordinates::from([
-            device_coordinate(device),
-            ("operation".to_owned(), Coordinate::Name(name.to_owned())),
-        ]),
-        work: Ok(Work::External(External::new(GpuWork {
-            device: device.number,
-            cpu: scope.cpus.first().copied().unwrap_or(0),
-            task: Task::Atomics(atomics),
-        }))),
-        bound: Bound::Unknown,
-        drop_priority: 1,
-    }
+    let coordinates = vec![("operation", named(name))];
+    draft(scope, device, coordinates, Ok(Task::Atomics(atomics)))
 }
-
-/// All work-items add to one counter.
-const SHARED: &str = "add-shared";
-
-/// Each work-item adds to a counter of its own.
-const SEPARATE: &str = "add-separate";
 
 impl Experiment for GpuAtomics {
     fn name(&self) -> &'static str {
@@ -77,12 +66,8 @@ impl Experiment for GpuAtomics {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let devices = &requested(self.request.as_ref())?.devices;
-        let both = |device| [true, false].map(|shared| draft(device, shared, scope));
+        let both = |device| [true, false].map(|shared| point(device, shared, scope));
         Ok(devices.iter().flat_map(both).collect())
-    }
-
-    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
-        Vec::new()
     }
 
     fn sampling(&self, general: Sampling) -> Sampling {
@@ -90,8 +75,7 @@ impl Experiment for GpuAtomics {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        let devices = self.request.iter().flat_map(|request| &request.devices);
-        devices
+        devices(self.request.as_ref())
             .filter_map(|device| contention(dataset, device))
             .collect()
     }

@@ -1,14 +1,17 @@
 //! Experiment `gpu-bandwidth`: reads, writes and copies in the memory of a device.
 
 use super::request::{
-    Request, called, default_sizes, device_coordinate, is_on, kernel_sampling, requested,
+    Request, called, default_sizes, draft, is_on, kernel_sampling, least_in_memory, named,
+    requested, size,
 };
-use crate::layout::Layout;
-use crate::work::{GpuWork, Task};
-use engine::{External, Sampling, Work};
-use experiments::{Bound, Draft, Experiment, Figure, Scope, axis, bytes_axis, saturation};
+use crate::layout::{Groups, Layout};
+use crate::work::Task;
+use engine::Sampling;
+use experiments::{
+    Draft, Experiment, Figure, Scope, axis, bandwidth_quantity, bytes_axis, saturation,
+};
 use host::gpu::StreamOperation;
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, GpuFacts, Outcome, Point, Quantity};
+use report::{Axis, Coordinate, Dataset, Finding, GpuFacts, Point, Quantity};
 use std::collections::BTreeMap;
 use units::error::Result;
 use units::{Bytes, counted, significant};
@@ -79,7 +82,7 @@ fn wanted<'a>(request: &Request, device: &'a GpuFacts, scope: &Scope<'_>) -> Vec
 }
 
 /// The point, with the reason why it cannot be measured if there is one.
-fn draft(wanted: &Wanted<'_>, scope: &Scope<'_>) -> Draft {
+fn point(wanted: &Wanted<'_>, scope: &Scope<'_>) -> Draft {
     let Wanted {
         device,
         operation,
@@ -87,47 +90,35 @@ fn draft(wanted: &Wanted<'_>, scope: &Scope<'_>) -> Draft {
         groups,
     } = *wanted;
     let layout = Layout::new(device, operation, bytes, groups);
-    let asked = groups.unwrap_or(0);
-    let shown = layout.map_or(asked, |layout| layout.groups);
-    let coordinates = Coordinates::from([
-        device_coordinate(device),
+    let made = layout.map_or(Groups::usual(device).groups, |layout| layout.groups);
+    let coordinates = vec![
+        ("operation", named(operation.name())),
+        ("size_bytes", size(bytes)),
         (
-            "operation".to_owned(),
-            Coordinate::Name(operation.name().to_owned()),
+            "groups",
+            Coordinate::Number(u64::from(groups.unwrap_or(made))),
         ),
-        ("size_bytes".to_owned(), Coordinate::Number(bytes.0)),
-        (
-            "groups".to_owned(),
-            Coordinate::Number(u64::from(if asked > 0 { asked } else { shown })),
-        ),
-    ]);
-    let unsupported = |reason: String| Err(Outcome::Unsupported { reason });
+    ];
     let largest = device.largest_allocation.get().copied();
-    let work = match layout {
-        None => unsupported(format!(
+    let largest = largest.unwrap_or(Bytes(u64::MAX));
+    let task = match layout {
+        None => Err(format!(
             "{bytes} cannot be divided among work-items; sizes are from {} to 32 GiB",
             Bytes(u64::from(operation.streams()) * 256)
         )),
-        Some(layout) if largest.is_some_and(|most| layout.bytes() > most) => unsupported(format!(
-            "the driver of the device allocates at most {}",
-            largest.unwrap_or_default()
+        Some(layout) if layout.bytes() > largest => Err(format!(
+            "the driver of the device allocates at most {largest}"
         )),
-        Some(layout) if asked > 0 && layout.groups != asked => unsupported(format!(
+        Some(layout) if groups.is_some_and(|groups| groups != layout.groups) => Err(format!(
             "{bytes} are enough for {} only",
             counted(layout.groups, "work-group")
         )),
-        Some(layout) => Ok(Work::External(External::new(GpuWork {
-            device: device.number,
-            cpu: scope.cpus.first().copied().unwrap_or(0),
-            task: Task::Stream(layout),
-        }))),
+        Some(layout) => Ok(Task::Stream(layout)),
     };
     Draft {
-        coordinates,
-        work,
-        bound: Bound::Unknown,
         // Fewer work-groups are the first to go when time is short.
-        drop_priority: if asked > 0 { 2 } else { 1 },
+        drop_priority: if groups.is_some() { 2 } else { 1 },
+        ..draft(scope, device, coordinates, task)
     }
 }
 
@@ -137,11 +128,7 @@ impl Experiment for GpuBandwidth {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "bandwidth".to_owned(),
-            unit: "B/s".to_owned(),
-            higher_is_better: true,
-        }
+        bandwidth_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {
@@ -159,7 +146,7 @@ impl Experiment for GpuBandwidth {
         for device in &request.devices {
             for wanted in wanted(request, device, scope) {
                 scope.room_for(all.len() + 1)?;
-                all.push(draft(&wanted, scope));
+                all.push(point(&wanted, scope));
             }
         }
         Ok(all)
@@ -211,11 +198,16 @@ impl Experiment for GpuBandwidth {
     }
 }
 
-/// Reads of the largest working set, by their number of work-groups.
+/// Reads of the largest working set, by their number of work-groups. None if the device could hold
+/// that working set in its cache.
 fn reads<'a>(dataset: &'a Dataset, device: &GpuFacts) -> Vec<(u64, Figure<'a>)> {
     let is_read = |p: &&Point| is_on(p, device) && p.name("operation") == Some("read");
     let reads: Vec<&Point> = dataset.points.iter().filter(is_read).collect();
     let top = reads.iter().filter_map(|p| p.number("size_bytes")).max();
+    let top = top.filter(|&bytes| bytes >= least_in_memory(device).0);
+    if top.is_none() {
+        return Vec::new();
+    }
     let reads = reads.into_iter().filter(|p| p.number("size_bytes") == top);
     let mut reads: Vec<(u64, Figure<'a>)> = reads
         .filter_map(|p| Some((p.number("groups")?, Figure::new(p)?)))

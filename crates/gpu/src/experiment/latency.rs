@@ -1,12 +1,12 @@
 //! Experiment `gpu-latency`: dependent loads by one work-item.
 
 use super::request::{
-    Request, called, default_sizes, device_coordinate, is_on, kernel_sampling, requested,
+    Request, called, default_sizes, devices, draft, is_on, kernel_sampling, requested, size,
 };
-use crate::work::{Chase, GpuWork, Task};
-use engine::{External, Sampling, Work};
-use experiments::{Bound, Draft, Experiment, Figure, Scope, axis, bytes_axis};
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, GpuFacts, Outcome, Point, Quantity};
+use crate::work::{Chase, Task};
+use engine::Sampling;
+use experiments::{Draft, Experiment, Figure, Scope, axis, bytes_axis, latency_quantity};
+use report::{Axis, Dataset, Finding, GpuFacts, Point, Quantity};
 use stats::derive;
 use std::collections::BTreeMap;
 use units::error::Result;
@@ -21,6 +21,9 @@ const SPACING: Bytes = Bytes(128);
 
 /// Smallest working set: the caches nearest to a compute unit have some 16 KiB.
 const SMALLEST: Bytes = Bytes(4 << 10);
+
+/// Largest chain: indices have 32 bits.
+const LARGEST: Bytes = Bytes((1 << 34) - 4096);
 
 /// Fewest nodes of a chain.
 const FEWEST_NODES: u32 = 8;
@@ -52,7 +55,7 @@ fn sizes(request: &Request, device: &GpuFacts, scope: &Scope<'_>) -> Vec<Bytes> 
     sizes
 }
 
-fn draft(device: &GpuFacts, bytes: Bytes, scope: &Scope<'_>) -> Draft {
+fn point(device: &GpuFacts, bytes: Bytes, scope: &Scope<'_>) -> Draft {
     let line = device.line.get().copied().unwrap_or(SPACING);
     let spacing = Bytes(line.0.clamp(64, 1024) / 4 * 4);
     let chase = Chase {
@@ -60,34 +63,16 @@ fn draft(device: &GpuFacts, bytes: Bytes, scope: &Scope<'_>) -> Draft {
         spacing,
         seed: derive(scope.seed, NAME, bytes.0),
     };
-    let unsupported = |reason: String| Err(Outcome::Unsupported { reason });
+    let least = Bytes(spacing.0 * u64::from(FEWEST_NODES));
     // The host makes the chain, and has to hold it once.
-    let most = device.largest_allocation.get().copied();
-    let most = most.unwrap_or(Bytes(u64::MAX)).min(scope.usable());
-    let indices = u64::from(chase.nodes()) * u64::from(chase.indices());
-    let work = if chase.nodes() < FEWEST_NODES || indices > u64::from(u32::MAX) {
-        unsupported(format!(
-            "a chain has {FEWEST_NODES} nodes at least, and 16 GiB at most; here nodes are \
-             {spacing} apart"
-        ))
-    } else if bytes > most {
-        unsupported(format!("a chain here has at most {most}"))
+    let granted = device.largest_allocation.get().copied();
+    let most = granted.unwrap_or(LARGEST).min(scope.usable()).min(LARGEST);
+    let task = if (least..=most).contains(&bytes) {
+        Ok(Task::Chase(chase))
     } else {
-        Ok(Work::External(External::new(GpuWork {
-            device: device.number,
-            cpu: scope.cpus.first().copied().unwrap_or(0),
-            task: Task::Chase(chase),
-        })))
+        Err(format!("chains are from {least} to {most} here"))
     };
-    Draft {
-        coordinates: Coordinates::from([
-            device_coordinate(device),
-            ("size_bytes".to_owned(), Coordinate::Number(bytes.0)),
-        ]),
-        work,
-        bound: Bound::Unknown,
-        drop_priority: 1,
-    }
+    draft(scope, device, vec![("size_bytes", size(bytes))], task)
 }
 
 impl Experiment for GpuLatency {
@@ -96,11 +81,7 @@ impl Experiment for GpuLatency {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "latency".to_owned(),
-            unit: "ns".to_owned(),
-            higher_is_better: false,
-        }
+        latency_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {
@@ -113,14 +94,10 @@ impl Experiment for GpuLatency {
         for device in &request.devices {
             for bytes in sizes(request, device, scope) {
                 scope.room_for(all.len() + 1)?;
-                all.push(draft(device, bytes, scope));
+                all.push(point(device, bytes, scope));
             }
         }
         Ok(all)
-    }
-
-    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
-        Vec::new()
     }
 
     fn sampling(&self, general: Sampling) -> Sampling {
@@ -128,8 +105,7 @@ impl Experiment for GpuLatency {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        let devices = self.request.iter().flat_map(|request| &request.devices);
-        devices
+        devices(self.request.as_ref())
             .filter_map(|device| nearest_and_farthest(dataset, device))
             .collect()
     }

@@ -1,10 +1,12 @@
 //! Experiment `gpu-local`: reads of the memory that the work-items of a work-group share.
 
-use super::request::{Request, called, device_coordinate, is_on, kernel_sampling, requested};
-use crate::work::{GpuWork, Local, Task};
-use engine::{External, Sampling, Work};
-use experiments::{Bound, Draft, Experiment, Figure, Scope, axis, bytes_axis};
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, GpuFacts, Outcome, Quantity};
+use super::request::{
+    Request, called, devices, draft, is_on, kernel_sampling, named, requested, size,
+};
+use crate::work::{Local, Task};
+use engine::Sampling;
+use experiments::{Draft, Experiment, Figure, Scope, axis, bandwidth_quantity, bytes_axis};
+use report::{Axis, Dataset, Finding, GpuFacts, Quantity};
 use std::collections::BTreeMap;
 use units::error::Result;
 use units::{Bytes, significant};
@@ -27,29 +29,13 @@ impl GpuLocal {
     }
 }
 
-fn draft(device: &GpuFacts, scope: &Scope<'_>) -> Draft {
+fn point(device: &GpuFacts, scope: &Scope<'_>) -> Draft {
     let granted = device.local_memory.get().copied().unwrap_or(GROUP);
     let bytes = GROUP.min(granted);
-    let work = match Local::new(device, bytes) {
-        Some(local) => Ok(Work::External(External::new(GpuWork {
-            device: device.number,
-            cpu: scope.cpus.first().copied().unwrap_or(0),
-            task: Task::Local(local),
-        }))),
-        None => Err(Outcome::Unsupported {
-            reason: format!("a work-group has {bytes} only"),
-        }),
-    };
-    Draft {
-        coordinates: Coordinates::from([
-            device_coordinate(device),
-            ("operation".to_owned(), Coordinate::Name("read".to_owned())),
-            ("size_bytes".to_owned(), Coordinate::Number(bytes.0)),
-        ]),
-        work,
-        bound: Bound::Unknown,
-        drop_priority: 1,
-    }
+    let local = Local::new(device, bytes).map(Task::Local);
+    let task = local.ok_or_else(|| format!("a work-group has {bytes} only"));
+    let coordinates = vec![("operation", named("read")), ("size_bytes", size(bytes))];
+    draft(scope, device, coordinates, task)
 }
 
 impl Experiment for GpuLocal {
@@ -58,11 +44,7 @@ impl Experiment for GpuLocal {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "bandwidth".to_owned(),
-            unit: "B/s".to_owned(),
-            higher_is_better: true,
-        }
+        bandwidth_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {
@@ -71,11 +53,7 @@ impl Experiment for GpuLocal {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let devices = &requested(self.request.as_ref())?.devices;
-        Ok(devices.iter().map(|device| draft(device, scope)).collect())
-    }
-
-    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
-        Vec::new()
+        Ok(devices.iter().map(|device| point(device, scope)).collect())
     }
 
     fn sampling(&self, general: Sampling) -> Sampling {
@@ -83,7 +61,7 @@ impl Experiment for GpuLocal {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        let devices = self.request.iter().flat_map(|request| &request.devices);
+        let devices = devices(self.request.as_ref());
         devices.filter_map(|device| read(dataset, device)).collect()
     }
 }

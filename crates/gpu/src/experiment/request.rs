@@ -1,9 +1,11 @@
 //! The user's request to measure devices, and what the experiments share.
 
-use engine::Sampling;
-use experiments::{Counts, Effect, Effects, Scope, lists, names};
+use crate::work::{GpuWork, Task};
+use engine::{External, Sampling, Work};
+use experiments::{Bound, Counts, Draft, Effect, Effects, Scope, lists, names};
 use host::gpu::StreamOperation;
-use report::{Coordinate, GpuFacts, Point};
+use report::{Coordinate, GpuFacts, Outcome, Point};
+use std::collections::BTreeSet;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos, SizeList, read_like};
 
@@ -112,6 +114,23 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Refuses numbers that no device can have.
+    fn check(&self) -> Result<()> {
+        if let Some(size) = self.model_size.filter(|size| *size < LEAST_MODEL) {
+            return Err(Error::usage(format!(
+                "model size not possible: {size}; the weights of a model take {LEAST_MODEL} or \
+                 more; type --model-size 8GB"
+            )));
+        }
+        let groups = self.groups.iter().flat_map(|list| &list.0);
+        if groups.into_iter().any(|count| count.0 == 0) {
+            return Err(Error::usage(
+                "groups not possible: 0; a kernel has one work-group at least; type --groups 1",
+            ));
+        }
+        Ok(())
+    }
+
     /// True if `quantity` was requested.
     pub fn measures(&self, quantity: DeviceQuantity) -> bool {
         self.measure.0.contains(&quantity)
@@ -175,17 +194,12 @@ pub struct Request {
     pub devices: Vec<GpuFacts>,
 }
 
-/// The devices of `all` that the settings choose.
+/// The devices of `all` that the settings choose, each once.
 ///
 /// # Errors
-/// A device that does not exist, no GPU and no choice, or a model that is too small.
+/// A device that does not exist, no GPU and no choice, or settings that are not possible.
 pub fn chosen_devices(settings: &Settings, all: &[GpuFacts]) -> Result<Vec<GpuFacts>> {
-    if let Some(size) = settings.model_size.filter(|size| *size < LEAST_MODEL) {
-        return Err(Error::usage(format!(
-            "model size not possible: {size}; the weights of a model take {LEAST_MODEL} or more; \
-             type --model-size 8GB"
-        )));
-    }
+    settings.check()?;
     let Some(numbers) = &settings.devices else {
         let gpus: Vec<GpuFacts> = all.iter().filter(|d| d.kind == "gpu").cloned().collect();
         if !gpus.is_empty() {
@@ -209,7 +223,8 @@ pub fn chosen_devices(settings: &Settings, all: &[GpuFacts]) -> Result<Vec<GpuFa
             ))
         })
     };
-    numbers.0.iter().map(|number| named(number.0)).collect()
+    let chosen: BTreeSet<u32> = numbers.0.iter().map(|number| number.0).collect();
+    chosen.into_iter().map(named).collect()
 }
 
 fn no_device() -> Error {
@@ -217,8 +232,16 @@ fn no_device() -> Error {
 }
 
 /// The request of an experiment that may have none.
+///
+/// # Errors
+/// There is none: the experiment was requested without a device.
 pub fn requested(request: Option<&Request>) -> Result<&Request> {
     request.ok_or_else(no_device)
+}
+
+/// Devices of a request; none without a request.
+pub fn devices(request: Option<&Request>) -> impl Iterator<Item = &GpuFacts> {
+    request.into_iter().flat_map(|request| &request.devices)
 }
 
 /// Length of a sample of a kernel: a hundred times as long as a launch takes.
@@ -242,6 +265,9 @@ pub fn kernel_sampling(general: Sampling) -> Sampling {
 /// Largest default working set.
 const LARGEST: Bytes = Bytes(4 << 30);
 
+/// Cache of a device whose driver does not give its size: no GPU of today has a larger one.
+const LARGE_CACHE: Bytes = Bytes::mib(256);
+
 /// Smallest default working set.
 const SMALLEST: Bytes = Bytes(256 << 10);
 
@@ -264,8 +290,8 @@ pub fn largest(device: &GpuFacts, scope: &Scope<'_>) -> Bytes {
 
 /// Default working sets: each four times the one before, up to several times the cache.
 pub fn default_sizes(device: &GpuFacts, scope: &Scope<'_>) -> Vec<Bytes> {
-    let cache = device.cache.get().copied().unwrap_or(Bytes(32 << 20));
-    let top = Bytes(cache.0.saturating_mul(8).max(256 << 20)).min(largest(device, scope));
+    let memory = Bytes(least_in_memory(device).0.saturating_mul(2));
+    let top = memory.max(Bytes::mib(256)).min(largest(device, scope));
     let mut sizes = Vec::new();
     let mut size = SMALLEST;
     while size.0 < top.0 {
@@ -276,10 +302,49 @@ pub fn default_sizes(device: &GpuFacts, scope: &Scope<'_>) -> Vec<Bytes> {
     sizes
 }
 
-/// The coordinate of a device.
-pub fn device_coordinate(device: &GpuFacts) -> (String, Coordinate) {
+/// Smallest working set that shows the memory of a device: a cache holds at most a quarter of it.
+pub fn least_in_memory(device: &GpuFacts) -> Bytes {
+    let cache = device.cache.get().copied().unwrap_or(LARGE_CACHE);
+    Bytes(cache.0.saturating_mul(4))
+}
+
+/// A point of `device`. `coordinates` are those that the points of a device differ in. `task` is the
+/// work, or the reason why it is unsupported.
+pub fn draft(
+    scope: &Scope<'_>,
+    device: &GpuFacts,
+    coordinates: Vec<(&str, Coordinate)>,
+    task: std::result::Result<Task, String>,
+) -> Draft {
     let number = Coordinate::Number(u64::from(device.number));
-    ("device".to_owned(), number)
+    let coordinates = coordinates
+        .into_iter()
+        .chain([("device", number)])
+        .map(|(axis, at)| (axis.to_owned(), at));
+    let work = task.map(|task| {
+        Work::External(External::new(GpuWork {
+            device: device.number,
+            cpu: scope.cpus.first().copied().unwrap_or(0),
+            uses_host_memory: device.shares_host_memory.get() != Some(&false),
+            task,
+        }))
+    });
+    Draft {
+        coordinates: coordinates.collect(),
+        work: work.map_err(|reason| Outcome::Unsupported { reason }),
+        bound: Bound::Unknown,
+        drop_priority: 1,
+    }
+}
+
+/// The coordinate with this name.
+pub fn named(name: &str) -> Coordinate {
+    Coordinate::Name(name.to_owned())
+}
+
+/// The coordinate of a size.
+pub fn size(bytes: Bytes) -> Coordinate {
+    Coordinate::Number(bytes.0)
 }
 
 /// True if the point is of `device`.

@@ -1,11 +1,11 @@
 //! Experiment `gpu-transfers`: copies between main memory and a device.
 
-use super::request::{Request, called, device_coordinate, is_on, largest, requested};
-use crate::work::{Copies, GpuWork, Task};
-use engine::{External, Sampling, Work};
-use experiments::{Bound, Draft, Experiment, Figure, Scope, axis, bytes_axis};
+use super::request::{Request, called, devices, draft, is_on, largest, named, requested, size};
+use crate::work::{Copies, Task};
+use engine::Sampling;
+use experiments::{Draft, Experiment, Figure, Scope, axis, bandwidth_quantity, bytes_axis};
 use host::gpu::Direction;
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, GpuFacts, Outcome, Point, Quantity};
+use report::{Axis, Dataset, Finding, GpuFacts, Point, Quantity};
 use std::collections::BTreeMap;
 use units::error::Result;
 use units::{Bytes, Nanos, significant};
@@ -53,28 +53,20 @@ impl GpuTransfers {
     }
 }
 
-/// The transfer, with the reason why it cannot be measured if there is one.
-fn work(
-    device: &GpuFacts,
-    copies: Copies,
-    scope: &Scope<'_>,
-) -> std::result::Result<Work, Outcome> {
+/// The transfer, or the reason why it cannot be measured.
+fn task(device: &GpuFacts, copies: Copies, scope: &Scope<'_>) -> std::result::Result<Task, String> {
     let bytes = copies.bytes;
-    let unsupported = |reason: String| Err(Outcome::Unsupported { reason });
-    let most = largest(device, scope).min(LARGEST);
     // Both ends are in main memory twice: pinned and pageable.
-    let most = most.min(Bytes(scope.usable().0 / 8));
+    let most = largest(device, scope)
+        .min(LARGEST)
+        .min(Bytes(scope.usable().0 / 8));
     if !bytes.0.is_multiple_of(UNIT) || bytes.0 == 0 {
-        return unsupported(format!("transfers have a multiple of {UNIT} B"));
+        return Err(format!("transfers have a multiple of {UNIT} B"));
     }
     if bytes > most {
-        return unsupported(format!("a transfer here has at most {most}"));
+        return Err(format!("a transfer here has at most {most}"));
     }
-    Ok(Work::External(External::new(GpuWork {
-        device: device.number,
-        cpu: scope.cpus.first().copied().unwrap_or(0),
-        task: Task::Copies(copies),
-    })))
+    Ok(Task::Copies(copies))
 }
 
 impl Experiment for GpuTransfers {
@@ -83,11 +75,7 @@ impl Experiment for GpuTransfers {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "bandwidth".to_owned(),
-            unit: "B/s".to_owned(),
-            higher_is_better: true,
-        }
+        bandwidth_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {
@@ -116,27 +104,18 @@ impl Experiment for GpuTransfers {
                             memory: end.memory(),
                             bytes,
                         };
-                        let named = |text: String| Coordinate::Name(text);
-                        all.push(Draft {
-                            coordinates: Coordinates::from([
-                                device_coordinate(device),
-                                ("operation".to_owned(), named(name.to_owned())),
-                                ("host_memory".to_owned(), named(end.to_string())),
-                                ("size_bytes".to_owned(), Coordinate::Number(bytes.0)),
-                            ]),
-                            work: work(device, copies, scope),
-                            bound: Bound::Unknown,
-                            drop_priority: 1,
-                        });
+                        let coordinates = vec![
+                            ("operation", named(name)),
+                            ("host_memory", named(&end.to_string())),
+                            ("size_bytes", size(bytes)),
+                        ];
+                        let task = task(device, copies, scope);
+                        all.push(draft(scope, device, coordinates, task));
                     }
                 }
             }
         }
         Ok(all)
-    }
-
-    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
-        Vec::new()
     }
 
     fn sampling(&self, general: Sampling) -> Sampling {
@@ -150,27 +129,37 @@ impl Experiment for GpuTransfers {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        let devices = self.request.iter().flat_map(|request| &request.devices);
+        let devices = devices(self.request.as_ref());
         let found = devices.flat_map(|device| [both_ways(dataset, device), small(dataset, device)]);
         found.flatten().collect()
     }
 }
 
-/// The fastest transfer in a direction.
-fn fastest<'a>(dataset: &'a Dataset, device: &GpuFacts, operation: &str) -> Option<Figure<'a>> {
+/// The largest transfers in a direction: the faster of pinned and pageable memory.
+fn largest_transfer<'a>(
+    dataset: &'a Dataset,
+    device: &GpuFacts,
+    operation: &str,
+) -> Option<Figure<'a>> {
     let points = dataset.points.iter();
     let points = points.filter(|p| is_on(p, device) && p.name("operation") == Some(operation));
+    let points: Vec<&Point> = points.filter(|p| Figure::new(p).is_some()).collect();
+    let bytes = points.iter().filter_map(|p| p.number("size_bytes")).max()?;
+    let points = points.into_iter();
+    let points = points.filter(|p| p.number("size_bytes") == Some(bytes));
     let figures = points.filter_map(Figure::new);
     figures.max_by(|a, b| a.value.total_cmp(&b.value))
 }
 
-/// Finding about the fastest transfers in both directions.
+/// Finding about the largest transfers in both directions.
 fn both_ways(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
-    let to_device = fastest(dataset, device, "to-device")?;
-    let to_host = fastest(dataset, device, "to-host")?;
+    let to_device = largest_transfer(dataset, device, "to-device")?;
+    let to_host = largest_transfer(dataset, device, "to-host")?;
+    let bytes = to_device.points.first()?.number("size_bytes")?;
     let text = format!(
-        "{}: main memory sends it {} GB/s, and receives {} GB/s.",
+        "{}: transfers of {} reach {} GB/s to it, and {} GB/s from it.",
         called(device),
+        Bytes(bytes),
         significant(to_device.value / 1e9),
         significant(to_host.value / 1e9)
     );

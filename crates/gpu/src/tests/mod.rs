@@ -3,13 +3,17 @@
 mod fake_device;
 
 use crate::layout::{Groups, Layout, width};
-use crate::pattern::{ChainTable, filled, is_filled};
+use crate::pattern::{ChainTable, after, filled, is_filled};
 use crate::runner::Device;
-use crate::work::{Atomics, Chase, Copies, Local, Task};
+use crate::work::{Atomics, Chase, Copies, GpuWindow, GpuWork, Local, Task};
+use crate::{Settings, chosen_devices};
+use clap::Parser;
+use engine::{ExternalFigures, ExternalWindow, ExternalWork};
 use fake_device::{FakeDevice, Fault, facts};
 use host::gpu::{Direction, HostMemory, StreamOperation};
-use report::GpuFacts;
+use report::{Cause, GpuFacts};
 use std::collections::BTreeSet;
+use units::error::Kind;
 use units::{Bytes, Nanos};
 
 const OPERATIONS: [StreamOperation; 5] = [
@@ -183,7 +187,7 @@ fn a_chain_is_one_cycle_in_an_order_of_its_seed() {
     let mut seen = BTreeSet::new();
     let mut at = 0u32;
     for hop in 0..1000u64 {
-        assert_eq!(at, table.after(hop));
+        assert_eq!(at, after(&table.order, hop));
         assert!(seen.insert(at), "node {at} twice");
         assert_eq!(at % 32, 0);
         at = table.next[at as usize];
@@ -200,4 +204,74 @@ fn a_changed_byte_is_seen() {
     assert!(!is_filled(&data, 2, 6) && !is_filled(&data, 8, 5));
     data[199] ^= 0x80;
     assert!(!is_filled(&data, 2, 5));
+}
+
+#[test]
+fn devices_are_chosen_once_each_and_gpus_by_default() {
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        settings: Settings,
+    }
+    let chosen = |line: &str, kinds: &[&str]| {
+        let words = format!("gpu {line}");
+        let line = Line::try_parse_from(words.split_whitespace()).expect("options");
+        let all: Vec<GpuFacts> = (0..)
+            .zip(kinds)
+            .map(|(number, kind)| GpuFacts {
+                number,
+                ..facts(kind, 1)
+            })
+            .collect();
+        let chosen = chosen_devices(&line.settings, &all);
+        chosen.map(|devices| {
+            devices
+                .iter()
+                .map(|device| device.number)
+                .collect::<Vec<u32>>()
+        })
+    };
+    let kinds = ["cpu", "gpu", "gpu"];
+    assert_eq!(chosen("", &kinds).ok(), Some(vec![1, 2]));
+    assert_eq!(chosen("--devices 2,0,2", &kinds).ok(), Some(vec![0, 2]));
+    for refused in ["--devices 3", "--groups 0", "--model-size 1"] {
+        let why = chosen(refused, &kinds).unwrap_err();
+        assert_eq!(why.kind(), Kind::Usage, "{refused}: {why}");
+    }
+    for without in [&["cpu"][..], &[]] {
+        assert_eq!(chosen("", without).unwrap_err().kind(), Kind::Failure);
+    }
+}
+
+#[test]
+fn a_window_is_disturbed_if_the_host_waits_much_longer_than_the_device_works() {
+    let layout = Layout::new(
+        &facts("gpu", 1),
+        StreamOperation::Read,
+        Bytes(8 << 10),
+        None,
+    );
+    let work = GpuWork {
+        device: 0,
+        cpu: 0,
+        uses_host_memory: false,
+        task: Task::Stream(layout.expect("a layout")),
+    };
+    let disturbed = |device: Option<f64>, host: f64| {
+        let figures = ExternalFigures::new(GpuWindow {
+            device: device.map(Nanos::from_millis),
+            host: Nanos::from_millis(host),
+        });
+        let window = ExternalWindow {
+            figures: &figures,
+            round: 0,
+            noise: None,
+            found_on: None,
+        };
+        work.disturbance(&window).map(|(cause, _)| cause)
+    };
+    assert_eq!(disturbed(Some(5.0), 5.1), None);
+    assert_eq!(disturbed(Some(5.0), 9.0), Some(Cause::Others));
+    // Without a clock of the device, nothing can be said.
+    assert_eq!(disturbed(None, 9.0), None);
 }

@@ -74,7 +74,10 @@ pub fn thread_noise() -> Option<ThreadNoise> {
 }
 
 /// Soft limits on address space, on private writable memory and on locked memory.
-#[allow(clippy::useless_conversion)] // 32 bits wide on 32-bit systems, signed on FreeBSD
+#[allow(
+    clippy::useless_conversion,
+    reason = "32 bits wide on 32-bit systems, signed on FreeBSD"
+)]
 pub fn memory_limits() -> Vec<MemoryLimit> {
     let limit = |resource| {
         let mut limit = MaybeUninit::<libc::rlimit>::uninit();

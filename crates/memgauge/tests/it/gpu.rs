@@ -37,6 +37,7 @@ fn requests_that_no_device_meets_are_refused() {
         ("gpu --devices x", "--devices"),
         ("gpu --measure speed", "--measure"),
         ("gpu --measure latency --ops read", "option without effect"),
+        ("gpu --devices 0 --groups 0", "type --groups 1"),
         ("gpu --devices 0 --model-size 1", "type --model-size 8GB"),
         ("gpu --ops write --model-size 8GB", "option without effect"),
         ("run --only gpu-latency", "type memgauge gpu"),
@@ -92,19 +93,59 @@ fn a_device_is_measured_with_its_facts() {
             }
         }
     }
-    let kinds: Vec<&str> = report["findings"]
-        .as_array()
-        .expect("findings")
-        .iter()
-        .filter_map(|finding| finding["kind"].as_str())
-        .collect();
-    for kind in [
-        "gpu-memory",
-        "gpu-tokens",
-        "gpu-local",
-        "gpu-atomics",
-        "gpu-transfers",
-    ] {
+    let kinds = kinds(&report);
+    for kind in ["gpu-local", "gpu-atomics", "gpu-transfers"] {
         assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
+    }
+    // 64 KiB fit into a cache, so nothing is said about the memory.
+    for kind in ["gpu-memory", "gpu-tokens", "gpu-groups"] {
+        assert!(!kinds.contains(&kind), "{kind}: {kinds:?}");
+    }
+}
+
+/// Kinds of the findings of a report.
+fn kinds(report: &Value) -> Vec<&str> {
+    let findings = report["findings"].as_array().expect("findings");
+    let kinds = findings.iter().map(|finding| finding["kind"].as_str());
+    kinds.map(|kind| kind.expect("a kind")).collect()
+}
+
+#[test]
+fn findings_about_memory_need_a_working_set_beyond_the_cache() {
+    let folder = folder();
+    let Some(first) = devices().and_then(|all| all.first().cloned()) else {
+        return;
+    };
+    let Some(cache) = first["cache"]["value"].as_u64() else {
+        return;
+    };
+    let line = format!(
+        "gpu --devices 0 --measure bandwidth --ops read --sizes {} --groups 1 --model-size 1GB \
+         --samples 6 --budget 60s -o r.json",
+        cache * 4
+    );
+    let run = typed(&line, folder.path());
+    let report = json(&read(&folder.path().join("r.json")));
+    let points = report["datasets"][0]["points"].as_array().expect("points");
+    assert_eq!(points.len(), 2, "{run:?}");
+    let kinds = kinds(&report);
+    let all = points.iter().all(|p| p["outcome"]["status"] == "measured");
+    assert_eq!(all, kinds.contains(&"gpu-memory"), "{kinds:?}");
+    assert_eq!(all, kinds.contains(&"gpu-tokens"), "{kinds:?}");
+    let per_token = report["findings"].as_array().expect("findings").iter();
+    for finding in per_token.filter(|finding| finding["kind"] == "gpu-tokens") {
+        let tokens = finding["values"]["tokens_per_second"]
+            .as_f64()
+            .expect("a number");
+        let median = |p: &Value| {
+            p["outcome"]["summary"]["median"]
+                .as_f64()
+                .expect("a number")
+        };
+        let fastest = points.iter().map(median).fold(0.0, f64::max);
+        assert!(
+            (tokens - fastest / 1e9).abs() < 1e-6 * tokens,
+            "{tokens} {fastest}"
+        );
     }
 }

@@ -104,10 +104,6 @@ impl Experiment for Halving {
             .collect()
     }
 
-    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
-        Vec::new()
-    }
-
     fn rebuilds_chains(&self) -> bool {
         self.rebuilds
     }
