@@ -316,7 +316,7 @@ impl Experiment for Bandwidth {
     }
 
     fn quantity(&self) -> Quantity {
-        experiment::bandwidth()
+        experiment::bandwidth_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {

@@ -280,7 +280,7 @@ pub fn bytes_axis(name: &str) -> Axis {
 }
 
 /// The quantity latency: the time of a load.
-pub fn latency() -> Quantity {
+pub fn latency_quantity() -> Quantity {
     Quantity {
         name: "latency".to_owned(),
         unit: "ns".to_owned(),
@@ -289,7 +289,7 @@ pub fn latency() -> Quantity {
 }
 
 /// The quantity bandwidth: the bytes that threads move per second.
-pub fn bandwidth() -> Quantity {
+pub fn bandwidth_quantity() -> Quantity {
     Quantity {
         name: "bandwidth".to_owned(),
         unit: "B/s".to_owned(),

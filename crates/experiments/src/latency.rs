@@ -556,7 +556,7 @@ impl Experiment for Latency {
     }
 
     fn quantity(&self) -> Quantity {
-        experiment::latency()
+        experiment::latency_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {

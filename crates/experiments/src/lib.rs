@@ -87,8 +87,7 @@ pub use command::{
 pub use curve::{Saturation, saturation};
 pub use difference::Figure;
 pub use experiment::{
-    Bound, Detail, Draft, Experiment, Scope, axis, bandwidth as bandwidth_quantity, bytes_axis,
-    latency as latency_quantity,
+    Bound, Detail, Draft, Experiment, Scope, axis, bandwidth_quantity, bytes_axis, latency_quantity,
 };
 pub use hierarchy::{LastLevel, Level, Levels, Target, TimedLastLevel};
 pub use lists::{

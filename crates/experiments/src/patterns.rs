@@ -422,7 +422,7 @@ impl Experiment for Patterns {
     }
 
     fn quantity(&self) -> Quantity {
-        experiment::bandwidth()
+        experiment::bandwidth_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {

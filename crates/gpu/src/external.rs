@@ -13,6 +13,12 @@ const IN_MAIN_MEMORY: BytesPerSecond = BytesPerSecond(10e9);
 /// The same of a device with memory of its own.
 const IN_OWN_MEMORY: BytesPerSecond = BytesPerSecond(200e9);
 
+/// Typical rate of the first access to newly allocated memory.
+const FIRST_ACCESS: BytesPerSecond = BytesPerSecond(2e9);
+
+/// Buffers of transfers: two of the device, and two kinds of main memory.
+const TRANSFER_BUFFERS: f64 = 4.0;
+
 /// Typical rate of the host when it compares what it received.
 const BY_THE_HOST: BytesPerSecond = BytesPerSecond(2e9);
 
@@ -73,8 +79,8 @@ impl ExternalWork for GpuWork {
     fn expected_preparation(&self) -> Nanos {
         match &self.task {
             Task::Chase(chase) => time(chase.bytes, BUILD),
-            Task::Stream(layout) => time(layout.bytes(), BY_THE_HOST),
-            Task::Copies(copies) => time(copies.bytes, BY_THE_HOST) * 4.0,
+            Task::Stream(layout) => time(layout.bytes(), FIRST_ACCESS),
+            Task::Copies(copies) => time(copies.bytes, FIRST_ACCESS) * TRANSFER_BUFFERS,
             Task::Local(_) | Task::Atomics(_) => Nanos::ZERO,
         }
     }

@@ -210,7 +210,7 @@ impl Experiment for Caches {
     }
 
     fn quantity(&self) -> Quantity {
-        experiment::latency()
+        experiment::latency_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {

@@ -193,7 +193,7 @@ impl Experiment for LoadedLatency {
     }
 
     fn quantity(&self) -> Quantity {
-        experiment::latency()
+        experiment::latency_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {

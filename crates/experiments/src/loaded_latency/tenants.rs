@@ -161,9 +161,9 @@ impl Experiment for Tenants {
 
     fn quantity(&self) -> Quantity {
         if self.streams {
-            experiment::bandwidth()
+            experiment::bandwidth_quantity()
         } else {
-            experiment::latency()
+            experiment::latency_quantity()
         }
     }
 

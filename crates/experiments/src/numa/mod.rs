@@ -222,7 +222,7 @@ impl Experiment for NumaBandwidth {
     }
 
     fn quantity(&self) -> Quantity {
-        experiment::bandwidth()
+        experiment::bandwidth_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {
@@ -347,7 +347,7 @@ impl Experiment for NumaLatency {
     }
 
     fn quantity(&self) -> Quantity {
-        experiment::latency()
+        experiment::latency_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {

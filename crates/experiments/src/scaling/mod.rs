@@ -374,7 +374,7 @@ impl Experiment for Scaling {
     }
 
     fn quantity(&self) -> Quantity {
-        experiment::bandwidth()
+        experiment::bandwidth_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {

@@ -253,7 +253,7 @@ impl Experiment for Tlb {
     }
 
     fn quantity(&self) -> Quantity {
-        experiment::latency()
+        experiment::latency_quantity()
     }
 
     fn axes(&self) -> Vec<Axis> {

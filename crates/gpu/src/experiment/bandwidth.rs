@@ -240,9 +240,10 @@ fn tokens(dataset: &Dataset, device: &GpuFacts, model: Bytes) -> Option<Finding>
     let figure = fastest(dataset, device)?;
     let tokens = figure.value / model.0.max(1) as f64;
     let text = format!(
-        "{} can read a model of {model} at most {} times per second: that is the limit for tokens \
-         per second of one stream.",
+        "{} can read a model of {} GB at most {} times per second: that is the limit for tokens per \
+         second of one stream.",
         called(device),
+        significant(model.0 as f64 / 1e9),
         significant(tokens)
     );
     let values = BTreeMap::from([

@@ -151,11 +151,14 @@ fn largest_transfer<'a>(
     figures.max_by(|a, b| a.value.total_cmp(&b.value))
 }
 
-/// Finding about the largest transfers in both directions.
+/// Finding about the largest transfers in both directions. None if they differ in size.
 fn both_ways(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     let to_device = largest_transfer(dataset, device, "to-device")?;
     let to_host = largest_transfer(dataset, device, "to-host")?;
     let bytes = to_device.points.first()?.number("size_bytes")?;
+    if to_host.points.first()?.number("size_bytes") != Some(bytes) {
+        return None;
+    }
     let text = format!(
         "{}: transfers of {} reach {} GB/s to it, and {} GB/s from it.",
         called(device),

@@ -4,7 +4,9 @@ use host::gpu::{
     Call, Direction, GpuBuffer, GpuDevice, HostMemory, Stream, StreamOperation, Timing, Transfer,
 };
 use report::{Fact, GpuFacts};
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos};
 
@@ -30,10 +32,12 @@ pub enum Fault {
 /// A device in memory.
 #[derive(Debug)]
 pub struct FakeDevice {
-    facts: GpuFacts,
+    pub facts: GpuFacts,
     fault: Fault,
     buffers: BTreeMap<usize, Vec<u64>>,
     chains: BTreeMap<usize, (Vec<u32>, u32)>,
+    /// Number of chains that were made so far.
+    pub chains_made: Rc<Cell<u32>>,
     next: usize,
     sent: Vec<u8>,
     received: Vec<u8>,
@@ -69,6 +73,7 @@ impl FakeDevice {
             fault,
             buffers: BTreeMap::new(),
             chains: BTreeMap::new(),
+            chains_made: Rc::default(),
             next: 0,
             sent: Vec::new(),
             received: Vec::new(),
@@ -174,6 +179,7 @@ impl GpuDevice for FakeDevice {
 
     fn chain(&mut self, next: &[u32]) -> Result<GpuBuffer> {
         self.next += 1;
+        self.chains_made.set(self.chains_made.get() + 1);
         self.chains.insert(self.next, (next.to_vec(), 0));
         Ok(GpuBuffer(self.next))
     }

@@ -11,7 +11,7 @@ use clap::Parser;
 use engine::{ExternalFigures, ExternalWindow, ExternalWork};
 use fake_device::{FakeDevice, Fault, facts};
 use host::gpu::{Direction, HostMemory, StreamOperation};
-use report::{Cause, GpuFacts};
+use report::{Cause, Fact, GpuFacts};
 use std::collections::BTreeSet;
 use units::error::Kind;
 use units::{Bytes, Nanos};
@@ -274,4 +274,44 @@ fn a_window_is_disturbed_if_the_host_waits_much_longer_than_the_device_works() {
     assert_eq!(disturbed(Some(5.0), 9.0), Some(Cause::Others));
     // Without a clock of the device, nothing can be said.
     assert_eq!(disturbed(None, 9.0), None);
+}
+
+#[test]
+fn chains_stay_on_the_device_between_rounds_if_memory_suffices() {
+    // An eighth of the memory is for chains, and the two have 64 KiB each.
+    for (memory, expected) in [(Bytes::mib(1), 2), (Bytes::kib(512), 6)] {
+        let mut fake = FakeDevice::new("gpu", 1, Fault::None);
+        fake.facts.memory = Fact::known(memory, "test");
+        let made = fake.chains_made.clone();
+        let mut device = Device::new(Box::new(fake));
+        for round in 0..3 {
+            for seed in [1, 2] {
+                let chase = Task::Chase(Chase {
+                    bytes: Bytes::kib(64),
+                    spacing: Bytes(128),
+                    seed,
+                });
+                assert_eq!(sample(&mut device, &chase), Ok(()), "{memory} {round}");
+            }
+        }
+        assert_eq!(made.get(), expected, "{memory}");
+    }
+}
+
+#[test]
+fn the_expected_proof_grows_with_the_memory_to_verify() {
+    let device = facts("gpu", 1);
+    let proof = |bytes, uses_host_memory| {
+        let layout = Layout::new(&device, StreamOperation::Write, bytes, None);
+        let work = GpuWork {
+            device: 0,
+            cpu: 0,
+            uses_host_memory,
+            task: Task::Stream(layout.expect("a layout")),
+        };
+        work.expected_proof()
+    };
+    let [small, large] = [Bytes::mib(64), Bytes::mib(128)].map(|bytes| proof(bytes, true));
+    assert!(large.0 > 1.9 * small.0, "{large:?} {small:?}");
+    assert!(proof(Bytes::mib(128), false) < large);
 }
