@@ -1,7 +1,7 @@
 //! The memory of GPUs, and of other devices that a driver offers. Method: docs/method/gpu.md.
 //!
-//! `layout` divides a working set among the work-items of a kernel. `pattern` says what the memory
-//! holds before and after. `work` is what a point asks of a device, `runner` carries it out, and
+//! `layout` divides a working set among the work-items of a kernel. `pattern` makes chains of
+//! indices. `work` is what a point asks of a device, `runner` carries it out, and
 //! `experiment` drafts the points. The engine sees such work as [`engine::ExternalWork`] only.
 //!
 //! Drivers are opened by [`host::gpu`], which is the only place that knows OpenCL.
@@ -20,4 +20,4 @@ mod tests;
 
 pub use experiment::{GPU_EXPERIMENTS, Settings, chosen_devices, experiments};
 pub use layout::width;
-pub use runner::{GpuRunner, OpenDevice};
+pub use runner::GpuRunner;

@@ -1,30 +1,6 @@
-//! Contents of the memory of device and host: every lane of word `i` is `i + value`.
+//! Chains of indices for the latency of a device.
 
 use stats::SplitMix64;
-
-/// Bytes as the kernel `fill` writes them, for `bytes` bytes in words of `width` lanes.
-pub fn filled(bytes: usize, width: u32, value: u64) -> Vec<u8> {
-    let mut data = Vec::with_capacity(bytes);
-    let mut word = 0u64;
-    while data.len() < bytes {
-        let lane = word.wrapping_add(value).to_ne_bytes();
-        for _ in 0..width {
-            data.extend_from_slice(&lane);
-        }
-        word += 1;
-    }
-    data.truncate(bytes);
-    data
-}
-
-/// True if `data` is what `filled` gives.
-pub fn is_filled(data: &[u8], width: u32, value: u64) -> bool {
-    let word = width as usize * 8;
-    data.chunks(word).enumerate().all(|(index, chunk)| {
-        let lane = (index as u64).wrapping_add(value).to_ne_bytes();
-        chunk.chunks(8).all(|have| have == &lane[..have.len()])
-    })
-}
 
 /// A chain of indices in random order: one cycle through all nodes.
 #[derive(Debug, Clone)]

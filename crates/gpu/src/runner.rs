@@ -1,19 +1,17 @@
 //! Carries out works on devices: memory, samples, and the proof that the work was done.
 
 use crate::layout::{Layout, sum_of, width};
-use crate::pattern::{ChainTable, after, filled, is_filled};
+use crate::pattern::{ChainTable, after};
 use crate::work::{Atomics, Chase, Copies, GpuWindow, GpuWork, Local, Task};
 use engine::{External, ExternalFigures, ExternalMeans, ExternalRunner, Failure, Observation};
 use host::gpu::{
-    Call, Count, Direction, GpuBuffer, GpuDevice, LocalRead, StreamOperation, Timing, Transfer,
+    Call, Count, Direction, Drivers, GpuBuffer, GpuDevice, LocalRead, StreamOperation, Timing,
+    Transfer,
 };
 use report::GpuFacts;
 use std::collections::BTreeMap;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos};
-
-/// Opens the device with this number, for words of this many lanes.
-pub type OpenDevice = fn(u32, u32) -> Result<Box<dyn GpuDevice>>;
 
 /// Shortest time from which the rate of a work is taken. The work is repeated until it takes as long.
 const CALIBRATING: Nanos = Nanos(0.2e6);
@@ -76,35 +74,65 @@ pub(crate) struct Device {
     value: u64,
 }
 
+/// Times that a device may be lost before it is given up.
+const MOST_LOSSES: u32 = 2;
+
 /// Carries out works on the devices of this machine. Keeps them open for the length of a session.
 #[derive(Debug)]
 pub struct GpuRunner {
-    open: OpenDevice,
+    drivers: Box<dyn Drivers>,
     /// Lanes in a word of each device that may be used.
     widths: BTreeMap<u32, u32>,
     devices: BTreeMap<u32, Device>,
+    /// How often each device was lost, and the last reason.
+    losses: BTreeMap<u32, (u32, String)>,
+    /// CPU time of devices that were lost.
+    lost_cpu: Nanos,
 }
 
 impl GpuRunner {
-    /// A runner for `devices`, which opens each with `open` when it is first needed.
-    pub fn new(devices: &[GpuFacts], open: OpenDevice) -> Self {
+    /// A runner for `devices`, which opens each by `drivers` when it is first needed. A device that
+    /// is lost is opened once more.
+    pub fn new(devices: &[GpuFacts], drivers: Box<dyn Drivers>) -> Self {
         let widths = devices.iter().map(|facts| (facts.number, width(facts)));
         Self {
-            open,
+            drivers,
             widths: widths.collect(),
             devices: BTreeMap::new(),
+            losses: BTreeMap::new(),
+            lost_cpu: Nanos::ZERO,
         }
     }
 
-    fn device(&mut self, number: u32) -> Result<&mut Device> {
-        if !self.devices.contains_key(&number) {
-            let unknown = || Error::failure(format!("device {number} was not chosen"));
-            let width = *self.widths.get(&number).ok_or_else(unknown)?;
-            let device = Device::new((self.open)(number, width)?);
+    /// Does something with a device, which is opened if necessary.
+    pub(crate) fn with<T>(
+        &mut self,
+        number: u32,
+        act: impl FnOnce(&mut Device) -> Result<T>,
+    ) -> Result<T> {
+        if let Some((_, reason)) = self.losses.get(&number).filter(|l| l.0 >= MOST_LOSSES) {
+            return Err(Error::failure(format!(
+                "the device was lost {MOST_LOSSES} times: {reason}"
+            )));
+        }
+        let mut device = match self.devices.remove(&number) {
+            Some(device) => device,
+            None => {
+                let unknown = || Error::failure(format!("device {number} was not chosen"));
+                let width = *self.widths.get(&number).ok_or_else(unknown)?;
+                Device::new(self.drivers.open(number, width)?)
+            }
+        };
+        let done = act(&mut device);
+        if device.device.is_lost() {
+            let reason = done.as_ref().err().map(ToString::to_string);
+            let loss = self.losses.entry(number).or_default();
+            *loss = (loss.0 + 1, reason.unwrap_or_default());
+            self.lost_cpu = self.lost_cpu + device.device.cpu_time();
+        } else {
             self.devices.insert(number, device);
         }
-        let opened = self.devices.get_mut(&number);
-        opened.ok_or_else(|| Error::failure("the device was not opened"))
+        done
     }
 }
 
@@ -115,7 +143,7 @@ impl ExternalRunner for GpuRunner {
         _means: &ExternalMeans<'_>,
     ) -> std::result::Result<(), Failure> {
         let work = on_device(work)?;
-        Ok(self.device(work.device)?.prepare(&work.task)?)
+        Ok(self.with(work.device, |device| device.prepare(&work.task))?)
     }
 
     fn sample(
@@ -125,7 +153,7 @@ impl ExternalRunner for GpuRunner {
         means: &ExternalMeans<'_>,
     ) -> std::result::Result<Observation, Failure> {
         let work = on_device(work)?;
-        let seen = self.device(work.device)?.sample(&work.task, length)?;
+        let seen = self.with(work.device, |device| device.sample(&work.task, length))?;
         if means.stop.is_set() {
             return Err(Failure::Interrupted);
         }
@@ -133,6 +161,11 @@ impl ExternalRunner for GpuRunner {
     }
 
     fn park(&mut self) {}
+
+    fn cpu_time(&self) -> Nanos {
+        let devices = self.devices.values();
+        devices.fold(self.lost_cpu, |sum, d| sum + d.device.cpu_time())
+    }
 }
 
 /// `work` as work on a device.
@@ -316,8 +349,7 @@ impl Device {
             self.ends = Some([first, second]);
         }
         if self.host.is_none_or(|(bytes, _)| bytes < copies.bytes) {
-            let data = filled(copies.bytes.to_usize(), self.device.width(), self.value);
-            self.device.set_host(&data)?;
+            self.device.set_host(copies.bytes, self.value)?;
             self.host = Some((copies.bytes, self.value));
         }
         Ok(())
@@ -512,9 +544,8 @@ impl Device {
             )?;
         }
         if copies.direction != Direction::ToDevice {
-            let received = self.device.received(copies.memory);
-            let received = received.get(..copies.bytes.to_usize()).unwrap_or(&[]);
-            if received.is_empty() || !is_filled(received, width, value) {
+            let bytes = copies.bytes;
+            if !self.device.has_received(copies.memory, bytes, value)? {
                 return Err(Error::failure(
                     "the host received other data than the device sent",
                 ));

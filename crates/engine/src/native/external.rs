@@ -41,4 +41,10 @@ pub trait ExternalRunner: Debug {
     /// Releases the resources of the current work, because another work comes next. The progress of
     /// the current work is kept.
     fn park(&mut self);
+
+    /// CPU time that other processes have used for the works so far. It is not the time of another
+    /// program.
+    fn cpu_time(&self) -> Nanos {
+        Nanos::ZERO
+    }
 }

@@ -675,7 +675,11 @@ impl Machine for RealMachine {
     }
 
     fn system_activity(&mut self, cpus: &[u32]) -> SystemActivity {
-        self.watch.read(cpus)
+        let mut seen = self.watch.read(cpus);
+        if let Some(runner) = &self.external {
+            seen.others_ns = seen.others_ns.map(|all| all - runner.cpu_time().0);
+        }
+        seen
     }
 
     fn clock_drift(&mut self) -> Option<f64> {

@@ -2,6 +2,7 @@
 
 use host::gpu::{
     Call, Direction, GpuBuffer, GpuDevice, HostMemory, Stream, StreamOperation, Timing, Transfer,
+    filled, is_filled,
 };
 use report::{Fact, GpuFacts};
 use std::cell::Cell;
@@ -25,6 +26,8 @@ pub enum Fault {
     NoMemory,
     /// The driver fails at every kernel.
     Vanishes,
+    /// The process of the driver is gone after the first kernel.
+    Lost,
     /// The clock of the device is too fast.
     WrongClock,
 }
@@ -39,6 +42,7 @@ pub struct FakeDevice {
     /// Number of chains that were made so far.
     pub chains_made: Rc<Cell<u32>>,
     next: usize,
+    is_lost: bool,
     sent: Vec<u8>,
     received: Vec<u8>,
 }
@@ -75,6 +79,7 @@ impl FakeDevice {
             chains: BTreeMap::new(),
             chains_made: Rc::default(),
             next: 0,
+            is_lost: false,
             sent: Vec::new(),
             received: Vec::new(),
         }
@@ -189,6 +194,10 @@ impl GpuDevice for FakeDevice {
     }
 
     fn run(&mut self, call: &Call) -> Result<Timing> {
+        if self.fault == Fault::Lost {
+            self.is_lost = true;
+            return Err(Error::failure("the process of the driver ended"));
+        }
         if self.fault == Fault::Vanishes {
             return Err(Error::failure("cannot run: device not available"));
         }
@@ -302,12 +311,21 @@ impl GpuDevice for FakeDevice {
         })
     }
 
-    fn set_host(&mut self, data: &[u8]) -> Result<()> {
-        self.sent = data.to_vec();
+    fn set_host(&mut self, bytes: Bytes, value: u64) -> Result<()> {
+        self.sent = filled(bytes.to_usize(), self.width(), value);
         Ok(())
     }
 
-    fn received(&self, _memory: HostMemory) -> &[u8] {
-        &self.received
+    fn has_received(&mut self, _memory: HostMemory, bytes: Bytes, value: u64) -> Result<bool> {
+        let part = &self.received[..bytes.to_usize()];
+        Ok(is_filled(part, self.width(), value))
+    }
+
+    fn cpu_time(&self) -> Nanos {
+        Nanos(1e6)
+    }
+
+    fn is_lost(&self) -> bool {
+        self.is_lost
     }
 }

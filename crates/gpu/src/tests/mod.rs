@@ -3,16 +3,21 @@
 mod fake_device;
 
 use crate::layout::{Groups, Layout, width};
-use crate::pattern::{ChainTable, after, filled, is_filled};
+use crate::pattern::{ChainTable, after};
 use crate::runner::Device;
 use crate::work::{Atomics, Chase, Copies, GpuWindow, GpuWork, Local, Task};
-use crate::{Settings, chosen_devices};
+use crate::{GpuRunner, Settings, chosen_devices};
 use clap::Parser;
-use engine::{ExternalFigures, ExternalWindow, ExternalWork};
+use engine::{ExternalFigures, ExternalRunner, ExternalWindow, ExternalWork};
 use fake_device::{FakeDevice, Fault, facts};
-use host::gpu::{Direction, HostMemory, StreamOperation};
+use host::gpu::{
+    Direction, Drivers, DriversHere, GpuDevice, HostMemory, StreamOperation, filled, is_filled,
+    open_over, serve,
+};
 use report::{Cause, Fact, GpuFacts};
+use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use units::error::Kind;
 use units::{Bytes, Nanos};
 
@@ -91,7 +96,7 @@ fn every_work_is_verified_on_every_kind_of_device() {
 /// nothing to test here.
 #[test]
 fn every_work_is_verified_on_the_first_real_device() {
-    let Ok(devices) = host::gpu::devices() else {
+    let Ok(devices) = DriversHere.devices() else {
         return;
     };
     let Some(first) = devices.first() else { return };
@@ -101,13 +106,83 @@ fn every_work_is_verified_on_the_first_real_device() {
             kind: kind.to_owned(),
             ..first.clone()
         };
-        let opened = host::gpu::open(first.number, width(&facts)).expect("the device is listed");
+        let opened = DriversHere
+            .open(first.number, width(&facts))
+            .expect("the device is listed");
         let code = opened.facts().code.get();
         assert!(code.is_some_and(|digest| digest.len() == 16), "{code:?}");
         let mut device = Device::new(opened);
         for task in tasks(&facts) {
             assert_eq!(sample(&mut device, &task), Ok(()), "{kind}: {task:?}");
         }
+    }
+}
+
+/// Drivers with one device in memory.
+#[derive(Debug, Clone, Copy)]
+struct FakeDrivers(&'static str);
+
+impl Drivers for FakeDrivers {
+    fn devices(&self) -> units::error::Result<Vec<GpuFacts>> {
+        Ok(vec![facts(self.0, 2)])
+    }
+
+    fn open(&self, number: u32, width: u32) -> units::error::Result<Box<dyn GpuDevice>> {
+        let device = FakeDevice::new(self.0, 2, Fault::None);
+        assert_eq!((number, width), (0, device.width()));
+        Ok(Box::new(device))
+    }
+}
+
+#[test]
+fn every_work_is_verified_on_a_device_of_another_process() {
+    for (kind, width) in [("gpu", 2), ("cpu", 8)] {
+        let (input, requests) = std::io::pipe().expect("a pipe");
+        let (replies, output) = std::io::pipe().expect("a pipe");
+        let process = std::thread::spawn(move || serve(&FakeDrivers(kind), input, output, || {}));
+        let opened = open_over(replies, requests, 0, width).expect("the device is there");
+        assert_eq!(opened.facts(), &facts(kind, 2));
+        let mut device = Device::new(opened);
+        for task in tasks(&facts(kind, 2)) {
+            assert_eq!(sample(&mut device, &task), Ok(()), "{kind}: {task:?}");
+        }
+        // Closing the device ends the process.
+        drop(device);
+        process.join().expect("no panic").expect("a regular end");
+    }
+}
+
+/// Drivers whose device is lost at its first kernel.
+#[derive(Debug, Default)]
+struct LosingDrivers {
+    opened: Rc<Cell<u32>>,
+}
+
+impl Drivers for LosingDrivers {
+    fn devices(&self) -> units::error::Result<Vec<GpuFacts>> {
+        Ok(vec![facts("gpu", 2)])
+    }
+
+    fn open(&self, _number: u32, _width: u32) -> units::error::Result<Box<dyn GpuDevice>> {
+        self.opened.set(self.opened.get() + 1);
+        Ok(Box::new(FakeDevice::new("gpu", 2, Fault::Lost)))
+    }
+}
+
+#[test]
+fn a_lost_device_is_opened_once_more_and_then_given_up() {
+    let drivers = LosingDrivers::default();
+    let opened = Rc::clone(&drivers.opened);
+    let devices = drivers.devices().expect("devices");
+    let mut runner = GpuRunner::new(&devices, Box::new(drivers));
+    let task = tasks(&devices[0]).remove(0);
+    for (attempt, expected) in [1, 2, 2, 2].into_iter().enumerate() {
+        let why = runner.with(0, |device| device.prepare(&task));
+        let why = why.expect_err("a lost device").to_string();
+        assert!(why.contains("the process of the driver ended"), "{why}");
+        assert_eq!(opened.get(), expected, "attempt {attempt}");
+        // The CPU time of devices that were lost is not forgotten.
+        assert_eq!(runner.cpu_time(), Nanos(f64::from(expected) * 1e6));
     }
 }
 

@@ -1,13 +1,14 @@
 //! Calls of the kernels, checked against the buffers that they use.
 
+use serde::{Deserialize, Serialize};
 use units::error::{Error, Result};
 
 /// A buffer in the memory of a device, by its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GpuBuffer(pub usize);
 
 /// Operation of a streaming kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum StreamOperation {
     /// Loads every word.
     Read,
@@ -53,7 +54,7 @@ impl StreamOperation {
 }
 
 /// Accesses of a streaming kernel. The streams lie one after the other in the buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stream {
     /// Operation.
     pub operation: StreamOperation,
@@ -114,7 +115,7 @@ impl Stream {
 }
 
 /// Reads of the memory that the work-items of a work-group share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalRead {
     /// Words that each group reads; a multiple of four times the size of the group.
     pub words: u32,
@@ -131,7 +132,7 @@ pub struct LocalRead {
 }
 
 /// Atomic additions of 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// 32-bit counters.
     pub counters: GpuBuffer,
@@ -175,7 +176,7 @@ impl Count {
 }
 
 /// A call of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Call {
     /// A streaming kernel.
     Stream(Stream),

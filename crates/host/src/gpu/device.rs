@@ -2,6 +2,7 @@
 
 use super::call::{Call, GpuBuffer};
 use report::GpuFacts;
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use units::error::Result;
 use units::{Bytes, Nanos};
@@ -10,7 +11,7 @@ use units::{Bytes, Nanos};
 pub const SOURCE: &str = include_str!("kernels.cl");
 
 /// Duration of a command, by two clocks.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// From the start to the end of the command, by the clock of the device. `None` if the driver
     /// does not say.
@@ -20,7 +21,7 @@ pub struct Timing {
 }
 
 /// Direction of a transfer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Direction {
     /// From the main memory to the device.
     ToDevice,
@@ -31,7 +32,7 @@ pub enum Direction {
 }
 
 /// Kind of main memory at the host's end of a transfer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum HostMemory {
     /// Allocated by the driver, which may lock it in memory: the device can read it directly.
     Pinned,
@@ -40,7 +41,7 @@ pub enum HostMemory {
 }
 
 /// A transfer of the first `bytes` of a buffer, `repetitions` times in a row.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
     /// Direction.
     pub direction: Direction,
@@ -114,12 +115,27 @@ pub trait GpuDevice: Debug {
     /// A buffer is smaller than the transfer, or the driver failed.
     fn transfer(&mut self, transfer: &Transfer) -> Result<Timing>;
 
-    /// Sets the host's memory of transfers to `data`, in both kinds of memory.
+    /// Fills the host's memory of transfers, in both kinds of memory, as the kernel `fill` does:
+    /// `bytes` bytes with numbers that begin with `value`.
     ///
     /// # Errors
     /// There is not that much memory.
-    fn set_host(&mut self, data: &[u8]) -> Result<()>;
+    fn set_host(&mut self, bytes: Bytes, value: u64) -> Result<()>;
 
-    /// The memory that the last transfer `ToHost` of this kind wrote, as far as it was transferred.
-    fn received(&self, memory: HostMemory) -> &[u8];
+    /// True if the last transfer `ToHost` of this kind wrote `bytes` bytes with numbers that begin
+    /// with `value`.
+    ///
+    /// # Errors
+    /// The device was lost.
+    fn has_received(&mut self, memory: HostMemory, bytes: Bytes, value: u64) -> Result<bool>;
+
+    /// CPU time that another process used for this device so far.
+    fn cpu_time(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
+    /// True if the device answers no more, and has to be opened again.
+    fn is_lost(&self) -> bool {
+        false
+    }
 }

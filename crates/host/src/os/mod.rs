@@ -56,6 +56,11 @@ pub use {plain_files::*, portable::*};
 
 pub mod files;
 
+#[cfg(feature = "gpu")]
+mod processes;
+#[cfg(feature = "gpu")]
+pub use processes::{program_in_memory, start_apart};
+
 // Modules that interpret the results of calls. Tests compile them on every system.
 #[cfg(any(target_os = "freebsd", test))]
 #[cfg_attr(not(target_os = "freebsd"), allow(dead_code))]

@@ -2,6 +2,7 @@
 
 use super::common_options::MachineOptions;
 use super::exit::Exit;
+use super::gpu_drivers::drivers;
 use super::gpu_options::GpuOptions;
 use super::measure::{Defaults, measure};
 use super::sampling::default_sampling;
@@ -14,15 +15,16 @@ use units::error::Result;
 /// `memgauge gpu`
 pub fn gpu(options: GpuOptions, words: Vec<String>) -> Result<Exit> {
     let GpuOptions { settings, common } = options;
-    let chosen = chosen_devices(&settings, &host::gpu::devices()?)?;
+    let drivers = drivers()?;
+    let chosen = chosen_devices(&settings, &drivers.devices()?)?;
     // Opening a device compiles the kernels. A failure is told before anything is measured.
     let opened = chosen.iter().map(|device| {
-        let opened = host::gpu::open(device.number, width(device))?;
+        let opened = drivers.open(device.number, width(device))?;
         Ok(opened.facts().clone())
     });
     let devices = opened.collect::<Result<Vec<GpuFacts>>>()?;
     let experiments = experiments(&settings, &devices);
-    let runner = GpuRunner::new(&devices, host::gpu::open);
+    let runner = GpuRunner::new(&devices, drivers);
     measure(
         experiments,
         &common,

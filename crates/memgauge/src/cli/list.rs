@@ -4,11 +4,11 @@ use super::args::{ListFormat, ListOptions, Listed};
 use super::catalogue::experiments;
 #[cfg(feature = "storage")]
 use super::engines;
-#[cfg(feature = "gpu")]
-use super::gpu;
 use super::processors;
 use super::runs;
 use super::terminal::{terminal_width, to_stdout};
+#[cfg(feature = "gpu")]
+use super::{gpu, gpu_drivers::drivers};
 use host::facts::{SystemFiles, discover};
 use kernels::{Listing, catalogue};
 use serde::Serialize;
@@ -80,9 +80,9 @@ pub fn list(options: &ListOptions) -> Result<()> {
         #[cfg(feature = "storage")]
         Listed::Engines => engines::table(),
         #[cfg(feature = "gpu")]
-        Listed::Gpus if json => to_json(&host::gpu::devices()?)?,
+        Listed::Gpus if json => to_json(&drivers()?.devices()?)?,
         #[cfg(feature = "gpu")]
-        Listed::Gpus => gpu::table(&host::gpu::devices()?),
+        Listed::Gpus => gpu::table(&drivers()?.devices()?),
         Listed::Processors if json => to_json(&processors::entries(options.name.as_deref())?)?,
         Listed::Processors => processors::table(options.name.as_deref())?,
         Listed::Runs if json => to_json(&runs::entries())?,

@@ -22,6 +22,8 @@ mod given;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(feature = "gpu")]
+mod gpu_drivers;
+#[cfg(feature = "gpu")]
 mod gpu_options;
 mod health;
 mod health_options;
@@ -69,13 +71,7 @@ pub fn main(arguments: Vec<OsString>) -> u8 {
         .iter()
         .map(|a| a.to_string_lossy().into_owned())
         .collect();
-    let outcome =
-        refused
-            .and_then(|()| Parsed::parse(&arguments))
-            .and_then(|parsed| match parsed {
-                Parsed::Text(text) => output::to_stdout(text.as_bytes()).map(|()| Exit::Done),
-                Parsed::Request(cli) => dispatch(*cli, words),
-            });
+    let outcome = refused.and_then(|()| obey(&arguments, words));
     let exit = outcome.unwrap_or_else(|error| {
         // An error is ignored: if standard error is closed, there is no place for a message.
         let _ = writeln!(
@@ -89,6 +85,18 @@ pub fn main(arguments: Vec<OsString>) -> u8 {
         }
     });
     exit.code()
+}
+
+/// Does what the arguments request.
+fn obey(arguments: &[OsString], words: Vec<String>) -> Result<Exit> {
+    #[cfg(feature = "gpu")]
+    if let Some(served) = gpu_drivers::serve_if_asked(arguments) {
+        return served;
+    }
+    match Parsed::parse(arguments)? {
+        Parsed::Text(text) => output::to_stdout(text.as_bytes()).map(|()| Exit::Done),
+        Parsed::Request(cli) => dispatch(*cli, words),
+    }
 }
 
 /// `message` as one line without control characters, which quoted arguments may contain.

@@ -40,6 +40,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "gpu",
         &["units", "stats", "report", "host", "engine", "experiments"],
     ),
+    ("gpu-driver", &["host"]),
     (
         "simulated",
         &[
@@ -381,7 +382,11 @@ fn only_the_command_line_reads_the_environment() {
 #[test]
 fn only_the_command_line_prints_and_exits() {
     hold_outside(
-        &["crates/memgauge/src/cli", "crates/memgauge/src/main.rs"],
+        &[
+            "crates/memgauge/src/cli",
+            "crates/memgauge/src/main.rs",
+            "crates/gpu-driver/src/main.rs",
+        ],
         effects,
     );
 }

@@ -34,9 +34,6 @@ pub const PROGRAM_BUILD_LOG: c_uint = 0x1183;
 pub const PROGRAM_BINARY_SIZES: c_uint = 0x1165;
 pub const PROGRAM_BINARIES: c_uint = 0x1166;
 
-/// True if the C library is part of the program, as in releases for Linux. It opens no libraries.
-const IS_STATIC: bool = cfg!(all(target_env = "musl", target_feature = "crt-static"));
-
 /// Declares the functions as fields, and finds all of them in a library.
 macro_rules! functions {
     ($($field:ident $symbol:literal: fn($($argument:ty),*) -> $result:ty;)+) => {
@@ -53,12 +50,6 @@ macro_rules! functions {
             /// # Errors
             /// There is no such library, or it lacks a function.
             pub fn open(name: &str) -> Result<Self> {
-                if IS_STATIC {
-                    return Err(Error::failure(format!(
-                        "cannot open the driver {name}: this program is statically linked; build \
-                         it with cargo on this machine"
-                    )));
-                }
                 // SAFETY: the initialisers of a driver's library have no preconditions.
                 let library = unsafe { Library::new(name) }.map_err(|why| {
                     Error::failure(format!(

@@ -9,6 +9,7 @@ mod platform;
 pub use platform::devices;
 
 use super::call::{Call, GpuBuffer};
+use super::contents::{filled, is_filled};
 use super::device::{Direction, GpuDevice, HostMemory, SOURCE, Timing, Transfer};
 use crate::counter;
 use calls::{
@@ -730,13 +731,14 @@ impl GpuDevice for OpenClDevice {
         Ok(Timing { device: None, host })
     }
 
-    fn set_host(&mut self, data: &[u8]) -> Result<()> {
+    fn set_host(&mut self, bytes: Bytes, value: u64) -> Result<()> {
+        let data = filled(bytes.to_usize(), self.width, value);
         for end in [&mut self.sent, &mut self.received] {
             end.pageable.clear();
             end.pageable
                 .try_reserve_exact(data.len())
                 .map_err(|why| Error::failure(format!("no memory for transfers: {why}")))?;
-            end.pageable.extend_from_slice(data);
+            end.pageable.extend_from_slice(&data);
         }
         for index in 0..2 {
             let end = [&self.sent, &self.received][index];
@@ -755,8 +757,8 @@ impl GpuDevice for OpenClDevice {
         Ok(())
     }
 
-    fn received(&self, memory: HostMemory) -> &[u8] {
-        match (memory, self.received.pinned) {
+    fn has_received(&mut self, memory: HostMemory, bytes: Bytes, value: u64) -> Result<bool> {
+        let received: &[u8] = match (memory, self.received.pinned) {
             (HostMemory::Pageable, _) => &self.received.pageable,
             (HostMemory::Pinned, None) => &[],
             // SAFETY: the map has this length and lives as long as `self`; the loan of `self` keeps
@@ -764,7 +766,9 @@ impl GpuDevice for OpenClDevice {
             (HostMemory::Pinned, Some((_, address, length))) => unsafe {
                 std::slice::from_raw_parts(address, length)
             },
-        }
+        };
+        let part = received.get(..bytes.to_usize());
+        Ok(part.is_some_and(|part| is_filled(part, self.width, value)))
     }
 }
 

@@ -1,0 +1,52 @@
+//! Starts other programs.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Makes `command` start apart from the terminal: Ctrl-C does not reach it.
+pub fn start_apart(command: &mut Command) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        command.process_group(0);
+    }
+    #[cfg(windows)]
+    {
+        use std::os::windows::process::CommandExt;
+        use windows_sys::Win32::System::Threading::CREATE_NEW_PROCESS_GROUP;
+        command.creation_flags(CREATE_NEW_PROCESS_GROUP);
+    }
+    #[cfg(not(any(unix, windows)))]
+    let _ = command;
+}
+
+/// A file in memory with a program, and the path to start it. The path is valid as long as the file
+/// is open.
+///
+/// # Errors
+/// There is not enough memory, or the kernel is older than Linux 3.17.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub fn program_in_memory(program: &[u8]) -> io::Result<(PathBuf, File)> {
+    use std::io::Write;
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+    let name = c"memgauge-gpu-driver";
+    // SAFETY: the name ends with a zero byte. The kernel copies it.
+    let fd = unsafe { libc::syscall(libc::SYS_memfd_create, name.as_ptr(), libc::MFD_CLOEXEC) };
+    let fd = i32::try_from(fd).map_err(io::Error::other)?;
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just made this descriptor, and nobody else has it.
+    let mut file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+    file.write_all(program)?;
+    Ok((format!("/proc/self/fd/{}", file.as_raw_fd()).into(), file))
+}
+
+/// Not supported: programs for this system open drivers themselves.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub fn program_in_memory(_program: &[u8]) -> io::Result<(PathBuf, File)> {
+    Err(io::ErrorKind::Unsupported.into())
+}

@@ -1,0 +1,73 @@
+//! How `memgauge gpu` reaches the drivers: in a process of their own.
+//!
+//! The process runs this program again. A statically linked program can open no libraries. It carries
+//! another program for that.
+
+use super::exit::Exit;
+use host::gpu::{DriverLimits, DriverProcesses, DriverProgram, Drivers, DriversHere, serve};
+use std::ffi::OsString;
+use units::error::{Error, Result};
+
+/// First argument of this program when it shall open drivers for another process. It is not a command
+/// for users.
+const SERVE: &str = "--serve-gpu-drivers";
+
+/// The program for drivers, if this one is linked statically and carries it. `.ci/release` makes it.
+#[cfg(all(feature = "embedded-driver", target_env = "musl"))]
+const EMBEDDED: Option<&[u8]> = {
+    #[cfg(target_arch = "x86_64")]
+    const PROGRAM: &[u8] = include_bytes!(concat!(env!("MEMGAUGE_GPU_DRIVERS"), "/x86_64"));
+    #[cfg(target_arch = "aarch64")]
+    const PROGRAM: &[u8] = include_bytes!(concat!(env!("MEMGAUGE_GPU_DRIVERS"), "/aarch64"));
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    const PROGRAM: &[u8] = &[];
+    if PROGRAM.is_empty() {
+        None
+    } else {
+        Some(PROGRAM)
+    }
+};
+#[cfg(not(all(feature = "embedded-driver", target_env = "musl")))]
+const EMBEDDED: Option<&[u8]> = None;
+
+/// True if the C library is part of the program, as in releases for Linux. It opens no libraries.
+const IS_STATIC: bool = cfg!(all(target_env = "musl", target_feature = "crt-static"));
+
+/// The drivers of this machine.
+///
+/// # Errors
+/// This program is statically linked and carries no program for drivers.
+pub fn drivers() -> Result<Box<dyn Drivers>> {
+    let program = match EMBEDDED {
+        Some(program) => DriverProgram::Embedded(program),
+        None if IS_STATIC => {
+            return Err(Error::failure(
+                "cannot open drivers: this program is statically linked; build it with cargo on \
+                 this machine",
+            ));
+        }
+        None => {
+            let path = std::env::current_exe()
+                .map_err(|why| Error::failure(format!("cannot find this program: {why}")))?;
+            DriverProgram::File(path, vec![SERVE.into()])
+        }
+    };
+    Ok(Box::new(DriverProcesses {
+        program,
+        limits: DriverLimits::default(),
+    }))
+}
+
+/// Opens drivers for another process if `arguments` ask for it.
+pub fn serve_if_asked(arguments: &[OsString]) -> Option<Result<Exit>> {
+    if arguments.get(1).is_none_or(|first| first != SERVE) {
+        return None;
+    }
+    #[allow(
+        clippy::exit,
+        reason = "the other process is gone, and the driver may never return"
+    )]
+    let gone = || std::process::exit(1);
+    let served = serve(&DriversHere, std::io::stdin(), std::io::stdout(), gone);
+    Some(served.map(|()| Exit::Done))
+}
