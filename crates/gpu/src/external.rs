@@ -2,7 +2,7 @@
 
 use crate::work::{GpuWindow, GpuWork, Task};
 use engine::{ExternalWindow, ExternalWork};
-use report::{Cause, KernelUsed, Measured};
+use report::{Cause, KernelUsed, Limit, Measured};
 use sha2::{Digest, Sha256};
 use std::any::Any;
 use units::{Bytes, BytesPerSecond, Nanos};
@@ -73,6 +73,17 @@ impl ExternalWork for GpuWork {
         Ok(KernelUsed {
             name: format!("opencl/{name}"),
             digest: Some(start.map(|byte| format!("{byte:02x}")).collect()),
+        })
+    }
+
+    fn limit(&self) -> Option<Limit> {
+        let (Task::Copies(copies), Some(link)) = (&self.task, &self.link) else {
+            return None;
+        };
+        Some(Limit {
+            value: (link.bytes_per_second * copies.ways()) as f64,
+            source: link.source.clone(),
+            tolerance: 1.0,
         })
     }
 

@@ -128,7 +128,7 @@ impl GpuRunner {
             let reason = done.as_ref().err().map(ToString::to_string);
             let loss = self.losses.entry(number).or_default();
             *loss = (loss.0 + 1, reason.unwrap_or_default());
-            self.lost_cpu = self.lost_cpu + device.device.cpu_time();
+            self.lost_cpu += device.device.cpu_time();
         } else {
             self.devices.insert(number, device);
         }

@@ -14,8 +14,30 @@ pub struct GpuWork {
     pub cpu: u32,
     /// True if the device has no memory of its own.
     pub uses_host_memory: bool,
+    /// Limit of the link that transfers use; `None` if it is unknown.
+    pub link: Option<LinkLimit>,
     /// The work itself.
     pub task: Task,
+}
+
+/// Limit of the link between the machine and a device.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkLimit {
+    /// Bytes per second in each direction.
+    pub bytes_per_second: u64,
+    /// The link, and who says so.
+    pub source: String,
+}
+
+impl LinkLimit {
+    /// The limit by the facts about a device.
+    pub fn new(facts: &GpuFacts) -> Option<Self> {
+        let rate = facts.link.get()?.possible();
+        Some(Self {
+            bytes_per_second: rate.bandwidth().0 as u64,
+            source: format!("{rate} ({})", facts.link.source),
+        })
+    }
 }
 
 /// Kinds of work.
@@ -80,9 +102,14 @@ pub struct GpuWindow {
 impl Copies {
     /// Bytes that a transfer moves: those of both directions, if there are two.
     pub fn moved(&self) -> Bytes {
+        Bytes(self.bytes.0 * self.ways())
+    }
+
+    /// Number of directions.
+    pub fn ways(&self) -> u64 {
         match self.direction {
-            Direction::ToDevice | Direction::ToHost => self.bytes,
-            Direction::Both => Bytes(self.bytes.0 * 2),
+            Direction::ToDevice | Direction::ToHost => 1,
+            Direction::Both => 2,
         }
     }
 }

@@ -4,7 +4,8 @@ use super::fact::Fact;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Hertz};
+use std::fmt;
+use units::{Bytes, BytesPerSecond, Hertz};
 
 /// A device that a driver offers for computations: a GPU, an accelerator, or the CPUs themselves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,111 @@ pub struct GpuFacts {
     pub ecc: Fact<bool>,
     /// True if the device uses the main memory of the machine.
     pub shares_host_memory: Fact<bool>,
+    /// Address of the device on the PCI bus: `0000:65:00.0`.
+    #[serde(default)]
+    pub pci_address: Fact<String>,
+    /// Link between the device and the machine.
+    #[serde(default)]
+    pub link: Fact<PciLink>,
+    /// NUMA node that the device is attached to.
+    #[serde(default)]
+    pub numa_node: Fact<u32>,
     /// Digest of the code that the driver made of the kernels: the first 16 digits of its SHA-256.
     pub code: Fact<String>,
+}
+
+impl GpuFacts {
+    /// Facts of a device about which nothing is known; `reason` says why.
+    pub fn unknown(reason: &str) -> Self {
+        let word = || "unknown".to_owned();
+        GpuFacts {
+            number: 0,
+            name: word(),
+            vendor: word(),
+            kind: "other".to_owned(),
+            interface: word(),
+            driver: Fact::unknown(reason),
+            memory: Fact::unknown(reason),
+            largest_allocation: Fact::unknown(reason),
+            cache: Fact::unknown(reason),
+            line: Fact::unknown(reason),
+            local_memory: Fact::unknown(reason),
+            compute_units: Fact::unknown(reason),
+            clock: Fact::unknown(reason),
+            ecc: Fact::unknown(reason),
+            shares_host_memory: Fact::unknown(reason),
+            pci_address: Fact::unknown(reason),
+            link: Fact::unknown(reason),
+            numa_node: Fact::unknown(reason),
+            code: Fact::unknown(reason),
+        }
+    }
+}
+
+/// A PCI Express link.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct PciLink {
+    /// Rate that both ends agreed on. Many devices lower it while they are idle.
+    pub current: PciRate,
+    /// Highest rate of the device.
+    pub highest: PciRate,
+}
+
+/// Rate of a PCI Express link.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct PciRate {
+    /// Transfers per second of each lane, in GT/s.
+    pub gigatransfers: f64,
+    /// Number of lanes.
+    pub lanes: u32,
+}
+
+impl PciLink {
+    /// The highest rate of the device on as many lanes as there are.
+    pub fn possible(self) -> PciRate {
+        PciRate {
+            gigatransfers: self.highest.gigatransfers,
+            lanes: self.current.lanes,
+        }
+    }
+}
+
+impl PciRate {
+    /// Generation of PCI Express with this transfer rate, and the bits of payload in each bit that
+    /// is transferred. Source: PCI Express Base Specification 6.0, sections 2.1 and 4.2.
+    fn generation(self) -> (&'static str, f64) {
+        const EIGHT_OF_TEN: f64 = 8.0 / 10.0;
+        const MOST_OF_130: f64 = 128.0 / 130.0;
+        // A flit of 256 B carries 236 B.
+        const FLITS: f64 = 236.0 / 256.0;
+        match self.gigatransfers {
+            rate if rate < 4.0 => ("1.0", EIGHT_OF_TEN),
+            rate if rate < 6.0 => ("2.0", EIGHT_OF_TEN),
+            rate if rate < 12.0 => ("3.0", MOST_OF_130),
+            rate if rate < 24.0 => ("4.0", MOST_OF_130),
+            rate if rate < 48.0 => ("5.0", MOST_OF_130),
+            rate if rate < 96.0 => ("6.0", FLITS),
+            _ => ("7.0", FLITS),
+        }
+    }
+
+    /// Bytes per second in one direction, headers of packets included.
+    pub fn bandwidth(self) -> BytesPerSecond {
+        let (_, payload) = self.generation();
+        BytesPerSecond(self.gigatransfers * 1e9 * f64::from(self.lanes) * payload / 8.0)
+    }
+}
+
+impl fmt::Display for PciRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PCIe {} x{}", self.generation().0, self.lanes)
+    }
+}
+
+impl fmt::Display for PciLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {} at most", self.current, self.highest)
+    }
 }

@@ -41,7 +41,7 @@ pub use evidence::{
     SystemActivity, Verdict, VerdictGrade,
 };
 pub use fact::Fact;
-pub use gpu::GpuFacts;
+pub use gpu::{GpuFacts, PciLink, PciRate};
 pub use health::{Health, HealthFigure, HealthState};
 pub use host::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, HostFacts, HugePool, MemoryBus, MemoryFacts,

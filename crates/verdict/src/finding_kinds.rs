@@ -446,6 +446,11 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         "Bandwidth between main memory and a GPU.",
     ),
     kind(
+        "gpu-link",
+        Worth::Change,
+        "A GPU whose link has fewer lanes than it could have.",
+    ),
+    kind(
         "gpu-small-transfer",
         Worth::Detail,
         "Time of a small transfer to a GPU.",

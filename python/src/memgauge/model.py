@@ -998,6 +998,26 @@ class Environment:
 
 
 @dataclass(frozen=True)
+class PciRate:
+    """Rate of a PCI Express link."""
+
+    gigatransfers: float
+    """Transfers per second of each lane, in GT/s."""
+    lanes: int
+    """Number of lanes."""
+
+
+@dataclass(frozen=True)
+class PciLink:
+    """A PCI Express link."""
+
+    current: PciRate
+    """Rate that both ends agreed on. Many devices lower it while they are idle."""
+    highest: PciRate
+    """Highest rate of the device."""
+
+
+@dataclass(frozen=True)
 class GpuFacts:
     """A device that a driver offers for computations: a GPU, an accelerator, or the CPUs
     themselves.
@@ -1036,6 +1056,12 @@ class GpuFacts:
     """True if the device uses the main memory of the machine."""
     vendor: str
     """Vendor of the device, from its driver."""
+    link: Fact[PciLink] = Fact("not in the reports of the version that wrote this one")
+    """Link between the device and the machine."""
+    numa_node: Fact[int] = Fact("not in the reports of the version that wrote this one")
+    """NUMA node that the device is attached to."""
+    pci_address: Fact[str] = Fact("not in the reports of the version that wrote this one")
+    """Address of the device on the PCI bus: `0000:65:00.0`."""
 
 
 BytesPerSecond = float

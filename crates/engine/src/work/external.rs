@@ -4,7 +4,7 @@
 //! does not know the work's operations. The work itself reads its windows and completes its point.
 
 use host::noise::ThreadNoise;
-use report::{Cause, KernelUsed, Measured};
+use report::{Cause, KernelUsed, Limit, Measured};
 use std::any::Any;
 use std::cmp::Ordering;
 use std::fmt::{Debug, Formatter, Result as Formatted};
@@ -36,6 +36,11 @@ pub trait ExternalWork: Debug + Send + Sync {
 
     /// Expected time before the first window of the point.
     fn expected_preparation(&self) -> Nanos;
+
+    /// Limit of the values; `None` if it is unknown.
+    fn limit(&self) -> Option<Limit> {
+        None
+    }
 
     /// Expected time before and after each window: preparing it, and checking what it did.
     fn expected_proof(&self) -> Nanos {

@@ -1,6 +1,6 @@
 //! The user's request to measure devices, and what the experiments share.
 
-use crate::work::{GpuWork, Task};
+use crate::work::{GpuWork, LinkLimit, Task};
 use engine::{External, Sampling, Work};
 use experiments::{Bound, Counts, Draft, Effect, Effects, Scope, lists, names};
 use host::gpu::StreamOperation;
@@ -326,6 +326,7 @@ pub fn draft(
             device: device.number,
             cpu: scope.cpus.first().copied().unwrap_or(0),
             uses_host_memory: device.shares_host_memory.get() != Some(&false),
+            link: LinkLimit::new(device),
             task,
         }))
     });

@@ -130,7 +130,13 @@ impl Experiment for GpuTransfers {
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
         let devices = devices(self.request.as_ref());
-        let found = devices.flat_map(|device| [both_ways(dataset, device), small(dataset, device)]);
+        let found = devices.flat_map(|device| {
+            [
+                both_ways(dataset, device),
+                small(dataset, device),
+                lanes(dataset, device),
+            ]
+        });
         found.flatten().collect()
     }
 }
@@ -159,17 +165,24 @@ fn both_ways(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     if to_host.points.first()?.number("size_bytes") != Some(bytes) {
         return None;
     }
-    let text = format!(
-        "{}: transfers of {} reach {} GB/s to it, and {} GB/s from it.",
+    let mut text = format!(
+        "{}: transfers of {} reach {} GB/s to it, and {} GB/s from it",
         called(device),
         Bytes(bytes),
         significant(to_device.value / 1e9),
         significant(to_host.value / 1e9)
     );
-    let values = BTreeMap::from([
+    let mut values = BTreeMap::from([
         ("to_device".to_owned(), to_device.value),
         ("to_host".to_owned(), to_host.value),
     ]);
+    if let Some(link) = device.link.get() {
+        let most = link.possible();
+        let limit = most.bandwidth().0;
+        text += &format!("; {most} allows {} GB/s", significant(limit / 1e9));
+        values.insert("link".to_owned(), limit);
+    }
+    text.push('.');
     let points = to_device.points.into_iter().chain(to_host.points);
     Some(Finding::resting_on(points, "gpu-transfers", text)?.with(values))
 }
@@ -190,4 +203,22 @@ fn small(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     );
     let values = BTreeMap::from([("ns_per_transfer".to_owned(), each.0)]);
     Some(Finding::resting_on(figure.points, "gpu-small-transfer", text)?.with(values))
+}
+
+/// Finding about a link with fewer lanes than the device has. A lower rate is none: many devices
+/// lower it while they are idle.
+fn lanes(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
+    let link = device.link.get()?;
+    let [lanes, of] = [link.current.lanes, link.highest.lanes];
+    let figure = largest_transfer(dataset, device, "to-device")?;
+    if lanes >= of {
+        return None;
+    }
+    let text = format!(
+        "{}: its link has {lanes} of {of} lanes; put it into a slot with {of} lanes.",
+        called(device)
+    );
+    let values = [("lanes", lanes), ("lanes_of_the_device", of)];
+    let values = values.map(|(name, value)| (name.to_owned(), f64::from(value)));
+    Some(Finding::resting_on(figure.points, "gpu-link", text)?.with(values.into()))
 }

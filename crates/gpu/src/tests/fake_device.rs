@@ -63,10 +63,8 @@ pub fn facts(kind: &str, units: u32) -> GpuFacts {
         line: bytes(128),
         local_memory: bytes(64 << 10),
         compute_units: Fact::known(units, "test"),
-        clock: Fact::unknown("test"),
-        ecc: Fact::unknown("test"),
         shares_host_memory: Fact::known(false, "test"),
-        code: Fact::unknown("test"),
+        ..GpuFacts::unknown("test")
     }
 }
 

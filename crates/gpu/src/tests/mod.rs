@@ -1,6 +1,7 @@
 //! Works on a device in memory, and on the first real device of this machine if there is one.
 
 mod fake_device;
+mod findings;
 
 use crate::layout::{Groups, Layout, width};
 use crate::pattern::{ChainTable, after};
@@ -330,6 +331,7 @@ fn a_window_is_disturbed_if_the_host_waits_much_longer_than_the_device_works() {
         device: 0,
         cpu: 0,
         uses_host_memory: false,
+        link: None,
         task: Task::Stream(layout.expect("a layout")),
     };
     let disturbed = |device: Option<f64>, host: f64| {
@@ -382,6 +384,7 @@ fn the_expected_proof_grows_with_the_memory_to_verify() {
             device: 0,
             cpu: 0,
             uses_host_memory,
+            link: None,
             task: Task::Stream(layout.expect("a layout")),
         };
         work.expected_proof()

@@ -10,12 +10,14 @@ mod contents;
 mod device;
 mod driver_process;
 mod opencl;
+mod pci;
 
 pub use call::{Call, Count, GpuBuffer, LocalRead, Stream, StreamOperation};
 pub use contents::{filled, is_filled};
 pub use device::{Direction, GpuDevice, HostMemory, SOURCE, Timing, Transfer};
 pub use driver_process::{DriverLimits, DriverProcesses, DriverProgram, open_over, serve};
 
+use crate::facts::SystemFiles;
 use report::GpuFacts;
 use std::fmt::Debug;
 use units::error::Result;
@@ -42,10 +44,16 @@ pub struct DriversHere;
 
 impl Drivers for DriversHere {
     fn devices(&self) -> Result<Vec<GpuFacts>> {
-        opencl::devices()
+        let mut all = opencl::devices()?;
+        for device in &mut all {
+            pci::complete(device, &SystemFiles::real());
+        }
+        Ok(all)
     }
 
     fn open(&self, number: u32, width: u32) -> Result<Box<dyn GpuDevice>> {
-        opencl::open(number, width)
+        let mut device = opencl::open(number, width)?;
+        pci::complete(device.facts_mut(), &SystemFiles::real());
+        Ok(Box::new(device))
     }
 }

@@ -90,6 +90,17 @@ pub fn table(devices: &[GpuFacts]) -> String {
         };
         fact("error correction", yes(&device.ecc), &device.ecc.source);
         fact(
+            "PCI address",
+            shown(&device.pci_address),
+            &device.pci_address.source,
+        );
+        fact("link", shown(&device.link), &device.link.source);
+        fact(
+            "NUMA node",
+            shown(&device.numa_node),
+            &device.numa_node.source,
+        );
+        fact(
             "uses main memory",
             yes(&device.shares_host_memory),
             &device.shares_host_memory.source,

@@ -12,7 +12,8 @@ use units::error::{Error, Result};
 /// for users.
 const SERVE: &str = "--serve-gpu-drivers";
 
-/// The program for drivers, if this one is linked statically and carries it. `.ci/release` makes it.
+/// The program for drivers, packed by zlib, if this one is linked statically and carries it.
+/// `.ci/release` makes it.
 #[cfg(all(feature = "embedded-driver", target_env = "musl"))]
 const EMBEDDED: Option<&[u8]> = {
     #[cfg(target_arch = "x86_64")]
@@ -39,7 +40,7 @@ const IS_STATIC: bool = cfg!(all(target_env = "musl", target_feature = "crt-stat
 /// This program is statically linked and carries no program for drivers.
 pub fn drivers() -> Result<Box<dyn Drivers>> {
     let program = match EMBEDDED {
-        Some(program) => DriverProgram::Embedded(program),
+        Some(packed) => DriverProgram::Embedded(unpacked(packed)?),
         None if IS_STATIC => {
             return Err(Error::failure(
                 "cannot open drivers: this program is statically linked; build it with cargo on \
@@ -58,6 +59,15 @@ pub fn drivers() -> Result<Box<dyn Drivers>> {
     }))
 }
 
+/// The bytes that zlib packed.
+///
+/// # Errors
+/// This program was changed after it was built.
+fn unpacked(packed: &[u8]) -> Result<Vec<u8>> {
+    miniz_oxide::inflate::decompress_to_vec_zlib(packed)
+        .map_err(|why| Error::failure(format!("the program for drivers is damaged: {why}")))
+}
+
 /// Opens drivers for another process if `arguments` ask for it.
 pub fn serve_if_asked(arguments: &[OsString]) -> Option<Result<Exit>> {
     if arguments.get(1).is_none_or(|first| first != SERVE) {
@@ -70,4 +80,21 @@ pub fn serve_if_asked(arguments: &[OsString]) -> Option<Result<Exit>> {
     let gone = || std::process::exit(1);
     let served = serve(&DriversHere, std::io::stdin(), std::io::stdout(), gone);
     Some(served.map(|()| Exit::Done))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_program_for_drivers_is_an_error() {
+        // `zlib.compress(b"memgauge")` of Python.
+        let packed = [
+            0x78, 0x9c, 0xcb, 0x4d, 0xcd, 0x4d, 0x4f, 0x2c, 0x4d, 0x4f, 0x05, 0x00, 0x0e, 0xda,
+            0x03, 0x49,
+        ];
+        assert_eq!(unpacked(&packed).expect("whole"), b"memgauge");
+        assert!(unpacked(&packed[..8]).is_err());
+        assert!(unpacked(&[]).is_err());
+    }
 }

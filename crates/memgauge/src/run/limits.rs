@@ -37,6 +37,7 @@ impl Limited<'_> {
                 let nodes = work.place().map(|_| work.memory_nodes(self.facts).len());
                 self.memory(work.cpus(), work.working_set(), nodes)
             }
+            (Bound::Unknown, Work::External(external)) => external.work().limit(),
             (Bound::Unknown | Bound::L1Ports, _) => None,
         }
     }

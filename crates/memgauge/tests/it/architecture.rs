@@ -313,7 +313,10 @@ fn storage_can_be_left_out() {
     assert!(line("host", "io-uring={workspace=true,optional=true}"));
     // So can GPUs.
     assert!(line("memgauge", "gpu={workspace=true,optional=true}"));
-    assert!(line("memgauge", "gpu=[\"dep:gpu\",\"host/gpu\"]"));
+    assert!(line(
+        "memgauge",
+        "gpu=[\"dep:gpu\",\"dep:miniz_oxide\",\"host/gpu\"]"
+    ));
     assert!(line("host", "libloading={workspace=true,optional=true}"));
     let below = ["engine", "verdict", "experiments", "render"];
     for name in below {

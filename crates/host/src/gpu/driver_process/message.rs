@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use units::{Bytes, Nanos};
 
-/// First bytes of a message. What a driver prints does not begin like this.
+/// First bytes of a message. Drivers print nothing that begins like this.
 const MARK: [u8; 4] = *b"\x01mgd";
 
 /// Longest text of a message.

@@ -33,7 +33,7 @@ pub enum DriverProgram {
     /// A file with arguments.
     File(PathBuf, Vec<OsString>),
     /// The bytes of a program, which needs the C library of the system.
-    Embedded(&'static [u8]),
+    Embedded(Vec<u8>),
 }
 
 /// Drivers in a process of their own for each device.

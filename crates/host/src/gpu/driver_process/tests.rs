@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 use units::error::Kind;
 
-/// What listing the devices fails with if `script` runs in the place of the program for drivers.
+/// Reason why the devices cannot be listed if `script` runs in the place of the program for drivers.
 fn reason(script: &str, reply: Duration) -> String {
     let drivers = DriverProcesses {
         program: DriverProgram::File("/bin/sh".into(), vec!["-c".into(), script.into()]),
@@ -67,7 +67,7 @@ fn a_program_can_be_started_from_memory() {
             return;
         };
         let drivers = DriverProcesses {
-            program: DriverProgram::Embedded(program.leak()),
+            program: DriverProgram::Embedded(program),
             limits: DriverLimits::default(),
         };
         let why = drivers.devices().expect_err("no devices").to_string();

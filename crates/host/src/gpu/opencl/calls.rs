@@ -24,6 +24,14 @@ pub const DEVICE_VENDOR: c_uint = 0x102C;
 pub const DRIVER_VERSION: c_uint = 0x102D;
 pub const DEVICE_VERSION: c_uint = 0x102F;
 pub const DEVICE_HOST_UNIFIED_MEMORY: c_uint = 0x1035;
+/// Of the extension `cl_khr_pci_bus_info`: domain, bus, device and function, 32 bits each.
+pub const DEVICE_PCI_BUS_INFO: c_uint = 0x410F;
+/// Of the extension `cl_nv_device_attribute_query`.
+pub const DEVICE_PCI_BUS_NVIDIA: c_uint = 0x4008;
+pub const DEVICE_PCI_SLOT_NVIDIA: c_uint = 0x4009;
+pub const DEVICE_PCI_DOMAIN_NVIDIA: c_uint = 0x400A;
+/// Of the extension `cl_amd_device_attribute_query`.
+pub const DEVICE_TOPOLOGY_AMD: c_uint = 0x4037;
 pub const QUEUE_PROFILING_ENABLE: u64 = 1 << 1;
 pub const MEM_READ_WRITE: u64 = 1;
 pub const MEM_ALLOC_HOST_PTR: u64 = 1 << 4;

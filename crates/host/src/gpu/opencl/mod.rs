@@ -106,7 +106,7 @@ enum Argument {
 ///
 /// # Errors
 /// There is no such device, or the driver failed.
-pub fn open(number: u32, width: u32) -> Result<Box<dyn GpuDevice>> {
+pub fn open(number: u32, width: u32) -> Result<OpenClDevice> {
     let mut all = platform::find()?;
     let index = number as usize;
     if index >= all.len() {
@@ -115,7 +115,7 @@ pub fn open(number: u32, width: u32) -> Result<Box<dyn GpuDevice>> {
             all.len()
         )));
     }
-    Ok(Box::new(OpenClDevice::new(all.swap_remove(index), width)?))
+    OpenClDevice::new(all.swap_remove(index), width)
 }
 
 impl OpenClDevice {
@@ -165,6 +165,11 @@ impl OpenClDevice {
             None => Fact::unknown("the driver does not show the code of its kernels"),
         };
         Ok(opened)
+    }
+
+    /// Facts about the device, for additions.
+    pub fn facts_mut(&mut self) -> &mut GpuFacts {
+        &mut self.facts
     }
 
     /// Compiles the kernels for the device.

@@ -4,8 +4,9 @@ use super::calls::{
     Calls, DEVICE_ERROR_CORRECTION_SUPPORT, DEVICE_GLOBAL_MEM_CACHE_SIZE,
     DEVICE_GLOBAL_MEM_CACHELINE_SIZE, DEVICE_GLOBAL_MEM_SIZE, DEVICE_HOST_UNIFIED_MEMORY,
     DEVICE_LOCAL_MEM_SIZE, DEVICE_MAX_CLOCK_FREQUENCY, DEVICE_MAX_COMPUTE_UNITS,
-    DEVICE_MAX_MEM_ALLOC_SIZE, DEVICE_NAME, DEVICE_TYPE, DEVICE_TYPE_ALL, DEVICE_VENDOR,
-    DEVICE_VERSION, DRIVER_VERSION, Handle, PLATFORM_NAME, check,
+    DEVICE_MAX_MEM_ALLOC_SIZE, DEVICE_NAME, DEVICE_PCI_BUS_INFO, DEVICE_PCI_BUS_NVIDIA,
+    DEVICE_PCI_DOMAIN_NVIDIA, DEVICE_PCI_SLOT_NVIDIA, DEVICE_TOPOLOGY_AMD, DEVICE_TYPE,
+    DEVICE_TYPE_ALL, DEVICE_VENDOR, DEVICE_VERSION, DRIVER_VERSION, Handle, PLATFORM_NAME, check,
 };
 use report::{Fact, GpuFacts};
 use std::ffi::{c_int, c_uint, c_void};
@@ -109,6 +110,16 @@ impl Facts<'_> {
         (code == 0).then_some(number)
     }
 
+    /// The bytes that this key has; `None` if the driver does not know it.
+    fn bytes<const N: usize>(&self, key: c_uint) -> Option<[u8; N]> {
+        let mut bytes = [0u8; N];
+        // SAFETY: the driver writes at most N bytes.
+        let code = unsafe {
+            (self.calls.get_device_info)(self.device, key, N, bytes.as_mut_ptr().cast(), null_mut())
+        };
+        (code == 0).then_some(bytes)
+    }
+
     fn text(&self, key: c_uint) -> Option<String> {
         text(|room, data, length| {
             // SAFETY: `data` has `room` bytes.
@@ -137,6 +148,45 @@ fn text(query: impl Fn(usize, *mut c_void, *mut usize) -> c_int) -> Option<Strin
     bytes.truncate(length.min(bytes.len()));
     let text = String::from_utf8_lossy(&bytes);
     Some(text.trim_matches(['\0', ' ']).to_owned())
+}
+
+/// Address on the PCI bus. Each vendor had an extension for it before there was a common one.
+fn pci_address(of_device: &Facts<'_>) -> Fact<String> {
+    let address = |domain: u32, bus: u32, device: u32, function: u32| {
+        format!("{domain:04x}:{bus:02x}:{device:02x}.{function}")
+    };
+    if let Some(info) = of_device.bytes::<16>(DEVICE_PCI_BUS_INFO) {
+        let [domain, bus, device, function] = words(info);
+        let address = address(domain, bus, device, function);
+        return Fact::known(address, "OpenCL, CL_DEVICE_PCI_BUS_INFO_KHR");
+    }
+    let number = |key| of_device.number(key).and_then(|n| u32::try_from(n).ok());
+    if let Some((bus, slot)) = number(DEVICE_PCI_BUS_NVIDIA).zip(number(DEVICE_PCI_SLOT_NVIDIA)) {
+        // Old drivers do not give the domain.
+        let domain = number(DEVICE_PCI_DOMAIN_NVIDIA).unwrap_or(0);
+        let address = address(domain, bus, slot >> 3, slot & 7);
+        return Fact::known(address, "OpenCL, CL_DEVICE_PCI_BUS_ID_NV");
+    }
+    // A type, which is 1 for PCI Express, and bus, device and function in the last three bytes.
+    if let Some([1, 0, 0, 0, .., bus, device, function]) =
+        of_device.bytes::<24>(DEVICE_TOPOLOGY_AMD)
+    {
+        let [bus, device, function] = [bus, device, function].map(u32::from);
+        return Fact::known(
+            address(0, bus, device, function),
+            "OpenCL, CL_DEVICE_TOPOLOGY_AMD",
+        );
+    }
+    Fact::unknown("OpenCL does not give an address on the PCI bus")
+}
+
+/// Four numbers of 32 bits.
+fn words(bytes: [u8; 16]) -> [u32; 4] {
+    std::array::from_fn(|index| {
+        let mut word = [0; 4];
+        word.copy_from_slice(&bytes[index * 4..index * 4 + 4]);
+        u32::from_ne_bytes(word)
+    })
 }
 
 fn facts(calls: &Calls, platform: Handle, device: Handle, number: u32) -> GpuFacts {
@@ -214,6 +264,9 @@ fn facts(calls: &Calls, platform: Handle, device: Handle, number: u32) -> GpuFac
             (DEVICE_HOST_UNIFIED_MEMORY, "CL_DEVICE_HOST_UNIFIED_MEMORY"),
             flag,
         ),
+        pci_address: pci_address(&of_device),
+        link: Fact::unknown("read from the files of the system"),
+        numa_node: Fact::unknown("read from the files of the system"),
         code: Fact::unknown("kernels are compiled when the device is measured"),
     }
 }
