@@ -2,15 +2,19 @@
 
 use crate::work::{GpuWindow, GpuWork, Task};
 use engine::{ExternalWindow, ExternalWork};
+use host::gpu::{GpuConditions, Slowdown};
 use report::{Cause, KernelUsed, Limit, Measured};
 use sha2::{Digest, Sha256};
 use std::any::Any;
-use units::{Bytes, BytesPerSecond, Nanos};
+use units::{Bytes, BytesPerSecond, Nanos, counted};
+
+/// Name of the share of a point's samples in which the device was at its limit of power.
+pub const POWER_LIMITED: &str = "power_limited_share";
 
 /// Typical rate of filling and verifying memory of a device that uses the main memory.
 const IN_MAIN_MEMORY: BytesPerSecond = BytesPerSecond(10e9);
 
-/// The same of a device with memory of its own.
+/// Typical rate of filling and verifying memory of a device that has memory of its own.
 const IN_OWN_MEMORY: BytesPerSecond = BytesPerSecond(200e9);
 
 /// Typical rate of the first access to newly allocated memory.
@@ -34,7 +38,7 @@ const WARM_UP: f64 = 1.0;
 /// A driver may add this to the time of the device, for the submission and the wait.
 const SUBMISSION: Nanos = Nanos(0.5e6);
 
-/// And this share of it.
+/// A driver may also add this share of the time of the device.
 const SUBMISSION_SHARE: f64 = 0.25;
 
 impl ExternalWork for GpuWork {
@@ -61,7 +65,7 @@ impl ExternalWork for GpuWork {
             Task::Chase(_) => "chase",
             Task::Local(_) => "read_local",
             Task::Atomics(_) => "count",
-            Task::Copies(_) => {
+            Task::Copies(_) | Task::Peer(_) => {
                 return Ok(KernelUsed {
                     name: "opencl/transfer".to_owned(),
                     digest: None,
@@ -77,12 +81,14 @@ impl ExternalWork for GpuWork {
     }
 
     fn limit(&self) -> Option<Limit> {
-        let (Task::Copies(copies), Some(link)) = (&self.task, &self.link) else {
-            return None;
+        let limit = self.limit.as_ref()?;
+        let ways = match &self.task {
+            Task::Copies(copies) => copies.ways(),
+            _ => 1,
         };
         Some(Limit {
-            value: (link.bytes_per_second * copies.ways()) as f64,
-            source: link.source.clone(),
+            value: (limit.bytes_per_second * ways) as f64,
+            source: limit.source.clone(),
             tolerance: 1.0,
         })
     }
@@ -92,6 +98,7 @@ impl ExternalWork for GpuWork {
             Task::Chase(chase) => time(chase.bytes, BUILD),
             Task::Stream(layout) => time(layout.bytes(), FIRST_ACCESS),
             Task::Copies(copies) => time(copies.bytes, FIRST_ACCESS) * TRANSFER_BUFFERS,
+            Task::Peer(peer) => time(peer.bytes, FIRST_ACCESS) * 2.0,
             Task::Local(_) | Task::Atomics(_) => Nanos::ZERO,
         }
     }
@@ -108,6 +115,7 @@ impl ExternalWork for GpuWork {
             Task::Copies(copies) => {
                 time(copies.moved(), rate) * 2.0 + time(copies.bytes, BY_THE_HOST)
             }
+            Task::Peer(peer) => time(peer.bytes, rate) * 3.0,
             Task::Chase(_) | Task::Local(_) | Task::Atomics(_) => Nanos::ZERO,
         };
         proof + LAUNCHES
@@ -117,10 +125,14 @@ impl ExternalWork for GpuWork {
         WARM_UP
     }
 
-    /// A window is disturbed if the host waited much longer than the device worked. The device was
-    /// busy with other work then, or the thread of the driver did not run.
+    /// A window is disturbed if the conditions of the device were unusual, or if the host waited much
+    /// longer than the device worked. The device was busy with other work then, or the thread of the
+    /// driver did not run.
     fn disturbance(&self, window: &ExternalWindow<'_>) -> Option<(Cause, String)> {
         let seen = window.figures.get::<GpuWindow>()?;
+        if let Some(unusual) = unusual(&seen.conditions) {
+            return Some(unusual);
+        }
         let device = seen.device?;
         let allowed = device * (1.0 + SUBMISSION_SHARE) + SUBMISSION;
         (seen.host > allowed).then(|| {
@@ -138,22 +150,65 @@ impl ExternalWork for GpuWork {
         _memory: Option<u64>,
         measured: &mut Measured,
     ) {
-        let mut shares: Vec<f64> = windows
-            .iter()
-            .filter_map(|window| {
-                let seen = window.figures.get::<GpuWindow>()?;
-                Some(seen.device?.0 / seen.host.0)
-            })
-            .collect();
-        shares.sort_by(f64::total_cmp);
-        if let Some(&median) = shares.get(shares.len() / 2) {
-            measured.also.insert("device_share".to_owned(), median);
+        let windows = windows.iter();
+        let windows: Vec<&GpuWindow> = windows.filter_map(|w| w.figures.get()).collect();
+        for (name, figure) in MEDIANS {
+            let mut values: Vec<f64> = windows.iter().filter_map(|seen| figure(seen)).collect();
+            values.sort_by(f64::total_cmp);
+            if let Some(&median) = values.get(values.len() / 2) {
+                measured.also.insert(name.to_owned(), median);
+            }
         }
-        if let Task::Copies(copies) = &self.task {
-            let moved = copies.moved().0 as f64;
+        let limited = |seen: &&&GpuWindow| seen.conditions.slowdown == Some(Slowdown::PowerLimit);
+        let limited = windows.iter().filter(limited).count();
+        if limited > 0 {
+            let share = limited as f64 / windows.len() as f64;
+            measured.also.insert(POWER_LIMITED.to_owned(), share);
+        }
+        let moved = match &self.task {
+            Task::Copies(copies) => Some(copies.moved()),
+            Task::Peer(peer) => Some(peer.bytes),
+            _ => None,
+        };
+        if let Some(Bytes(moved)) = moved {
+            let moved = moved as f64;
             let each = moved / measured.summary.median * 1e9;
             measured.also.insert("ns_per_transfer".to_owned(), each);
         }
+    }
+}
+
+/// A figure of a window; `None` if it is unknown.
+type WindowFigure = fn(&GpuWindow) -> Option<f64>;
+
+/// Figures of a window whose median a point has besides its value.
+const MEDIANS: [(&str, WindowFigure); 5] = [
+    ("device_share", |seen| Some(seen.device?.0 / seen.host.0)),
+    ("device_core_hz", |seen| Some(seen.conditions.core_clock?.0)),
+    ("device_memory_hz", |seen| {
+        Some(seen.conditions.memory_clock?.0)
+    }),
+    ("device_celsius", |seen| seen.conditions.celsius),
+    ("device_watts", |seen| seen.conditions.watts),
+];
+
+/// Conditions that make a window useless, in words. A limit of power is none of them: large devices
+/// reach it with any load.
+fn unusual(conditions: &GpuConditions) -> Option<(Cause, String)> {
+    if let Some(count) = conditions.other_programs.filter(|&count| count > 0) {
+        let programs = counted(count, "other program");
+        return Some((Cause::Others, format!("{programs} used the device")));
+    }
+    match conditions.slowdown? {
+        Slowdown::Heat => Some((
+            Cause::Heat,
+            "the device lowered its clocks because of heat".to_owned(),
+        )),
+        Slowdown::PowerSupply => Some((
+            Cause::CoreClock,
+            "the device lowered its clocks because its power supply gave too little".to_owned(),
+        )),
+        Slowdown::PowerLimit => None,
     }
 }
 

@@ -18,6 +18,6 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-pub use experiment::{GPU_EXPERIMENTS, Settings, chosen_devices, experiments};
+pub use experiment::{GPU_EXPERIMENTS, Settings, brief_experiments, chosen_devices, experiments};
 pub use layout::width;
 pub use runner::GpuRunner;

@@ -2,11 +2,11 @@
 
 use crate::layout::{Layout, sum_of, width};
 use crate::pattern::{ChainTable, after};
-use crate::work::{Atomics, Chase, Copies, GpuWindow, GpuWork, Local, Task};
+use crate::work::{Atomics, Chase, Copies, GpuWindow, GpuWork, Local, Peer, Task};
 use engine::{External, ExternalFigures, ExternalMeans, ExternalRunner, Failure, Observation};
 use host::gpu::{
-    Call, Count, Direction, Drivers, GpuBuffer, GpuDevice, LocalRead, StreamOperation, Timing,
-    Transfer,
+    Call, Count, Direction, Drivers, GpuBuffer, GpuConditions, GpuDevice, LocalRead, PeerCopy,
+    StreamOperation, Timing, Transfer,
 };
 use report::GpuFacts;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ const MOST_STEPS: u64 = 1 << 30;
 /// The clock of the device may be this much faster than that of the host before a sample is refused.
 const CLOCK_TOLERANCE: f64 = 1.02;
 
-/// And this much longer, for the resolution of the clock of the device.
+/// A time by the device may also exceed the host's by this much, because its clock may be coarse.
 const CLOCK_RESOLUTION: Nanos = Nanos(50e3);
 
 /// Largest memory for chains that are kept from one round to the next.
@@ -77,15 +77,18 @@ pub(crate) struct Device {
 /// Times that a device may be lost before it is given up.
 const MOST_LOSSES: u32 = 2;
 
+/// Number of a device, and of its peer if it was opened with one.
+type Numbers = (u32, Option<u32>);
+
 /// Carries out works on the devices of this machine. Keeps them open for the length of a session.
 #[derive(Debug)]
 pub struct GpuRunner {
     drivers: Box<dyn Drivers>,
     /// Lanes in a word of each device that may be used.
     widths: BTreeMap<u32, u32>,
-    devices: BTreeMap<u32, Device>,
+    devices: BTreeMap<Numbers, Device>,
     /// How often each device was lost, and the last reason.
-    losses: BTreeMap<u32, (u32, String)>,
+    losses: BTreeMap<Numbers, (u32, String)>,
     /// CPU time of devices that were lost.
     lost_cpu: Nanos,
 }
@@ -107,30 +110,34 @@ impl GpuRunner {
     /// Does something with a device, which is opened if necessary.
     pub(crate) fn with<T>(
         &mut self,
-        number: u32,
+        numbers: Numbers,
         act: impl FnOnce(&mut Device) -> Result<T>,
     ) -> Result<T> {
-        if let Some((_, reason)) = self.losses.get(&number).filter(|l| l.0 >= MOST_LOSSES) {
+        if let Some((_, reason)) = self.losses.get(&numbers).filter(|l| l.0 >= MOST_LOSSES) {
             return Err(Error::failure(format!(
                 "the device was lost {MOST_LOSSES} times: {reason}"
             )));
         }
-        let mut device = match self.devices.remove(&number) {
+        let mut device = match self.devices.remove(&numbers) {
             Some(device) => device,
             None => {
+                let (number, peer) = numbers;
                 let unknown = || Error::failure(format!("device {number} was not chosen"));
                 let width = *self.widths.get(&number).ok_or_else(unknown)?;
-                Device::new(self.drivers.open(number, width)?)
+                Device::new(match peer {
+                    Some(peer) => self.drivers.open_pair(number, peer, width)?,
+                    None => self.drivers.open(number, width)?,
+                })
             }
         };
         let done = act(&mut device);
         if device.device.is_lost() {
             let reason = done.as_ref().err().map(ToString::to_string);
-            let loss = self.losses.entry(number).or_default();
+            let loss = self.losses.entry(numbers).or_default();
             *loss = (loss.0 + 1, reason.unwrap_or_default());
             self.lost_cpu += device.device.cpu_time();
         } else {
-            self.devices.insert(number, device);
+            self.devices.insert(numbers, device);
         }
         done
     }
@@ -143,7 +150,8 @@ impl ExternalRunner for GpuRunner {
         _means: &ExternalMeans<'_>,
     ) -> std::result::Result<(), Failure> {
         let work = on_device(work)?;
-        Ok(self.with(work.device, |device| device.prepare(&work.task))?)
+        let numbers = (work.device, work.peer());
+        Ok(self.with(numbers, |device| device.prepare(&work.task))?)
     }
 
     fn sample(
@@ -153,7 +161,8 @@ impl ExternalRunner for GpuRunner {
         means: &ExternalMeans<'_>,
     ) -> std::result::Result<Observation, Failure> {
         let work = on_device(work)?;
-        let seen = self.with(work.device, |device| device.sample(&work.task, length))?;
+        let numbers = (work.device, work.peer());
+        let seen = self.with(numbers, |device| device.sample(&work.task, length))?;
         if means.stop.is_set() {
             return Err(Failure::Interrupted);
         }
@@ -199,6 +208,7 @@ impl Device {
             Task::Stream(layout) => self.prepare_stream(layout)?,
             Task::Chase(chase) => self.prepare_chase(chase)?,
             Task::Copies(copies) => self.prepare_copies(copies)?,
+            Task::Peer(peer) => self.prepare_ends(peer.bytes)?,
             Task::Local(local) => {
                 let items = u64::from(local.groups) * u64::from(local.group_size);
                 self.room(|device| &mut device.sums, Bytes(items * 8))?;
@@ -234,13 +244,15 @@ impl Device {
         let least = least(task);
         let count = (length.0 * rate) as u64 / least * least;
         let count = count.clamp(least, most(task));
-        let window = self.execute(task, count)?;
+        let mut window = self.execute(task, count)?;
+        window.conditions = self.device.conditions();
         self.rates
             .insert(task.clone(), count as f64 / window.elapsed().0.max(1.0));
         let amount = match task {
             Task::Stream(layout) => layout.moved(count as u32),
             Task::Chase(_) => count,
             Task::Copies(copies) => copies.moved().0 * count,
+            Task::Peer(peer) => peer.bytes.0 * count,
             Task::Local(local) => local.moved(count as u32),
             Task::Atomics(atomics) => atomics.items() * count,
         };
@@ -259,6 +271,7 @@ impl Device {
             Task::Stream(layout) => self.stream(layout, count as u32)?,
             Task::Chase(chase) => self.chase(chase, count as u32)?,
             Task::Copies(copies) => self.copies(copies, count as u32)?,
+            Task::Peer(peer) => self.copies_to_peer(peer, count as u32)?,
             Task::Local(local) => self.local(local, count as u32)?,
             Task::Atomics(atomics) => self.atomics(*atomics, count as u32)?,
         };
@@ -334,20 +347,26 @@ impl Device {
             .min(MOST_KEPT)
     }
 
-    fn prepare_copies(&mut self, copies: &Copies) -> Result<()> {
-        if self.ends.is_none_or(|ends| ends[0].bytes < copies.bytes) {
-            for old in self.ends.take().into_iter().flatten() {
-                self.device.release(old.buffer);
-            }
-            let mut end = || -> Result<Sized> {
-                let bytes = copies.bytes;
-                let buffer = self.device.allocate(bytes)?;
-                Ok(Sized { buffer, bytes })
-            };
-            let first = end()?;
-            let second = end()?;
-            self.ends = Some([first, second]);
+    /// Two buffers for transfers, with at least `bytes` bytes.
+    fn prepare_ends(&mut self, bytes: Bytes) -> Result<()> {
+        if self.ends.is_some_and(|ends| ends[0].bytes >= bytes) {
+            return Ok(());
         }
+        for old in self.ends.take().into_iter().flatten() {
+            self.device.release(old.buffer);
+        }
+        let mut end = || -> Result<Sized> {
+            let buffer = self.device.allocate(bytes)?;
+            Ok(Sized { buffer, bytes })
+        };
+        let first = end()?;
+        let second = end()?;
+        self.ends = Some([first, second]);
+        Ok(())
+    }
+
+    fn prepare_copies(&mut self, copies: &Copies) -> Result<()> {
+        self.prepare_ends(copies.bytes)?;
         if self.host.is_none_or(|(bytes, _)| bytes < copies.bytes) {
             self.device.set_host(copies.bytes, self.value)?;
             self.host = Some((copies.bytes, self.value));
@@ -468,12 +487,54 @@ impl Device {
         ))
     }
 
+    /// Copies to the peer. Each device fills its own buffer before, so that it has it in its memory.
+    fn copies_to_peer(&mut self, peer: &Peer, repetitions: u32) -> Result<GpuWindow> {
+        let missing = || Error::failure("a transfer runs before it was prepared");
+        let [first, second] = self.ends.ok_or_else(missing)?;
+        let words = (peer.bytes.0 / (u64::from(self.device.width()) * 8)) as u32;
+        let value = self.value;
+        let fill = |buffer: GpuBuffer, value| Call::Fill {
+            buffer,
+            to: 0,
+            words,
+            value,
+            floats: false,
+        };
+        self.device.run(&fill(first.buffer, value))?;
+        self.device
+            .run_on_peer(&fill(second.buffer, value ^ BEFORE))?;
+        let timing = self.device.copy_to_peer(&PeerCopy {
+            from: first.buffer,
+            to: second.buffer,
+            bytes: peer.bytes,
+            repetitions,
+        })?;
+        let wrong = self.wrong()?;
+        let verify = Call::Verify {
+            buffer: second.buffer,
+            to: 0,
+            words,
+            value,
+            triad: false,
+            wrong,
+        };
+        self.device.run_on_peer(&verify)?;
+        self.check_count(wrong, "copy to another device")?;
+        Ok(GpuWindow::new(timing))
+    }
+
     /// Lets the device count words that are not as expected.
     fn check_words(&mut self, call: Call, what: &str) -> Result<()> {
         let Call::Verify { wrong, .. } = call else {
             return Ok(());
         };
         self.device.run(&call)?;
+        self.check_count(wrong, what)
+    }
+
+    /// # Errors
+    /// The device counted wrong words.
+    fn check_count(&mut self, wrong: GpuBuffer, what: &str) -> Result<()> {
         let mut count = [0; 4];
         self.device.download(wrong, &mut count)?;
         match u32::from_ne_bytes(count) {
@@ -571,6 +632,7 @@ impl GpuWindow {
         Self {
             device: timing.device,
             host: timing.host,
+            conditions: GpuConditions::default(),
         }
     }
 
@@ -599,7 +661,7 @@ impl GpuWindow {
 fn least(task: &Task) -> u64 {
     match task {
         Task::Chase(_) => HOPS,
-        Task::Stream(_) | Task::Copies(_) | Task::Local(_) | Task::Atomics(_) => 1,
+        Task::Stream(_) | Task::Copies(_) | Task::Peer(_) | Task::Local(_) | Task::Atomics(_) => 1,
     }
 }
 
@@ -611,6 +673,6 @@ fn most(task: &Task) -> u64 {
         Task::Local(local) => u64::from((u32::MAX / 2 / local.pass().max(1)).max(1)),
         Task::Atomics(_) => MOST_STEPS,
         // A driver keeps a record of each command that waits.
-        Task::Copies(_) => 4096,
+        Task::Copies(_) | Task::Peer(_) => 4096,
     }
 }

@@ -1,7 +1,7 @@
 //! Work on a device: pure data.
 
 use crate::layout::{Groups, Layout, UNROLLED, width};
-use host::gpu::{Direction, HostMemory};
+use host::gpu::{Direction, GpuConditions, HostMemory};
 use report::GpuFacts;
 use units::{Bytes, Nanos};
 
@@ -14,28 +14,48 @@ pub struct GpuWork {
     pub cpu: u32,
     /// True if the device has no memory of its own.
     pub uses_host_memory: bool,
-    /// Limit of the link that transfers use; `None` if it is unknown.
-    pub link: Option<LinkLimit>,
+    /// Limit of the link or of the memory that the work uses; `None` if it is unknown.
+    pub limit: Option<RateLimit>,
     /// The work itself.
     pub task: Task,
 }
 
-/// Limit of the link between the machine and a device.
+impl GpuWork {
+    /// The peer that the device is opened with, if the work needs one.
+    pub fn peer(&self) -> Option<u32> {
+        match &self.task {
+            Task::Peer(peer) => Some(peer.number),
+            _ => None,
+        }
+    }
+}
+
+/// Limit of a link or of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkLimit {
-    /// Bytes per second in each direction.
+pub struct RateLimit {
+    /// Bytes per second, of a link in each direction.
     pub bytes_per_second: u64,
-    /// The link, and who says so.
+    /// Source of the limit.
     pub source: String,
 }
 
-impl LinkLimit {
-    /// The limit by the facts about a device.
-    pub fn new(facts: &GpuFacts) -> Option<Self> {
+impl RateLimit {
+    /// Limit of the link to a device.
+    pub fn of_link(facts: &GpuFacts) -> Option<Self> {
         let rate = facts.link.get()?.possible();
         Some(Self {
             bytes_per_second: rate.bandwidth().0 as u64,
             source: format!("{rate} ({})", facts.link.source),
+        })
+    }
+
+    /// Limit of the memory of a device.
+    pub fn of_memory(facts: &GpuFacts) -> Option<Self> {
+        let peak = facts.memory_peak()?;
+        let [width, clock] = [&facts.bus_width.source, &facts.memory_clock.source];
+        Some(Self {
+            bytes_per_second: peak.0 as u64,
+            source: format!("bus width x memory clock x 2 ({width}; {clock})"),
         })
     }
 }
@@ -49,6 +69,8 @@ pub enum Task {
     Chase(Chase),
     /// Transfers between main memory and device.
     Copies(Copies),
+    /// Copies to another device.
+    Peer(Peer),
     /// Reads of the memory that work-groups share.
     Local(Local),
     /// Atomic additions.
@@ -90,6 +112,15 @@ pub struct Copies {
     pub bytes: Bytes,
 }
 
+/// Copies of one size to another device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Peer {
+    /// Number of the other device.
+    pub number: u32,
+    /// Bytes of each copy.
+    pub bytes: Bytes,
+}
+
 /// A sample, by two clocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GpuWindow {
@@ -97,6 +128,8 @@ pub struct GpuWindow {
     pub device: Option<Nanos>,
     /// By the clock of the host, from the submission to the return of the wait.
     pub host: Nanos,
+    /// Conditions of the device after the sample.
+    pub conditions: GpuConditions,
 }
 
 impl Copies {

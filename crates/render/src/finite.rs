@@ -223,6 +223,14 @@ fn repair_host(host: &mut HostFacts) {
     fact(&mut host.cpu.counter, |hz| hz.0);
     fact(&mut host.system.cpu_quota, |q| *q);
     fact(&mut host.environment.load, |l| *l);
+    for gpu in &mut host.gpus {
+        fact(&mut gpu.clock, |hz| hz.0);
+        fact(&mut gpu.memory_clock, |hz| hz.0);
+        fact(&mut gpu.power_limit, |watts| *watts);
+        fact(&mut gpu.link, |link| {
+            link.current.gigatransfers + link.highest.gigatransfers
+        });
+    }
 }
 
 /// Makes `fact` unknown if its number is not finite.

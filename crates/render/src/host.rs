@@ -2,8 +2,8 @@
 
 use super::grid::{Column, Grid};
 use report::{
-    Cache, CacheKind, Cpu, CpuFacts, DocumentedFigure, Environment, Fact, HostFacts, MemoryBus,
-    MemoryFacts, Node, PageFacts, Swap, SystemFacts, Topology,
+    Cache, CacheKind, Cpu, CpuFacts, DocumentedFigure, Environment, Fact, GpuFacts, HostFacts,
+    MemoryBus, MemoryFacts, Node, PageFacts, Swap, SystemFacts, Topology,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
@@ -24,12 +24,26 @@ pub fn host_table(host: &HostFacts, width: Option<u16>) -> String {
     rows.pages(&host.pages);
     rows.system(&host.system);
     rows.environment(&host.environment);
-    let columns = ["fact", "value", "source"].map(Column::left).to_vec();
-    Grid {
-        columns,
-        rows: rows.0,
+    host.gpus.iter().for_each(|gpu| rows.gpu(gpu));
+    rows.into_text(width)
+}
+
+/// Facts about devices with memory of their own as a text table. `width` is as for [`host_table`].
+pub fn gpu_table(gpus: &[GpuFacts], width: Option<u16>) -> String {
+    let mut rows = Rows::default();
+    gpus.iter().for_each(|gpu| rows.gpu(gpu));
+    rows.into_text(width)
+}
+
+impl Rows {
+    fn into_text(self, width: Option<u16>) -> String {
+        let columns = ["fact", "value", "source"].map(Column::left).to_vec();
+        Grid {
+            columns,
+            rows: self.0,
+        }
+        .to_text(width)
     }
-    .to_text(width)
 }
 
 /// Rows of the table so far.
@@ -267,6 +281,40 @@ impl Rows {
                 all.join("; ")
             }
         });
+    }
+}
+
+impl Rows {
+    fn gpu(&mut self, gpu: &GpuFacts) {
+        self.group(&format!("device {}", gpu.number));
+        self.text("name", gpu.name.clone(), "");
+        self.text("vendor", gpu.vendor.clone(), "");
+        self.text("kind", gpu.kind.clone(), "");
+        self.text("interface", gpu.interface.clone(), "");
+        self.fact("driver", &gpu.driver, String::clone);
+        self.fact("memory", &gpu.memory, ToString::to_string);
+        self.fact(
+            "largest allocation",
+            &gpu.largest_allocation,
+            ToString::to_string,
+        );
+        self.fact("memory bus", &gpu.bus_width, |bits| format!("{bits} bits"));
+        self.fact("memory clock", &gpu.memory_clock, ToString::to_string);
+        self.fact("shared cache", &gpu.cache, ToString::to_string);
+        self.fact("cache line", &gpu.line, ToString::to_string);
+        self.fact("local memory", &gpu.local_memory, ToString::to_string);
+        self.fact("compute units", &gpu.compute_units, ToString::to_string);
+        self.fact("clock", &gpu.clock, ToString::to_string);
+        self.fact("power limit", &gpu.power_limit, |watts| {
+            format!("{watts:.0} W")
+        });
+        self.fact("error correction", &gpu.ecc, yes_or_no);
+        self.fact("divided (MIG)", &gpu.partitioned, yes_or_no);
+        self.fact("uses main memory", &gpu.shares_host_memory, yes_or_no);
+        self.fact("PCI address", &gpu.pci_address, String::clone);
+        self.fact("link", &gpu.link, ToString::to_string);
+        self.fact("NUMA node", &gpu.numa_node, ToString::to_string);
+        self.fact("code of the kernels", &gpu.code, String::clone);
     }
 }
 

@@ -53,7 +53,7 @@ pub use fleet::fleet_summary;
 pub use fleet_formats::{FLEET_FORMATS, RenderFleet};
 pub use formats::{RENDERERS, by_extension, by_name};
 pub use gallery::{are_several_machines, machines_in_markdown};
-pub use host::host_table;
+pub use host::{gpu_table, host_table};
 pub use list::list_table;
 pub use renderer::Renderer;
 pub use request::{DEFAULT_WIDTH, NamedReport, Options, SavedReport};

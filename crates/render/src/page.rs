@@ -189,6 +189,11 @@ pub(super) fn machine(report: &Report) -> String {
     if let Some(kind) = host.system.container.get().filter(|kind| *kind != "none") {
         parts.push(format!("{} container", shorten(kind, 30)));
     }
+    let gpus = host.gpus.iter();
+    parts.extend(gpus.map(|gpu| {
+        let kind = if gpu.kind == "gpu" { "GPU" } else { &gpu.kind };
+        format!("{} {}", shorten(kind, 20), shorten(&gpu.name, 40))
+    }));
     if report.provenance.tool.machine != "native" {
         parts.insert(
             0,

@@ -398,6 +398,7 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
         "share of the samples with a moment that reached `undisturbed`",
     ),
     axis("device", "number of the GPU, as in `memgauge list gpus`"),
+    axis("peer", "number of the GPU that is copied to"),
     axis("groups", "work-groups that a kernel on a GPU has"),
     axis(
         "host_memory",
@@ -410,6 +411,23 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     also(
         "device_share",
         "time of a sample by the GPU's clock as a share of the host's time, median",
+    ),
+    also(
+        "device_core_hz",
+        "clock rate of the GPU's compute units, median, in Hz",
+    ),
+    also(
+        "device_memory_hz",
+        "clock rate of the GPU's memory, median, in Hz",
+    ),
+    also(
+        "device_celsius",
+        "temperature of the GPU, median, in degrees Celsius",
+    ),
+    also("device_watts", "power of the GPU, median, in W"),
+    also(
+        "power_limited_share",
+        "share of the samples in which the GPU was at its limit of power",
     ),
 ];
 

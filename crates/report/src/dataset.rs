@@ -123,7 +123,7 @@ impl std::fmt::Display for Coordinate {
 /// - `node`, if only the node of the memory is requested.
 ///
 /// Of GPUs:
-/// - `device`: number in `memgauge list gpus`.
+/// - `device`, `peer`: number in `memgauge list gpus`.
 /// - `groups`: work-groups of the kernel.
 /// - `host_memory`: `pinned`, `pageable`.
 pub type Coordinates = BTreeMap<String, Coordinate>;

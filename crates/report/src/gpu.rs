@@ -41,6 +41,18 @@ pub struct GpuFacts {
     pub ecc: Fact<bool>,
     /// True if the device uses the main memory of the machine.
     pub shares_host_memory: Fact<bool>,
+    /// Width of the path to the memory, in bits.
+    #[serde(default)]
+    pub bus_width: Fact<u32>,
+    /// Highest clock rate of the memory.
+    #[serde(default)]
+    pub memory_clock: Fact<Hertz>,
+    /// Limit of the device's power, in W.
+    #[serde(default)]
+    pub power_limit: Fact<f64>,
+    /// True if the device is divided, and this is a share of it (MIG).
+    #[serde(default)]
+    pub partitioned: Fact<bool>,
     /// Address of the device on the PCI bus: `0000:65:00.0`.
     #[serde(default)]
     pub pci_address: Fact<String>,
@@ -74,11 +86,27 @@ impl GpuFacts {
             clock: Fact::unknown(reason),
             ecc: Fact::unknown(reason),
             shares_host_memory: Fact::unknown(reason),
+            bus_width: Fact::unknown(reason),
+            memory_clock: Fact::unknown(reason),
+            power_limit: Fact::unknown(reason),
+            partitioned: Fact::unknown(reason),
             pci_address: Fact::unknown(reason),
             link: Fact::unknown(reason),
             numa_node: Fact::unknown(reason),
             code: Fact::unknown(reason),
         }
+    }
+}
+
+impl GpuFacts {
+    /// Highest bandwidth of the memory: two transfers per clock cycle on the whole width. `None` if
+    /// a fact is unknown, and for a share of a device.
+    pub fn memory_peak(&self) -> Option<BytesPerSecond> {
+        if self.partitioned.get() == Some(&true) {
+            return None;
+        }
+        let bytes = f64::from(*self.bus_width.get()?) / 8.0;
+        Some(BytesPerSecond(2.0 * self.memory_clock.get()?.0 * bytes))
     }
 }
 

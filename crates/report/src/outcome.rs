@@ -91,7 +91,9 @@ pub struct Measured {
     ///   `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max`. Of
     ///   several threads `fairness`. If there were any, `errors`, `short`, `behind`.
     /// - GPUs: `device_share`, the median time by the device's clock as a share of the host's.
-    ///   `ns_per_transfer`.
+    ///   `ns_per_transfer`. Medians of conditions after each sample: `device_core_hz`,
+    ///   `device_memory_hz`, `device_celsius`, `device_watts`. `power_limited_share` of the samples
+    ///   ended at the limit of power.
     pub also: BTreeMap<String, f64>,
     /// Background traffic; left out if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

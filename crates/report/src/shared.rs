@@ -109,7 +109,7 @@ pub fn shared(report: &Report, private: &[String]) -> Result<Report, String> {
 /// A part that was left out, and the reason.
 type Removed = (&'static str, &'static str);
 
-/// Removes the parts that are private by their meaning. Returns the parts that existed.
+/// Removes the parts that are private whatever they contain. Returns the parts that existed.
 fn remove(report: &mut Report) -> Vec<Removed> {
     let mut removed = Vec::new();
     let provenance = &mut report.provenance;

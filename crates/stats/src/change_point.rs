@@ -41,7 +41,8 @@ pub fn likely_change(
     (gains[best] > 0.0).then_some(moments.start + best)
 }
 
-/// Adds to `gains`, for each moment, the squares of `series` that a change of level explains.
+/// For each moment, adds to `gains` the sum of squares of `series` that a change of level at this
+/// moment would explain.
 fn add_gains(series: &Series, moments: &Range<usize>, gains: &mut [f64]) {
     let points: Vec<(usize, f64)> = series
         .points

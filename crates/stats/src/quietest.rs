@@ -10,8 +10,8 @@ const AGREE: f64 = 0.01;
 /// Least number of values that have to agree: as many as a 95% confidence interval needs.
 const FEWEST: usize = 6;
 
-/// Largest number of values better than the agreeing ones, as a share of the agreeing ones. Beyond
-/// a sharp end there are hardly any values. Beyond a gradual end there are about as many.
+/// At most this many values may be better than the values that agree, as a share of their number.
+/// Beyond a sharp end there are hardly any values. Beyond a gradual end there are about as many.
 const BEYOND: f64 = 0.25;
 
 /// The best value on which six or more of `values` agree within 1%: the median of these. `None` if

@@ -40,8 +40,8 @@ impl FromStr for SizeList {
     }
 }
 
-/// Adds the sizes from `first` to `last` to `sizes`; `rest` is `last[:step]`. The final size is
-/// always `last`, even if no step ends there.
+/// Appends the sizes of a range to `sizes`. `rest` is the last size and an optional step:
+/// `64KiB:x4`. The last size is always included, even if no step ends there.
 fn expand_range(
     entry: &str,
     first: &str,

@@ -30,7 +30,8 @@ pub const DEFAULT_FLOOR_WITHOUT_SAMPLES: Fraction = Fraction(0.1);
 /// Largest number of values of an axis that are listed if two reports share no point.
 const MAX_NAMED: usize = 4;
 
-/// Fewest rounds with an undisturbed moment in a point whose undisturbed values are compared.
+/// Undisturbed values are compared only if the best values of at least this many rounds of each
+/// report agree with them.
 const FEWEST_ROUNDS: usize = 6;
 
 /// Number of allocations in both reports from which on each allocation counts as one value. All

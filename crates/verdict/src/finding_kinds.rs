@@ -446,6 +446,16 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         "Bandwidth between main memory and a GPU.",
     ),
     kind(
+        "gpu-peers",
+        Worth::Answer,
+        "Slowest and fastest copies between GPUs.",
+    ),
+    kind(
+        "gpu-power-limit",
+        Worth::Detail,
+        "A GPU that was at its limit of power.",
+    ),
+    kind(
         "gpu-link",
         Worth::Change,
         "A GPU whose link has fewer lanes than it could have.",

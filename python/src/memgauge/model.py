@@ -638,7 +638,9 @@ class Measured:
     operation, in ns: `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`,
     `latency_max`. Of several threads `fairness`. If there were any, `errors`, `short`, `behind`. -
     GPUs: `device_share`, the median time by the device's clock as a share of the host's.
-    `ns_per_transfer`.
+    `ns_per_transfer`. Medians of conditions after each sample: `device_core_hz`,
+    `device_memory_hz`, `device_celsius`, `device_watts`. `power_limited_share` of the samples ended
+    at the limit of power.
     """
     evidence: Evidence
     """Checks around and during the samples."""
@@ -1056,12 +1058,20 @@ class GpuFacts:
     """True if the device uses the main memory of the machine."""
     vendor: str
     """Vendor of the device, from its driver."""
+    bus_width: Fact[int] = Fact("not in the reports of the version that wrote this one")
+    """Width of the path to the memory, in bits."""
     link: Fact[PciLink] = Fact("not in the reports of the version that wrote this one")
     """Link between the device and the machine."""
+    memory_clock: Fact[Hertz] = Fact("not in the reports of the version that wrote this one")
+    """Highest clock rate of the memory."""
     numa_node: Fact[int] = Fact("not in the reports of the version that wrote this one")
     """NUMA node that the device is attached to."""
+    partitioned: Fact[bool] = Fact("not in the reports of the version that wrote this one")
+    """True if the device is divided, and this is a share of it (MIG)."""
     pci_address: Fact[str] = Fact("not in the reports of the version that wrote this one")
     """Address of the device on the PCI bus: `0000:65:00.0`."""
+    power_limit: Fact[float] = Fact("not in the reports of the version that wrote this one")
+    """Limit of the device's power, in W."""
 
 
 BytesPerSecond = float

@@ -110,8 +110,8 @@ impl Order {
         (0..count).map(|_| next()).collect()
     }
 
-    /// A kernel that does one of `pieces` to every piece of the walk. The first is for SVE vectors
-    /// of 16 B, the next for 32 B, and so on. The last one is for all other lengths.
+    /// A kernel that runs one of the codes in `pieces` on every piece of the walk. The first is for
+    /// SVE vectors of 16 B, the next for 32 B, and so on. The last one is for all other lengths.
     ///
     /// Entry and exit cost about as much as a mispredicted branch, once per call. All accesses to
     /// streams lie between the loads of the call's fields and the stores of the results.

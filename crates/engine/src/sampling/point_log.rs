@@ -215,7 +215,7 @@ impl PointLog {
             .ok_or_else(none)
     }
 
-    /// Reads back the pages of the current allocation, once. The log keeps the allocation with the
+    /// Asks the machine which pages the current allocation got, once. The log keeps the allocation with the
     /// smallest share of requested pages. Fails if pages are not on the requested nodes.
     pub(super) fn read_pages(
         &mut self,

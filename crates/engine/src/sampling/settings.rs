@@ -78,7 +78,8 @@ impl Sampling {
         }
     }
 
-    /// Settings with rounds in each of `allocations`, without an early end. There are enough rounds
+    /// Settings that spread the rounds evenly over `allocations` allocations and never stop early. 0
+    /// or 1 allocation changes nothing. There are enough rounds
     /// to show whether values differ more between allocations than between rounds.
     pub fn over(self, allocations: u32) -> Self {
         let each = match allocations {

@@ -357,8 +357,9 @@ impl Scan<'_> {
         }
     }
 
-    /// Cost in ns of the packed chain's misses at place `at` in the TLBs found so far. If that
-    /// chain has more pages than a TLB has entries, both chains miss it and their difference falls.
+    /// Cost in ns of the packed chain's misses at place `at` in the TLBs found so far. If the
+    /// packed chain has more pages than a TLB has entries, both chains miss, and the difference
+    /// between them falls.
     fn packed_misses(&self, at: usize) -> f64 {
         let open = self.open.iter().map(|open| &open.boundary);
         let pages = self.curve[at].entries / self.ratio.max(1);

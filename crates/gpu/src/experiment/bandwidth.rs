@@ -1,9 +1,10 @@
 //! Experiment `gpu-bandwidth`: reads, writes and copies in the memory of a device.
 
 use super::request::{
-    Request, called, default_sizes, draft, is_on, kernel_sampling, least_in_memory, named,
+    Choice, Request, called, default_sizes, draft, is_on, kernel_sampling, least_in_memory, named,
     requested, size,
 };
+use crate::external::POWER_LIMITED;
 use crate::layout::{Groups, Layout};
 use crate::work::Task;
 use engine::Sampling;
@@ -11,7 +12,7 @@ use experiments::{
     Draft, Experiment, Figure, Scope, axis, bandwidth_quantity, bytes_axis, saturation,
 };
 use host::gpu::StreamOperation;
-use report::{Axis, Coordinate, Dataset, Finding, GpuFacts, Point, Quantity};
+use report::{Axis, Coordinate, Dataset, Finding, GpuFacts, Outcome, Point, Quantity};
 use std::collections::BTreeMap;
 use units::error::Result;
 use units::{Bytes, counted, significant};
@@ -48,9 +49,10 @@ fn wanted<'a>(request: &Request, device: &'a GpuFacts, scope: &Scope<'_>) -> Vec
         None => default_sizes(device, scope),
     };
     let top = sizes.iter().copied().max().unwrap_or(Bytes(0));
+    let is_few = request.choice == Choice::Few;
     let mut all = Vec::new();
     for operation in settings.ops.0.iter().map(|operation| operation.stream()) {
-        let every = operation == StreamOperation::Read || settings.sizes.is_some();
+        let every = !is_few && (operation == StreamOperation::Read || settings.sizes.is_some());
         for &bytes in sizes.iter().filter(|&&bytes| every || bytes == top) {
             all.push(Wanted {
                 device,
@@ -64,6 +66,7 @@ fn wanted<'a>(request: &Request, device: &'a GpuFacts, scope: &Scope<'_>) -> Vec
     let doubling = || (0..31).map(|n| 1 << n).take_while(|&n| n < usual).collect();
     let groups = match &settings.groups {
         Some(list) => list.0.iter().map(|count| count.0).collect(),
+        None if is_few => Vec::new(),
         None => doubling(),
     };
     let reads = settings.ops.0.iter().map(|operation| operation.stream());
@@ -193,6 +196,7 @@ impl Experiment for GpuBandwidth {
                     .and_then(|model| tokens(dataset, device, model)),
             );
             findings.extend(groups(dataset, device));
+            findings.extend(power(dataset, device));
         }
         findings
     }
@@ -272,4 +276,29 @@ fn groups(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     ];
     let values = values.map(|(name, value)| (name.to_owned(), value)).into();
     Some(Finding::resting_on(found.points, "gpu-groups", text)?.with(values))
+}
+
+/// Share of samples at the limit of power that is told.
+const LIMITED: f64 = 0.1;
+
+/// Finding about the limit of power, if it lowered the clocks while the memory was read.
+fn power(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
+    let figure = fastest(dataset, device)?;
+    let Outcome::Measured(measured) = &figure.points.first()?.outcome else {
+        return None;
+    };
+    let share = measured.also.get(POWER_LIMITED).copied()?;
+    if share < LIMITED {
+        return None;
+    }
+    let limit = device.power_limit.get();
+    let limit = limit.map_or(String::new(), |watts| format!(" of {watts:.0} W"));
+    let text = format!(
+        "{} was at its limit of power{limit} in {:.0}% of the samples of its memory, so its clocks \
+         were lower.",
+        called(device),
+        share * 100.0
+    );
+    let values = BTreeMap::from([(POWER_LIMITED.to_owned(), share)]);
+    Some(Finding::resting_on(figure.points, "gpu-power-limit", text)?.with(values))
 }

@@ -1,7 +1,7 @@
 //! Experiment `gpu-latency`: dependent loads by one work-item.
 
 use super::request::{
-    Request, called, default_sizes, devices, draft, is_on, kernel_sampling, requested, size,
+    Choice, Request, called, default_sizes, devices, draft, is_on, kernel_sampling, requested, size,
 };
 use crate::work::{Chase, Task};
 use engine::Sampling;
@@ -52,7 +52,10 @@ fn sizes(request: &Request, device: &GpuFacts, scope: &Scope<'_>) -> Vec<Bytes> 
         .take_while(|size| *size < first)
         .collect();
     sizes.extend(larger);
-    sizes
+    match (request.choice, sizes.as_slice()) {
+        (Choice::Few, [first, .., last]) => vec![*first, *last],
+        _ => sizes,
+    }
 }
 
 fn point(device: &GpuFacts, bytes: Bytes, scope: &Scope<'_>) -> Draft {

@@ -4,6 +4,7 @@ mod atomics;
 mod bandwidth;
 mod latency;
 mod local;
+mod peers;
 mod request;
 mod transfers;
 
@@ -14,13 +15,14 @@ use bandwidth::GpuBandwidth;
 use experiments::{Experiment, ExperimentRow};
 use latency::GpuLatency;
 use local::GpuLocal;
+use peers::GpuPeers;
 use report::GpuFacts;
-use request::{DeviceQuantity, Request};
+use request::{Choice, DeviceQuantity, Request};
 use transfers::GpuTransfers;
 
 /// The experiments in the table of experiments. The program has a command of its own for them,
 /// because they need a device.
-pub static GPU_EXPERIMENTS: [ExperimentRow; 5] = [
+pub static GPU_EXPERIMENTS: [ExperimentRow; 6] = [
     ExperimentRow {
         name: bandwidth::NAME,
         question: "how many bytes per second does a GPU read, write and copy in its own memory, and \
@@ -63,14 +65,32 @@ pub static GPU_EXPERIMENTS: [ExperimentRow; 5] = [
         chosen: None,
         command: None,
     },
+    ExperimentRow {
+        name: peers::NAME,
+        question: "how fast does data move from one GPU to another?",
+        least: None,
+        in_profile: |_| Box::new(GpuPeers::new(None)),
+        chosen: None,
+        command: None,
+    },
 ];
 
 /// Experiments that the settings request, on `devices`.
 pub fn experiments(settings: &Settings, devices: &[GpuFacts]) -> Vec<Box<dyn Experiment>> {
+    made(settings, devices, Choice::All)
+}
+
+/// Few points about each of `devices`, for a session that is mainly about the machine.
+pub fn brief_experiments(devices: &[GpuFacts]) -> Vec<Box<dyn Experiment>> {
+    made(&Settings::brief(), devices, Choice::Few)
+}
+
+fn made(settings: &Settings, devices: &[GpuFacts], choice: Choice) -> Vec<Box<dyn Experiment>> {
     let request = || {
         Some(Request {
             settings: settings.clone(),
             devices: devices.to_vec(),
+            choice,
         })
     };
     let mut all: Vec<Box<dyn Experiment>> = Vec::new();
@@ -88,6 +108,9 @@ pub fn experiments(settings: &Settings, devices: &[GpuFacts]) -> Vec<Box<dyn Exp
     }
     if settings.measures(DeviceQuantity::Transfers) {
         all.push(Box::new(GpuTransfers::new(request())));
+    }
+    if settings.measures(DeviceQuantity::Peers) && devices.len() > 1 {
+        all.push(Box::new(GpuPeers::new(request())));
     }
     all
 }

@@ -1,6 +1,6 @@
 //! The user's request to measure devices, and what the experiments share.
 
-use crate::work::{GpuWork, LinkLimit, Task};
+use crate::work::{GpuWork, RateLimit, Task};
 use engine::{External, Sampling, Work};
 use experiments::{Bound, Counts, Draft, Effect, Effects, Scope, lists, names};
 use host::gpu::StreamOperation;
@@ -26,6 +26,7 @@ names! {
     Local "local" "Bytes per second of the memory that work-groups share.",
     Atomics "atomics" "Atomic additions per second.",
     Transfers "transfers" "Bytes per second between main memory and device.",
+    Peers "peers" "Bytes per second from one device to another.",
 }
 
 names! {
@@ -74,11 +75,11 @@ pub struct Settings {
     pub devices: Option<Counts>,
 
     /// Quantities to measure: bandwidth, latency, local (memory that a work-group shares), atomics,
-    /// transfers
+    /// transfers, peers (from one device to another)
     #[arg(
         long,
         value_name = "LIST",
-        default_value = "bandwidth,latency,local,atomics,transfers"
+        default_value = "bandwidth,latency,local,atomics,transfers,peers"
     )]
     pub measure: Quantities,
 
@@ -114,6 +115,29 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Settings for a session that is mainly about the machine: its memory, a load, and transfers.
+    pub fn brief() -> Self {
+        Self {
+            devices: None,
+            measure: Quantities(vec![
+                DeviceQuantity::Bandwidth,
+                DeviceQuantity::Latency,
+                DeviceQuantity::Transfers,
+                DeviceQuantity::Peers,
+            ]),
+            ops: DeviceOperations(vec![
+                DeviceOperation::Read,
+                DeviceOperation::Write,
+                DeviceOperation::Copy,
+            ]),
+            sizes: None,
+            groups: None,
+            transfer_sizes: Some(SizeList(vec![Bytes::kib(4), Bytes::mib(64)])),
+            host_memory: HostMemories(vec![HostEnd::Pinned]),
+            model_size: None,
+        }
+    }
+
     /// Refuses numbers that no device can have.
     fn check(&self) -> Result<()> {
         if let Some(size) = self.model_size.filter(|size| *size < LEAST_MODEL) {
@@ -163,7 +187,7 @@ impl Effects for Settings {
         },
         Effect {
             option: "transfer-sizes",
-            applies: |s| s.measures(DeviceQuantity::Transfers),
+            applies: |s| s.measures(DeviceQuantity::Transfers) || s.measures(DeviceQuantity::Peers),
             only: "only transfers use it",
             enabled_by: Some("--measure transfers"),
         },
@@ -192,6 +216,17 @@ const LEAST_MODEL: Bytes = Bytes(1 << 20);
 pub struct Request {
     pub settings: Settings,
     pub devices: Vec<GpuFacts>,
+    /// How many sizes and numbers of work-groups are measured if the user names none.
+    pub choice: Choice,
+}
+
+/// Choice of sizes and of numbers of work-groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// The sizes that show the nearest cache and the memory, with all work-groups.
+    Few,
+    /// All sizes, and the largest with fewer work-groups.
+    All,
 }
 
 /// The devices of `all` that the settings choose, each once.
@@ -200,6 +235,17 @@ pub struct Request {
 /// A device that does not exist, no GPU and no choice, or settings that are not possible.
 pub fn chosen_devices(settings: &Settings, all: &[GpuFacts]) -> Result<Vec<GpuFacts>> {
     settings.check()?;
+    let chosen = named_devices(settings, all)?;
+    if settings.measure.0 == [DeviceQuantity::Peers] && chosen.len() < 2 {
+        return Err(Error::usage(
+            "nothing to measure: one device has no peer; type --devices 0,1",
+        ));
+    }
+    Ok(chosen)
+}
+
+/// The devices that `--devices` names, or every GPU.
+fn named_devices(settings: &Settings, all: &[GpuFacts]) -> Result<Vec<GpuFacts>> {
     let Some(numbers) = &settings.devices else {
         let gpus: Vec<GpuFacts> = all.iter().filter(|d| d.kind == "gpu").cloned().collect();
         if !gpus.is_empty() {
@@ -322,11 +368,19 @@ pub fn draft(
         .chain([("device", number)])
         .map(|(axis, at)| (axis.to_owned(), at));
     let work = task.map(|task| {
+        let limit = match &task {
+            Task::Copies(_) => RateLimit::of_link(device),
+            // A cache could hold a smaller working set.
+            Task::Stream(layout) if layout.bytes() >= least_in_memory(device) => {
+                RateLimit::of_memory(device)
+            }
+            _ => None,
+        };
         Work::External(External::new(GpuWork {
             device: device.number,
             cpu: scope.cpus.first().copied().unwrap_or(0),
             uses_host_memory: device.shares_host_memory.get() != Some(&false),
-            link: LinkLimit::new(device),
+            limit,
             task,
         }))
     });

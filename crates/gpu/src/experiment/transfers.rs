@@ -1,6 +1,8 @@
 //! Experiment `gpu-transfers`: copies between main memory and a device.
 
-use super::request::{Request, called, devices, draft, is_on, largest, named, requested, size};
+use super::request::{
+    Request, Settings, called, devices, draft, is_on, largest, named, requested, size,
+};
 use crate::work::{Copies, Task};
 use engine::Sampling;
 use experiments::{Draft, Experiment, Figure, Scope, axis, bandwidth_quantity, bytes_axis};
@@ -30,7 +32,7 @@ const ROUNDS: u32 = 8;
 const PER_ROUND: u32 = 2;
 
 /// Transfers are whole words of every kind of device.
-const UNIT: u64 = 64;
+pub(super) const UNIT: u64 = 64;
 
 /// Largest transfer: words are counted in 32 bits.
 const LARGEST: Bytes = Bytes(16 << 30);
@@ -50,6 +52,25 @@ pub struct GpuTransfers {
 impl GpuTransfers {
     pub(super) fn new(request: Option<Request>) -> Self {
         Self { request }
+    }
+}
+
+/// Sizes of transfers that the settings request.
+pub(super) fn transfer_sizes(settings: &Settings) -> Vec<Bytes> {
+    match &settings.transfer_sizes {
+        Some(list) => list.0.clone(),
+        None => SIZES.to_vec(),
+    }
+}
+
+/// Sampling of transfers.
+pub(super) fn transfer_sampling(general: Sampling) -> Sampling {
+    Sampling {
+        length: SAMPLE,
+        in_memory: 1.0,
+        rounds: general.rounds.min(ROUNDS),
+        per_round: general.per_round.min(PER_ROUND),
+        ..general
     }
 }
 
@@ -89,10 +110,7 @@ impl Experiment for GpuTransfers {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let request = requested(self.request.as_ref())?;
-        let sizes = match &request.settings.transfer_sizes {
-            Some(list) => list.0.clone(),
-            None => SIZES.to_vec(),
-        };
+        let sizes = transfer_sizes(&request.settings);
         let mut all = Vec::new();
         for device in &request.devices {
             for (direction, name) in DIRECTIONS {
@@ -119,13 +137,7 @@ impl Experiment for GpuTransfers {
     }
 
     fn sampling(&self, general: Sampling) -> Sampling {
-        Sampling {
-            length: SAMPLE,
-            in_memory: 1.0,
-            rounds: general.rounds.min(ROUNDS),
-            per_round: general.per_round.min(PER_ROUND),
-            ..general
-        }
+        transfer_sampling(general)
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {

@@ -1,8 +1,8 @@
 //! A device that does what the kernels say in memory of its own, with faults on request.
 
 use host::gpu::{
-    Call, Direction, GpuBuffer, GpuDevice, HostMemory, Stream, StreamOperation, Timing, Transfer,
-    filled, is_filled,
+    Call, Direction, GpuBuffer, GpuDevice, HostMemory, PeerCopy, Stream, StreamOperation, Timing,
+    Transfer, filled, is_filled,
 };
 use report::{Fact, GpuFacts};
 use std::cell::Cell;
@@ -317,6 +317,24 @@ impl GpuDevice for FakeDevice {
     fn has_received(&mut self, _memory: HostMemory, bytes: Bytes, value: u64) -> Result<bool> {
         let part = &self.received[..bytes.to_usize()];
         Ok(is_filled(part, self.width(), value))
+    }
+
+    /// The peer has its memory beside that of the device.
+    fn run_on_peer(&mut self, call: &Call) -> Result<Timing> {
+        self.run(call)
+    }
+
+    fn copy_to_peer(&mut self, copy: &PeerCopy) -> Result<Timing> {
+        let mut data = vec![0; copy.bytes.to_usize()];
+        self.download(copy.from, &mut data)?;
+        if self.fault == Fault::ChangesAByte {
+            data[copy.bytes.to_usize() - 1] ^= 1;
+        }
+        self.upload(copy.to, &data)?;
+        Ok(Timing {
+            device: None,
+            host: Nanos(1e6),
+        })
     }
 
     fn cpu_time(&self) -> Nanos {

@@ -3,7 +3,7 @@
 use super::fake_device::facts;
 use crate::Settings;
 use crate::experiments;
-use crate::work::{Copies, GpuWork, LinkLimit, Task};
+use crate::work::{Copies, GpuWork, RateLimit, Task};
 use clap::Parser;
 use engine::ExternalWork;
 use host::gpu::{Direction, HostMemory};
@@ -12,7 +12,7 @@ use report::{
     Point, Quantity, Summary, Verdict, VerdictGrade,
 };
 use std::collections::BTreeMap;
-use units::Bytes;
+use units::{Bytes, Hertz};
 
 #[derive(Parser)]
 struct Line {
@@ -37,7 +37,7 @@ fn device(lanes: u32) -> GpuFacts {
 }
 
 /// A transfer of 1 MiB at this rate.
-fn point(operation: &str, rate: f64) -> Point {
+fn transfer(operation: &str, rate: f64) -> Point {
     let name = |text: &str| Coordinate::Name(text.to_owned());
     let coordinates = [
         ("device", Coordinate::Number(0)),
@@ -45,6 +45,22 @@ fn point(operation: &str, rate: f64) -> Point {
         ("host_memory", name("pinned")),
         ("size_bytes", Coordinate::Number(1 << 20)),
     ];
+    measured(&coordinates, rate, BTreeMap::new())
+}
+
+/// A read of 64 MiB, during which the device was at its limit of power in this share of the samples.
+fn read(share: Option<f64>) -> Point {
+    let coordinates = [
+        ("device", Coordinate::Number(0)),
+        ("operation", Coordinate::Name("read".to_owned())),
+        ("size_bytes", Coordinate::Number(64 << 20)),
+        ("groups", Coordinate::Number(8)),
+    ];
+    let also = share.map(|share| ("power_limited_share".to_owned(), share));
+    measured(&coordinates, 500e9, also.into_iter().collect())
+}
+
+fn measured(coordinates: &[(&str, Coordinate)], rate: f64, also: BTreeMap<String, f64>) -> Point {
     let measured = Measured {
         load: None,
         storage: None,
@@ -60,7 +76,7 @@ fn point(operation: &str, rate: f64) -> Point {
             coefficient_of_variation: None,
             undisturbed_samples: 1,
         },
-        also: BTreeMap::new(),
+        also,
         choice: None,
         limit: None,
         samples: Vec::new(),
@@ -72,8 +88,8 @@ fn point(operation: &str, rate: f64) -> Point {
     };
     Point {
         coordinates: coordinates
-            .map(|(axis, at)| (axis.to_owned(), at))
-            .into_iter()
+            .iter()
+            .map(|(axis, at)| ((*axis).to_owned(), at.clone()))
             .collect(),
         outcome: Outcome::Measured(Box::new(measured)),
         id: 0,
@@ -82,17 +98,23 @@ fn point(operation: &str, rate: f64) -> Point {
 
 /// Findings about transfers of 20 GB/s to a device and 10 GB/s from it.
 fn found(device: GpuFacts) -> Vec<Finding> {
-    let line = Line::parse_from(["gpu", "--measure", "transfers"]);
-    let transfers = experiments(&line.settings, &[device]).remove(0);
-    transfers.findings(&Dataset {
-        experiment: transfers.name().to_owned(),
+    let points = vec![transfer("to-device", 20e9), transfer("to-host", 10e9)];
+    findings("transfers", device, points)
+}
+
+/// Findings of the experiment about this quantity.
+fn findings(quantity: &str, device: GpuFacts, points: Vec<Point>) -> Vec<Finding> {
+    let line = Line::parse_from(["gpu", "--measure", quantity]);
+    let experiment = experiments(&line.settings, &[device]).remove(0);
+    experiment.findings(&Dataset {
+        experiment: experiment.name().to_owned(),
         quantity: Quantity {
             name: "bandwidth".to_owned(),
             unit: "B/s".to_owned(),
             higher_is_better: true,
         },
-        axes: transfers.axes(),
-        points: vec![point("to-device", 20e9), point("to-host", 10e9)],
+        axes: experiment.axes(),
+        points,
         auxiliary: false,
         derived: false,
     })
@@ -122,12 +144,12 @@ fn transfers_are_compared_with_the_link() {
 
 #[test]
 fn a_transfer_is_limited_by_the_link_in_each_direction() {
-    let limit = |direction, link| {
+    let limit = |direction, limit| {
         let work = GpuWork {
             device: 0,
             cpu: 0,
             uses_host_memory: false,
-            link,
+            limit,
             task: Task::Copies(Copies {
                 direction,
                 memory: HostMemory::Pinned,
@@ -136,9 +158,35 @@ fn a_transfer_is_limited_by_the_link_in_each_direction() {
         };
         work.limit().map(|limit| limit.value / 1e9)
     };
-    let link = LinkLimit::new(&device(16));
+    let link = RateLimit::of_link(&device(16));
     let one_way = limit(Direction::ToHost, link.clone()).expect("a limit");
     assert!((one_way - 31.508).abs() < 0.001, "{one_way}");
     assert_eq!(limit(Direction::Both, link), Some(2.0 * one_way));
     assert_eq!(limit(Direction::ToHost, None), None);
+}
+
+#[test]
+fn a_limit_of_power_is_told_if_it_was_in_force() {
+    let device = || GpuFacts {
+        power_limit: Fact::known(300.0, "test"),
+        ..facts("gpu", 2)
+    };
+    for (share, expected) in [(None, false), (Some(0.05), false), (Some(0.5), true)] {
+        let found = findings("bandwidth", device(), vec![read(share)]);
+        let told = found.iter().find(|f| f.kind == "gpu-power-limit");
+        assert_eq!(told.is_some(), expected, "{share:?}");
+        assert!(told.is_none_or(|finding| finding.text.contains("300 W")));
+    }
+}
+
+#[test]
+fn reads_are_limited_by_the_memory_if_no_cache_holds_them() {
+    let device = GpuFacts {
+        bus_width: Fact::known(512, "test"),
+        memory_clock: Fact::known(Hertz(1e9), "test"),
+        ..facts("gpu", 2)
+    };
+    let limit = RateLimit::of_memory(&device).expect("a limit");
+    assert_eq!(limit.bytes_per_second, 128_000_000_000);
+    assert_eq!(RateLimit::of_memory(&facts("gpu", 2)), None);
 }

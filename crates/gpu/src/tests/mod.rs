@@ -6,14 +6,14 @@ mod findings;
 use crate::layout::{Groups, Layout, width};
 use crate::pattern::{ChainTable, after};
 use crate::runner::Device;
-use crate::work::{Atomics, Chase, Copies, GpuWindow, GpuWork, Local, Task};
+use crate::work::{Atomics, Chase, Copies, GpuWindow, GpuWork, Local, Peer, Task};
 use crate::{GpuRunner, Settings, chosen_devices};
 use clap::Parser;
 use engine::{ExternalFigures, ExternalRunner, ExternalWindow, ExternalWork};
 use fake_device::{FakeDevice, Fault, facts};
 use host::gpu::{
-    Direction, Drivers, DriversHere, GpuDevice, HostMemory, StreamOperation, filled, is_filled,
-    open_over, serve,
+    Direction, Drivers, DriversHere, GpuConditions, GpuDevice, HostMemory, Slowdown,
+    StreamOperation, filled, is_filled, open_over, serve,
 };
 use report::{Cause, Fact, GpuFacts};
 use std::cell::Cell;
@@ -65,6 +65,10 @@ fn tasks(facts: &GpuFacts) -> Vec<Task> {
             }));
         }
     }
+    tasks.push(Task::Peer(Peer {
+        number: 1,
+        bytes: Bytes(4096),
+    }));
     tasks
 }
 
@@ -113,7 +117,8 @@ fn every_work_is_verified_on_the_first_real_device() {
         let code = opened.facts().code.get();
         assert!(code.is_some_and(|digest| digest.len() == 16), "{code:?}");
         let mut device = Device::new(opened);
-        for task in tasks(&facts) {
+        let alone = |task: &Task| !matches!(task, Task::Peer(_));
+        for task in tasks(&facts).into_iter().filter(alone) {
             assert_eq!(sample(&mut device, &task), Ok(()), "{kind}: {task:?}");
         }
     }
@@ -133,6 +138,16 @@ impl Drivers for FakeDrivers {
         assert_eq!((number, width), (0, device.width()));
         Ok(Box::new(device))
     }
+
+    fn open_pair(
+        &self,
+        number: u32,
+        peer: u32,
+        width: u32,
+    ) -> units::error::Result<Box<dyn GpuDevice>> {
+        assert_eq!(peer, 1);
+        self.open(number, width)
+    }
 }
 
 #[test]
@@ -141,7 +156,8 @@ fn every_work_is_verified_on_a_device_of_another_process() {
         let (input, requests) = std::io::pipe().expect("a pipe");
         let (replies, output) = std::io::pipe().expect("a pipe");
         let process = std::thread::spawn(move || serve(&FakeDrivers(kind), input, output, || {}));
-        let opened = open_over(replies, requests, 0, width).expect("the device is there");
+        let opened =
+            open_over(replies, requests, (0, Some(1)), width).expect("the device is there");
         assert_eq!(opened.facts(), &facts(kind, 2));
         let mut device = Device::new(opened);
         for task in tasks(&facts(kind, 2)) {
@@ -168,6 +184,15 @@ impl Drivers for LosingDrivers {
         self.opened.set(self.opened.get() + 1);
         Ok(Box::new(FakeDevice::new("gpu", 2, Fault::Lost)))
     }
+
+    fn open_pair(
+        &self,
+        number: u32,
+        _peer: u32,
+        width: u32,
+    ) -> units::error::Result<Box<dyn GpuDevice>> {
+        self.open(number, width)
+    }
 }
 
 #[test]
@@ -178,7 +203,7 @@ fn a_lost_device_is_opened_once_more_and_then_given_up() {
     let mut runner = GpuRunner::new(&devices, Box::new(drivers));
     let task = tasks(&devices[0]).remove(0);
     for (attempt, expected) in [1, 2, 2, 2].into_iter().enumerate() {
-        let why = runner.with(0, |device| device.prepare(&task));
+        let why = runner.with((0, None), |device| device.prepare(&task));
         let why = why.expect_err("a lost device").to_string();
         assert!(why.contains("the process of the driver ended"), "{why}");
         assert_eq!(opened.get(), expected, "attempt {attempt}");
@@ -197,7 +222,7 @@ fn faults_of_a_device_are_failures_with_their_reason() {
     let kind_of = |task: &Task| match task {
         Task::Stream(_) => STREAM,
         Task::Chase(_) => CHASE,
-        Task::Copies(_) => TRANSFER,
+        Task::Copies(_) | Task::Peer(_) => TRANSFER,
         Task::Local(_) => LOCAL,
         Task::Atomics(_) => ATOMICS,
     };
@@ -331,13 +356,14 @@ fn a_window_is_disturbed_if_the_host_waits_much_longer_than_the_device_works() {
         device: 0,
         cpu: 0,
         uses_host_memory: false,
-        link: None,
+        limit: None,
         task: Task::Stream(layout.expect("a layout")),
     };
-    let disturbed = |device: Option<f64>, host: f64| {
+    let at = |device: Option<f64>, host: f64, conditions| {
         let figures = ExternalFigures::new(GpuWindow {
             device: device.map(Nanos::from_millis),
             host: Nanos::from_millis(host),
+            conditions,
         });
         let window = ExternalWindow {
             figures: &figures,
@@ -347,10 +373,30 @@ fn a_window_is_disturbed_if_the_host_waits_much_longer_than_the_device_works() {
         };
         work.disturbance(&window).map(|(cause, _)| cause)
     };
+    let disturbed = |device, host| at(device, host, GpuConditions::default());
     assert_eq!(disturbed(Some(5.0), 5.1), None);
     assert_eq!(disturbed(Some(5.0), 9.0), Some(Cause::Others));
     // Without a clock of the device, nothing can be said.
     assert_eq!(disturbed(None, 9.0), None);
+    // The conditions of the device tell more than clocks.
+    let slowed = |slowdown| GpuConditions {
+        slowdown: Some(slowdown),
+        ..GpuConditions::default()
+    };
+    let shared = |other_programs| GpuConditions {
+        other_programs: Some(other_programs),
+        ..GpuConditions::default()
+    };
+    let rows = [
+        (slowed(Slowdown::Heat), Some(Cause::Heat)),
+        (slowed(Slowdown::PowerSupply), Some(Cause::CoreClock)),
+        (slowed(Slowdown::PowerLimit), None),
+        (shared(0), None),
+        (shared(2), Some(Cause::Others)),
+    ];
+    for (conditions, expected) in rows {
+        assert_eq!(at(None, 5.0, conditions), expected, "{conditions:?}");
+    }
 }
 
 #[test]
@@ -384,7 +430,7 @@ fn the_expected_proof_grows_with_the_memory_to_verify() {
             device: 0,
             cpu: 0,
             uses_host_memory,
-            link: None,
+            limit: None,
             task: Task::Stream(layout.expect("a layout")),
         };
         work.expected_proof()

@@ -1,10 +1,11 @@
 //! The trait that every kind of device implements, and the data of its commands.
 
 use super::call::{Call, GpuBuffer};
+use super::conditions::GpuConditions;
 use report::GpuFacts;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
-use units::error::Result;
+use units::error::{Error, Result};
 use units::{Bytes, Nanos};
 
 /// Text of the kernels.
@@ -56,6 +57,24 @@ pub struct Transfer {
     pub bytes: Bytes,
     /// Number of transfers in each direction.
     pub repetitions: u32,
+}
+
+/// A copy of the first `bytes` of a buffer of a device to a buffer of its peer, `repetitions` times in
+/// a row.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PeerCopy {
+    /// The buffer that is read, in the memory of the device.
+    pub from: GpuBuffer,
+    /// The buffer that is written to, in the memory of the peer.
+    pub to: GpuBuffer,
+    /// Bytes of each copy.
+    pub bytes: Bytes,
+    /// Number of copies.
+    pub repetitions: u32,
+}
+
+fn no_peer() -> Error {
+    Error::failure("the device was opened without another one")
 }
 
 /// A device that runs kernels.
@@ -128,6 +147,27 @@ pub trait GpuDevice: Debug {
     /// # Errors
     /// The device was lost.
     fn has_received(&mut self, memory: HostMemory, bytes: Bytes, value: u64) -> Result<bool>;
+
+    /// Runs a kernel on the peer and waits for its end. Buffers move to the device that uses them.
+    ///
+    /// # Errors
+    /// As for [`GpuDevice::run`], or the device was opened without a peer.
+    fn run_on_peer(&mut self, _call: &Call) -> Result<Timing> {
+        Err(no_peer())
+    }
+
+    /// Copies from the device to its peer, and waits for the end.
+    ///
+    /// # Errors
+    /// A buffer is smaller than the copy, the driver failed, or the device was opened without a peer.
+    fn copy_to_peer(&mut self, _copy: &PeerCopy) -> Result<Timing> {
+        Err(no_peer())
+    }
+
+    /// Conditions of the device now, as far as its driver tells them.
+    fn conditions(&mut self) -> GpuConditions {
+        GpuConditions::default()
+    }
 
     /// CPU time that another process used for this device so far.
     fn cpu_time(&self) -> Nanos {

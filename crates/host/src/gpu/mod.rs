@@ -6,6 +6,7 @@
 //! buffer before it runs.
 
 mod call;
+mod conditions;
 mod contents;
 mod device;
 mod driver_process;
@@ -13,11 +14,13 @@ mod opencl;
 mod pci;
 
 pub use call::{Call, Count, GpuBuffer, LocalRead, Stream, StreamOperation};
+pub use conditions::{GpuConditions, Slowdown};
 pub use contents::{filled, is_filled};
-pub use device::{Direction, GpuDevice, HostMemory, SOURCE, Timing, Transfer};
+pub use device::{Direction, GpuDevice, HostMemory, PeerCopy, SOURCE, Timing, Transfer};
 pub use driver_process::{DriverLimits, DriverProcesses, DriverProgram, open_over, serve};
 
 use crate::facts::SystemFiles;
+use conditions::{Sensors, sensors_of};
 use report::GpuFacts;
 use std::fmt::Debug;
 use units::error::Result;
@@ -36,6 +39,12 @@ pub trait Drivers: Debug {
     /// # Errors
     /// There is no such device, or its driver failed.
     fn open(&self, number: u32, width: u32) -> Result<Box<dyn GpuDevice>>;
+
+    /// Opens device `number` with device `peer`, so that data can be copied from one to the other.
+    ///
+    /// # Errors
+    /// As for [`Drivers::open`], or the devices have different drivers.
+    fn open_pair(&self, number: u32, peer: u32, width: u32) -> Result<Box<dyn GpuDevice>>;
 }
 
 /// Drivers in this process.
@@ -46,14 +55,30 @@ impl Drivers for DriversHere {
     fn devices(&self) -> Result<Vec<GpuFacts>> {
         let mut all = opencl::devices()?;
         for device in &mut all {
-            pci::complete(device, &SystemFiles::real());
+            complete(device);
         }
         Ok(all)
     }
 
     fn open(&self, number: u32, width: u32) -> Result<Box<dyn GpuDevice>> {
-        let mut device = opencl::open(number, width)?;
-        pci::complete(device.facts_mut(), &SystemFiles::real());
+        let mut device = opencl::open(number, None, width)?;
+        let sensors = complete(device.facts_mut());
+        device.set_sensors(sensors);
         Ok(Box::new(device))
     }
+
+    fn open_pair(&self, number: u32, peer: u32, width: u32) -> Result<Box<dyn GpuDevice>> {
+        Ok(Box::new(opencl::open(number, Some(peer), width)?))
+    }
+}
+
+/// Adds to the facts about a device what OpenCL does not give. Returns its sensors if it has some.
+fn complete(facts: &mut GpuFacts) -> Option<Box<dyn Sensors>> {
+    let files = SystemFiles::real();
+    pci::complete(facts, &files);
+    let sensors = sensors_of(facts, &files);
+    if let Some(sensors) = &sensors {
+        sensors.complete(facts);
+    }
+    sensors
 }

@@ -185,7 +185,7 @@ pub fn run_output() -> String {
     )
 }
 
-/// The help of `--output` of reports that are shown.
+/// Help text of `--output` of `memgauge report`.
 pub fn report_output() -> String {
     output_help(report_extensions(), "")
 }

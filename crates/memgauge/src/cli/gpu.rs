@@ -7,9 +7,8 @@ use super::gpu_options::GpuOptions;
 use super::measure::{Defaults, measure};
 use super::sampling::default_sampling;
 use super::terminal::terminal_width;
-use gpu::{GpuRunner, chosen_devices, experiments, width};
-use report::{Fact, GpuFacts};
-use std::fmt::Display;
+use gpu::{GpuRunner, chosen_devices, width};
+use report::GpuFacts;
 use units::error::Result;
 
 /// `memgauge gpu`
@@ -23,7 +22,7 @@ pub fn gpu(options: GpuOptions, words: Vec<String>) -> Result<Exit> {
         Ok(opened.facts().clone())
     });
     let devices = opened.collect::<Result<Vec<GpuFacts>>>()?;
-    let experiments = experiments(&settings, &devices);
+    let experiments = gpu::experiments(&settings, &devices);
     let runner = GpuRunner::new(&devices, drivers);
     measure(
         experiments,
@@ -43,76 +42,5 @@ pub fn table(devices: &[GpuFacts]) -> String {
     if devices.is_empty() {
         return "The drivers of this machine list no device.\n".to_owned();
     }
-    let mut rows = Vec::new();
-    for device in devices {
-        let number = device.number.to_string();
-        rows.push(vec![
-            number,
-            "name".to_owned(),
-            device.name.clone(),
-            String::new(),
-        ]);
-        let mut fact = |name: &str, value: Option<String>, source: &str| {
-            let value = value.unwrap_or_else(|| "unknown".to_owned());
-            rows.push(vec![
-                String::new(),
-                name.to_owned(),
-                value,
-                source.to_owned(),
-            ]);
-        };
-        fact("vendor", Some(device.vendor.clone()), "");
-        fact("kind", Some(device.kind.clone()), "");
-        fact("interface", Some(device.interface.clone()), "");
-        fact("driver", shown(&device.driver), &device.driver.source);
-        fact("memory", shown(&device.memory), &device.memory.source);
-        fact(
-            "largest allocation",
-            shown(&device.largest_allocation),
-            &device.largest_allocation.source,
-        );
-        fact("shared cache", shown(&device.cache), &device.cache.source);
-        fact("cache line", shown(&device.line), &device.line.source);
-        fact(
-            "local memory",
-            shown(&device.local_memory),
-            &device.local_memory.source,
-        );
-        fact(
-            "compute units",
-            shown(&device.compute_units),
-            &device.compute_units.source,
-        );
-        fact("clock", shown(&device.clock), &device.clock.source);
-        let yes = |fact: &Fact<bool>| {
-            fact.get()
-                .map(|&yes| if yes { "yes" } else { "no" }.to_owned())
-        };
-        fact("error correction", yes(&device.ecc), &device.ecc.source);
-        fact(
-            "PCI address",
-            shown(&device.pci_address),
-            &device.pci_address.source,
-        );
-        fact("link", shown(&device.link), &device.link.source);
-        fact(
-            "NUMA node",
-            shown(&device.numa_node),
-            &device.numa_node.source,
-        );
-        fact(
-            "uses main memory",
-            yes(&device.shares_host_memory),
-            &device.shares_host_memory.source,
-        );
-    }
-    render::list_table(
-        &["device", "fact", "value", "source"],
-        &rows,
-        terminal_width(),
-    )
-}
-
-fn shown<T: Display>(fact: &Fact<T>) -> Option<String> {
-    fact.get().map(ToString::to_string)
+    render::gpu_table(devices, terminal_width())
 }

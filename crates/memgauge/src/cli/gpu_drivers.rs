@@ -6,6 +6,7 @@
 use super::exit::Exit;
 use host::gpu::{DriverLimits, DriverProcesses, DriverProgram, Drivers, DriversHere, serve};
 use std::ffi::OsString;
+use std::time::Duration;
 use units::error::{Error, Result};
 
 /// First argument of this program when it shall open drivers for another process. It is not a command
@@ -39,6 +40,21 @@ const IS_STATIC: bool = cfg!(all(target_env = "musl", target_feature = "crt-stat
 /// # Errors
 /// This program is statically linked and carries no program for drivers.
 pub fn drivers() -> Result<Box<dyn Drivers>> {
+    drivers_with(DriverLimits::default())
+}
+
+/// The drivers of this machine, if each of their answers may take so long.
+///
+/// # Errors
+/// As for [`drivers`].
+pub fn drivers_within(reply: Duration) -> Result<Box<dyn Drivers>> {
+    drivers_with(DriverLimits {
+        reply,
+        ..DriverLimits::default()
+    })
+}
+
+fn drivers_with(limits: DriverLimits) -> Result<Box<dyn Drivers>> {
     let program = match EMBEDDED {
         Some(packed) => DriverProgram::Embedded(unpacked(packed)?),
         None if IS_STATIC => {
@@ -53,10 +69,7 @@ pub fn drivers() -> Result<Box<dyn Drivers>> {
             DriverProgram::File(path, vec![SERVE.into()])
         }
     };
-    Ok(Box::new(DriverProcesses {
-        program,
-        limits: DriverLimits::default(),
-    }))
+    Ok(Box::new(DriverProcesses { program, limits }))
 }
 
 /// The bytes that zlib packed.

@@ -60,7 +60,9 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
             .filter(|_| choices.any())
             .unwrap_or_else(|| (row.in_profile)(detail))
     };
-    let experiments = experiments().filter(wanted).map(made).collect();
+    #[cfg_attr(not(feature = "gpu"), allow(unused_mut))]
+    let mut experiments: Vec<Box<dyn Experiment>> =
+        experiments().filter(wanted).map(made).collect();
     let sampling = match options.profile {
         Profile::Quick => sampling(6, 10, 0.01),
         Profile::Default => default_sampling(),
@@ -72,11 +74,22 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
         options.profile.name()
     };
     let budget = options.profile.budget();
-    let defaults = Defaults {
+    #[cfg_attr(not(feature = "gpu"), allow(unused_mut))]
+    let mut defaults = Defaults {
         budget,
         max_points: PROFILE_MAX_POINTS,
         ..Defaults::new(profile, sampling)
     };
+    #[cfg(feature = "gpu")]
+    if options.only.is_empty()
+        && !choices.any()
+        && detail >= Detail::Levels
+        && let Some(found) = super::gpus_of_machine::of_machine()
+    {
+        experiments.extend(found.experiments);
+        defaults.external = Some(Box::new(|_| Ok(Box::new(found.runner))));
+        defaults.gpus = found.devices;
+    }
     measure(
         experiments,
         &options.common,

@@ -25,6 +25,8 @@ mod gpu;
 mod gpu_drivers;
 #[cfg(feature = "gpu")]
 mod gpu_options;
+#[cfg(feature = "gpu")]
+mod gpus_of_machine;
 mod health;
 mod health_options;
 #[cfg(feature = "storage")]

@@ -206,7 +206,7 @@ impl Resume {
         }
     }
 
-    /// Takes over into `plan` the results that need not be measured again.
+    /// Copies the results that need not be measured again into `plan`.
     ///
     /// # Errors
     /// The plan differs from that of the session, or machine or program differ.

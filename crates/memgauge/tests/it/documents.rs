@@ -19,10 +19,11 @@ const WITHOUT_PLAN: [&str; 5] = ["list", "report", "compare", "fleet", "generate
 const USAGE: i32 = 2;
 
 /// Refusals of a valid command: the folder has no such report, or the machine is smaller.
-const LACKS: [&str; 7] = [
+const LACKS: [&str; 8] = [
     "cannot read the expectations",
     "cannot read the report",
     "cannot read the trace",
+    "no such device",
     "no such run",
     "not available",
     "too many threads",

@@ -1,8 +1,9 @@
 //! `memgauge gpu` and `memgauge list gpus`, on the first device of this machine if a driver offers
 //! one. `.ci/run` installs pocl, whose device is the CPU.
 
-use crate::helper::{folder, json, read, typed};
+use crate::helper::{LIMIT, finish, folder, json, program, put, read, typed};
 use serde_json::Value;
+use std::process::Command;
 
 /// The devices of this machine; `None` without a driver, of which the message tells.
 fn devices() -> Option<Vec<Value>> {
@@ -148,4 +149,116 @@ fn findings_about_memory_need_a_working_set_beyond_the_cache() {
             "{tokens} {fastest}"
         );
     }
+}
+
+/// A library that calls the first device of this machine a GPU, and otherwise is the OpenCL library.
+const CALLED_A_GPU: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+typedef int (*query)(void *, unsigned, size_t, void *, size_t *);
+int clGetDeviceInfo(void *device, unsigned key, size_t room, void *value, size_t *length) {
+    query real = (query)dlsym(RTLD_NEXT, "clGetDeviceInfo");
+    int code = real(device, key, room, value, length);
+    if (code == 0 && key == 0x1000 && value) *(unsigned long long *)value = 4;
+    return code;
+}
+"#;
+
+/// A folder with that library, for `LD_LIBRARY_PATH`. `None` without OpenCL or a C compiler.
+fn with_a_gpu() -> Option<tempfile::TempDir> {
+    let real = "/usr/lib/x86_64-linux-gnu/libOpenCL.so.1";
+    let mut bytes = std::fs::read(real).ok()?;
+    // The real library gets another name, because the loader loads one of each name.
+    let [name, other] = [&b"libOpenCL.so.1\0"[..], b"libOpenCX.so.1\0"];
+    for at in 0..bytes.len() - name.len() {
+        if bytes[at..].starts_with(name) {
+            bytes[at..at + name.len()].copy_from_slice(other);
+        }
+    }
+    let folder = folder();
+    put(folder.path(), "libOpenCX.so.1", &bytes);
+    put(folder.path(), "shim.c", CALLED_A_GPU.as_bytes());
+    let status = Command::new("cc")
+        .current_dir(folder.path())
+        .args(["-shared", "-fPIC", "-o", "libOpenCL.so.1", "shim.c"])
+        .args(["-Wl,--no-as-needed", "./libOpenCX.so.1"])
+        .status()
+        .ok()?;
+    assert!(status.success(), "the library cannot be built");
+    Some(folder)
+}
+
+#[test]
+fn a_gpu_is_part_of_a_session_about_the_machine() {
+    let Some(gpu) = devices().and_then(|_| with_a_gpu()) else {
+        return;
+    };
+    let folder = folder();
+    let start = |line: &str| {
+        let mut command = program(folder.path());
+        command.env("LD_LIBRARY_PATH", gpu.path());
+        command.args(line.split_whitespace());
+        finish(command, LIMIT)
+    };
+    let listed = start("list gpus --format json");
+    assert_eq!(json(&listed.stdout)[0]["kind"], "gpu", "{listed:?}");
+    let run = start("--budget 8s -o r.json");
+    assert!(matches!(run.code, Some(0 | 3)), "{run:?}");
+    let report = json(&read(&folder.path().join("r.json")));
+    assert_eq!(report["provenance"]["host"]["gpus"][0]["kind"], "gpu");
+    let datasets = report["datasets"].as_array().expect("datasets");
+    let named = |name: &str| datasets.iter().find(|d| d["experiment"] == name);
+    for (name, points) in [
+        ("gpu-bandwidth", 3),
+        ("gpu-latency", 2),
+        ("gpu-transfers", 6),
+    ] {
+        let planned = &named(name).expect("a dataset")["points"];
+        assert_eq!(planned.as_array().map(Vec::len), Some(points), "{name}");
+    }
+    // Other sessions leave the GPU alone.
+    for line in ["--only latency", "--profile quick"] {
+        let plan = start(&format!("run {line} --dry-run --format json"));
+        assert!(!plan.stdout.contains("gpu-"), "{line}: {plan:?}");
+    }
+}
+
+/// pocl shows the CPU as two devices if it is told to.
+#[test]
+fn copies_between_two_devices_are_measured_in_both_directions() {
+    if devices().is_none() {
+        return;
+    }
+    let folder = folder();
+    let start = |line: &str| {
+        let mut command = program(folder.path());
+        command.env("POCL_DEVICES", "pthread basic");
+        command.args(line.split_whitespace());
+        finish(command, LIMIT)
+    };
+    let listed = start("list gpus --format json");
+    if json(&listed.stdout).as_array().map_or(0, Vec::len) < 2 {
+        return;
+    }
+    let run = start(
+        "gpu --devices 0,1 --measure peers --transfer-sizes 4KiB,1MiB,100 --samples 6 --budget 40s \
+         -o r.json",
+    );
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let report = json(&read(&folder.path().join("r.json")));
+    let points = report["datasets"][0]["points"].as_array().expect("points");
+    let ways: Vec<(u64, u64)> = points
+        .iter()
+        .filter(|point| point["outcome"]["status"] == "measured")
+        .map(|point| {
+            let number = |axis: &str| point["coordinates"][axis].as_u64().expect("a number");
+            (number("device"), number("peer"))
+        })
+        .collect();
+    assert_eq!(ways, [(0, 1), (0, 1), (1, 0), (1, 0)]);
+    assert!(kinds(&report).contains(&"gpu-peers"));
+    let alone = start("gpu --devices 0 --measure peers");
+    assert_eq!(alone.code, Some(2), "{alone:?}");
+    assert!(alone.stderr.contains("--devices 0,1"), "{alone:?}");
 }

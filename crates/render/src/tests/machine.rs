@@ -2,8 +2,8 @@
 
 use report::{
     Cache, CacheKind, ClockFacts, Cpu, CpuFacts, DocumentedFigure, DocumentedQuantity, Environment,
-    Fact, HostFacts, HugePool, KernelUsed, MemoryFacts, Node, PageFacts, PortWidth, Provenance,
-    Swap, SystemFacts, Tool, Topology,
+    Fact, GpuFacts, HostFacts, HugePool, KernelUsed, MemoryFacts, Node, PageFacts, PortWidth,
+    Provenance, Swap, SystemFacts, Tool, Topology,
 };
 use units::{Bytes, CpuList, Hertz, Nanos};
 
@@ -196,4 +196,15 @@ pub fn provenance(command_line: &[&str]) -> Provenance {
         host: host(),
         withheld: Vec::new(),
     }
+}
+
+/// A device whose facts each have a source of their own.
+pub fn gpu() -> GpuFacts {
+    let mut facts = serde_json::to_value(GpuFacts::unknown("test")).expect("facts");
+    for (name, fact) in facts.as_object_mut().expect("an object") {
+        if fact.is_object() {
+            fact["source"] = format!("driver:{name}").into();
+        }
+    }
+    serde_json::from_value(facts).expect("facts")
 }

@@ -169,7 +169,8 @@ fn a_large_machine_has_a_readable_host_table() {
 #[test]
 fn every_fact_is_in_the_host_table() {
     // The table has each text of the facts, whatever its path in the document.
-    let host = machine::host();
+    let mut host = machine::host();
+    host.gpus.push(machine::gpu());
     let text: String = host_table(&host, Some(120)).split_whitespace().collect();
     let value = serde_json::to_value(&host).unwrap();
     let mut open = vec![&value];

@@ -672,7 +672,8 @@ struct Limits {
     /// True if the interval of a value comes from many samples, as in a measurement. The interval
     /// of a change comes from few reports.
     has_exact_intervals: bool,
-    /// True if one value far beyond its threshold is enough. Without a tail it may be chance.
+    /// True if one value far beyond its threshold is enough. With too few machines to know the
+    /// tails, it may be chance.
     one_is_enough: bool,
     slow: PooledLimits,
     fast: PooledLimits,

@@ -292,7 +292,8 @@ fn scale_and_growth(distances: &[f64]) -> [f64; 2] {
     [scale, growth.clamp(0.0, MAX_GROWTH)]
 }
 
-/// Supports each reference of a population by what its other references show.
+/// Pools the scale of each reference with the median scale of all of them, for the slow and the fast
+/// side apart. `floor` gives the least value of that median.
 pub(super) fn support(references: &mut [Reference], floor: f64) {
     let typical = |side: fn(&Reference) -> Side| {
         let scales: Vec<f64> = references.iter().map(|r| side(r).scale).collect();

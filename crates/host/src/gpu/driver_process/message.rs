@@ -4,7 +4,8 @@
 //! of the data, and the lengths of text and data in bytes, in the byte order of the machine.
 
 use super::super::call::{Call, GpuBuffer};
-use super::super::device::{HostMemory, Timing, Transfer};
+use super::super::conditions::GpuConditions;
+use super::super::device::{HostMemory, PeerCopy, Timing, Transfer};
 use report::GpuFacts;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,8 @@ pub enum Request {
     Open {
         /// Number of the device.
         number: u32,
+        /// Number of its peer, if it has one.
+        peer: Option<u32>,
         /// Lanes in a word.
         width: u32,
     },
@@ -46,12 +49,18 @@ pub enum Request {
     Place(GpuBuffer),
     /// Runs a kernel.
     Run(Call),
+    /// Runs a kernel on the peer.
+    RunOnPeer(Call),
+    /// Copies to the peer.
+    CopyToPeer(PeerCopy),
     /// Carries out transfers.
     Transfer(Transfer),
     /// Fills the host's memory of transfers: its size, and the number in its first word.
     SetHost(Bytes, u64),
     /// Asks whether the last transfer to the host wrote this many bytes, beginning with this number.
     HasReceived(HostMemory, Bytes, u64),
+    /// Asks for the conditions of the device.
+    Conditions,
     /// Closes the device. The process ends after its reply.
     End,
 }
@@ -71,6 +80,8 @@ pub enum Answer {
     Place(u32),
     /// Duration of a command.
     Took(Timing),
+    /// Conditions of the device.
+    Conditions(GpuConditions),
     /// Yes or no.
     Is(bool),
     /// It failed.

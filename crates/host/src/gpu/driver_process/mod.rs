@@ -15,7 +15,8 @@ pub use serve::serve;
 
 use super::Drivers;
 use super::call::{Call, GpuBuffer};
-use super::device::{GpuDevice, HostMemory, Timing, Transfer};
+use super::conditions::GpuConditions;
+use super::device::{GpuDevice, HostMemory, PeerCopy, Timing, Transfer};
 use crate::os;
 use connection::Connection;
 use message::{Answer, NOTHING, Received, Request, Sent};
@@ -85,24 +86,29 @@ impl Drivers for DriverProcesses {
     }
 
     fn open(&self, number: u32, width: u32) -> Result<Box<dyn GpuDevice>> {
-        let opened = RemoteDevice::open(self.start()?, number, width)?;
+        let opened = RemoteDevice::open(self.start()?, (number, None), width)?;
+        Ok(Box::new(opened))
+    }
+
+    fn open_pair(&self, number: u32, peer: u32, width: u32) -> Result<Box<dyn GpuDevice>> {
+        let opened = RemoteDevice::open(self.start()?, (number, Some(peer)), width)?;
         Ok(Box::new(opened))
     }
 }
 
-/// Opens a device of another process, which runs [`serve`] at the other end of two pipes. Tests use
-/// it without a process.
+/// Opens a device of another process, which runs [`serve`] at the other end of two pipes. `numbers`
+/// are those of the device and of its peer, if it has one. Tests use it without a process.
 ///
 /// # Errors
 /// The device cannot be opened.
 pub fn open_over(
     replies: impl Read + Send + 'static,
     requests: impl Write + Send + 'static,
-    number: u32,
+    numbers: (u32, Option<u32>),
     width: u32,
 ) -> Result<Box<dyn GpuDevice>> {
     let connection = Connection::over(replies, requests, DriverLimits::default())?;
-    Ok(Box::new(RemoteDevice::open(connection, number, width)?))
+    Ok(Box::new(RemoteDevice::open(connection, numbers, width)?))
 }
 
 fn unexpected() -> Error {
@@ -118,8 +124,17 @@ struct RemoteDevice {
 }
 
 impl RemoteDevice {
-    fn open(mut connection: Connection, number: u32, width: u32) -> Result<Self> {
-        match connection.ask(Request::Open { number, width }, NOTHING)? {
+    fn open(
+        mut connection: Connection,
+        (number, peer): (u32, Option<u32>),
+        width: u32,
+    ) -> Result<Self> {
+        let request = Request::Open {
+            number,
+            peer,
+            width,
+        };
+        match connection.ask(request, NOTHING)? {
             (Answer::Opened(facts), _) => Ok(Self {
                 connection,
                 facts: *facts,
@@ -197,6 +212,14 @@ impl GpuDevice for RemoteDevice {
         self.time(Request::Run(*call))
     }
 
+    fn run_on_peer(&mut self, call: &Call) -> Result<Timing> {
+        self.time(Request::RunOnPeer(*call))
+    }
+
+    fn copy_to_peer(&mut self, copy: &PeerCopy) -> Result<Timing> {
+        self.time(Request::CopyToPeer(*copy))
+    }
+
     fn transfer(&mut self, transfer: &Transfer) -> Result<Timing> {
         self.time(Request::Transfer(*transfer))
     }
@@ -209,6 +232,13 @@ impl GpuDevice for RemoteDevice {
         match self.ask(Request::HasReceived(memory, bytes, value))? {
             Answer::Is(filled) => Ok(filled),
             _ => Err(unexpected()),
+        }
+    }
+
+    fn conditions(&mut self) -> GpuConditions {
+        match self.ask(Request::Conditions) {
+            Ok(Answer::Conditions(conditions)) => conditions,
+            _ => GpuConditions::default(),
         }
     }
 

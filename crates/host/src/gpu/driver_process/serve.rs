@@ -73,8 +73,15 @@ fn carry_out(
 ) -> Result<Answer> {
     match request {
         Request::List => return Ok(Answer::Devices(drivers.devices()?)),
-        Request::Open { number, width } => {
-            let opened = drivers.open(number, width)?;
+        Request::Open {
+            number,
+            peer,
+            width,
+        } => {
+            let opened = match peer {
+                Some(peer) => drivers.open_pair(number, peer, width)?,
+                None => drivers.open(number, width)?,
+            };
             let facts = opened.facts().clone();
             *device = Some(opened);
             return Ok(Answer::Opened(Box::new(facts)));
@@ -114,11 +121,14 @@ fn carry_out(
         }
         Request::Place(chain) => Answer::Place(device.place(chain)?),
         Request::Run(call) => Answer::Took(device.run(&call)?),
+        Request::RunOnPeer(call) => Answer::Took(device.run_on_peer(&call)?),
+        Request::CopyToPeer(copy) => Answer::Took(device.copy_to_peer(&copy)?),
         Request::Transfer(transfer) => Answer::Took(device.transfer(&transfer)?),
         Request::SetHost(bytes, value) => {
             device.set_host(bytes, value)?;
             Answer::Done
         }
+        Request::Conditions => Answer::Conditions(device.conditions()),
         Request::HasReceived(memory, bytes, value) => {
             Answer::Is(device.has_received(memory, bytes, value)?)
         }

@@ -123,6 +123,9 @@ functions! {
     enqueue_write b"clEnqueueWriteBuffer\0": fn(
         Handle, Handle, c_uint, usize, usize, *const c_void, c_uint, *const Handle, *mut Handle
     ) -> c_int;
+    enqueue_copy b"clEnqueueCopyBuffer\0": fn(
+        Handle, Handle, Handle, usize, usize, usize, c_uint, *const Handle, *mut Handle
+    ) -> c_int;
     enqueue_map b"clEnqueueMapBuffer\0": fn(
         Handle, Handle, c_uint, u64, usize, usize, c_uint, *const Handle, *mut Handle, *mut c_int
     ) -> *mut c_void;

@@ -9,8 +9,9 @@ mod platform;
 pub use platform::devices;
 
 use super::call::{Call, GpuBuffer};
+use super::conditions::{GpuConditions, Sensors};
 use super::contents::{filled, is_filled};
-use super::device::{Direction, GpuDevice, HostMemory, SOURCE, Timing, Transfer};
+use super::device::{Direction, GpuDevice, HostMemory, PeerCopy, SOURCE, Timing, Transfer};
 use crate::counter;
 use calls::{
     Calls, Handle, MAP_READ_WRITE, MEM_ALLOC_HOST_PTR, MEM_READ_WRITE, PROFILING_COMMAND_END,
@@ -21,7 +22,7 @@ use platform::Found;
 use report::{Fact, GpuFacts};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::ffi::{CString, c_void};
+use std::ffi::{CString, c_uint, c_void};
 use std::fmt;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
@@ -50,6 +51,9 @@ const CHECKING_ITEMS: usize = 1024;
 /// Work-items in each of their groups.
 const CHECKING_GROUP: usize = 64;
 
+/// Index of the queue of the peer.
+const PEER: usize = 2;
+
 /// A buffer on the device.
 #[derive(Debug)]
 struct Buffer {
@@ -73,12 +77,14 @@ pub struct OpenClDevice {
     facts: GpuFacts,
     width: u32,
     context: Handle,
-    /// Two queues: transfers in both directions at once need one each.
-    queues: [Handle; 2],
+    /// Two queues: transfers in both directions at once need one each. The third is that of the peer;
+    /// null without one.
+    queues: [Handle; 3],
     program: Handle,
     kernels: BTreeMap<&'static str, Handle>,
     buffers: BTreeMap<usize, Buffer>,
     next_buffer: usize,
+    sensors: Option<Box<dyn Sensors>>,
     /// Source of transfers to the device.
     sent: HostEnd,
     /// Target of transfers to the host.
@@ -102,36 +108,53 @@ enum Argument {
     Local(usize),
 }
 
-/// Opens device `number` and builds the kernels for it, with words of `width` lanes.
+/// Opens device `number`, with its peer if there is one, and builds the kernels for both, with words
+/// of `width` lanes.
 ///
 /// # Errors
-/// There is no such device, or the driver failed.
-pub fn open(number: u32, width: u32) -> Result<OpenClDevice> {
+/// There is no such device, the driver failed, or the peer has another driver.
+pub fn open(number: u32, peer: Option<u32>, width: u32) -> Result<OpenClDevice> {
     let mut all = platform::find()?;
-    let index = number as usize;
-    if index >= all.len() {
-        return Err(Error::usage(format!(
-            "no such device: {number}; there are {}; type memgauge list gpus",
-            all.len()
-        )));
-    }
-    OpenClDevice::new(all.swap_remove(index), width)
+    let count = all.len();
+    let missing = |number: u32| {
+        Error::usage(format!(
+            "no such device: {number}; there are {count}; type memgauge list gpus"
+        ))
+    };
+    let platform = all.get(number as usize).map(|found| found.platform);
+    let platform = platform.ok_or_else(|| missing(number))?;
+    let peer = match peer {
+        None => None,
+        Some(peer) => {
+            let found = all.get(peer as usize).ok_or_else(|| missing(peer))?;
+            if found.platform != platform {
+                return Err(Error::failure(format!(
+                    "devices {number} and {peer} have different drivers"
+                )));
+            }
+            Some(found.device)
+        }
+    };
+    OpenClDevice::new(all.swap_remove(number as usize), peer, width)
 }
 
 impl OpenClDevice {
-    fn new(found: Found, width: u32) -> Result<Self> {
+    fn new(found: Found, peer: Option<Handle>, width: u32) -> Result<Self> {
         let Found {
             calls,
             device,
             facts,
+            ..
         } = found;
+        let devices: Vec<Handle> = [Some(device), peer].into_iter().flatten().collect();
+        let count = devices.len() as c_uint;
         let mut code = 0;
-        // SAFETY: one device, no properties, no callback; `code` outlives the call.
+        // SAFETY: the devices of one driver, no properties, no callback; `code` outlives the call.
         let context = unsafe {
             (calls.create_context)(
                 null(),
-                1,
-                &raw const device,
+                count,
+                devices.as_ptr(),
                 null(),
                 null_mut(),
                 &raw mut code,
@@ -144,22 +167,25 @@ impl OpenClDevice {
             facts,
             width,
             context,
-            queues: [null_mut(); 2],
+            queues: [null_mut(); 3],
             program: null_mut(),
             kernels: BTreeMap::new(),
             buffers: BTreeMap::new(),
             next_buffer: 0,
+            sensors: None,
             sent: HostEnd::default(),
             received: HostEnd::default(),
         };
-        for index in 0..opened.queues.len() {
+        let owners = [Some(device), Some(device), peer];
+        for (index, owner) in owners.into_iter().enumerate() {
+            let Some(owner) = owner else { continue };
             // SAFETY: context and device are valid; `code` outlives the call.
             opened.queues[index] = unsafe {
-                (opened.calls.create_queue)(context, device, QUEUE_PROFILING_ENABLE, &raw mut code)
+                (opened.calls.create_queue)(context, owner, QUEUE_PROFILING_ENABLE, &raw mut code)
             };
             check(code, "make a command queue")?;
         }
-        opened.build(device)?;
+        opened.build(&devices)?;
         opened.facts.code = match opened.code_digest() {
             Some(digest) => Fact::known(digest, "OpenCL, CL_PROGRAM_BINARIES"),
             None => Fact::unknown("the driver does not show the code of its kernels"),
@@ -167,13 +193,18 @@ impl OpenClDevice {
         Ok(opened)
     }
 
+    /// Sets the sensors that tell the conditions of the device.
+    pub fn set_sensors(&mut self, sensors: Option<Box<dyn Sensors>>) {
+        self.sensors = sensors;
+    }
+
     /// Facts about the device, for additions.
     pub fn facts_mut(&mut self) -> &mut GpuFacts {
         &mut self.facts
     }
 
-    /// Compiles the kernels for the device.
-    fn build(&mut self, device: Handle) -> Result<()> {
+    /// Compiles the kernels for the devices.
+    fn build(&mut self, devices: &[Handle]) -> Result<()> {
         let text = SOURCE.as_ptr().cast();
         let length = SOURCE.len();
         let mut code = 0;
@@ -190,19 +221,20 @@ impl OpenClDevice {
         check(code, "read the kernels")?;
         let options = format!("-DWIDTH={}", self.width);
         let options = CString::new(options).map_err(|why| Error::failure(why.to_string()))?;
-        // SAFETY: the program and the device are valid, `options` ends with a zero byte.
+        // SAFETY: the program and the devices are valid, `options` ends with a zero byte.
         let code = unsafe {
             (self.calls.build_program)(
                 self.program,
-                1,
-                &raw const device,
+                devices.len() as c_uint,
+                devices.as_ptr(),
                 options.as_ptr(),
                 null(),
                 null_mut(),
             )
         };
         if code != 0 {
-            let log = self.build_log(device);
+            let log = devices.first().map(|&device| self.build_log(device));
+            let log = log.unwrap_or_default();
             let reason = check(code, "compile the kernels").err();
             let reason = reason.map(|why| why.to_string()).unwrap_or_default();
             return Err(Error::failure(format!("{reason}: {log}")));
@@ -361,9 +393,121 @@ impl OpenClDevice {
         check(code, "read from the device")
     }
 
+    /// Runs a kernel in one of the queues.
+    fn run_in(&self, queue: usize, call: &Call) -> Result<Timing> {
+        self.queue(queue)?;
+        call.check()?;
+        for (buffer, bytes) in call.needs(self.width) {
+            self.plain(buffer, bytes)?;
+        }
+        let memory = |buffer| self.buffer(buffer).map(|b| Argument::Buffer(b.memory));
+        let units = self.facts.compute_units.get().copied().unwrap_or(1).max(1);
+        let checking = units as usize * CHECKING_ITEMS;
+        let small = Argument::Small;
+        match *call {
+            Call::Stream(stream) => {
+                let [to, from, other] = stream.offsets();
+                let arguments = [
+                    memory(stream.buffer)?,
+                    small(to),
+                    small(from),
+                    small(other),
+                    small(stream.region),
+                    small(stream.per_item),
+                    small(stream.start),
+                    small(stream.step),
+                    small(stream.accesses),
+                    Argument::Large(stream.value),
+                    memory(stream.sums)?,
+                ];
+                let items = stream.items() as usize;
+                let group = stream.group_size as usize;
+                self.launch(queue, stream.operation.name(), &arguments, items, group)
+            }
+            Call::Fill {
+                buffer,
+                to,
+                words,
+                value,
+                floats,
+            } => {
+                let name = if floats { "fill_reals" } else { "fill" };
+                let arguments = [
+                    memory(buffer)?,
+                    small(to),
+                    small(words),
+                    Argument::Large(value),
+                ];
+                self.launch(queue, name, &arguments, checking, CHECKING_GROUP)
+            }
+            Call::Verify {
+                buffer,
+                to,
+                words,
+                value,
+                triad,
+                wrong,
+            } => {
+                let name = if triad { "verify_triad" } else { "verify" };
+                let arguments = [
+                    memory(buffer)?,
+                    small(to),
+                    small(words),
+                    Argument::Large(value),
+                    memory(wrong)?,
+                ];
+                self.launch(queue, name, &arguments, checking, CHECKING_GROUP)
+            }
+            Call::LocalRead(read) => {
+                let bytes = read.words as usize * self.width as usize * 8;
+                let arguments = [
+                    Argument::Local(bytes),
+                    small(read.words),
+                    small(read.accesses),
+                    Argument::Large(read.value),
+                    memory(read.sums)?,
+                ];
+                let items = read.items() as usize;
+                self.launch(
+                    queue,
+                    "read_local",
+                    &arguments,
+                    items,
+                    read.group_size as usize,
+                )
+            }
+            Call::Count(count) => {
+                let arguments = [
+                    memory(count.counters)?,
+                    small(count.stride),
+                    small(count.accesses),
+                ];
+                let items = count.items() as usize;
+                self.launch(queue, "count", &arguments, items, count.group_size as usize)
+            }
+            Call::Chase { chain, hops } => {
+                let place = self.buffer(chain)?.place;
+                let place = place.ok_or_else(|| Error::failure("this buffer is no chain"))?;
+                let arguments = [memory(chain)?, Argument::Buffer(place), small(hops)];
+                self.launch(queue, "chase", &arguments, 1, 1)
+            }
+        }
+    }
+
+    /// The queue with this index.
+    ///
+    /// # Errors
+    /// The device was opened without a peer.
+    fn queue(&self, index: usize) -> Result<Handle> {
+        let queue = self.queues.get(index).copied();
+        let queue = queue.filter(|queue| !queue.is_null());
+        queue.ok_or_else(|| Error::failure("the device was opened without another one"))
+    }
+
     /// Runs a kernel with `items` work-items in groups of `group`, and waits for its end.
     fn launch(
         &self,
+        queue: usize,
         name: &str,
         arguments: &[Argument],
         items: usize,
@@ -388,7 +532,7 @@ impl OpenClDevice {
         // SAFETY: one dimension. `Call` has checked that the kernel stays inside of its buffers.
         let code = unsafe {
             (self.calls.enqueue_kernel)(
-                self.queues[0],
+                self.queues[queue],
                 kernel,
                 1,
                 null(),
@@ -400,7 +544,7 @@ impl OpenClDevice {
             )
         };
         check(code, &format!("run the kernel {name}"))?;
-        let finished = self.finish(0, &format!("run the kernel {name}"));
+        let finished = self.finish(queue, &format!("run the kernel {name}"));
         let host = counter::monotonic() - begin;
         let device = self.duration(event);
         finished?;
@@ -606,96 +750,40 @@ impl GpuDevice for OpenClDevice {
     }
 
     fn run(&mut self, call: &Call) -> Result<Timing> {
-        call.check()?;
-        for (buffer, bytes) in call.needs(self.width) {
-            self.plain(buffer, bytes)?;
+        self.run_in(0, call)
+    }
+
+    fn run_on_peer(&mut self, call: &Call) -> Result<Timing> {
+        self.run_in(PEER, call)
+    }
+
+    fn copy_to_peer(&mut self, copy: &PeerCopy) -> Result<Timing> {
+        let from = self.plain(copy.from, copy.bytes.0)?;
+        let to = self.plain(copy.to, copy.bytes.0)?;
+        let queue = self.queue(PEER)?;
+        let begin = counter::monotonic();
+        let mut queued = Ok(());
+        for _ in 0..copy.repetitions {
+            // SAFETY: both buffers have so many bytes, and live until the queue was waited for.
+            let code = unsafe {
+                (self.calls.enqueue_copy)(
+                    queue,
+                    from,
+                    to,
+                    0,
+                    0,
+                    copy.bytes.to_usize(),
+                    0,
+                    null(),
+                    null_mut(),
+                )
+            };
+            queued = queued.and_then(|()| check(code, "copy to another device"));
         }
-        let memory = |buffer| self.buffer(buffer).map(|b| Argument::Buffer(b.memory));
-        let units = self.facts.compute_units.get().copied().unwrap_or(1).max(1);
-        let checking = units as usize * CHECKING_ITEMS;
-        let small = Argument::Small;
-        match *call {
-            Call::Stream(stream) => {
-                let [to, from, other] = stream.offsets();
-                let arguments = [
-                    memory(stream.buffer)?,
-                    small(to),
-                    small(from),
-                    small(other),
-                    small(stream.region),
-                    small(stream.per_item),
-                    small(stream.start),
-                    small(stream.step),
-                    small(stream.accesses),
-                    Argument::Large(stream.value),
-                    memory(stream.sums)?,
-                ];
-                let items = stream.items() as usize;
-                let group = stream.group_size as usize;
-                self.launch(stream.operation.name(), &arguments, items, group)
-            }
-            Call::Fill {
-                buffer,
-                to,
-                words,
-                value,
-                floats,
-            } => {
-                let name = if floats { "fill_reals" } else { "fill" };
-                let arguments = [
-                    memory(buffer)?,
-                    small(to),
-                    small(words),
-                    Argument::Large(value),
-                ];
-                self.launch(name, &arguments, checking, CHECKING_GROUP)
-            }
-            Call::Verify {
-                buffer,
-                to,
-                words,
-                value,
-                triad,
-                wrong,
-            } => {
-                let name = if triad { "verify_triad" } else { "verify" };
-                let arguments = [
-                    memory(buffer)?,
-                    small(to),
-                    small(words),
-                    Argument::Large(value),
-                    memory(wrong)?,
-                ];
-                self.launch(name, &arguments, checking, CHECKING_GROUP)
-            }
-            Call::LocalRead(read) => {
-                let bytes = read.words as usize * self.width as usize * 8;
-                let arguments = [
-                    Argument::Local(bytes),
-                    small(read.words),
-                    small(read.accesses),
-                    Argument::Large(read.value),
-                    memory(read.sums)?,
-                ];
-                let items = read.items() as usize;
-                self.launch("read_local", &arguments, items, read.group_size as usize)
-            }
-            Call::Count(count) => {
-                let arguments = [
-                    memory(count.counters)?,
-                    small(count.stride),
-                    small(count.accesses),
-                ];
-                let items = count.items() as usize;
-                self.launch("count", &arguments, items, count.group_size as usize)
-            }
-            Call::Chase { chain, hops } => {
-                let place = self.buffer(chain)?.place;
-                let place = place.ok_or_else(|| Error::failure("this buffer is no chain"))?;
-                let arguments = [memory(chain)?, Argument::Buffer(place), small(hops)];
-                self.launch("chase", &arguments, 1, 1)
-            }
-        }
+        let done = self.finish(PEER, "copy to another device");
+        let host = counter::monotonic() - begin;
+        queued.and(done)?;
+        Ok(Timing { device: None, host })
     }
 
     fn transfer(&mut self, transfer: &Transfer) -> Result<Timing> {
@@ -724,7 +812,7 @@ impl GpuDevice for OpenClDevice {
                 queued = queued.and_then(|()| self.enqueue(usize::from(both), second, end, bytes));
             }
         }
-        for queue in self.queues {
+        for &queue in &self.queues[..2] {
             // SAFETY: the queue is valid. Both begin before one of them is waited for.
             unsafe { (self.calls.flush)(queue) };
         }
@@ -760,6 +848,11 @@ impl GpuDevice for OpenClDevice {
             }
         }
         Ok(())
+    }
+
+    fn conditions(&mut self) -> GpuConditions {
+        let sensors = self.sensors.as_ref();
+        sensors.map_or_else(GpuConditions::default, |sensors| sensors.conditions())
     }
 
     fn has_received(&mut self, memory: HostMemory, bytes: Bytes, value: u64) -> Result<bool> {

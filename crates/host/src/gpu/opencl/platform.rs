@@ -21,6 +21,7 @@ const DEVICE_NOT_FOUND: c_int = -1;
 /// A device with its facts and the library that reaches it.
 pub struct Found {
     pub calls: Arc<Calls>,
+    pub platform: Handle,
     pub device: Handle,
     pub facts: GpuFacts,
 }
@@ -60,6 +61,7 @@ pub fn find() -> Result<Vec<Found>> {
             let facts = facts(&calls, platform, device, all.len() as u32);
             all.push(Found {
                 calls: Arc::clone(&calls),
+                platform,
                 device,
                 facts,
             });
@@ -265,8 +267,7 @@ fn facts(calls: &Calls, platform: Handle, device: Handle, number: u32) -> GpuFac
             flag,
         ),
         pci_address: pci_address(&of_device),
-        link: Fact::unknown("read from the files of the system"),
-        numa_node: Fact::unknown("read from the files of the system"),
         code: Fact::unknown("kernels are compiled when the device is measured"),
+        ..GpuFacts::unknown("OpenCL does not give it")
     }
 }

@@ -1,0 +1,244 @@
+//! Conditions of NVIDIA's GPUs, by the library NVML of their driver. Source of names, types and
+//! numbers: *NVML API Reference Guide*, R550.
+
+use super::sensors::{GpuConditions, Sensors, Slowdown};
+use libloading::Library;
+use report::{Fact, GpuFacts};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
+use std::ptr::null_mut;
+use units::error::{Error, Result};
+use units::{Bytes, Hertz};
+
+/// A device of the library.
+type Handle = *mut c_void;
+
+/// Kinds of clocks.
+const CORE_CLOCK: c_uint = 0;
+const MEMORY_CLOCK: c_uint = 2;
+
+/// The sensor for the temperature of the device.
+const DEVICE_SENSOR: c_uint = 0;
+
+/// The list of processes is longer than the room for it.
+const NO_ROOM: c_int = 7;
+
+/// Bits of the reasons for lower clocks.
+const HEAT: c_ulonglong = 0x20 | 0x40;
+const POWER_SUPPLY: c_ulonglong = 0x80;
+const POWER_LIMIT: c_ulonglong = 0x4;
+
+/// Name of the library on this system.
+pub fn library() -> &'static str {
+    match std::env::consts::OS {
+        "windows" => "nvml.dll",
+        _ => "libnvidia-ml.so.1",
+    }
+}
+
+/// Memory of a device, as the library writes it.
+#[repr(C)]
+#[derive(Debug, Default)]
+struct Memory {
+    total: c_ulonglong,
+    free: c_ulonglong,
+    used: c_ulonglong,
+}
+
+/// One device of the library.
+#[derive(Debug)]
+pub struct Nvml {
+    library: Library,
+    device: Handle,
+}
+
+impl Nvml {
+    /// Opens the library called `name` and finds the device with this address on the PCI bus.
+    ///
+    /// # Errors
+    /// There is no such library or no such device, or the driver is too old.
+    pub fn open(name: &str, address: &str) -> Result<Self> {
+        // SAFETY: the initialisers of a driver's library have no preconditions.
+        let library = unsafe { Library::new(name) }
+            .map_err(|why| Error::failure(format!("cannot open {name}: {why}")))?;
+        let mut found = Self {
+            library,
+            device: null_mut(),
+        };
+        type Init = unsafe extern "C" fn() -> c_int;
+        type ByAddress = unsafe extern "C" fn(*const c_char, *mut Handle) -> c_int;
+        let too_old = || Error::failure(format!("{name} is too old: it lacks a function"));
+        // SAFETY: the type is that of the function in the guide.
+        let init: Init = unsafe { found.function(c"nvmlInit_v2") }.ok_or_else(too_old)?;
+        // SAFETY: no preconditions.
+        succeeded(unsafe { init() }, "initialise")?;
+        // SAFETY: the type is that of the function in the guide.
+        let by_address: ByAddress =
+            unsafe { found.function(c"nvmlDeviceGetHandleByPciBusId_v2") }.ok_or_else(too_old)?;
+        let address = CString::new(address).map_err(|why| Error::failure(why.to_string()))?;
+        // SAFETY: the address ends with a zero byte; the handle outlives the call.
+        let code = unsafe { by_address(address.as_ptr(), &raw mut found.device) };
+        succeeded(code, "find the device")?;
+        Ok(found)
+    }
+
+    /// The function called `name`; `None` if this version of the library lacks it.
+    ///
+    /// # Safety
+    /// `F` is the function's type.
+    unsafe fn function<F: Copy>(&self, name: &CStr) -> Option<F> {
+        // SAFETY: the caller vouches for the type. The library stays open as long as `self`.
+        let found = unsafe { self.library.get::<F>(name.to_bytes_with_nul()) };
+        found.ok().map(|function| *function)
+    }
+
+    /// A number of the device, from a function that writes it.
+    fn number(&self, name: &CStr) -> Option<c_uint> {
+        type Get = unsafe extern "C" fn(Handle, *mut c_uint) -> c_int;
+        // SAFETY: callers name functions of this type.
+        let get: Get = unsafe { self.function(name) }?;
+        let mut number = 0;
+        // SAFETY: the device is valid, the number outlives the call.
+        (unsafe { get(self.device, &raw mut number) } == 0).then_some(number)
+    }
+
+    /// A number of the device, from a function that has a choice of numbers.
+    fn chosen(&self, name: &CStr, choice: c_uint) -> Option<c_uint> {
+        type Get = unsafe extern "C" fn(Handle, c_uint, *mut c_uint) -> c_int;
+        // SAFETY: callers name functions of this type.
+        let get: Get = unsafe { self.function(name) }?;
+        let mut number = 0;
+        // SAFETY: the device is valid, the number outlives the call.
+        (unsafe { get(self.device, choice, &raw mut number) } == 0).then_some(number)
+    }
+
+    /// A setting that is on or off: now, and after the next restart.
+    fn setting(&self, name: &CStr) -> Option<bool> {
+        type Get = unsafe extern "C" fn(Handle, *mut c_uint, *mut c_uint) -> c_int;
+        // SAFETY: callers name functions of this type.
+        let get: Get = unsafe { self.function(name) }?;
+        let (mut now, mut later) = (0, 0);
+        // SAFETY: the device is valid, the numbers outlive the call.
+        (unsafe { get(self.device, &raw mut now, &raw mut later) } == 0).then_some(now != 0)
+    }
+
+    fn slowdown(&self) -> Option<Slowdown> {
+        type Get = unsafe extern "C" fn(Handle, *mut c_ulonglong) -> c_int;
+        // SAFETY: the type is that of the function in the guide.
+        let get: Get = unsafe { self.function(c"nvmlDeviceGetCurrentClocksThrottleReasons") }?;
+        let mut bits = 0;
+        // SAFETY: the device is valid, the number outlives the call.
+        if unsafe { get(self.device, &raw mut bits) } != 0 {
+            return None;
+        }
+        let reasons = [
+            (HEAT, Slowdown::Heat),
+            (POWER_SUPPLY, Slowdown::PowerSupply),
+            (POWER_LIMIT, Slowdown::PowerLimit),
+        ];
+        let mut reasons = reasons.into_iter().filter(|(bit, _)| bits & bit != 0);
+        reasons.next().map(|(_, slowdown)| slowdown)
+    }
+
+    fn memory_used(&self) -> Option<Bytes> {
+        type Get = unsafe extern "C" fn(Handle, *mut Memory) -> c_int;
+        // SAFETY: the type is that of the function in the guide.
+        let get: Get = unsafe { self.function(c"nvmlDeviceGetMemoryInfo") }?;
+        let mut memory = Memory::default();
+        // SAFETY: the device is valid, the structure outlives the call.
+        (unsafe { get(self.device, &raw mut memory) } == 0).then_some(Bytes(memory.used))
+    }
+
+    /// Other programs that compute on the device. This process is one of those that are listed: if
+    /// none is, the driver hides them, as in a container.
+    fn other_programs(&self) -> Option<u32> {
+        type Get = unsafe extern "C" fn(Handle, *mut c_uint, *mut c_void) -> c_int;
+        let names = [
+            c"nvmlDeviceGetComputeRunningProcesses_v3",
+            c"nvmlDeviceGetComputeRunningProcesses_v2",
+            c"nvmlDeviceGetComputeRunningProcesses",
+        ];
+        // SAFETY: all versions have this type, apart from the list, for which there is no room.
+        let get: Get = unsafe { names.iter().find_map(|name| self.function(name)) }?;
+        let mut count = 0;
+        // SAFETY: the device is valid. With no room, only the number is written.
+        let code = unsafe { get(self.device, &raw mut count, null_mut()) };
+        (code == 0 || code == NO_ROOM)
+            .then(|| count.checked_sub(1))
+            .flatten()
+    }
+}
+
+impl Drop for Nvml {
+    fn drop(&mut self) {
+        type Shutdown = unsafe extern "C" fn() -> c_int;
+        // SAFETY: the type is that of the function in the guide. Each `nvmlInit_v2` has one call.
+        unsafe {
+            if let Some(shutdown) = self.function::<Shutdown>(c"nvmlShutdown") {
+                shutdown();
+            }
+        }
+    }
+}
+
+/// # Errors
+/// The code is no success.
+fn succeeded(code: c_int, tried: &str) -> Result<()> {
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(Error::failure(format!("cannot {tried}: NVML error {code}")))
+    }
+}
+
+/// The fact, from the function called `source`.
+fn fact<T>(value: Option<T>, source: &str) -> Fact<T> {
+    match value {
+        Some(value) => Fact::known(value, format!("NVML, {source}")),
+        None => Fact::unknown(format!("NVML does not give {source}")),
+    }
+}
+
+fn megahertz(number: c_uint) -> Hertz {
+    Hertz(f64::from(number) * 1e6)
+}
+
+impl Sensors for Nvml {
+    fn complete(&self, facts: &mut GpuFacts) {
+        facts.bus_width = fact(
+            self.number(c"nvmlDeviceGetMemoryBusWidth"),
+            "nvmlDeviceGetMemoryBusWidth",
+        );
+        let clock = self.chosen(c"nvmlDeviceGetMaxClockInfo", MEMORY_CLOCK);
+        facts.memory_clock = fact(clock.map(megahertz), "nvmlDeviceGetMaxClockInfo");
+        let limit = self.number(c"nvmlDeviceGetEnforcedPowerLimit");
+        facts.power_limit = fact(
+            limit.map(|milliwatts| f64::from(milliwatts) / 1e3),
+            "nvmlDeviceGetEnforcedPowerLimit",
+        );
+        facts.partitioned = fact(
+            self.setting(c"nvmlDeviceGetMigMode"),
+            "nvmlDeviceGetMigMode",
+        );
+        if let Some(ecc) = self.setting(c"nvmlDeviceGetEccMode") {
+            facts.ecc = Fact::known(ecc, "NVML, nvmlDeviceGetEccMode");
+        }
+    }
+
+    fn conditions(&self) -> GpuConditions {
+        let clock = |kind| self.chosen(c"nvmlDeviceGetClockInfo", kind).map(megahertz);
+        let celsius = self.chosen(c"nvmlDeviceGetTemperature", DEVICE_SENSOR);
+        let milliwatts = self.number(c"nvmlDeviceGetPowerUsage");
+        GpuConditions {
+            core_clock: clock(CORE_CLOCK),
+            memory_clock: clock(MEMORY_CLOCK),
+            celsius: celsius.map(f64::from),
+            watts: milliwatts.map(|milliwatts| f64::from(milliwatts) / 1e3),
+            slowdown: self.slowdown(),
+            other_programs: self.other_programs(),
+            memory_used: self.memory_used(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

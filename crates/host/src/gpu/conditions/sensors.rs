@@ -1,0 +1,45 @@
+//! The trait of sensors, and the conditions that they read.
+
+use report::GpuFacts;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+use units::{Bytes, Hertz};
+
+/// Reason why a device lowers its clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Slowdown {
+    /// It is too hot.
+    Heat,
+    /// Its power supply cannot give enough.
+    PowerSupply,
+    /// It reached its limit of power, which may be usual under load.
+    PowerLimit,
+}
+
+/// Conditions of a device at a moment. Unknown ones are `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct GpuConditions {
+    /// Clock rate of the compute units.
+    pub core_clock: Option<Hertz>,
+    /// Clock rate of the memory.
+    pub memory_clock: Option<Hertz>,
+    /// Temperature in degrees Celsius.
+    pub celsius: Option<f64>,
+    /// Power in W.
+    pub watts: Option<f64>,
+    /// Reason for lower clocks; `None` if there is none, or if it is unknown.
+    pub slowdown: Option<Slowdown>,
+    /// Number of other programs that compute on the device.
+    pub other_programs: Option<u32>,
+    /// Memory that all programs use.
+    pub memory_used: Option<Bytes>,
+}
+
+/// Reads the conditions of one device.
+pub trait Sensors: Debug {
+    /// Adds what the driver knows to the facts about the device.
+    fn complete(&self, facts: &mut GpuFacts);
+
+    /// The conditions now.
+    fn conditions(&self) -> GpuConditions;
+}
