@@ -10,6 +10,7 @@ mod conditions;
 mod contents;
 mod device;
 mod driver_process;
+mod library;
 mod opencl;
 mod pci;
 

@@ -1,6 +1,7 @@
 //! Conditions of NVIDIA's GPUs, by the library NVML of their driver. Source of names, types and
 //! numbers: *NVML API Reference Guide*, R550.
 
+use super::super::library::open_library;
 use super::sensors::{GpuConditions, Sensors, Slowdown};
 use libloading::Library;
 use report::{Fact, GpuFacts};
@@ -57,8 +58,7 @@ impl Nvml {
     /// # Errors
     /// There is no such library or no such device, or the driver is too old.
     pub fn open(name: &str, address: &str) -> Result<Self> {
-        // SAFETY: the initialisers of a driver's library have no preconditions.
-        let library = unsafe { Library::new(name) }
+        let library = open_library(name)
             .map_err(|why| Error::failure(format!("cannot open {name}: {why}")))?;
         let mut found = Self {
             library,

@@ -1,6 +1,7 @@
 //! The functions of an OpenCL library that are used here. Source of names, types and numbers: the
 //! OpenCL specification, version 1.2, and its headers.
 
+use super::super::library::open_library;
 use libloading::Library;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use units::error::{Error, Result};
@@ -58,8 +59,7 @@ macro_rules! functions {
             /// # Errors
             /// There is no such library, or it lacks a function.
             pub fn open(name: &str) -> Result<Self> {
-                // SAFETY: the initialisers of a driver's library have no preconditions.
-                let library = unsafe { Library::new(name) }.map_err(|why| {
+                let library = open_library(name).map_err(|why| {
                     Error::failure(format!(
                         "cannot open the driver {name}: {why}; install the OpenCL driver of the \
                          device"
@@ -197,6 +197,9 @@ mod tests {
         let why = Calls::open("libmemgauge-none.so")
             .err()
             .expect("no such library");
-        assert!(why.to_string().contains("libmemgauge-none.so"));
+        let why = why.to_string();
+        assert!(why.contains("libmemgauge-none.so"), "{why}");
+        // The loader's reason, and not only the name of its function.
+        assert!(!why.contains("dlopen failed"), "{why}");
     }
 }
