@@ -11,6 +11,10 @@ use units::{Bytes, BytesPerSecond, Nanos, counted};
 /// Name of the share of a point's samples in which the device was at its limit of power.
 pub const POWER_LIMITED: &str = "power_limited_share";
 
+/// Factor by which a cache may raise a rate above the limit of the memory: it holds at most a quarter
+/// of a working set with a limit.
+const MOST_CACHED: f64 = 1.0 / 0.75;
+
 /// Typical rate of filling and verifying memory of a device that uses the main memory.
 const IN_MAIN_MEMORY: BytesPerSecond = BytesPerSecond(10e9);
 
@@ -42,8 +46,9 @@ const SUBMISSION: Nanos = Nanos(0.5e6);
 const SUBMISSION_SHARE: f64 = 0.25;
 
 impl ExternalWork for GpuWork {
+    /// The limit is left out: the link of an idle device may have another rate in the next session.
     fn identity(&self) -> String {
-        format!("{self:?}")
+        format!("device {}, CPU {}, {:?}", self.device, self.cpu, self.task)
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -82,14 +87,10 @@ impl ExternalWork for GpuWork {
 
     fn limit(&self) -> Option<Limit> {
         let limit = self.limit.as_ref()?;
-        let ways = match &self.task {
-            Task::Copies(copies) => copies.ways(),
-            _ => 1,
-        };
         Some(Limit {
-            value: (limit.bytes_per_second * ways) as f64,
+            value: limit.bytes_per_second as f64,
             source: limit.source.clone(),
-            tolerance: 1.0,
+            tolerance: MOST_CACHED,
         })
     }
 

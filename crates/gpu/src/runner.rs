@@ -72,6 +72,8 @@ pub(crate) struct Device {
     rates: BTreeMap<Task, f64>,
     /// Number that the next sample stores.
     value: u64,
+    /// Other processes of this session that use the device.
+    own_processes: u32,
 }
 
 /// Times that a device may be lost before it is given up.
@@ -130,6 +132,12 @@ impl GpuRunner {
                 })
             }
         };
+        // Each process of this session counts as a program that uses its devices.
+        device.own_processes = self
+            .devices
+            .keys()
+            .filter(|o| overlap(**o, numbers))
+            .count() as u32;
         let done = act(&mut device);
         if device.device.is_lost() {
             let reason = done.as_ref().err().map(ToString::to_string);
@@ -141,6 +149,12 @@ impl GpuRunner {
         }
         done
     }
+}
+
+/// True if both need device memory of the same device.
+fn overlap(one: Numbers, other: Numbers) -> bool {
+    let has = |number| one.0 == number || one.1 == Some(number);
+    has(other.0) || other.1.is_some_and(has)
 }
 
 impl ExternalRunner for GpuRunner {
@@ -199,6 +213,7 @@ impl Device {
             chains: BTreeMap::new(),
             rates: BTreeMap::new(),
             value: 1,
+            own_processes: 0,
         }
     }
 
@@ -246,6 +261,10 @@ impl Device {
         let count = count.clamp(least, most(task));
         let mut window = self.execute(task, count)?;
         window.conditions = self.device.conditions();
+        let others = window.conditions.other_programs.as_mut();
+        if let Some(others) = others {
+            *others = others.saturating_sub(self.own_processes);
+        }
         self.rates
             .insert(task.clone(), count as f64 / window.elapsed().0.max(1.0));
         let amount = match task {
@@ -673,6 +692,8 @@ fn most(task: &Task) -> u64 {
         Task::Local(local) => u64::from((u32::MAX / 2 / local.pass().max(1)).max(1)),
         Task::Atomics(_) => MOST_STEPS,
         // A driver keeps a record of each command that waits.
-        Task::Copies(_) | Task::Peer(_) => 4096,
+        Task::Copies(_) => 4096,
+        // A driver may keep the source on the peer, and would copy there the second time.
+        Task::Peer(_) => 1,
     }
 }

@@ -14,7 +14,7 @@ pub struct GpuWork {
     pub cpu: u32,
     /// True if the device has no memory of its own.
     pub uses_host_memory: bool,
-    /// Limit of the link or of the memory that the work uses; `None` if it is unknown.
+    /// Limit of the memory that the work uses; `None` if it is unknown.
     pub limit: Option<RateLimit>,
     /// The work itself.
     pub task: Task,
@@ -30,25 +30,16 @@ impl GpuWork {
     }
 }
 
-/// Limit of a link or of a memory.
+/// Limit of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RateLimit {
-    /// Bytes per second, of a link in each direction.
+    /// Bytes per second.
     pub bytes_per_second: u64,
     /// Source of the limit.
     pub source: String,
 }
 
 impl RateLimit {
-    /// Limit of the link to a device.
-    pub fn of_link(facts: &GpuFacts) -> Option<Self> {
-        let rate = facts.link.get()?.possible();
-        Some(Self {
-            bytes_per_second: rate.bandwidth().0 as u64,
-            source: format!("{rate} ({})", facts.link.source),
-        })
-    }
-
     /// Limit of the memory of a device.
     pub fn of_memory(facts: &GpuFacts) -> Option<Self> {
         let peak = facts.memory_peak()?;

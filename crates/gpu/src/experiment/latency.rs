@@ -67,9 +67,12 @@ fn point(device: &GpuFacts, bytes: Bytes, scope: &Scope<'_>) -> Draft {
         seed: derive(scope.seed, NAME, bytes.0),
     };
     let least = Bytes(spacing.0 * u64::from(FEWEST_NODES));
-    // The host makes the chain, and has to hold it once.
+    // Two processes make the chain and hold it, beside the driver.
     let granted = device.largest_allocation.get().copied();
-    let most = granted.unwrap_or(LARGEST).min(scope.usable()).min(LARGEST);
+    let most = granted
+        .unwrap_or(LARGEST)
+        .min(Bytes(scope.usable().0 / 4))
+        .min(LARGEST);
     let task = if (least..=most).contains(&bytes) {
         Ok(Task::Chase(chase))
     } else {

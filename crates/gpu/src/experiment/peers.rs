@@ -5,7 +5,7 @@ use super::transfers::{UNIT, transfer_sampling, transfer_sizes};
 use crate::work::{Peer, Task};
 use engine::Sampling;
 use experiments::{Draft, Experiment, Figure, Scope, axis, bandwidth_quantity, bytes_axis};
-use report::{Axis, Coordinate, Dataset, Finding, Point, Quantity};
+use report::{Axis, Coordinate, Dataset, Finding, GpuFacts, Point, Quantity};
 use std::collections::BTreeMap;
 use units::error::Result;
 use units::{Bytes, significant};
@@ -49,6 +49,8 @@ impl Experiment for GpuPeers {
                     let most = largest(device, scope).min(largest(peer, scope));
                     let task = if !bytes.0.is_multiple_of(UNIT) || bytes.0 == 0 {
                         Err(format!("transfers have a multiple of {UNIT} B"))
+                    } else if platform(device) != platform(peer) {
+                        Err("the devices have different drivers".to_owned())
                     } else if bytes > most {
                         Err(format!("a transfer here has at most {most}"))
                     } else {
@@ -76,6 +78,11 @@ impl Experiment for GpuPeers {
         };
         extremes(dataset, request).into_iter().collect()
     }
+}
+
+/// Name of the platform of a device: data is copied between devices of one platform only.
+fn platform(device: &GpuFacts) -> Option<&str> {
+    device.driver.get()?.split(", ").next()
 }
 
 /// Finding about the slowest and the fastest way between two devices, for the largest copies.

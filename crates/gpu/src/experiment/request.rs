@@ -369,7 +369,6 @@ pub fn draft(
         .map(|(axis, at)| (axis.to_owned(), at));
     let work = task.map(|task| {
         let limit = match &task {
-            Task::Copies(_) => RateLimit::of_link(device),
             // A cache could hold a smaller working set.
             Task::Stream(layout) if layout.bytes() >= least_in_memory(device) => {
                 RateLimit::of_memory(device)

@@ -7,7 +7,7 @@ use crate::work::{Copies, Task};
 use engine::Sampling;
 use experiments::{Draft, Experiment, Figure, Scope, axis, bandwidth_quantity, bytes_axis};
 use host::gpu::Direction;
-use report::{Axis, Dataset, Finding, GpuFacts, Point, Quantity};
+use report::{Axis, Dataset, Finding, GpuFacts, PciRate, Point, Quantity};
 use std::collections::BTreeMap;
 use units::error::Result;
 use units::{Bytes, Nanos, significant};
@@ -188,8 +188,10 @@ fn both_ways(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
         ("to_device".to_owned(), to_device.value),
         ("to_host".to_owned(), to_host.value),
     ]);
-    if let Some(link) = device.link.get() {
-        let most = link.possible();
+    // Some devices are behind a switch, and tell the link to it only. That is no limit.
+    let link = device.link.get().map(|link| link.possible());
+    let is_way = |most: &PciRate| most.bandwidth().0 > to_device.value.max(to_host.value);
+    if let Some(most) = link.filter(is_way) {
         let limit = most.bandwidth().0;
         text += &format!("; {most} allows {} GB/s", significant(limit / 1e9));
         values.insert("link".to_owned(), limit);

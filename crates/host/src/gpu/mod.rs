@@ -69,7 +69,10 @@ impl Drivers for DriversHere {
     }
 
     fn open_pair(&self, number: u32, peer: u32, width: u32) -> Result<Box<dyn GpuDevice>> {
-        Ok(Box::new(opencl::open(number, Some(peer), width)?))
+        let mut device = opencl::open(number, Some(peer), width)?;
+        let sensors = complete(device.facts_mut());
+        device.set_sensors(sensors);
+        Ok(Box::new(device))
     }
 }
 

@@ -24,6 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// measured is told, and left out.
 pub(super) fn of_machine() -> Option<OnGpus> {
     let drivers = drivers_within(PATIENCE).ok()?;
+    let lasting = super::gpu_drivers::drivers().ok()?;
     let listed = drivers.devices().ok()?;
     let mut devices = Vec::new();
     for device in listed.iter().filter(|device| device.kind == "gpu") {
@@ -37,7 +38,7 @@ pub(super) fn of_machine() -> Option<OnGpus> {
     }
     (!devices.is_empty()).then(|| OnGpus {
         experiments: brief_experiments(&devices),
-        runner: GpuRunner::new(&devices, drivers),
+        runner: GpuRunner::new(&devices, lasting),
         devices,
     })
 }

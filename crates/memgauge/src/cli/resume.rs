@@ -328,10 +328,11 @@ fn kernel_difference(used: &[KernelUsed]) -> Option<String> {
         .into_iter()
         .map(|k| (k.name, k.digest))
         .collect();
-    // Storage engines are left out: they are no machine code of this program.
-    let mut kernels = used
-        .iter()
-        .filter(|k| k.digest.is_some() || !is_storage_engine(&k.name));
+    // Storage engines and kernels of GPUs are left out: they are no machine code of this program.
+    let is_ours = |k: &&KernelUsed| {
+        (k.digest.is_some() || !is_storage_engine(&k.name)) && !k.name.starts_with("opencl/")
+    };
+    let mut kernels = used.iter().filter(is_ours);
     let other = kernels.find(|k| here.get(&k.name) != Some(&k.digest))?;
     Some(format!(
         "its kernel '{:.40}' has other instructions than the one here",

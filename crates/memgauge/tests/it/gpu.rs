@@ -220,6 +220,7 @@ fn a_gpu_is_part_of_a_session_about_the_machine() {
     // Other sessions leave the GPU alone.
     for line in ["--only latency", "--profile quick"] {
         let plan = start(&format!("run {line} --dry-run --format json"));
+        assert_eq!(plan.code, Some(0), "{line}: {plan:?}");
         assert!(!plan.stdout.contains("gpu-"), "{line}: {plan:?}");
     }
 }

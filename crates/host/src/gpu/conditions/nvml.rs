@@ -151,6 +151,10 @@ impl Nvml {
     /// Other programs that compute on the device. This process is one of those that are listed: if
     /// none is, the driver hides them, as in a container.
     fn other_programs(&self) -> Option<u32> {
+        // The desktop of Windows is one of the programs.
+        if std::env::consts::OS == "windows" {
+            return None;
+        }
         type Get = unsafe extern "C" fn(Handle, *mut c_uint, *mut c_void) -> c_int;
         let names = [
             c"nvmlDeviceGetComputeRunningProcesses_v3",

@@ -184,6 +184,7 @@ impl Drop for Connection {
 /// ended here or the system does not say.
 fn end(process: &mut Child, patience: Duration) -> Option<ExitStatus> {
     const PAUSE: Duration = Duration::from_millis(5);
+    const LAST_PAUSES: u32 = 200;
     let mut waited = Duration::ZERO;
     while waited < patience {
         match process.try_wait() {
@@ -194,8 +195,14 @@ fn end(process: &mut Child, patience: Duration) -> Option<ExitStatus> {
         std::thread::sleep(PAUSE);
         waited += PAUSE;
     }
-    // Errors are ignored: it may have ended in between.
+    // Errors are ignored: it may have ended in between. A process that hangs in the kernel does not
+    // end, so it is not waited for without a limit.
     let _ = process.kill();
-    let _ = process.wait();
+    for _ in 0..LAST_PAUSES {
+        if !matches!(process.try_wait(), Ok(None)) {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
     None
 }
