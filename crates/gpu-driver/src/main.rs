@@ -8,12 +8,7 @@ use host::gpu::{DriversHere, serve};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    #[allow(
-        clippy::exit,
-        reason = "memgauge is gone, and the driver may never return"
-    )]
-    let gone = || std::process::exit(1);
-    match serve(&DriversHere, std::io::stdin(), std::io::stdout(), gone) {
+    match serve(&DriversHere, std::io::stdin(), std::io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

@@ -30,6 +30,9 @@ const TRANSFER_BUFFERS: f64 = 4.0;
 /// Typical rate of the host when it compares what it received.
 const BY_THE_HOST: BytesPerSecond = BytesPerSecond(2e9);
 
+/// Typical rate of the pipe to the process of the driver.
+const PIPE: BytesPerSecond = BytesPerSecond(1e9);
+
 /// Typical rate of making a chain and writing it to a device.
 const BUILD: BytesPerSecond = BytesPerSecond(0.3e9);
 
@@ -117,7 +120,8 @@ impl ExternalWork for GpuWork {
                 time(copies.moved(), rate) * 2.0 + time(copies.bytes, BY_THE_HOST)
             }
             Task::Peer(peer) => time(peer.bytes, rate) * 3.0,
-            Task::Chase(_) | Task::Local(_) | Task::Atomics(_) => Nanos::ZERO,
+            Task::Atomics(atomics) => time(atomics.bytes(), PIPE) * 2.0,
+            Task::Chase(_) | Task::Local(_) => Nanos::ZERO,
         };
         proof + LAUNCHES
     }
@@ -208,6 +212,10 @@ fn unusual(conditions: &GpuConditions) -> Option<(Cause, String)> {
         Slowdown::PowerSupply => Some((
             Cause::CoreClock,
             "the device lowered its clocks because its power supply gave too little".to_owned(),
+        )),
+        Slowdown::HeatOrPower => Some((
+            Cause::CoreClock,
+            "the device lowered its clocks because of heat or power".to_owned(),
         )),
         Slowdown::PowerLimit => None,
     }

@@ -5,7 +5,7 @@ use crate::pattern::{ChainTable, after};
 use crate::work::{Atomics, Chase, Copies, GpuWindow, GpuWork, Local, Peer, Task};
 use engine::{External, ExternalFigures, ExternalMeans, ExternalRunner, Failure, Observation};
 use host::gpu::{
-    Call, Count, Direction, Drivers, GpuBuffer, GpuConditions, GpuDevice, LocalRead, PeerCopy,
+    Call, Direction, Drivers, GpuBuffer, GpuConditions, GpuDevice, LocalRead, PeerCopy,
     StreamOperation, Timing, Transfer,
 };
 use report::GpuFacts;
@@ -122,15 +122,10 @@ impl GpuRunner {
         }
         let mut device = match self.devices.remove(&numbers) {
             Some(device) => device,
-            None => {
-                let (number, peer) = numbers;
-                let unknown = || Error::failure(format!("device {number} was not chosen"));
-                let width = *self.widths.get(&number).ok_or_else(unknown)?;
-                Device::new(match peer {
-                    Some(peer) => self.drivers.open_pair(number, peer, width)?,
-                    None => self.drivers.open(number, width)?,
-                })
-            }
+            None => match self.open(numbers) {
+                Ok(device) => device,
+                Err(why) => return Err(self.lost(numbers, why)),
+            },
         };
         // Each process of this session counts as a program that uses its devices.
         device.own_processes = self
@@ -140,18 +135,34 @@ impl GpuRunner {
             .count() as u32;
         let done = act(&mut device);
         if device.device.is_lost() {
-            let reason = done.as_ref().err().map(ToString::to_string);
-            let loss = self.losses.entry(numbers).or_default();
-            *loss = (loss.0 + 1, reason.unwrap_or_default());
             self.lost_cpu += device.device.cpu_time();
-        } else {
-            self.devices.insert(numbers, device);
+            let reason = done.err();
+            let reason = reason.unwrap_or_else(|| Error::failure("the driver ended"));
+            return Err(self.lost(numbers, reason));
         }
+        self.devices.insert(numbers, device);
         done
+    }
+
+    fn open(&self, (number, peer): Numbers) -> Result<Device> {
+        let unknown = || Error::failure(format!("device {number} was not chosen"));
+        let width = *self.widths.get(&number).ok_or_else(unknown)?;
+        let opened = match peer {
+            Some(peer) => self.drivers.open_pair(number, peer, width)?,
+            None => self.drivers.open(number, width)?,
+        };
+        Ok(Device::new(opened))
+    }
+
+    /// Counts a loss, and returns its reason.
+    fn lost(&mut self, numbers: Numbers, reason: Error) -> Error {
+        let loss = self.losses.entry(numbers).or_default();
+        *loss = (loss.0 + 1, reason.to_string());
+        reason
     }
 }
 
-/// True if both need device memory of the same device.
+/// True if a device is in both.
 fn overlap(one: Numbers, other: Numbers) -> bool {
     let has = |number| one.0 == number || one.1 == Some(number);
     has(other.0) || other.1.is_some_and(has)
@@ -229,8 +240,7 @@ impl Device {
                 self.room(|device| &mut device.sums, Bytes(items * 8))?;
             }
             Task::Atomics(atomics) => {
-                let bytes = counters(*atomics, GpuBuffer(0), 0).bytes();
-                self.room(|device| &mut device.counters, Bytes(bytes))?;
+                self.room(|device| &mut device.counters, atomics.bytes())?;
             }
         }
         if !self.rates.contains_key(task) {
@@ -471,7 +481,7 @@ impl Device {
     fn atomics(&mut self, atomics: Atomics, accesses: u32) -> Result<GpuWindow> {
         let missing = || Error::failure("a kernel runs before it was prepared");
         let buffer = self.counters.ok_or_else(missing)?.buffer;
-        let count = counters(atomics, buffer, accesses);
+        let count = atomics.counts(buffer, accesses);
         let mut bytes = vec![0; count.bytes() as usize];
         self.device.upload(buffer, &bytes)?;
         let timing = self.device.run(&Call::Count(count))?;
@@ -512,13 +522,7 @@ impl Device {
         let [first, second] = self.ends.ok_or_else(missing)?;
         let words = (peer.bytes.0 / (u64::from(self.device.width()) * 8)) as u32;
         let value = self.value;
-        let fill = |buffer: GpuBuffer, value| Call::Fill {
-            buffer,
-            to: 0,
-            words,
-            value,
-            floats: false,
-        };
+        let fill = |buffer, value| fill_whole(buffer, words, value);
         self.device.run(&fill(first.buffer, value))?;
         self.device
             .run_on_peer(&fill(second.buffer, value ^ BEFORE))?;
@@ -588,13 +592,7 @@ impl Device {
         let value = self.value;
         let both = copies.direction == Direction::Both;
         let source = if both { second } else { first };
-        let fill = |buffer: GpuBuffer, value| Call::Fill {
-            buffer,
-            to: 0,
-            words,
-            value,
-            floats: false,
-        };
+        let fill = |buffer, value| fill_whole(buffer, words, value);
         if copies.direction != Direction::ToHost {
             self.device.run(&fill(first.buffer, sent ^ BEFORE))?;
         }
@@ -635,14 +633,14 @@ impl Device {
     }
 }
 
-/// The call that adds to the counters in `buffer`.
-fn counters(atomics: Atomics, buffer: GpuBuffer, accesses: u32) -> Count {
-    Count {
-        counters: buffer,
-        stride: if atomics.shared { 0 } else { atomics.stride },
-        groups: atomics.groups,
-        group_size: atomics.group_size,
-        accesses,
+/// The call that fills the first `words` words of a buffer with numbers that begin with `value`.
+fn fill_whole(buffer: GpuBuffer, words: u32, value: u64) -> Call {
+    Call::Fill {
+        buffer,
+        to: 0,
+        words,
+        value,
+        floats: false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Work on a device: pure data.
 
 use crate::layout::{Groups, Layout, UNROLLED, width};
-use host::gpu::{Direction, GpuConditions, HostMemory};
+use host::gpu::{Count, Direction, GpuBuffer, GpuConditions, HostMemory};
 use report::GpuFacts;
 use units::{Bytes, Nanos};
 
@@ -196,6 +196,22 @@ pub struct Atomics {
 }
 
 impl Atomics {
+    /// Bytes of all counters.
+    pub fn bytes(&self) -> Bytes {
+        Bytes(self.counts(GpuBuffer(0), 0).bytes())
+    }
+
+    /// The call that adds to the counters in `buffer`.
+    pub fn counts(&self, buffer: GpuBuffer, accesses: u32) -> Count {
+        Count {
+            counters: buffer,
+            stride: if self.shared { 0 } else { self.stride },
+            groups: self.groups,
+            group_size: self.group_size,
+            accesses,
+        }
+    }
+
     /// Number of work-items.
     pub fn items(&self) -> u64 {
         u64::from(self.groups) * u64::from(self.group_size)

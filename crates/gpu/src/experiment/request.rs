@@ -123,7 +123,6 @@ impl Settings {
                 DeviceQuantity::Bandwidth,
                 DeviceQuantity::Latency,
                 DeviceQuantity::Transfers,
-                DeviceQuantity::Peers,
             ]),
             ops: DeviceOperations(vec![
                 DeviceOperation::Read,
@@ -299,11 +298,16 @@ const PER_ROUND: u32 = 3;
 
 /// Sampling of kernels.
 pub fn kernel_sampling(general: Sampling) -> Sampling {
+    bounded(general, SAMPLE, [ROUNDS, PER_ROUND])
+}
+
+/// Sampling with samples of this length, and at most so many rounds and samples in each.
+pub fn bounded(general: Sampling, length: Nanos, [rounds, per_round]: [u32; 2]) -> Sampling {
     Sampling {
-        length: SAMPLE,
+        length,
         in_memory: 1.0,
-        rounds: general.rounds.min(ROUNDS),
-        per_round: general.per_round.min(PER_ROUND),
+        rounds: general.rounds.min(rounds),
+        per_round: general.per_round.min(per_round),
         ..general
     }
 }

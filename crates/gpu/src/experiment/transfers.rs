@@ -1,7 +1,7 @@
 //! Experiment `gpu-transfers`: copies between main memory and a device.
 
 use super::request::{
-    Request, Settings, called, devices, draft, is_on, largest, named, requested, size,
+    Request, Settings, bounded, called, devices, draft, is_on, largest, named, requested, size,
 };
 use crate::work::{Copies, Task};
 use engine::Sampling;
@@ -65,13 +65,7 @@ pub(super) fn transfer_sizes(settings: &Settings) -> Vec<Bytes> {
 
 /// Sampling of transfers.
 pub(super) fn transfer_sampling(general: Sampling) -> Sampling {
-    Sampling {
-        length: SAMPLE,
-        in_memory: 1.0,
-        rounds: general.rounds.min(ROUNDS),
-        per_round: general.per_round.min(PER_ROUND),
-        ..general
-    }
+    bounded(general, SAMPLE, [ROUNDS, PER_ROUND])
 }
 
 /// The transfer, or the reason why it cannot be measured.

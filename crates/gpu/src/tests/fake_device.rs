@@ -1,8 +1,8 @@
 //! A device that does what the kernels say in memory of its own, with faults on request.
 
 use host::gpu::{
-    Call, Direction, GpuBuffer, GpuDevice, HostMemory, PeerCopy, Stream, StreamOperation, Timing,
-    Transfer, filled, is_filled,
+    Call, Direction, GpuBuffer, GpuConditions, GpuDevice, HostMemory, PeerCopy, Stream,
+    StreamOperation, Timing, Transfer, filled, is_filled,
 };
 use report::{Fact, GpuFacts};
 use std::cell::Cell;
@@ -41,6 +41,8 @@ pub struct FakeDevice {
     chains: BTreeMap<usize, (Vec<u32>, u32)>,
     /// Number of chains that were made so far.
     pub chains_made: Rc<Cell<u32>>,
+    /// Programs that use the device, this one included; `None` if the driver does not tell.
+    pub programs: Option<Rc<Cell<u32>>>,
     next: usize,
     is_lost: bool,
     sent: Vec<u8>,
@@ -76,6 +78,7 @@ impl FakeDevice {
             buffers: BTreeMap::new(),
             chains: BTreeMap::new(),
             chains_made: Rc::default(),
+            programs: None,
             next: 0,
             is_lost: false,
             sent: Vec::new(),
@@ -335,6 +338,13 @@ impl GpuDevice for FakeDevice {
             device: None,
             host: Nanos(1e6),
         })
+    }
+
+    fn conditions(&mut self) -> GpuConditions {
+        GpuConditions {
+            other_programs: self.programs.as_ref().map(|programs| programs.get() - 1),
+            ..GpuConditions::default()
+        }
     }
 
     fn cpu_time(&self) -> Nanos {

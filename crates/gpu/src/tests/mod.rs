@@ -19,7 +19,7 @@ use report::{Cause, Fact, GpuFacts};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use units::error::Kind;
+use units::error::{Error, Kind};
 use units::{Bytes, Nanos};
 
 const OPERATIONS: [StreamOperation; 5] = [
@@ -155,7 +155,7 @@ fn every_work_is_verified_on_a_device_of_another_process() {
     for (kind, width) in [("gpu", 2), ("cpu", 8)] {
         let (input, requests) = std::io::pipe().expect("a pipe");
         let (replies, output) = std::io::pipe().expect("a pipe");
-        let process = std::thread::spawn(move || serve(&FakeDrivers(kind), input, output, || {}));
+        let process = std::thread::spawn(move || serve(&FakeDrivers(kind), input, output));
         let opened =
             open_over(replies, requests, (0, Some(1)), width).expect("the device is there");
         assert_eq!(opened.facts(), &facts(kind, 2));
@@ -169,10 +169,64 @@ fn every_work_is_verified_on_a_device_of_another_process() {
     }
 }
 
-/// Drivers whose device is lost at its first kernel.
+/// Drivers whose device counts the programs that use it. Each opened device is one of them.
+#[derive(Debug, Default)]
+struct CountingDrivers {
+    programs: Rc<Cell<u32>>,
+}
+
+impl Drivers for CountingDrivers {
+    fn devices(&self) -> units::error::Result<Vec<GpuFacts>> {
+        Ok(vec![facts("gpu", 2)])
+    }
+
+    fn open(&self, _number: u32, _width: u32) -> units::error::Result<Box<dyn GpuDevice>> {
+        self.programs.set(self.programs.get() + 1);
+        let mut device = FakeDevice::new("gpu", 2, Fault::None);
+        device.programs = Some(Rc::clone(&self.programs));
+        Ok(Box::new(device))
+    }
+
+    fn open_pair(
+        &self,
+        number: u32,
+        _peer: u32,
+        width: u32,
+    ) -> units::error::Result<Box<dyn GpuDevice>> {
+        self.open(number, width)
+    }
+}
+
+#[test]
+fn processes_of_the_session_are_no_other_programs() {
+    let drivers = CountingDrivers::default();
+    let programs = Rc::clone(&drivers.programs);
+    let devices = drivers.devices().expect("devices");
+    let mut runner = GpuRunner::new(&devices, Box::new(drivers));
+    let task = tasks(&devices[0]).remove(0);
+    let mut others = |numbers| {
+        let seen = runner.with(numbers, |device| {
+            device.prepare(&task)?;
+            device.sample(&task, Nanos(1e6))
+        });
+        let seen = seen.expect("a sample").external.expect("figures");
+        let window = seen.get::<GpuWindow>().expect("a window");
+        window.conditions.other_programs
+    };
+    for numbers in [(0, None), (0, Some(1)), (0, None)] {
+        assert_eq!(others(numbers), Some(0), "{numbers:?}");
+    }
+    assert_eq!(programs.get(), 2);
+    // Another program comes.
+    programs.set(3);
+    assert_eq!(others((0, Some(1))), Some(1));
+}
+
+/// Drivers whose device is lost at its first kernel, or cannot be opened.
 #[derive(Debug, Default)]
 struct LosingDrivers {
     opened: Rc<Cell<u32>>,
+    cannot_open: bool,
 }
 
 impl Drivers for LosingDrivers {
@@ -182,6 +236,9 @@ impl Drivers for LosingDrivers {
 
     fn open(&self, _number: u32, _width: u32) -> units::error::Result<Box<dyn GpuDevice>> {
         self.opened.set(self.opened.get() + 1);
+        if self.cannot_open {
+            return Err(Error::failure("the driver did not return"));
+        }
         Ok(Box::new(FakeDevice::new("gpu", 2, Fault::Lost)))
     }
 
@@ -209,6 +266,23 @@ fn a_lost_device_is_opened_once_more_and_then_given_up() {
         assert_eq!(opened.get(), expected, "attempt {attempt}");
         // The CPU time of devices that were lost is not forgotten.
         assert_eq!(runner.cpu_time(), Nanos(f64::from(expected) * 1e6));
+    }
+}
+
+#[test]
+fn a_device_that_cannot_be_opened_is_given_up_after_two_attempts() {
+    let drivers = LosingDrivers {
+        cannot_open: true,
+        ..LosingDrivers::default()
+    };
+    let opened = Rc::clone(&drivers.opened);
+    let devices = drivers.devices().expect("devices");
+    let mut runner = GpuRunner::new(&devices, Box::new(drivers));
+    for expected in [1, 2, 2] {
+        let why = runner.with((0, None), |_| Ok(()));
+        let why = why.expect_err("no device").to_string();
+        assert!(why.contains("did not return"), "{why}");
+        assert_eq!(opened.get(), expected);
     }
 }
 
@@ -390,6 +464,7 @@ fn a_window_is_disturbed_if_the_host_waits_much_longer_than_the_device_works() {
     let rows = [
         (slowed(Slowdown::Heat), Some(Cause::Heat)),
         (slowed(Slowdown::PowerSupply), Some(Cause::CoreClock)),
+        (slowed(Slowdown::HeatOrPower), Some(Cause::CoreClock)),
         (slowed(Slowdown::PowerLimit), None),
         (shared(0), None),
         (shared(2), Some(Cause::Others)),

@@ -62,18 +62,20 @@ impl Drivers for DriversHere {
     }
 
     fn open(&self, number: u32, width: u32) -> Result<Box<dyn GpuDevice>> {
-        let mut device = opencl::open(number, None, width)?;
-        let sensors = complete(device.facts_mut());
-        device.set_sensors(sensors);
-        Ok(Box::new(device))
+        open_here(number, None, width)
     }
 
     fn open_pair(&self, number: u32, peer: u32, width: u32) -> Result<Box<dyn GpuDevice>> {
-        let mut device = opencl::open(number, Some(peer), width)?;
-        let sensors = complete(device.facts_mut());
-        device.set_sensors(sensors);
-        Ok(Box::new(device))
+        open_here(number, Some(peer), width)
     }
+}
+
+/// Opens a device, with its peer if there is one, in this process.
+fn open_here(number: u32, peer: Option<u32>, width: u32) -> Result<Box<dyn GpuDevice>> {
+    let mut device = opencl::open(number, peer, width)?;
+    let sensors = complete(device.facts_mut());
+    device.set_sensors(sensors);
+    Ok(Box::new(device))
 }
 
 /// Adds to the facts about a device what OpenCL does not give. Returns its sensors if it has some.

@@ -33,12 +33,18 @@ pub fn program_in_memory(program: &[u8]) -> io::Result<(PathBuf, File)> {
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
     let name = c"memgauge-gpu-driver";
-    // SAFETY: the name ends with a zero byte. The kernel copies it.
-    let fd = unsafe { libc::syscall(libc::SYS_memfd_create, name.as_ptr(), libc::MFD_CLOEXEC) };
-    let fd = i32::try_from(fd).map_err(io::Error::other)?;
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    // Linux 6.3 can be set to refuse programs from memory that are not announced (memfd_create(2)).
+    const ANNOUNCED: libc::c_uint = 0x10;
+    let create = |flags: libc::c_uint| {
+        // SAFETY: the name ends with a zero byte. The kernel copies it.
+        let fd = unsafe { libc::syscall(libc::SYS_memfd_create, name.as_ptr(), flags) };
+        i32::try_from(fd)
+            .ok()
+            .filter(|fd| *fd >= 0)
+            .ok_or_else(io::Error::last_os_error)
+    };
+    // Older kernels do not know the flag.
+    let fd = create(libc::MFD_CLOEXEC | ANNOUNCED).or_else(|_| create(libc::MFD_CLOEXEC))?;
     // SAFETY: the kernel just made this descriptor, and nobody else has it.
     let mut file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
     file.write_all(program)?;

@@ -8,6 +8,7 @@ use super::measure::{Defaults, measure};
 use super::sampling::default_sampling;
 use super::terminal::terminal_width;
 use gpu::{GpuRunner, chosen_devices, width};
+use host::gpu::Drivers;
 use report::GpuFacts;
 use units::error::Result;
 
@@ -23,7 +24,7 @@ pub fn gpu(options: GpuOptions, words: Vec<String>) -> Result<Exit> {
     });
     let devices = opened.collect::<Result<Vec<GpuFacts>>>()?;
     let experiments = gpu::experiments(&settings, &devices);
-    let runner = GpuRunner::new(&devices, drivers);
+    let runner = GpuRunner::new(&devices, Box::new(drivers));
     measure(
         experiments,
         &common,

@@ -4,9 +4,8 @@
 //! another program for that.
 
 use super::exit::Exit;
-use host::gpu::{DriverLimits, DriverProcesses, DriverProgram, Drivers, DriversHere, serve};
+use host::gpu::{DriverLimits, DriverProcesses, DriverProgram, DriversHere, serve};
 use std::ffi::OsString;
-use std::time::Duration;
 use units::error::{Error, Result};
 
 /// First argument of this program when it shall open drivers for another process. It is not a command
@@ -39,22 +38,7 @@ const IS_STATIC: bool = cfg!(all(target_env = "musl", target_feature = "crt-stat
 ///
 /// # Errors
 /// This program is statically linked and carries no program for drivers.
-pub fn drivers() -> Result<Box<dyn Drivers>> {
-    drivers_with(DriverLimits::default())
-}
-
-/// The drivers of this machine, if each of their answers may take so long.
-///
-/// # Errors
-/// As for [`drivers`].
-pub fn drivers_within(reply: Duration) -> Result<Box<dyn Drivers>> {
-    drivers_with(DriverLimits {
-        reply,
-        ..DriverLimits::default()
-    })
-}
-
-fn drivers_with(limits: DriverLimits) -> Result<Box<dyn Drivers>> {
+pub fn drivers() -> Result<DriverProcesses> {
     let program = match EMBEDDED {
         Some(packed) => DriverProgram::Embedded(unpacked(packed)?),
         None if IS_STATIC => {
@@ -69,7 +53,10 @@ fn drivers_with(limits: DriverLimits) -> Result<Box<dyn Drivers>> {
             DriverProgram::File(path, vec![SERVE.into()])
         }
     };
-    Ok(Box::new(DriverProcesses { program, limits }))
+    Ok(DriverProcesses {
+        program,
+        limits: DriverLimits::default(),
+    })
 }
 
 /// The bytes that zlib packed.
@@ -86,12 +73,7 @@ pub fn serve_if_asked(arguments: &[OsString]) -> Option<Result<Exit>> {
     if arguments.get(1).is_none_or(|first| first != SERVE) {
         return None;
     }
-    #[allow(
-        clippy::exit,
-        reason = "the other process is gone, and the driver may never return"
-    )]
-    let gone = || std::process::exit(1);
-    let served = serve(&DriversHere, std::io::stdin(), std::io::stdout(), gone);
+    let served = serve(&DriversHere, std::io::stdin(), std::io::stdout());
     Some(served.map(|()| Exit::Done))
 }
 

@@ -1,6 +1,6 @@
 //! The GPUs that a session about the whole machine measures, too.
 
-use super::gpu_drivers::drivers_within;
+use super::gpu_drivers::drivers;
 use super::output::tell;
 use experiments::Experiment;
 use gpu::{GpuRunner, brief_experiments, width};
@@ -20,15 +20,24 @@ pub(super) struct OnGpus {
 /// How long the drivers may take to list and to open the GPUs of a session about the machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Few points about every GPU that no other program uses. `None` without a GPU. A GPU that cannot be
-/// measured is told, and left out.
-pub(super) fn of_machine() -> Option<OnGpus> {
-    let drivers = drivers_within(PATIENCE).ok()?;
-    let lasting = super::gpu_drivers::drivers().ok()?;
-    let listed = drivers.devices().ok()?;
+/// Few points about every GPU that no other program is known to use. A session that continues
+/// another one measures the devices of that one, which are `earlier`. `None` without a GPU. A GPU
+/// that cannot be measured is told, and left out.
+pub(super) fn of_machine(earlier: Option<&[GpuFacts]>) -> Option<OnGpus> {
+    let lasting = drivers().ok()?;
+    let mut brief = lasting.clone();
+    brief.limits.reply = PATIENCE;
+    let listed = brief.try_devices().unwrap_or_else(|why| {
+        tell(&format!("memgauge: note: no GPU is measured: {why}"));
+        None
+    })?;
+    let is_wanted = |device: &&GpuFacts| match earlier {
+        Some(earlier) => earlier.iter().any(|one| one.number == device.number),
+        None => device.kind == "gpu",
+    };
     let mut devices = Vec::new();
-    for device in listed.iter().filter(|device| device.kind == "gpu") {
-        match free(device, drivers.as_ref()) {
+    for device in listed.iter().filter(is_wanted) {
+        match opened(device, &brief, earlier.is_some()) {
             Ok(facts) => devices.push(facts),
             Err(why) => tell(&format!(
                 "memgauge: note: GPU {} ({}) is left out: {why}",
@@ -38,7 +47,7 @@ pub(super) fn of_machine() -> Option<OnGpus> {
     }
     (!devices.is_empty()).then(|| OnGpus {
         experiments: brief_experiments(&devices),
-        runner: GpuRunner::new(&devices, lasting),
+        runner: GpuRunner::new(&devices, Box::new(lasting)),
         devices,
     })
 }
@@ -46,10 +55,11 @@ pub(super) fn of_machine() -> Option<OnGpus> {
 /// Facts about the opened device.
 ///
 /// # Errors
-/// Its driver failed, or other programs use it.
-fn free(device: &GpuFacts, drivers: &dyn Drivers) -> Result<GpuFacts> {
+/// Its driver failed, or other programs use it and it may not be shared.
+fn opened(device: &GpuFacts, drivers: &dyn Drivers, may_be_shared: bool) -> Result<GpuFacts> {
     let mut opened = drivers.open(device.number, width(device))?;
-    if let Some(count @ 1..) = opened.conditions().other_programs {
+    let others = opened.conditions().other_programs;
+    if let Some(count @ 1..) = others.filter(|_| !may_be_shared) {
         let programs = counted(count, "other program");
         return Err(Error::failure(format!(
             "used by {programs}; to measure it anyway, type memgauge gpu --devices {}",

@@ -10,6 +10,8 @@ use super::terminal::{terminal_width, to_stdout};
 #[cfg(feature = "gpu")]
 use super::{gpu, gpu_drivers::drivers};
 use host::facts::{SystemFiles, discover};
+#[cfg(feature = "gpu")]
+use host::gpu::Drivers;
 use kernels::{Listing, catalogue};
 use serde::Serialize;
 use units::error::{Error, Result};

@@ -12,6 +12,8 @@ use super::output::{Destination, Unnamed, tell, to_stdout};
 use super::progress::{JournalPlan, Progress, remove};
 use super::resume::{Continued, Resume, continuing, left_behind};
 use super::sampling::{ROUNDS, default_sampling, sampling};
+#[cfg(feature = "gpu")]
+use super::saved;
 use super::state::{self, MAX_RUNS};
 use crate::plan::{self, Plan, Request, open_rooms};
 use crate::run::{self, Invocation};
@@ -81,14 +83,15 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
         ..Defaults::new(profile, sampling)
     };
     #[cfg(feature = "gpu")]
-    if options.only.is_empty()
-        && !choices.any()
-        && detail >= Detail::Levels
-        && let Some(found) = super::gpus_of_machine::of_machine()
-    {
-        experiments.extend(found.experiments);
-        defaults.external = Some(Box::new(|_| Ok(Box::new(found.runner))));
-        defaults.gpus = found.devices;
+    if options.only.is_empty() && !choices.any() && detail >= Detail::Levels {
+        let resumed = options.common.resume.as_deref();
+        let earlier = resumed.and_then(|path| saved::read_quietly(&state::resolved(path).ok()?));
+        let earlier = earlier.map(|report| report.provenance.host.gpus);
+        if let Some(found) = super::gpus_of_machine::of_machine(earlier.as_deref()) {
+            experiments.extend(found.experiments);
+            defaults.external = Some(Box::new(|_| Ok(Box::new(found.runner))));
+            defaults.gpus = found.devices;
+        }
     }
     measure(
         experiments,

@@ -263,3 +263,34 @@ fn copies_between_two_devices_are_measured_in_both_directions() {
     assert_eq!(alone.code, Some(2), "{alone:?}");
     assert!(alone.stderr.contains("--devices 0,1"), "{alone:?}");
 }
+
+#[test]
+fn an_interrupted_session_on_a_device_is_continued() {
+    if devices().is_none_or(|all| all.is_empty()) {
+        return;
+    }
+    let folder = folder();
+    let line = "gpu --devices 0 --measure local,atomics --samples 6 --budget 40s -o r.json";
+    let run = typed(line, folder.path());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    // The session is made one that was interrupted before its last point.
+    let file = folder.path().join("r.json");
+    let mut report = json(&read(&file));
+    report["status"] = "interrupted".into();
+    let datasets = report["datasets"].as_array_mut().expect("datasets");
+    let points = datasets.iter_mut().flat_map(|d| d["points"].as_array_mut());
+    let last = points.flatten().last().expect("a point");
+    last["outcome"] = serde_json::json!({"status": "skipped", "reason": "interrupted"});
+    put(folder.path(), "r.json", report.to_string().as_bytes());
+    let run = typed(&format!("{line} --resume r.json"), folder.path());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let report = json(&read(&file));
+    assert_eq!(report["status"], "complete");
+    let datasets = report["datasets"].as_array().expect("datasets");
+    let points = datasets
+        .iter()
+        .flat_map(|d| d["points"].as_array())
+        .flatten();
+    let outcomes: Vec<&Value> = points.map(|p| &p["outcome"]["status"]).collect();
+    assert_eq!(outcomes, ["measured"; 3]);
+}

@@ -26,6 +26,7 @@ const NO_ROOM: c_int = 7;
 /// Bits of the reasons for lower clocks.
 const HEAT: c_ulonglong = 0x20 | 0x40;
 const POWER_SUPPLY: c_ulonglong = 0x80;
+const HEAT_OR_POWER: c_ulonglong = 0x8;
 const POWER_LIMIT: c_ulonglong = 0x4;
 
 /// Name of the library on this system.
@@ -60,17 +61,18 @@ impl Nvml {
     pub fn open(name: &str, address: &str) -> Result<Self> {
         let library = open_library(name)
             .map_err(|why| Error::failure(format!("cannot open {name}: {why}")))?;
-        let mut found = Self {
-            library,
-            device: null_mut(),
-        };
         type Init = unsafe extern "C" fn() -> c_int;
         type ByAddress = unsafe extern "C" fn(*const c_char, *mut Handle) -> c_int;
         let too_old = || Error::failure(format!("{name} is too old: it lacks a function"));
         // SAFETY: the type is that of the function in the guide.
-        let init: Init = unsafe { found.function(c"nvmlInit_v2") }.ok_or_else(too_old)?;
+        let init: Init = unsafe { function(&library, c"nvmlInit_v2") }.ok_or_else(too_old)?;
         // SAFETY: no preconditions.
         succeeded(unsafe { init() }, "initialise")?;
+        // From here on, dropping `found` shuts the library down.
+        let mut found = Self {
+            library,
+            device: null_mut(),
+        };
         // SAFETY: the type is that of the function in the guide.
         let by_address: ByAddress =
             unsafe { found.function(c"nvmlDeviceGetHandleByPciBusId_v2") }.ok_or_else(too_old)?;
@@ -87,8 +89,7 @@ impl Nvml {
     /// `F` is the function's type.
     unsafe fn function<F: Copy>(&self, name: &CStr) -> Option<F> {
         // SAFETY: the caller vouches for the type. The library stays open as long as `self`.
-        let found = unsafe { self.library.get::<F>(name.to_bytes_with_nul()) };
-        found.ok().map(|function| *function)
+        unsafe { function(&self.library, name) }
     }
 
     /// A number of the device, from a function that writes it.
@@ -133,6 +134,7 @@ impl Nvml {
         let reasons = [
             (HEAT, Slowdown::Heat),
             (POWER_SUPPLY, Slowdown::PowerSupply),
+            (HEAT_OR_POWER, Slowdown::HeatOrPower),
             (POWER_LIMIT, Slowdown::PowerLimit),
         ];
         let mut reasons = reasons.into_iter().filter(|(bit, _)| bits & bit != 0);
@@ -175,13 +177,23 @@ impl Nvml {
 impl Drop for Nvml {
     fn drop(&mut self) {
         type Shutdown = unsafe extern "C" fn() -> c_int;
-        // SAFETY: the type is that of the function in the guide. Each `nvmlInit_v2` has one call.
+        // SAFETY: the type is that of the function in the guide. The library was initialised.
         unsafe {
             if let Some(shutdown) = self.function::<Shutdown>(c"nvmlShutdown") {
                 shutdown();
             }
         }
     }
+}
+
+/// The function of `library` called `name`; `None` if it lacks it.
+///
+/// # Safety
+/// `F` is the function's type. It is called only while the library is open.
+unsafe fn function<F: Copy>(library: &Library, name: &CStr) -> Option<F> {
+    // SAFETY: the caller vouches for the type.
+    let found = unsafe { library.get::<F>(name.to_bytes_with_nul()) };
+    found.ok().map(|function| *function)
 }
 
 /// # Errors

@@ -12,6 +12,8 @@ pub enum Slowdown {
     Heat,
     /// Its power supply cannot give enough.
     PowerSupply,
+    /// Heat or power: the device does not say which.
+    HeatOrPower,
     /// It reached its limit of power, which may be usual under load.
     PowerLimit,
 }

@@ -196,9 +196,11 @@ fn bytes(from: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// `length` bytes as numbers.
+/// `length` bytes as numbers. Chains are large, so they are stored in memory of exactly their size.
 fn numbers(from: &mut impl Read, length: u64) -> io::Result<Vec<u32>> {
+    let count = usize::try_from(length / size_of::<u32>() as u64).unwrap_or(usize::MAX);
     let mut numbers = Vec::new();
+    numbers.try_reserve_exact(count).map_err(io::Error::other)?;
     let mut left = length;
     while left > 0 {
         let piece = bytes(from, left.min(PIECE as u64))?;

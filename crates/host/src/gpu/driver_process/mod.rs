@@ -52,7 +52,7 @@ impl DriverProcesses {
         let failed = |why: std::io::Error| {
             let reason = match (why.kind(), &self.program) {
                 (std::io::ErrorKind::NotFound, DriverProgram::Embedded(_)) => {
-                    "this system lacks the GNU C library, which drivers need".to_owned()
+                    "this system lacks /proc, or the GNU C library, which drivers need".to_owned()
                 }
                 _ => why.to_string(),
             };
@@ -74,6 +74,24 @@ impl DriverProcesses {
         // Ctrl-C is for the program, which then ends this process.
         os::start_apart(&mut command);
         Connection::to(command.spawn().map_err(failed)?, self.limits)
+    }
+}
+
+impl DriverProcesses {
+    /// The devices. `None` if there is no driver.
+    ///
+    /// # Errors
+    /// There is one, but its process ended or did not answer in time.
+    pub fn try_devices(&self) -> Result<Option<Vec<GpuFacts>>> {
+        let Ok(mut connection) = self.start() else {
+            return Ok(None);
+        };
+        match connection.ask(Request::List, NOTHING) {
+            Ok((Answer::Devices(devices), _)) => Ok(Some(devices)),
+            Ok(_) => Err(unexpected()),
+            Err(why) if connection.is_lost() => Err(why),
+            Err(_) => Ok(None),
+        }
     }
 }
 

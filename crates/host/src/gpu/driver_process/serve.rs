@@ -12,8 +12,8 @@ use units::error::{Error, Kind, Result};
 
 /// Carries out the requests in `input` with `drivers`, and writes the replies to `output`.
 ///
-/// Returns after a request to end. If the input ends before that, the program is gone, and `gone` is
-/// called from another thread. It should end this process, because a driver may never return.
+/// Returns after a request to end. If the input ends before that, the program is gone. The process
+/// then ends at once, because the driver may never return.
 ///
 /// # Errors
 /// The output is closed, or no thread could be started.
@@ -21,17 +21,18 @@ pub fn serve(
     drivers: &dyn Drivers,
     input: impl Read + Send + 'static,
     output: impl Write,
-    gone: impl FnOnce() + Send + 'static,
 ) -> Result<()> {
     let (sender, requests) = sync_channel(1);
     let mut input = BufReader::new(input);
     let listen = move || {
-        while let Ok(Some(request)) = receive::<Request>(&mut input) {
-            if sender.send(request).is_err() {
+        while let Ok(Some(message)) = receive::<Request>(&mut input) {
+            let is_last = matches!(message.0, Request::End);
+            if sender.send(message).is_err() || is_last {
                 return;
             }
         }
-        gone();
+        // The functions that a driver registers for the end of a process could hang, too.
+        signal_hook::low_level::exit(1);
     };
     Builder::new()
         .spawn(listen)

@@ -144,6 +144,8 @@ fn conditions_are_read_with_their_units() {
         ("-DREASONS=0x20", slowed(Slowdown::Heat)),
         ("-DREASONS=0x44", slowed(Slowdown::Heat)),
         ("-DREASONS=0x88", slowed(Slowdown::PowerSupply)),
+        // Older devices tell no more.
+        ("-DREASONS=0xc", slowed(Slowdown::HeatOrPower)),
         ("-DREASONS=0x4", slowed(Slowdown::PowerLimit)),
         ("-DPROCESSES=3", programs(Some(2))),
         // In a container, not even this process is listed.
