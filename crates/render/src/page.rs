@@ -191,8 +191,8 @@ pub(super) fn machine(report: &Report) -> String {
     }
     let gpus = host.gpus.iter();
     parts.extend(gpus.map(|gpu| {
-        let kind = if gpu.kind == "gpu" { "GPU" } else { &gpu.kind };
-        format!("{} {}", shorten(kind, 20), shorten(&gpu.name, 40))
+        let kind = if gpu.kind == "gpu" { "GPU" } else { "device" };
+        format!("{kind} {}", shorten(&gpu.name, 40))
     }));
     if report.provenance.tool.machine != "native" {
         parts.insert(

@@ -686,3 +686,56 @@ impl Machine for RealMachine {
         self.clock.drift()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::work::External as ExternalPoint;
+    use host::facts::discover;
+
+    /// A runner whose processes used more CPU time than any machine has.
+    #[derive(Debug)]
+    struct BusyElsewhere;
+
+    impl ExternalRunner for BusyElsewhere {
+        fn prepare(
+            &mut self,
+            _: &ExternalPoint,
+            _: &ExternalMeans<'_>,
+        ) -> std::result::Result<(), Failure> {
+            Ok(())
+        }
+
+        fn sample(
+            &mut self,
+            _: &ExternalPoint,
+            _: Nanos,
+            _: &ExternalMeans<'_>,
+        ) -> std::result::Result<Observation, Failure> {
+            Ok(Observation::default())
+        }
+
+        fn park(&mut self) {}
+
+        fn cpu_time(&self) -> Nanos {
+            Nanos(1e18)
+        }
+    }
+
+    #[test]
+    fn processes_of_a_runner_are_no_other_programs() {
+        let files = SystemFiles::real();
+        let facts = discover(&files);
+        let cpus = facts.topology.allowed();
+        let mut machine =
+            RealMachine::new(facts, files, &cpus, StopFlag::never()).expect("a machine");
+        let before = machine.system_activity(&cpus).others_ns;
+        machine.set_external_runner(Box::new(BusyElsewhere));
+        let after = machine.system_activity(&cpus).others_ns;
+        // Not every system tells the CPU time of all programs.
+        assert_eq!(before.is_some(), after.is_some());
+        for (before, after) in before.into_iter().zip(after) {
+            assert!(after < before - 0.9e18, "{before} {after}");
+        }
+    }
+}

@@ -280,7 +280,7 @@ fn an_interrupted_session_on_a_device_is_continued() {
     let datasets = report["datasets"].as_array_mut().expect("datasets");
     let points = datasets.iter_mut().flat_map(|d| d["points"].as_array_mut());
     let last = points.flatten().last().expect("a point");
-    last["outcome"] = serde_json::json!({"status": "skipped", "reason": "interrupted"});
+    last["outcome"] = serde_json::json!({"status": "interrupted", "reason": "test"});
     put(folder.path(), "r.json", report.to_string().as_bytes());
     let run = typed(&format!("{line} --resume r.json"), folder.path());
     assert_eq!(run.code, Some(0), "{run:?}");
@@ -293,4 +293,12 @@ fn an_interrupted_session_on_a_device_is_continued() {
         .flatten();
     let outcomes: Vec<&Value> = points.map(|p| &p["outcome"]["status"]).collect();
     assert_eq!(outcomes, ["measured"; 3]);
+}
+
+/// The process for drivers is not told to end here, as if the program had been killed.
+#[test]
+fn the_process_for_drivers_ends_with_its_program() {
+    let run = typed("--serve-gpu-drivers", folder().path());
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_eq!(run.stdout, "");
 }
