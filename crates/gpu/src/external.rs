@@ -49,7 +49,7 @@ const SUBMISSION: Nanos = Nanos(0.5e6);
 const SUBMISSION_SHARE: f64 = 0.25;
 
 impl ExternalWork for GpuWork {
-    /// The limit is left out: the link of an idle device may have another rate in the next session.
+    /// The limit is left out, because it is no part of what is done.
     fn identity(&self) -> String {
         format!("device {}, CPU {}, {:?}", self.device, self.cpu, self.task)
     }

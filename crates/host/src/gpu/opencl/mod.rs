@@ -186,7 +186,13 @@ impl OpenClDevice {
             check(code, "make a command queue")?;
         }
         opened.build(&devices)?;
-        opened.facts.code = match opened.code_digest() {
+        // A program for two devices has two codes.
+        let digest = if peer.is_none() {
+            opened.code_digest()
+        } else {
+            None
+        };
+        opened.facts.code = match digest {
             Some(digest) => Fact::known(digest, "OpenCL, CL_PROGRAM_BINARIES"),
             None => Fact::unknown("the driver does not show the code of its kernels"),
         };
