@@ -1,6 +1,6 @@
 //! Text of comparisons: a summary line, then tables of pairs by experiment.
 
-use super::figures::{axis_title, coordinate, mark, table_unit, varying_axes};
+use super::figures::{axis_title, coordinate, mark, printed_unit, varying_axes};
 use super::grid::{Column, Grid};
 use super::text::shorten;
 use report::{Coordinates, Dataset, Outcome, Point};
@@ -146,7 +146,7 @@ fn signed(percent: f64) -> String {
 /// Table of the shown pairs of a group.
 pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
     let axes = axes(group);
-    let (factor, unit) = table_unit(&group.quantity.unit);
+    let (factor, unit) = printed_unit(&group.quantity.unit);
     let numbers = |axis: &String| {
         group.pairs.iter().all(|p| {
             p.coordinates

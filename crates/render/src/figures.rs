@@ -1,5 +1,7 @@
 //! Figures of a point as tables show them, and the choice of points for a summary.
 
+pub(super) use report::printed_unit;
+
 use report::{Coordinate, Dataset, Measured, Outcome, Point, Report, VerdictGrade};
 use units::{Bytes, fixed, significant};
 
@@ -22,15 +24,6 @@ pub(super) fn is_plain_latency(point: &Point) -> bool {
         && point
             .name("chain_mode")
             .is_none_or(|mode| mode == "global-random")
-}
-
-/// Factor from a base unit to the unit in tables, and the name of that unit.
-pub(super) fn table_unit(unit: &str) -> (f64, &str) {
-    match unit {
-        "B/s" => (1e-9, "GB/s"),
-        "1/s" => (1e-6, "million/s"),
-        other => (1.0, other),
-    }
 }
 
 /// Median of a point times `factor`, marked `?` if doubtful and `!` if rejected; `-` without a

@@ -2,7 +2,7 @@
 //! destination.
 
 use super::blocks::Block;
-use super::figures::{axis_title, coordinate, percent, spread, table_unit, value, varying_axes};
+use super::figures::{axis_title, coordinate, percent, printed_unit, spread, value, varying_axes};
 use super::grid::{Column, Grid};
 use report::{Coordinate, Dataset, Measured, Point};
 use std::collections::BTreeMap;
@@ -143,7 +143,7 @@ fn order<'a>(points: &[&'a Point], axes: Ends) -> Vec<&'a Coordinate> {
 
 /// The matrix: a row for each source, and a column for each destination.
 fn matrix(dataset: &Dataset, points: &[&Point], order: &[&Coordinate], axes: Ends) -> Block {
-    let (factor, unit) = table_unit(&dataset.quantity.unit);
+    let (factor, unit) = printed_unit(&dataset.quantity.unit);
     let by_ends: BTreeMap<_, &Point> = points
         .iter()
         .filter_map(|point| Some((ends(point, axes)?, *point)))
@@ -217,7 +217,7 @@ fn matrix(dataset: &Dataset, points: &[&Point], order: &[&Coordinate], axes: End
 
 /// The summary: a row for each class of pairs, the class with the lowest median first.
 fn summary(dataset: &Dataset, points: &[&Point], classes: &[&str]) -> Block {
-    let (factor, unit) = table_unit(&dataset.quantity.unit);
+    let (factor, unit) = printed_unit(&dataset.quantity.unit);
     let mut groups: BTreeMap<Vec<Option<&Coordinate>>, Vec<&Point>> = BTreeMap::new();
     for &point in points {
         let key = classes

@@ -3,7 +3,7 @@
 use super::Options;
 use super::blocks::Block;
 use super::figures::{
-    axis_title, coordinate, percent, share, spread, table_unit, trust, value, varying_axes,
+    axis_title, coordinate, percent, printed_unit, share, spread, trust, value, varying_axes,
 };
 use super::grid::{Column, Grid};
 use report::{Dataset, Measured, Point};
@@ -78,7 +78,7 @@ type OfMeasured = Box<dyn Fn(&Measured) -> Option<String>>;
 /// Columns that follow those of the axes. A cell is empty if its column does not apply.
 fn shown(dataset: &Dataset, verbose: bool) -> Vec<ShownColumn<'_>> {
     // All times of a storage dataset are in us.
-    let (factor, unit) = match table_unit(&dataset.quantity.unit) {
+    let (factor, unit) = match printed_unit(&dataset.quantity.unit) {
         (_, "ns") if has(dataset, "latency_p50") => (1e-3, "us"),
         other => other,
     };

@@ -279,6 +279,15 @@ pub fn headline(datasets: &[Dataset]) -> impl Iterator<Item = &Dataset> + Clone 
     datasets.iter().filter(move |d| all || !d.auxiliary)
 }
 
+/// Factor from a base unit to the unit in which figures are printed, and the name of that unit.
+pub fn printed_unit(unit: &str) -> (f64, &str) {
+    match unit {
+        "B/s" => (1e-9, "GB/s"),
+        "1/s" => (1e-6, "million/s"),
+        other => (1.0, other),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -33,7 +33,7 @@ mod vcpu_placement;
 pub use columns::{CSV_COLUMNS, CsvCell, CsvColumn, CsvFigure, csv_column};
 pub use dataset::{
     Axis, CHOSEN_PROFILE, Coordinate, Coordinates, Dataset, Point, Quantity, REQUESTED_THREADS,
-    add_derived, headline, requested_coordinates, retain_requested, without,
+    add_derived, headline, printed_unit, requested_coordinates, retain_requested, without,
 };
 pub use documented::{DocumentedFigure, DocumentedQuantity};
 pub use evidence::{

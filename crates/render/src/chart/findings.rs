@@ -4,7 +4,7 @@
 
 use super::series::{Lines, Mark, Note};
 use super::spot::Part;
-use crate::figures::{mark, table_unit};
+use crate::figures::{mark, printed_unit};
 use report::{Dataset, Finding, Point};
 use std::collections::BTreeSet;
 use units::significant;
@@ -151,7 +151,7 @@ fn saturation(part: &Part<'_>, finding: &Finding, factor: f64) -> Vec<Note> {
         let median = |p: &Point| p.outcome.measured().map(|m| m.summary.median);
         let same = |p: &&Point| median(p).is_some_and(|m| (m - reached).abs() <= m.abs() * SAME);
         let point = part.dataset.points.iter().filter(at).find(same)?;
-        let (_, unit) = table_unit(&part.dataset.quantity.unit);
+        let (_, unit) = printed_unit(&part.dataset.quantity.unit);
         let y = median(point)? * factor;
         let reached = significant(y);
         let doubt = doubt(finding);

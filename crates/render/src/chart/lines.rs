@@ -5,7 +5,7 @@ use super::looks::{SeriesPosition, SeriesStyle, looks};
 use super::scale::{Numbers, Scale};
 use super::series::{Lines, Mark, Series};
 use super::spot::{ChartPoint, Part, measured, number, spot};
-use crate::figures::{axis_title, coordinate, table_unit, varying_axes};
+use crate::figures::{axis_title, coordinate, printed_unit, varying_axes};
 use crate::text::{clean, shorten};
 use report::{Coordinate, Coordinates, Dataset, Point};
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +89,7 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     }
     lines.notes = match along {
         Along::Load { .. } => {
-            findings::notes(parts, &lines, Axis::Load(table_unit(RATE).0), factor)
+            findings::notes(parts, &lines, Axis::Load(printed_unit(RATE).0), factor)
         }
         Along::Numbers(axis) => findings::notes(parts, &lines, Axis::Of(axis), factor),
         Along::Names { .. } => Vec::new(),
@@ -183,7 +183,7 @@ impl<'a> Along<'a> {
         match self {
             Along::Load { .. } => {
                 let load = point.outcome.measured()?.load;
-                let (unit, _) = table_unit(RATE);
+                let (unit, _) = printed_unit(RATE);
                 let at = |value: fn(&report::Load) -> f64| load.as_ref().map_or(0.0, value) * unit;
                 let ends = [at(|l| l.ci_low), at(|l| l.ci_high)];
                 let [x_low, x_high] = ends.iter().all(|end| end.is_finite()).then_some(ends)?;
@@ -210,7 +210,7 @@ impl<'a> Along<'a> {
     fn scale<'s>(&self, spots: impl Iterator<Item = &'s ChartPoint>) -> Scale {
         match self {
             Along::Load { .. } => {
-                let title = format!("background traffic in {}", table_unit(RATE).1);
+                let title = format!("background traffic in {}", printed_unit(RATE).1);
                 Scale::fitting(
                     title,
                     spots.flat_map(|s| [s.x, s.x_low, s.x_high]),

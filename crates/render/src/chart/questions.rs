@@ -4,7 +4,7 @@ use super::heat;
 use super::lines;
 use super::model::{Body, Chart};
 use super::spot::{Part, measured};
-use crate::figures::{axis_title, coordinate, fixed_axes, table_unit};
+use crate::figures::{axis_title, coordinate, fixed_axes, printed_unit};
 use crate::text::{clean, shorten};
 use report::{Dataset, Outcome, Point, Quantity};
 use std::collections::{BTreeMap, BTreeSet};
@@ -113,7 +113,7 @@ pub(super) fn of_question(parts: &[Part<'_>], names: &[String], question: &str) 
     } else {
         format!("{}: {}", clean(experiment), clean(&quantity.name))
     };
-    let (factor, unit) = table_unit(&quantity.unit);
+    let (factor, unit) = printed_unit(&quantity.unit);
     let chart = |(more, body): (String, Body)| Chart {
         name: experiment.clone(),
         title: shorten(&format!("{title}{question}{more}"), 120),
