@@ -1,5 +1,5 @@
-//! Packs the font of pictures. Letters of European languages and signs of mathematics take 0.1 MB
-//! of the font's 0.8 MB.
+//! Packs the font of pictures. Only letters of European languages and signs of mathematics are
+//! kept, which take 0.1 MB of the font's 0.8 MB.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -16,8 +16,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?)
 }
 
-/// Code points that stay: Latin, Greek, Cyrillic, Armenian, Georgian, punctuation, currencies,
-/// arrows, mathematics, shapes, and the replacement character.
+/// Ranges of code points that are kept: Latin, Greek, Cyrillic, Armenian, Georgian, punctuation,
+/// currencies, arrows, mathematics, shapes, and the replacement character.
 const LETTERS: [(u32, u32); 9] = [
     (0x20, 0x24f),
     (0x2b0, 0x58f),
@@ -30,15 +30,15 @@ const LETTERS: [(u32, u32); 9] = [
     (0xfffd, 0xfffd),
 ];
 
-/// Font tables that measuring and drawing letters needs. The other tables have hints for coarse
-/// screens, names, and rules of scripts that are left out.
+/// Font tables that are needed to measure and draw letters. The other tables have hints for coarse
+/// screens, names, and rules for scripts that are left out.
 const TABLES: [&[u8; 4]; 8] = [
     b"cmap", b"glyf", b"head", b"hhea", b"hmtx", b"kern", b"loca", b"maxp",
 ];
 
-/// The font reduced to [`LETTERS`] and [`TABLES`]. Glyphs keep their numbers, so only the outlines
-/// change. Source: the OpenType specification, chapters "Organization of an OpenType font", "glyf",
-/// "loca".
+/// Reduces the font `whole` to [`LETTERS`] and [`TABLES`]. Glyphs keep their numbers, so only the
+/// outlines change. Source: the OpenType specification, chapters "Organization of an OpenType
+/// font", "glyf", "loca".
 fn font(whole: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     let face = Face::parse(whole, 0)?;
     let table = |name: &[u8; 4]| {
@@ -133,7 +133,8 @@ fn parts(outline: &[u8]) -> Vec<u16> {
     found
 }
 
-/// Joins tables to a font file. Checksums are left out: no reader here checks them.
+/// Joins tables to a font file. Checksums are left out, because the program that reads the file
+/// ignores them.
 fn whole_font(tables: &[(&[u8; 4], &[u8])]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut font = vec![0, 1, 0, 0];
     font.extend(u16::try_from(tables.len())?.to_be_bytes());

@@ -1,6 +1,6 @@
-//! Prints the assembly of kernels: `listing ARCHITECTURE [NAME]`. The architecture is named as Rust
-//! does (`x86_64`, `x86`, `aarch64`, `arm`, `riscv64`); a name, or its start, is that of
-//! `memgauge list kernels`.
+//! Prints the assembly of kernels: `listing ARCHITECTURE [NAME]`. `ARCHITECTURE` is a name that
+//! Rust uses (`x86_64`, `x86`, `aarch64`, `arm`, `riscv64`). `NAME` is the start of names in
+//! `memgauge list kernels`; without it, all kernels are printed.
 
 #![allow(clippy::print_stdout, reason = "the listing is the result")]
 

@@ -4,10 +4,10 @@
 //! of a field in the kernel's [`Call`] structure. [`crate::rust_source`] adds the alignment of the
 //! entry and the end mark.
 
-use crate::contract::{AccessOrder, BLOCK_BYTES, CONTRACTS, Contract, Policy};
+use crate::contract::{AccessOrder, BLOCK_BYTES, CONTRACTS, Contract};
 use crate::instruction::Instruction;
 
-/// Largest number of walkers of a chase.
+/// Largest number of walkers of a chase kernel: chains that one thread follows at once.
 pub const MAX_WALKERS: usize = 32;
 
 /// A processor feature that a kernel needs.
@@ -38,7 +38,8 @@ pub struct Set {
     pub bits: Bits,
     /// Feature that all kernels of the set need.
     pub needs: Feature,
-    /// Generates the row for a contract. [`Set::row`] only calls it for contracts that make sense.
+    /// Generates the row for a contract. [`Set::row`] calls it only for contracts that some
+    /// instruction set could fulfil.
     pub generator: Box<dyn Fn(&Contract) -> Row>,
 }
 
@@ -48,7 +49,7 @@ impl Set {
         let plain = contract.visits == AccessOrder::Forward && contract.iteration == BLOCK_BYTES;
         if contract.prefetches && contract.loads == 0 {
             Row::Unsupported("nothing is loaded that could be prefetched")
-        } else if contract.policy == Policy::WholeLine && (contract.prefetches || !plain) {
+        } else if contract.policy.is_by_lines() && (contract.prefetches || !plain) {
             Row::Unsupported("instructions for whole lines go upwards, block by block")
         } else {
             (self.generator)(contract)
@@ -109,11 +110,11 @@ pub struct Locks {
 /// The hand-offs of a line between two threads: kernels with [`Call::HandOff`].
 #[derive(Debug)]
 pub struct HandOffs {
-    /// Loads until the value is there, then stores the answer.
+    /// Loads the word until it has the awaited value, then stores the answer.
     pub store_load: String,
-    /// Compares and swaps the value for the answer until this succeeds.
+    /// Exchanges the awaited value for the answer by compare-and-swap, until this succeeds.
     pub compare_and_swap: String,
-    /// Loads until the value is there, then exchanges it for the answer.
+    /// Loads the word until it has the awaited value, then exchanges the value for the answer.
     pub exchange: String,
 }
 
@@ -131,7 +132,7 @@ pub struct Reading {
 pub struct Architecture {
     /// Calling convention of kernels: the string after `extern` in Rust.
     pub abi: &'static str,
-    /// Directives before the code of every kernel, such as those that enable extensions.
+    /// Directives before the code of every kernel, such as directives that enable extensions.
     pub begin: &'static str,
     /// Directives after the end mark of every kernel.
     pub end: &'static str,
@@ -141,8 +142,8 @@ pub struct Architecture {
     pub chases: Vec<String>,
     /// Chase kernels that also load the word after each pointer. Element i has i + 1 walkers.
     pub chases_with_payload: Vec<String>,
-    /// Implementations of the operations on shared words. The last one that the processor supports
-    /// is used.
+    /// Implementations of the operations on shared words. Programs use the last implementation that
+    /// the processor supports.
     pub locks: Vec<Locks>,
     /// The hand-off kernels.
     pub hand_offs: HandOffs,
@@ -155,7 +156,7 @@ pub struct Architecture {
     pub independent: String,
     /// Kernel `fn(count)` of `count` dependent additions. `count` must be at least 1.
     pub additions: String,
-    /// Functions by which `kernels::features` reads properties of the processor.
+    /// Functions with which `kernels::features` reads properties of the processor.
     pub readings: Vec<Reading>,
 }
 

@@ -18,13 +18,13 @@ pub const BLOCK_BYTES: u64 = 512;
 /// Operation on each word of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
-    /// Load.
+    /// Load the word.
     Load,
-    /// Load and add up.
+    /// Load the word and add it to the checksum.
     Sum,
     /// Load one word of each cache line (64 B).
     Touch,
-    /// Store the pattern.
+    /// Store the pattern, a word that is an argument of the kernel.
     Store,
     /// Store the low byte of the pattern to every byte.
     StoreByte,
@@ -58,9 +58,21 @@ pub enum Policy {
     NonTemporal,
     /// Stores by an instruction for whole lines, which need not be read first.
     WholeLine,
+    /// Loads and stores of whole lines by one instruction. The store bypasses the caches.
+    Direct,
 }
 
-/// Order of the visits to the blocks of the window.
+impl Policy {
+    /// True if an instruction stores whole lines. Few instruction sets have such instructions.
+    pub fn is_by_lines(self) -> bool {
+        matches!(self, Self::WholeLine | Self::Direct)
+    }
+}
+
+/// Reason why only x86 has a kernel of [`Policy::Direct`].
+pub const NO_DIRECT_COPIES: &str = "only x86 has an instruction that copies a line past the caches";
+
+/// Order in which a kernel visits the blocks of its streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessOrder {
     /// From low to high addresses, then from the start again.
@@ -78,7 +90,7 @@ pub enum AccessOrder {
 pub enum CodeOrigin {
     /// Assembly of this program. The timed instructions are the same in every build.
     Own,
-    /// The C library of the system: a reference kernel without a digest.
+    /// The C library of the system. Such a kernel is a reference kernel and has no digest.
     CLibrary,
 }
 
@@ -175,6 +187,11 @@ impl Shape {
 
     const fn whole_lines(mut self) -> Self {
         self.policy = Policy::WholeLine;
+        self
+    }
+
+    const fn direct(mut self) -> Self {
+        self.policy = Policy::Direct;
         self
     }
 
@@ -291,6 +308,8 @@ contracts! {
         "load from one half and store to the other, 128 B of each in each iteration instead of 512";
     CopyRep, "copy-rep", MOVE.whole_lines(),
         "copy one half to the other with the processor's string instructions (rep movsb; cpyfp, cpyfm, cpyfe)";
+    CopyDirect, "copy-direct", MOVE.direct(),
+        "copy one half to the other by an instruction that copies a line past the caches (movdir64b)";
     CopyLibc, "copy-libc", MOVE.by_c_library(),
         "copy one half to the other with the C library's memcpy (reference kernel, not this program's instructions)";
     CopyPrefetch, "copy-prefetch", MOVE.prefetched(),
@@ -366,7 +385,8 @@ impl Contract {
 
     /// Bytes transferred on the memory bus per byte of a stream, if nothing stays in a cache. An
     /// ordinary store that misses first reads its line, which is written back later. This is an
-    /// estimate, because some processors detect stores of whole lines.
+    /// estimate, because some processors detect stores of whole lines and do not read the lines
+    /// first.
     pub fn bus_factor(&self) -> u64 {
         let reads_first = self.policy == Policy::Temporal && self.does != Does::Update;
         self.payload_factor()

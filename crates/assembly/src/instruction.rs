@@ -19,9 +19,9 @@ use units::ParseError;
 )]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub enum Timing {
-    /// Throughput: independent instructions, as many as the core can execute.
+    /// Throughput: the instructions are independent, so the core executes them at its highest rate.
     Throughput,
-    /// Latency: each instruction needs the result of the previous one.
+    /// Latency: each instruction needs the result of the previous instruction.
     Latency,
 }
 
@@ -51,7 +51,8 @@ impl FromStr for Timing {
     }
 }
 
-/// Defines [`Instruction`] from a table. A row: variant, name that users type, group, help.
+/// Defines [`Instruction`] from a table. A row has the variant, the name that users type, the group
+/// and the help.
 macro_rules! instructions {
     ($($variant:ident, $name:literal, $group:literal, $help:literal;)*) => {
         /// An instruction by its effect. Its name differs between architectures.

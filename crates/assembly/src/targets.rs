@@ -64,14 +64,14 @@ mod tests {
         }
     }
 
-    /// Contracts that nobody has asked for yet: each operation with every policy, order, length of
-    /// iterations and prefetching.
+    /// The test combines each operation with every policy, order and length of iterations, with and
+    /// without prefetching. The table of contracts has only a few of these combinations.
     #[test]
     fn every_thinkable_contract_has_a_text_or_a_reason() {
         use crate::contract::{AccessOrder::*, Contract, Policy::*};
         let mut contracts = Vec::new();
         for base in CONTRACTS.iter().filter(|c| c.origin == CodeOrigin::Own) {
-            for policy in [Temporal, NonTemporal, WholeLine] {
+            for policy in [Temporal, NonTemporal, WholeLine, Direct] {
                 for visits in [Forward, Backward, Lines, Chunks] {
                     for iteration in [64, 128, 256, 512] {
                         for prefetches in [false, true] {

@@ -1,12 +1,14 @@
-//! Everything between a work (what is measured) and a value with its interval and evidence.
+//! Turns a work (a description of what threads execute) into a value with its interval and
+//! evidence.
 //!
-//! The modules, lowest first. Imports go upwards in this list only:
+//! The modules. Each module imports only modules that stand above it in this list:
 //! - [`work`]: kinds of work as data and arithmetic, and the memory that they need;
-//! - [`pages`]: page evidence of a work, compared with the pages that it requested;
+//! - [`pages`]: evidence about the pages of a work, compared with the pages that the work
+//!   requested;
 //! - [`machine`]: the trait of a machine that executes works, and the data of a sample;
 //! - [`chain`]: the order of a pointer chain, and the proof that it is one cycle;
 //! - [`native`]: the machine that this process runs on;
-//! - [`sampling`]: how samples become a value with an interval and evidence.
+//! - [`sampling`]: takes samples of a work, and computes its value, interval and evidence.
 //!
 //! The crate `verdict` decides what a value means.
 

@@ -11,9 +11,9 @@ use units::{BytesPerSecond, Hertz, Nanos};
 pub enum Failure {
     /// The user, a signal or a limit ended the session.
     Interrupted,
-    /// This machine cannot do the step, with the reason.
+    /// This machine cannot do the step. The text is the reason.
     Unsupported(String),
-    /// The step was tried and went wrong, with the reason.
+    /// The step was tried and went wrong. The text is the reason.
     Failed(String),
     /// The time limit was reached before the step was done.
     OutOfTime,
@@ -46,21 +46,21 @@ impl From<Failure> for Outcome {
     }
 }
 
-/// Bytes that background threads moved.
+/// Bytes that the threads of the background traffic moved during a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct BackgroundTraffic {
     /// Payload bytes: bytes that loads and stores request.
     pub payload: f64,
-    /// Estimated bytes on the memory bus, according to the kernels' contracts.
+    /// Estimated bytes on the memory bus, computed from the contracts of the kernels.
     pub bus: f64,
 }
 
-/// Equal parts of the work that one thread did in a sample.
+/// Chunks: equal parts of the work that one thread did in a sample.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chunks {
-    /// Work in each part, in the unit of [`Observation::amount`].
+    /// Work in each chunk, in the unit of [`Observation::amount`].
     pub amount: u64,
-    /// Durations of the parts, in order.
+    /// Durations of the chunks, in the order of time.
     pub lengths: Vec<Nanos>,
 }
 
@@ -74,11 +74,12 @@ pub struct Gaps {
     pub longest: Nanos,
 }
 
-/// Number of equal parts of a sample. The counter is read between two parts. Sixteen parts place
-/// the ends of the common window well, and an interruption spoils only one part.
+/// Number of chunks of a sample. The counter is read after each chunk. With sixteen chunks, the
+/// work of each thread inside the common window is known well enough. An interruption spoils only
+/// one chunk.
 pub const CHUNKS: u64 = 16;
 
-/// Number of blocks closest to `amount`, at least one. A block is `each` units of the amount.
+/// Number of blocks of `each` units whose sum is closest to `amount`; at least one.
 pub fn blocks_of(amount: u64, each: u64) -> u64 {
     let each = each.max(1);
     (amount.saturating_add(each / 2) / each).max(1)
@@ -87,27 +88,29 @@ pub fn blocks_of(amount: u64, each: u64) -> u64 {
 /// One sample.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observation {
-    /// Length of the common window.
+    /// Length of the common window, in which all threads worked.
     pub elapsed: Nanos,
-    /// Work inside the window of all threads: payload bytes (stream), hops (chase), instructions,
-    /// operations or round trips. Under background traffic, only the measured thread counts.
+    /// Work of all threads inside the common window: payload bytes (stream), hops (chase),
+    /// instructions, operations or round trips. Under background traffic, only the measured thread
+    /// counts.
     pub amount: u64,
-    /// Background traffic inside the window; `None` for work without background traffic.
+    /// Background traffic inside the common window; `None` for work without background traffic.
     pub traffic: Option<BackgroundTraffic>,
-    /// Page faults and context switches of all measuring threads together; `None` if not readable.
+    /// Page faults and context switches of all measuring threads together; `None` if the system
+    /// does not report them.
     pub noise: Option<ThreadNoise>,
     /// Time in gaps inside the sample: sum over all threads, and the longest gap.
     pub gaps: Gaps,
     /// CPU on which each thread was found at the start, or at the end if the CPU changed. `None` if
     /// the system does not report CPUs.
     pub found_on: Option<Vec<u32>>,
-    /// Work of the slowest thread divided by that of the fastest, 1 with one thread; `None` if
-    /// unknown.
+    /// Work of the slowest thread divided by the work of the fastest thread; 1 with one thread,
+    /// `None` if unknown.
     pub fairness: Option<f64>,
-    /// Durations of the chunks of the first thread.
+    /// Chunks of the first thread.
     pub chunks: Chunks,
-    /// Work per nanosecond in successive parts of the window, in the unit of `amount`. A part is
-    /// about a sixteenth of the sample. Empty if unknown.
+    /// Work per nanosecond in successive parts of the common window, in the unit of `amount`. Each
+    /// part is about a sixteenth of the sample. Empty if unknown.
     pub parts: Vec<f64>,
     /// Core clock of the first thread's CPU, from readings right before and after the sample.
     /// `None` if unknown.
@@ -116,24 +119,25 @@ pub struct Observation {
     pub external: Option<ExternalFigures>,
     /// True if the work came to its end and no further sample can be taken.
     pub is_last: bool,
-    /// True if the host moved a vCPU during the round. The sampler sets the field after the sample.
+    /// True if the host of the virtual machine moved a vCPU to another core during the round. The
+    /// sampler sets the field after the sample.
     pub host_moved: bool,
-    /// IPC of independent instructions right before and after the sample, the lowest of all
-    /// threads. `None` if unknown.
+    /// Instructions per cycle (IPC) of independent instructions, timed at both ends of the sample.
+    /// The value is the lowest of all threads. `None` if unknown.
     pub ipc: Option<f64>,
     /// True if `ipc` shows SMT interference. The sampler sets the field after the sample.
     pub smt_interference: bool,
 }
 
-/// Number of passes through a chain before it is sampled, if the chain could fit into a cache
-/// ([`Machine::fill`]). The number is the same for every size. A change of the number would change
-/// the latency, and this change would look like the end of a cache.
+/// Number of times that [`Machine::fill`] loads all nodes of a chain that could fit into a cache.
+/// The number is the same for chains of every size. If the number changed at some size, the latency
+/// would change there too. This change would look like the end of a cache.
 pub const PREFILL_PASSES: u64 = 4;
 
-/// Time limit of the prefill with its [`PREFILL_PASSES`].
+/// Time limit of a prefill, which is one call of [`Machine::fill`].
 pub const LONGEST_PREFILL: Nanos = Nanos(200e6);
 
-/// Costs of the steps of a measurement, as known in advance. A plan adds them up.
+/// Expected costs of the steps of a measurement. A plan adds them up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
     /// Start and end of a session: calibration, reading pages back, writing the report.
@@ -163,7 +167,7 @@ pub struct Costs {
 
 impl Costs {
     /// Rough values from the virtual machines that memgauge was developed on. They only decide how
-    /// much work is planned. The clock, not these values, keeps the budget of a session.
+    /// much work is planned. A session reads the clock to keep its budget.
     pub const TYPICAL: Self = Self {
         session: Nanos(0.1e9),
         round: Nanos(3e6),
@@ -177,13 +181,14 @@ impl Costs {
         window: 2.0,
     };
 
-    /// Typical number of bytes per second that one thread streams.
+    /// Typical number of payload bytes per second that one thread streams.
     const STREAMED: f64 = 40e9;
 
-    /// Typical number of hops per second in the last-level cache or slightly beyond.
+    /// Typical number of hops per second of one thread, if its chain fits into the last-level
+    /// cache.
     const HOPS: f64 = 1e9 / 60.0;
 
-    /// Typical number of hops per second in memory.
+    /// Typical number of hops per second of one thread, if its chain fits into no cache.
     const HOPS_IN_MEMORY: f64 = 1e9 / 200.0;
 
     /// Typical time for one thread to write and verify a node of a chain.
@@ -235,7 +240,8 @@ pub trait Machine {
     /// True if a signal, the user or a limit has ended the session.
     fn interrupted(&self) -> bool;
 
-    /// Bytes per second at which all threads together fault in a small new mapping.
+    /// Rate at which all threads together touch the pages of a small new mapping for the first
+    /// time.
     fn fault_rate(&mut self) -> BytesPerSecond;
 
     /// Costs of the steps of a measurement.
@@ -266,8 +272,8 @@ pub trait Machine {
     fn candidates(&self, work: &Work) -> Vec<Work>;
 
     /// Maps and touches the memory of `plan`, and releases the previous mapping. With `keep_old`,
-    /// the previous mapping is released only after the new one exists. The system then cannot
-    /// return the same pages.
+    /// the previous mapping is released only after the new mapping exists. The new mapping then
+    /// cannot get the same physical pages.
     ///
     /// # Errors
     /// [`Failure::OutOfTime`] if not all pages were touched when [`Machine::now`] reached `until`.
@@ -286,11 +292,12 @@ pub trait Machine {
         Ok(())
     }
 
-    /// Takes one sample of the work that was prepared last, of about `length`.
+    /// Takes one sample, about `length` long, of the work that was prepared last.
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Failure>;
 
     /// Takes one sample of the work that was prepared last. In each chunk, the first thread does
-    /// `amount` of work, see [`Observation::amount`], rounded to whole blocks of its kernel.
+    /// `amount` of work, rounded to whole blocks of its kernel. The unit is the same as in
+    /// [`Observation::amount`].
     fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Failure>;
 
     /// Core clock of `cpu` now; `None` if unknown.
@@ -302,7 +309,7 @@ pub trait Machine {
         None
     }
 
-    /// Page evidence of the work that was prepared last. The second value lists facts that the
+    /// Page evidence of the work that was prepared last. The second value names the facts that the
     /// system does not report.
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>);
 

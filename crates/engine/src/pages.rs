@@ -1,4 +1,5 @@
-//! Evidence about the pages of a work, and whether they lie on the requested NUMA nodes.
+//! Collects evidence about the pages of a work, and checks that they lie on the requested NUMA
+//! nodes.
 
 use crate::work::{Work, page_bytes, share_of};
 use host::memory::{PageReading, Place};
@@ -6,8 +7,9 @@ use report::{HostFacts, NodePages, PageEvidence};
 use std::collections::BTreeMap;
 use units::CpuList;
 
-/// Page evidence of `work` from the `readings` of its windows, and the facts that the system did
-/// not report. Shares are the smallest of all windows; nodes are the nodes of all windows.
+/// Page evidence of `work`, computed from the `readings` of its windows of memory. The second value
+/// names the facts that the system did not report. Each share is the smallest share of all windows.
+/// The nodes are the nodes of all windows together.
 pub fn evidence(
     readings: &[PageReading],
     work: &Work,
@@ -62,8 +64,8 @@ pub fn evidence(
     (evidence, unchecked)
 }
 
-/// Number of pages on a wrong NUMA node. The right nodes are the nodes that `work` requested for
-/// the thread of each reading.
+/// Number of pages on a wrong NUMA node. Each reading belongs to a thread. A node is right if
+/// `work` requested it for this thread.
 fn pages_on_other_nodes(readings: &[PageReading], work: &Work, facts: &HostFacts) -> u64 {
     let strays = |(index, reading): (usize, &PageReading)| {
         let nodes = work.memory_nodes_of(index, facts);
@@ -84,11 +86,12 @@ pub fn listed(pages: BTreeMap<u32, u64>) -> Vec<NodePages> {
         .collect()
 }
 
-/// Tolerance for a node's share of interleaved memory, as a share of the whole memory.
+/// Largest accepted difference between the actual and the requested share of a node in interleaved
+/// memory, as a share of the whole memory.
 const UNEVEN: f64 = 0.05;
 
-/// Reason why the pages of `work` are not on the requested nodes. `None` if they are, if the system
-/// does not report nodes, or if no place was requested.
+/// Reason why the pages of `work` are not on the requested nodes. `None` if they are on these
+/// nodes, if the system does not report nodes, or if no place was requested.
 pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Option<String> {
     let place = work.place()?;
     let pages = evidence.pages_by_node.as_ref()?;
@@ -111,7 +114,8 @@ pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Opt
             .max()
             .unwrap_or(1),
     };
-    // Counts are in base pages, but interleaving goes on to the next node page by requested page.
+    // The system changes the node after each requested page. Such a page counts as several base
+    // pages.
     let at_a_time = evidence.requested_bytes.unwrap_or(0) as f64 / facts.pages.base.0.max(1) as f64;
     let allowed = UNEVEN * all as f64 + f64::from(heaviest + 1) * at_a_time.max(1.0);
     requested.iter().find_map(|&node| {

@@ -86,16 +86,17 @@ impl CommandSettings for Settings {
 /// Largest number of candidates that are tried for the best number of threads.
 const MAX_CANDIDATES: usize = 12;
 
-/// The experiment.
+/// The experiment `bandwidth`.
 #[derive(Debug, Clone)]
 pub struct Bandwidth {
     settings: Settings,
     detail: Detail,
-    /// True if the user chose the points, so that no point is left out.
+    /// True if the user chose the points. Then no point is left out.
     chosen: bool,
 }
 
-/// True for a variant of a plain operation: with other stores, or from the C library.
+/// True for a variant of a plain operation. Its stores are non-temporal or for whole lines, or its
+/// code is that of the C library.
 fn is_variant(operation: Operation) -> bool {
     let contract = operation.contract();
     contract.policy != Policy::Temporal || contract.origin != CodeOrigin::Own
@@ -111,15 +112,18 @@ impl Bandwidth {
         }
     }
 
-    /// The experiment as part of a profile with this detail.
+    /// The experiment as part of a profile. `detail` decides which operations and sizes are
+    /// measured.
     pub fn in_profile(detail: Detail) -> Self {
         use Operation::{
-            Copy, CopyLibc, CopyNt, Read, Write, WriteLibc, WriteNt, WriteRep, WriteZero,
+            Copy, CopyDirect, CopyLibc, CopyNt, Read, Write, WriteLibc, WriteNt, WriteRep,
+            WriteZero,
         };
         let ops = match detail {
             Detail::Brief => vec![Read, Write, Copy],
             Detail::Levels => vec![
-                Read, Write, Copy, WriteNt, CopyNt, WriteLibc, CopyLibc, WriteRep, WriteZero,
+                Read, Write, Copy, WriteNt, CopyNt, CopyDirect, WriteLibc, CopyLibc, WriteRep,
+                WriteZero,
             ],
             Detail::Sweep => vec![Read, Write, Copy, WriteNt, CopyNt],
         };
@@ -139,7 +143,7 @@ impl Bandwidth {
         }
     }
 
-    /// The experiment with the user's `choices` in place of the profile's.
+    /// The experiment of a profile, with the user's `choices` in place of the profile's settings.
     pub fn chosen(detail: Detail, choices: &Choices) -> Self {
         let Self {
             settings: usual, ..
@@ -160,7 +164,8 @@ impl Bandwidth {
         }
     }
 
-    /// Working sets to measure: those of the user, or one inside each level of the hierarchy.
+    /// Working sets to measure. These are the user's sizes, a sweep over sizes, or one size inside
+    /// each level of the hierarchy. Fails if a size of the user does not fit into memory.
     fn targets(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<Target>> {
         let named = |&size: &Bytes| Target {
             size,
@@ -177,13 +182,14 @@ impl Bandwidth {
         })
     }
 
-    /// True if a profile of this detail measures `operation` at `level`. Stores that bypass the
-    /// caches, and the C library's functions that use such stores, are measured in memory only.
+    /// True if `operation` is measured at `level`. A profile with [`Detail::Levels`] measures
+    /// variants of an operation ([`is_variant`]) in memory only.
     fn wanted(&self, operation: Operation, level: &str) -> bool {
         self.chosen || self.detail != Detail::Levels || !is_variant(operation) || level == MEMORY
     }
 
-    /// Adds the points with `threads` threads, or with the best number of threads, to the drafts.
+    /// Adds the points with `threads` threads to `drafts`. If `best` is true, each point finds its
+    /// best number of threads, which is at most `threads`.
     fn draft_threads(
         &self,
         scope: &Scope<'_>,
@@ -226,8 +232,9 @@ impl Bandwidth {
                             .coordinates
                             .insert(REQUESTED_THREADS.to_owned(), name("best"));
                     }
-                    // Only few instruction sets have special stores of whole lines.
-                    let is_special = requested.operation().contract().policy == Policy::WholeLine;
+                    // Only few instruction sets have special stores of whole lines. A profile
+                    // leaves out points with such stores if they cannot be measured.
+                    let is_special = requested.operation().contract().policy.is_by_lines();
                     if self.chosen || draft.work.is_ok() || !is_special {
                         drafts.push(draft);
                     }
@@ -237,9 +244,9 @@ impl Bandwidth {
         Ok(())
     }
 
-    /// Candidates for the number of threads, each with the working set of one thread. A candidate
-    /// is left out if its `bytes` lie in another level than with all threads. In memory, all
-    /// candidates have the same total working set, unless the user names sizes.
+    /// Candidates for the best number of threads, each with the working set of one thread. A
+    /// candidate is left out if `level` does not serve its working set. In memory, all candidates
+    /// have the same total working set, unless the user names sizes.
     fn race(
         &self,
         scope: &Scope<'_>,
@@ -263,8 +270,8 @@ impl Bandwidth {
         Ok(counts)
     }
 
-    /// Every combination of width, pages and prefetch distance for one operation, size and number
-    /// of threads.
+    /// Works for one operation, size and number of threads: every combination of width, pages,
+    /// prefetch distance and memory node.
     fn works(
         &self,
         requested: OperationSpec,
@@ -370,7 +377,8 @@ impl Experiment for Bandwidth {
     }
 }
 
-/// The usable point of `operation` and `threads` in memory that has the largest working set.
+/// The usable point of `operation` and `threads` in memory that has the largest working set. `None`
+/// without such a point.
 fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<&'a Point> {
     let matches = |p: &&Point| {
         p.name("level") == Some(MEMORY)
@@ -385,8 +393,8 @@ fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<
         .max_by_key(|p| p.number("size_bytes"))
 }
 
-/// For each operation, the fewest threads that reach 95% of the highest bandwidth of memory. Only
-/// operations that were measured with three numbers of threads or more.
+/// Finding about the fewest threads that reach 95% of the highest bandwidth of memory, for each
+/// operation. Operations with fewer than three measured numbers of threads are left out.
 fn saturation(dataset: &Dataset) -> Option<Finding> {
     let operations: Vec<&str> = unique(dataset.points.iter().filter_map(|p| p.name("operation")));
     let most = highest(dataset, "threads")?;
@@ -420,7 +428,8 @@ fn saturation(dataset: &Dataset) -> Option<Finding> {
 }
 
 /// The fewest threads that reach 95% of the highest bandwidth of memory with `operation`. `None`
-/// for fewer than three measured numbers of threads, or if the intervals do not show it.
+/// for fewer than three measured numbers of threads, or if the confidence intervals allow every
+/// number.
 fn fewest_threads<'a>(dataset: &'a Dataset, operation: &str) -> Option<Saturation<'a>> {
     let mut counts = unique(dataset.points.iter().filter_map(|p| p.number("threads")));
     counts.sort_unstable();
@@ -429,7 +438,8 @@ fn fewest_threads<'a>(dataset: &'a Dataset, operation: &str) -> Option<Saturatio
     curve::saturation(&measured).filter(|_| measured.len() > 2)
 }
 
-/// Bandwidth of memory with all threads, compared with one thread.
+/// Finding that compares the bandwidth of memory with all threads and with one thread. `None` if
+/// the intervals show no difference.
 fn scaling(dataset: &Dataset) -> Option<Finding> {
     let most = highest(dataset, "threads").filter(|&n| n > 1)?;
     let difference = Difference::shown(
@@ -447,10 +457,10 @@ fn scaling(dataset: &Dataset) -> Option<Finding> {
     difference.finding("memory-scaling", text, &[("one", one), ("all", all)])
 }
 
-/// A way to write memory other than ordinary and non-temporal stores.
+/// A way to write memory that uses neither ordinary nor non-temporal stores.
 struct WholeLines {
     operation: &'static str,
-    /// The verb after the name of several threads, and the verb after one thread.
+    /// The verb in the finding, after `4 threads` and after `1 thread`.
     verbs: [&'static str; 2],
     means: &'static str,
 }
@@ -473,7 +483,8 @@ const WHOLE_LINES: [WholeLines; 3] = [
     },
 ];
 
-/// The way to write memory that gains most over ordinary stores, with most threads.
+/// Finding about the fastest of [`WHOLE_LINES`], compared with ordinary stores, with the largest
+/// measured number of threads. `None` if none is faster.
 fn whole_lines(dataset: &Dataset) -> Option<Finding> {
     let threads = highest(dataset, "threads")?;
     let ordinary = in_memory(dataset, "write", threads)?;
@@ -499,7 +510,8 @@ fn whole_lines(dataset: &Dataset) -> Option<Finding> {
     difference.finding("whole-line-stores", text, &values)
 }
 
-/// Gain or loss by non-temporal stores to memory.
+/// Finding that compares non-temporal stores of one thread to memory with ordinary stores. `None`
+/// if the intervals show no difference.
 fn non_temporal(dataset: &Dataset) -> Option<Finding> {
     let difference = Difference::shown(
         in_memory(dataset, "write", 1)?,

@@ -1,4 +1,5 @@
-//! Chains that several experiments use: names and windows of their orders, seeds, cache lines.
+//! Functions about chains that several experiments use: orders and their windows, seeds, cache
+//! lines.
 
 use crate::experiment::Scope;
 use crate::lists::{ChainMode, ChainModes};
@@ -7,11 +8,12 @@ use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos, SizeList};
 
-/// Default window of the orders that have windows.
+/// Default for the window of an order: the part of memory that a chain visits completely before the
+/// next part.
 const WINDOW: Bytes = Bytes(1 << 20);
 
-/// Window of the packed order: eight pages of 4 KiB, fewer than the entries of any first-level TLB.
-/// Its 512 lines in random order are too many for a prefetcher.
+/// Window that makes TLB misses rare (packed order): eight pages of 4 KiB, fewer than the entries
+/// of any first-level TLB. Its 512 lines in random order are too many for a prefetcher.
 const PACKED: Bytes = Bytes(32 << 10);
 
 impl ChainMode {
@@ -34,7 +36,7 @@ impl ChainMode {
     }
 }
 
-/// The mode of a chain of this shape, and its window; `None` for a mode without windows.
+/// The mode of a chain of this shape, and the window; `None` if the mode has no windows.
 pub fn named(shape: ChainShape) -> (ChainMode, Option<Bytes>) {
     match shape {
         ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
@@ -102,7 +104,7 @@ pub fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
 }
 
 /// `general` with at most this many samples and rounds, and samples of at most `longest`. Curves
-/// need few samples per point, because many points support one result.
+/// need few samples for each point, because many points support one result.
 pub fn few_samples(general: Sampling, per_round: u32, rounds: u32, longest: Nanos) -> Sampling {
     Sampling {
         length: general.length.min(longest),

@@ -1,5 +1,5 @@
-//! Findings of a matrix of round trips: the time of each relation, groups of near CPUs, and pairs
-//! whose directions differ.
+//! Findings from a matrix of round trips: the time of each relation of CPUs, groups of near CPUs,
+//! and pairs whose two directions differ.
 
 use crate::difference::{ComparisonResult, Difference, Figure};
 use report::{Dataset, Finding, PlacementStratum, Point, VcpuPlacement};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
 
 /// Pairs inside a group are faster than all other pairs by at least this factor. Noise is smaller
-/// than the factor, and levels of a machine differ by more.
+/// than this factor. Round trips inside a core, a cache and a machine differ by more.
 const GAP: f64 = 1.25;
 
 /// A pair is asymmetric if its directions differ by this factor and their intervals do not overlap.
@@ -16,12 +16,12 @@ const ASYMMETRIC: f64 = 1.1;
 /// Largest number of groups that a finding lists one by one.
 const MAX_NAMED: usize = 16;
 
-/// Round trip times of a pair of CPUs in both directions, in ns.
+/// Round trip times of a pair of CPUs in ns, measured twice: each CPU starts once.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Span {
-    /// Round trip of the faster direction.
+    /// The shorter of the two times.
     least: f64,
-    /// Round trip of the slower direction.
+    /// The longer of the two times.
     most: f64,
 }
 
@@ -30,8 +30,9 @@ struct Span {
 struct Division {
     /// The groups in the order of their first CPUs; each lists its CPUs in rising order.
     groups: Vec<Vec<u32>>,
-    /// Median round trip inside the groups, and between the groups, in ns.
+    /// Median round trip inside the groups, in ns.
     inside: f64,
+    /// Median round trip between the groups, in ns.
     between: f64,
 }
 
@@ -46,7 +47,7 @@ struct MeasuredPair<'a> {
     point: &'a Point,
 }
 
-/// Round trips of one kind of pairs.
+/// Round trips of one kind of pairs, in ns.
 #[derive(Default)]
 struct Kind {
     ns: Vec<f64>,
@@ -88,8 +89,8 @@ fn measured(point: &Point) -> Option<MeasuredPair<'_>> {
     })
 }
 
-/// Kind of `pair` while the host had placed it as in `stratum`. This is the relation that the
-/// topology reports, if timing agrees, and the placement by timing otherwise.
+/// Name of the kind of `pair` in the rounds of `stratum`. This is the relation that the topology
+/// reports, if timing agrees with it. Otherwise, it is the placement according to timing.
 fn kind(pair: &MeasuredPair<'_>, stratum: &PlacementStratum) -> String {
     let promised = pair.relation.parse().ok();
     if promised.and_then(VcpuPlacement::promised) == Some(stratum.placement) {
@@ -100,7 +101,7 @@ fn kind(pair: &MeasuredPair<'_>, stratum: &PlacementStratum) -> String {
 }
 
 /// Finding about the round trip of each relation: the median over its pairs, and their range. If
-/// the host moves the CPUs, also the share of time.
+/// the host moves the vCPUs, the finding also has the share of time in each relation.
 fn relations(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
     for pair in pairs {
@@ -170,8 +171,9 @@ fn spans(pairs: &[MeasuredPair<'_>]) -> BTreeMap<(u32, u32), Span> {
     spans
 }
 
-/// Every division of the CPUs in which all pairs inside groups are faster by [`GAP`] than all pairs
-/// between groups, nearest groups first. CPUs with a pair that was not measured are left out.
+/// Every division of the CPUs into groups with a gap: all pairs inside groups are faster by the
+/// factor [`GAP`] than all pairs between groups. The division with the fastest pairs comes first.
+/// CPUs with a pair that was not measured are left out.
 fn divisions(spans: &BTreeMap<(u32, u32), Span>) -> Vec<Division> {
     let spans = complete(spans);
     let mut sorted: Vec<Span> = spans.values().copied().collect();
@@ -320,7 +322,8 @@ fn described(division: &Division, pairs: &[MeasuredPair<'_>], operation: &str) -
     Some(Finding::shown_by(difference.points(), "clusters", text)?.with(values))
 }
 
-/// Finding about pairs whose directions differ, due to a home node, a slower core, or noise.
+/// Finding about pairs whose two directions differ. Causes are the NUMA node of the line, a slower
+/// core, or noise. `None` without such pairs.
 fn asymmetric(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let way: BTreeMap<(u32, u32), &MeasuredPair<'_>> = pairs
         .iter()
@@ -371,7 +374,7 @@ mod tests {
         found_with(5, count, noise, ns)
     }
 
-    /// Divisions with this seed of the noise.
+    /// Like [`found`], with noise that `seed` determines.
     fn found_with(
         seed: u64,
         count: u32,
@@ -444,7 +447,7 @@ mod tests {
                 );
             }
         }
-        // With few pairs, gaps by chance are more likely.
+        // With few pairs, gaps by chance are more likely. Therefore 200 seeds are tried.
         for (seed, count) in (0..200).flat_map(|seed| [(seed, 3), (seed, 4)]) {
             assert!(
                 found_with(seed, count, 0.1, |_, _| 80.0).is_empty(),

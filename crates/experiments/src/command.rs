@@ -19,10 +19,10 @@ pub struct Effect<S: 'static> {
 /// Settings in which some options need other options to have an effect. If a user types an option
 /// without effect, the command line reports an error.
 pub trait Effects: Sized + 'static {
-    /// One row for each option that needs others to have an effect.
+    /// One row for each option that needs other options to have an effect.
     const EFFECTS: &'static [Effect<Self>] = &[];
 
-    /// The result of each row of [`Effects::EFFECTS`] with these settings.
+    /// Each row of [`Effects::EFFECTS`], evaluated with these settings.
     fn effects(&self) -> Vec<JudgedEffect> {
         Self::EFFECTS
             .iter()

@@ -62,15 +62,16 @@ const FEW: usize = 56;
 /// Number of points in the full profile: all ordered pairs of sixteen CPUs.
 const MANY: usize = 240;
 
-/// Drop priority of pairs: when time is short, they go before points that other experiments need.
+/// Lowest drop priority of pairs. When time is short, pairs are dropped before points that other
+/// experiments need.
 const DROP_PRIORITY: u8 = 2;
 
-/// The experiment.
+/// The experiment `core-to-core`.
 #[derive(Debug, Clone)]
 pub struct CoreToCore {
     settings: Settings,
-    /// Largest number of points if the user names no pairs. `None` for as many as the request
-    /// allows.
+    /// Largest number of points if the user names no pairs. `None` if only [`Scope::most_points`]
+    /// limits the points.
     most: Option<usize>,
 }
 
@@ -83,7 +84,7 @@ impl CoreToCore {
         }
     }
 
-    /// The experiment as part of a profile, with as many pairs as the time of the profile allows.
+    /// The experiment as part of a profile. `detail` decides how many pairs are measured.
     pub fn in_profile(detail: Detail) -> Self {
         let kernel = HandOffs(vec![HandOff::CompareAndSwap]);
         let settings = Settings {
@@ -158,7 +159,7 @@ impl CoreToCore {
     }
 }
 
-/// Pairs that the user names, each once.
+/// Pairs that the user names, each once. Fails if the session may not use one of their CPUs.
 fn named(requested: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<ChosenPair>> {
     let missing = |cpu: &&u32| !cpus.contains(cpu);
     if let Some(cpu) = requested
@@ -209,7 +210,8 @@ fn alone(cpu: u32, scope: &Scope<'_>) -> String {
     )
 }
 
-/// Finding about the pair whose windows differ most: p99.9 against p50.
+/// Finding about the pair with the largest ratio between the 99.9th percentile and the median of
+/// its short windows. `None` without windows.
 fn slowest_windows(dataset: &Dataset) -> Option<Finding> {
     let spread = |point: &Point| {
         let also = &point.outcome.measured()?.also;

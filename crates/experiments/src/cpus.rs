@@ -4,7 +4,8 @@ use crate::experiment::Scope;
 use units::CpuList;
 use units::error::{Error, Result};
 
-/// CPUs requested with `option`, or the first of the session.
+/// CPUs requested with `option`, or the first CPU of the session. Fails if the session may not use
+/// one of the requested CPUs.
 pub fn chosen_cpus(
     requested: Option<&CpuList>,
     option: &str,
@@ -23,7 +24,8 @@ pub fn chosen_cpus(
     }
 }
 
-/// The only CPU requested with `option`, or the first of the session.
+/// The CPU requested with `option`, or the first CPU of the session. Fails if several CPUs were
+/// requested.
 pub fn one_cpu(requested: Option<&CpuList>, option: &str, scope: &Scope<'_>) -> Result<u32> {
     match chosen_cpus(requested, option, scope)?[..] {
         [cpu] => Ok(cpu),

@@ -3,15 +3,18 @@
 use crate::difference::Figure;
 use report::Point;
 
-/// A number of threads saturates if its bandwidth reaches this share of the highest bandwidth.
+/// A number of threads saturates the memory if its bandwidth reaches this share of the highest
+/// bandwidth.
 const SATURATED: f64 = 0.95;
 
-/// The number of threads at which a curve saturates, as a range that the intervals allow.
+/// The number of threads at which bandwidth saturates, as the range that the confidence intervals
+/// allow.
 #[derive(Debug, Clone)]
 pub struct Saturation<'a> {
-    /// Fewest threads whose interval reaches 95% of the highest bandwidth.
+    /// Fewest threads that may reach 95% of the highest bandwidth, according to the intervals.
     pub at_least: u64,
-    /// Fewest threads whose whole interval reaches 95% of the highest one, or else `best_threads`.
+    /// Fewest threads that surely reach 95% of the highest bandwidth, according to the intervals.
+    /// If no number does, `best_threads`.
     pub at_most: u64,
     /// Median bandwidth of `at_most` threads.
     pub reached: f64,
@@ -23,8 +26,8 @@ pub struct Saturation<'a> {
     pub points: Vec<&'a Point>,
 }
 
-/// Saturation of a curve over rising numbers of threads. `None` for fewer than two numbers, or if
-/// the intervals allow every number.
+/// Saturation of a curve of bandwidth over rising numbers of threads. `None` for fewer than two
+/// numbers, or if the intervals allow every number.
 pub fn saturation<'a>(curve: &[(u64, Figure<'a>)]) -> Option<Saturation<'a>> {
     let best = curve
         .iter()

@@ -1,7 +1,7 @@
 //! Comparison of two measured points. All findings that compare points use it.
 //!
-//! A difference is a finding only if the intervals of the points support it. docs/method/trust.md
-//! has the rules.
+//! A difference is a finding only if the confidence intervals of the points support it.
+//! docs/method/trust.md has the rules.
 
 use report::{Finding, Point};
 use std::collections::BTreeMap;
@@ -12,18 +12,19 @@ const LEAST_DIFFERENCE: f64 = 0.02;
 /// Two figures are the same if the whole interval of their ratio is within this distance of 1.
 const SAME: f64 = 0.05;
 
-/// The range of rounds is widened if its confidence is below this value. Five rounds have 94%, four
-/// have 88%.
+/// The interval of a point is the range of its rounds. The range is widened if its confidence is
+/// below this value. The range of five rounds has 94%, that of four rounds has 88%.
 const FEW_ROUNDS: f64 = 0.9;
 
 /// No difference is reported below this confidence. The range of three rounds has 75%.
 const TOO_FEW_ROUNDS: f64 = 0.7;
 
 /// Factor by which the range of three or four rounds is widened for a confidence of 95%. For three
-/// normal values, Student's 4.3 times the standard error is about three times half the range.
+/// normally distributed values, Student's factor of 4.3 times the standard error is about three
+/// times half the range.
 const WIDER: f64 = 3.0;
 
-/// A number with its interval and the points that it comes from.
+/// A number with its confidence interval and the points that it comes from.
 #[derive(Debug, Clone)]
 pub struct Figure<'a> {
     /// The value.
@@ -138,7 +139,7 @@ impl<'a> Difference<'a> {
         (self.to.low / self.from.high, self.to.high / self.from.low)
     }
 
-    /// Value of `to`, less the value of `from`.
+    /// Value of `to` minus the value of `from`.
     pub fn amount(&self) -> f64 {
         self.to.value - self.from.value
     }
@@ -176,8 +177,8 @@ impl<'a> Difference<'a> {
         self.from.points.iter().chain(&self.to.points).copied()
     }
 
-    /// A finding about the difference, whose trust depends on the points. Its values are `values`
-    /// and the ratio with its interval.
+    /// A finding about the difference. Its trust depends on the points of both figures. Its values
+    /// are `values` and the ratio with its interval.
     pub fn finding(&self, kind: &str, text: String, values: &[(&str, f64)]) -> Option<Finding> {
         let (low, high) = self.ratio_interval();
         let ratio = [
@@ -341,7 +342,7 @@ pub mod tests {
             finding(&point(200.0, 1.0, 0.95)).and_then(|f| f.trust()),
             Some(VerdictGrade::Solid)
         );
-        // A finding that many points show is doubtful if half of them are.
+        // A finding that many points show is doubtful if half of the usable points are doubtful.
         let shown = |points: &[&Point]| {
             Finding::shown_by(points.iter().copied(), "x", String::new())?.trust()
         };

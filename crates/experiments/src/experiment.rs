@@ -7,7 +7,7 @@ use std::fmt::Display;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos};
 
-/// Detail of an experiment in a profile, or if the user names no sizes.
+/// Detail with which an experiment measures in a profile, or if the user names no sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// One point inside each level: the fewest points that distinguish the levels.
@@ -18,7 +18,8 @@ pub enum Detail {
     Sweep,
 }
 
-/// Even if fewer points are allowed, up to this many are drafted only to be counted.
+/// An experiment may draft this many points even if fewer are allowed. The plan then counts them
+/// for its error.
 const MAX_COUNTED: usize = 20_000;
 
 /// The machine, and the limits that an experiment plans for.
@@ -54,7 +55,7 @@ impl Scope<'_> {
         )))
     }
 
-    /// `work`, or its outcome with the reason if this machine has no kernel for it.
+    /// `work`, or the outcome `Unsupported` with the reason if this machine has no kernel for it.
     pub fn runnable(&self, work: Work) -> std::result::Result<Work, Outcome> {
         match self.machine.kernel(&work) {
             Ok(_) => Ok(work),
@@ -168,8 +169,8 @@ pub trait Experiment {
         Vec::new()
     }
 
-    /// True if chains are built again in each round, in memory for the largest chain. Separate
-    /// memory for each chain would be many times as much.
+    /// True if each round builds the chains again, one after another in the same memory. Separate
+    /// memory for each chain would take many times the space.
     fn rebuilds_chains(&self) -> bool {
         false
     }
@@ -193,8 +194,9 @@ pub trait Experiment {
         Vec::new()
     }
 
-    /// True if other experiments choose their working sets according to points of this experiment:
-    /// points of the start (`None`) or of a follow-up. These points are measured first.
+    /// True if other experiments choose their working sets according to points of this experiment.
+    /// These points are measured first. The argument is the number of a follow-up, or `None` for
+    /// the points of [`Experiment::draft`].
     fn sizes_memory(&self, _follow_up: Option<usize>) -> bool {
         false
     }
@@ -220,13 +222,14 @@ pub trait Experiment {
     }
 
     /// Sampling of this experiment's points, derived from the `general` sampling. An experiment may
-    /// take fewer samples and rounds if many points support one result. Not called for a number of
-    /// samples that the user fixed.
+    /// take fewer samples and rounds if many points support one result. This function is not called
+    /// if the user fixed the number of samples.
     fn sampling(&self, general: Sampling) -> Sampling {
         general
     }
 
-    /// Sampling for a session short of time: samples of `share` (0 to 1) of the requested length.
+    /// Sampling for a session that is short of time. Its samples have the `share` (0 to 1) of the
+    /// requested length.
     fn sampling_within(&self, general: Sampling, _share: f64) -> Sampling {
         self.sampling(general)
     }
@@ -236,7 +239,8 @@ pub trait Experiment {
         SHORTEST_SAMPLE
     }
 
-    /// Short windows that are taken in addition to the samples of each point.
+    /// Short windows that are timed in addition to the samples of each point; `None` for no
+    /// windows.
     fn windows(&self) -> Option<Windows> {
         None
     }
@@ -244,7 +248,8 @@ pub trait Experiment {
     /// Adds to measured points the values that need several points, for example shares.
     fn finish(&self, _dataset: &mut Dataset) {}
 
-    /// Another result of the points, as a separate dataset: see [`Dataset::derived`].
+    /// A dataset that is computed from the measured points, see [`Dataset::derived`]. `None` if the
+    /// experiment has none.
     fn derived(&self, _dataset: &Dataset) -> Option<Dataset> {
         None
     }

@@ -6,16 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 use units::{Bytes, ParseError};
 
-/// The working set of all threads in memory is at least this many times the last-level cache. This
-/// is the rule of STREAM, because caches serve a part of a smaller set.
+/// The working set of all threads in memory is at least this many times the last-level cache. The
+/// STREAM benchmark has the same rule, because caches serve a part of a smaller working set.
 pub const MEMORY_FACTOR: u64 = 4;
 
 /// With plenty of memory, the working set in memory is at least this large. A virtual machine whose
 /// CPUs move between the caches of its host uses more cache than it sees.
 const AMPLE_MEMORY: u64 = 256 << 20;
 
-/// There is plenty of memory if this many times the working set is usable. Streams, and chains in
-/// two kinds of pages, are mapped at once.
+/// There is plenty of memory if this many times [`AMPLE_MEMORY`] is usable. The factor is large
+/// because streams, and chains in two kinds of pages, are mapped at once.
 const DRAM_CACHE_MULTIPLE: u64 = 8;
 
 /// A working set of this many times a cache has few hits in the cache. A cyclic walk under
@@ -25,7 +25,7 @@ const OUTSIDE: u64 = 4;
 /// Name of the level beyond the last cache.
 pub const MEMORY: &str = "DRAM";
 
-/// The last-level cache that sizes working sets in memory, if the user gives one.
+/// The user's choice of the last-level cache from which the sizes of working sets in memory follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LastLevel {
     /// Capacity of all last-level caches together.
@@ -56,10 +56,12 @@ impl FromStr for LastLevel {
     }
 }
 
-/// Effective capacity of the last-level caches of some CPUs, if the report gives another.
+/// Effective capacity of the last-level caches of some CPUs, if it differs from the capacity that
+/// the system reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimedLastLevel {
-    /// Larger than reported. One cache for each node is assumed, because its sharing is unknown.
+    /// Larger than reported. One cache for each NUMA node is assumed, because it is unknown which
+    /// CPUs share it.
     More(Bytes),
     /// Smaller than reported. Each cache is smaller in proportion.
     Less(Bytes),
@@ -70,7 +72,8 @@ pub enum TimedLastLevel {
 pub struct Level {
     /// `L1`, `L2`...
     pub name: String,
-    /// Share of each thread if all threads use the level. If CPUs differ, the smallest share.
+    /// Bytes of the level for each thread if all threads use the level. If CPUs differ, the
+    /// smallest number.
     pub share: Bytes,
     /// True if CPUs of several cores share a cache of this level.
     pub shared: bool,
@@ -113,8 +116,8 @@ impl Levels {
         } else {
             0
         };
-        // Working set if no cache is known. It exceeds all last-level caches of today but those of
-        // the largest servers.
+        // If no cache is known, the working set is 1 GiB. Only the largest servers have more
+        // last-level cache.
         let all = if last_level.0 > 0 {
             last_level.0.saturating_mul(MEMORY_FACTOR).max(roomy)
         } else {
@@ -122,7 +125,8 @@ impl Levels {
         };
         let memory = Bytes(all.div_ceil(threads)).round_up(4096);
         let mut caches = levels(&facts.topology, cpus);
-        // The user may give a smaller cache than the system reports.
+        // The user may give a smaller cache than the system reports. Then the share is at most that
+        // size.
         if let Some(last) = caches.last_mut().filter(|_| last_level.0 > 0) {
             last.share = last.share.min(last_level);
         }
@@ -134,10 +138,10 @@ impl Levels {
         }
     }
 
-    /// Working set per thread well inside the cache level `index`: half of a thread's share of the
-    /// level, or more if the previous level could hold most of that. In a shared cache, at most
-    /// four times the previous level. A virtual machine may see more cache than it can use, and
-    /// neighbours evict idle lines.
+    /// Working set per thread well inside the cache level `index`. It is half of a thread's share
+    /// of the level, or more if the nearer levels could hold most of that half. In a shared cache,
+    /// it is at most four times the share of the nearer levels. A virtual machine may see more
+    /// cache than it can use, and other machines evict idle lines.
     pub fn inside(&self, index: usize) -> Bytes {
         let level = &self.caches[index];
         let above = self.above(index).map_or(u64::MAX, |above| above.share.0);
@@ -154,9 +158,9 @@ impl Levels {
         Bytes((level.share.0 / 2).max(least).min(most).max(4096)).round_down(1024)
     }
 
-    /// Reason why no working set fits into cache level `index` but not into the previous level;
-    /// `None` if one does. With a thread on every core, a core's share of the last cache may be no
-    /// larger than its own cache.
+    /// Reason why a working set in cache level `index` would also fit into a nearer level; `None`
+    /// if it would not. With a thread on every core, a core's share of the last cache may be
+    /// smaller than its own cache.
     pub fn hidden(&self, index: usize) -> Option<String> {
         let level = &self.caches[index];
         let above = self.above(index)?;
@@ -189,8 +193,8 @@ impl Levels {
         (0..self.caches.len()).map(cache).chain([memory]).collect()
     }
 
-    /// Name of the level of a working set of `size` per thread. `between` if the last cache and
-    /// memory both serve the working set.
+    /// Name of the level of a working set of `size` per thread. The name is `between` if the last
+    /// cache and memory both serve the working set, and `unknown` without known caches.
     pub fn name(&self, size: Bytes) -> String {
         let fits = self.caches.iter().find(|level| size <= level.share);
         match fits {
@@ -204,7 +208,8 @@ impl Levels {
     }
 
     /// Sizes that show each level and each boundary: inside, just below, at and above each
-    /// capacity. The largest size is always `memory`. Without known caches, every doubling.
+    /// capacity. The largest size is always `memory`. Without known caches, the sizes are all
+    /// powers of two from 4 KiB.
     pub fn sweep(&self, memory: Bytes) -> Vec<Bytes> {
         let mut sizes: Vec<Bytes> = Vec::new();
         for (index, level) in self.caches.iter().enumerate() {
@@ -222,7 +227,7 @@ impl Levels {
             sizes.extend((12..u64::BITS).map(|exponent| Bytes(1 << exponent)));
         }
         let mut sizes: Vec<Bytes> = sizes.into_iter().map(|s| s.round_down(1024)).collect();
-        // Of sizes that differ by less than a tenth, one is enough.
+        // If two sizes differ by less than a tenth, only one is kept.
         let near = |a: Bytes, b: Bytes| u128::from(b.0) * 10 < u128::from(a.0) * 11;
         sizes.retain(|&s| s.0 >= 1024 && s < memory && !near(s, memory));
         sizes.sort_unstable();

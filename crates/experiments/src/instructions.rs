@@ -1,4 +1,4 @@
-//! How many instructions of a kind does a core execute, and how long is the latency of one?
+//! How long does an instruction of each kind take on average, and how long is its latency?
 //!
 //! Method and limits: docs/method/instructions.md.
 
@@ -38,7 +38,7 @@ impl CommandSettings for Settings {
     }
 }
 
-/// The experiment.
+/// The experiment `instructions`.
 #[derive(Debug, Clone)]
 pub struct InstructionTimes {
     settings: Settings,

@@ -132,18 +132,20 @@ impl Settings {
     }
 }
 
-/// The experiment.
+/// The experiment `latency`.
 #[derive(Debug, Clone)]
 pub struct Latency {
     settings: Settings,
     detail: Detail,
-    /// Largest working set in packed order; `None` if packed order is not measured.
+    /// Largest working set in packed order, which visits all lines of a few pages before the next
+    /// pages. `None` if packed order is not measured.
     packed: Option<Bytes>,
-    /// True if the user chose the points, so that no point is left out.
+    /// True if the user chose the points. Then no point is left out.
     chosen: bool,
 }
 
-/// Largest working set in packed order in the default profile, because building takes time.
+/// Largest working set in packed order in the default profile, because building a longer chain
+/// takes much time.
 const MAX_PACKED: Bytes = Bytes(1 << 30);
 
 /// Threads that follow chains at the same time.
@@ -156,7 +158,7 @@ struct Walkers {
     region: Option<Region>,
 }
 
-/// A working set, and the distance of its nodes.
+/// A working set, the distance of its nodes, and the cache line of the CPU.
 #[derive(Debug, Clone, Copy)]
 struct Extent<'a> {
     target: &'a Target,
@@ -164,12 +166,14 @@ struct Extent<'a> {
     line: Bytes,
 }
 
-/// Approximate latency of a load in each level, to tell in advance which windows are possible.
+/// Approximate latency of a load from memory, to estimate the time of a loop iteration in advance.
 const IN_MEMORY: Nanos = Nanos(100.0);
+/// Approximate latency of a load from the last-level cache.
 const IN_LAST_CACHE: Nanos = Nanos(20.0);
+/// Approximate latency of a load from a core's own caches.
 const IN_CORE: Nanos = Nanos(4.0);
 
-/// A remark is made if a window may differ from the requested length by more than this share.
+/// The user gets a remark if a window may differ from the requested length by more than this share.
 const DIFFERS: f64 = 0.03;
 
 impl Latency {
@@ -183,7 +187,8 @@ impl Latency {
         }
     }
 
-    /// The experiment as part of a profile with this detail.
+    /// The experiment as part of a profile. `detail` decides which sizes, pages and orders are
+    /// measured.
     pub fn in_profile(detail: Detail) -> Self {
         let pages = match detail {
             Detail::Brief => vec![PageMode::Transparent],
@@ -217,7 +222,7 @@ impl Latency {
         }
     }
 
-    /// The experiment with the user's `choices` in place of the profile's.
+    /// The experiment of a profile, with the user's `choices` in place of the profile's settings.
     pub fn chosen(detail: Detail, choices: &Choices) -> Self {
         let Self {
             settings: usual, ..
@@ -274,7 +279,8 @@ impl Latency {
             .collect())
     }
 
-    /// Working sets to measure: those of the user, or one inside each level of the hierarchy.
+    /// Working sets to measure. These are the user's sizes, a sweep over sizes, or one size inside
+    /// each level of the hierarchy. Fails if a size of the user does not fit into memory.
     fn targets(
         &self,
         scope: &Scope<'_>,
@@ -318,7 +324,7 @@ impl Latency {
     }
 
     /// Points for one group of threads, size and stride: one point for each kind of pages, order,
-    /// node and number of chains.
+    /// memory node and number of chains.
     fn draft_size(
         &self,
         scope: &Scope<'_>,
@@ -429,8 +435,8 @@ impl Latency {
         Ok(())
     }
 
-    /// Remark about possible lengths of windows, if the requested length is not possible. A window
-    /// is a whole number of loop iterations.
+    /// Remark that windows may differ from the requested length, because a window is a whole number
+    /// of loop iterations. `None` without windows, or if they are long enough.
     fn coarse_windows(&self, scope: &Scope<'_>) -> Option<String> {
         let requested = self.settings.windows.requested()?.length;
         let chains = self.settings.chains.0.iter().map(|count| count.0.max(1));
@@ -463,7 +469,7 @@ impl Latency {
         })
     }
 
-    /// Numbers of chains to follow at once.
+    /// Numbers of chains that one thread follows at once. Fails if a number is not possible.
     fn chains(&self, stride: Bytes) -> Result<Vec<u32>> {
         let counts: Vec<u32> = self.settings.chains.0.iter().map(|count| count.0).collect();
         if let Some(bad) = counts
@@ -484,7 +490,8 @@ impl Latency {
         Ok(counts)
     }
 
-    /// True if a profile measures `level` in `pages`. Base pages matter in memory only.
+    /// True if `level` is measured in `pages`. A profile with [`Detail::Levels`] measures base
+    /// pages in memory only.
     fn wanted(&self, pages: PageMode, level: &str) -> bool {
         self.chosen || self.detail != Detail::Levels || pages != PageMode::Base || level == MEMORY
     }
@@ -653,8 +660,8 @@ fn distribution(point: &Point) -> Option<Finding> {
     Some(finding)
 }
 
-/// Finding about the latency of the most threads in `region`, against one thread, in the largest
-/// working set with both. `None` if the intervals do not show a difference.
+/// Finding that compares the latency with the most threads in `region` and with one thread, in the
+/// largest working set. `None` if the intervals do not show a difference.
 fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
     let name = region.to_string();
     let here = |p: &&Point| p.name("region") == Some(&name) && p.usable().is_some();
@@ -697,7 +704,8 @@ fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
     cost.finding(&format!("latency-of-threads-{name}"), text, &figures)
 }
 
-/// Finding about the gain by several chains at once, in the largest working set that has several.
+/// Finding about the gain if one thread follows several chains at once, in the largest working set
+/// with several chains. `None` if the intervals show no gain.
 fn parallelism(dataset: &Dataset) -> Option<Finding> {
     let several = |p: &&Point| p.number("chains").is_some_and(|n| n > 1) && p.usable().is_some();
     let largest = dataset
@@ -740,7 +748,7 @@ fn parallelism(dataset: &Dataset) -> Option<Finding> {
 }
 
 /// The point of memory latency with one chain and one thread that has the largest working set,
-/// among the points that `belongs` accepts.
+/// among the points that `belongs` accepts. `None` if that point is not usable.
 fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<&Point> {
     let alone = |p: &Point| {
         ["chains", "threads"]
@@ -756,9 +764,9 @@ fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<&P
     largest.usable().map(|_| largest)
 }
 
-/// Finding about the cost of base pages for a load from memory. They are compared with huge pages,
-/// if nearly all were granted, and with the packed order. Packed order has one TLB lookup for all
-/// lines of a page. `None` if the intervals show no cost.
+/// Finding about the cost of base pages for a load from memory. Random order in base pages is
+/// compared with huge pages, if the system granted nearly all. Otherwise it is compared with packed
+/// order in base pages, which has few TLB misses. `None` if the intervals show no cost.
 fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
     let random = |p: &Point, pages: &str| {
         p.name("pages") == Some(pages)

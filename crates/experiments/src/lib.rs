@@ -1,8 +1,9 @@
 //! Experiments, one for each question. An experiment turns its settings into points to measure, and
 //! derives findings from the measured dataset. The engine decides how a point is measured.
 //!
-//! An experiment is one file and one row in [`EXPERIMENTS`]. The row makes the command, with help,
-//! man page and completions, and the entries of `--only` and of the lists. A minimal example:
+//! An experiment is one file and one row in [`EXPERIMENTS`]. From the row follow the command with
+//! help, man page and completions, the name in `--only`, and the entry in lists of experiments. A
+//! minimal example:
 //!
 //! ```ignore
 //! // rows.rs
@@ -43,8 +44,8 @@
 //! }
 //! ```
 //!
-//! The line `pub mod rows;` below completes the example. An axis that no other experiment has gets
-//! a column in `report/src/columns.rs`.
+//! The line `pub mod rows;` in this file completes the example. An axis that no other experiment
+//! has gets a column in `report/src/columns.rs`.
 
 #![forbid(unsafe_code)]
 

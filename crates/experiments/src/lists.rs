@@ -72,7 +72,8 @@ pub(super) fn for_each_thread(threads: u64) -> String {
     }
 }
 
-/// Fails on the first of `sizes` that does not fit into `usable` bytes once for each thread.
+/// Fails if `usable` bytes have no room for a working set of each thread. The error names the first
+/// of `sizes` that is too large.
 pub(super) fn refuse_too_large(sizes: &SizeList, threads: u64, usable: Bytes) -> Result<()> {
     let fits = |size: &&Bytes| size.0.saturating_mul(threads) <= usable.0;
     match sizes.0.iter().find(|size| !fits(size)) {
@@ -124,7 +125,8 @@ impl PageModes {
     }
 }
 
-/// Two CPUs of which the first starts every round trip: `0:1`. With `0-1`, each starts once.
+/// A pair of CPUs. In `0:1`, CPU 0 starts every round trip. In `0-1`, each CPU starts the round
+/// trips of one point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
     /// CPU that starts.
@@ -297,7 +299,7 @@ impl FromStr for OperationSpec {
     }
 }
 
-/// True if an operation is a reference kernel and not one of memgauge's own.
+/// True if the kernel of an operation is a function of the C library (a reference kernel).
 pub fn is_reference_kernel(operation: Operation) -> bool {
     operation.contract().origin == CodeOrigin::CLibrary
 }
@@ -332,21 +334,21 @@ macro_rules! names {
 }
 
 names! {
-    /// One cache line for all threads, or one for each.
+    /// One cache line for all threads, or one line for each thread.
     LineSharing, "lines":
     Shared "shared" "All threads on one line.",
     Separate "separate" "Each thread on a line of its own.",
 }
 
 names! {
-    /// One chain for all threads, or one for each.
+    /// One chain for all threads, or one chain for each thread.
     Region, "regions":
     Private "private" "Each thread a chain in memory of its own.",
     Shared "shared" "All threads one chain in the same memory.",
 }
 
 names! {
-    /// Quantities of NUMA nodes.
+    /// Quantities that are measured between NUMA nodes.
     Studied, "quantities":
     Bandwidth "bandwidth" "Bytes per second of all threads of a node.",
     Latency "latency" "Time of a load that depends on the load before.",
@@ -384,7 +386,7 @@ names! {
 }
 
 /// Requested thread counts on the CPUs of the session, in rising order, each once. Fails on `best`,
-/// which only some experiments support.
+/// which only some experiments support, and on more threads than CPUs.
 pub fn thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>> {
     thread_counts_on(list, scope.cpus)
 }
@@ -400,13 +402,15 @@ pub fn thread_counts_on(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     fixed_thread_counts(list, cpus)
 }
 
-/// Requested thread counts other than `best` on `cpus`, in rising order, each once.
+/// Requested thread counts on `cpus` without `best`, in rising order, each once. Fails on more
+/// threads than CPUs.
 pub fn fixed_thread_counts(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     let available = cpus.len();
     let mut counts: Vec<usize> = list.0.iter().filter_map(|t| t.resolve(available)).collect();
     counts.sort_unstable();
     counts.dedup();
-    // The user typed the largest count. Lower counts may come from a range.
+    // The error names the largest count. Lower counts may come from a range, so the user may not
+    // have typed them.
     match counts.last().filter(|&&n| n > available) {
         Some(n) => Err(Error::usage(format!(
             "too many threads: {n}; {} may be used, one thread on each; type --threads all",
@@ -424,7 +428,7 @@ names! {
 }
 
 names! {
-    /// Number of points on a curve.
+    /// Number of sizes in each doubling of a curve over sizes.
     Density, "densities":
     Low "low" "2 places in each doubling.",
     Medium "medium" "4 places in each doubling.",

@@ -63,7 +63,7 @@ impl CommandSettings for Settings {
     }
 }
 
-/// The experiment.
+/// The experiment `locks`.
 #[derive(Debug, Clone)]
 pub struct Locks {
     settings: Settings,
@@ -86,7 +86,8 @@ impl Locks {
         })
     }
 
-    /// Works for every combination of the lists. A single thread only has a line of its own.
+    /// Works for every combination of the options, each once. A single thread always has a line of
+    /// its own.
     fn works(&self, scope: &Scope<'_>) -> Result<Vec<LockWork>> {
         let s = &self.settings;
         let mut works = Vec::new();
@@ -183,7 +184,8 @@ impl Experiment for Locks {
     }
 }
 
-/// Finding about the cost of a shared line for an atomic addition, in time of one thread.
+/// Finding that compares an atomic addition on a shared line and on separate lines, in ns of one
+/// thread. `None` if the intervals show no difference.
 fn contention(dataset: &Dataset) -> Option<Finding> {
     let most = highest(dataset, "threads").filter(|&n| n > 1)?;
     let each = |lines: &str| {

@@ -18,9 +18,12 @@ pub struct ChosenPair {
 }
 
 /// At most `most` ordered pairs of `cpus`, always in both directions, in the order of `cpus`.
-/// `cpus` must be in the order of [`Places::ordered`]. With more pairs, these are preferred. First,
-/// for the first CPU of each group that shares a cache, one pair of each relation. Then pairs of
-/// these first CPUs, then neighbours in the first group, then the very first CPU with all others.
+/// `cpus` must be in the order of [`Places::ordered`]. If `cpus` have more pairs, pairs of low rank
+/// are preferred.
+///
+/// Rank 0 has one pair of each relation, for the first CPU of each group that shares a cache. Rank
+/// 1 has pairs of these first CPUs. Rank 2 has pairs among the first `NEIGHBOURS` CPUs of the first
+/// group. Rank 3 has pairs with the very first CPU, and rank 4 has all other pairs.
 pub fn choose(cpus: &[u32], places: &Places, most: usize) -> Vec<ChosenPair> {
     let count = cpus.len();
     let leaders = leaders(cpus, places);

@@ -21,7 +21,7 @@ use units::error::{Error, Result};
 use units::{Bytes, ParseError, SizeList, ThreadCount, ThreadList, parse_list};
 
 /// Fewest accesses in a pass of a strided order, and fewest blocks in a pass of a random order.
-/// With fewer, the order has no effect to measure.
+/// With fewer accesses or blocks, the order has no effect to measure.
 const FEWEST_ACCESSES: u64 = 16;
 
 /// Largest block of a random order, in bytes.
@@ -131,7 +131,7 @@ impl CommandSettings for Settings {
     }
 }
 
-/// The experiment.
+/// The experiment `patterns`.
 #[derive(Debug, Clone)]
 pub struct Patterns {
     settings: Settings,
@@ -146,7 +146,7 @@ struct Order {
 }
 
 impl Order {
-    /// `strided 4 KiB`
+    /// The order as text: `strided 4 KiB`.
     fn name(self) -> String {
         match self.kind {
             OrderKind::Forward | OrderKind::Reverse => self.kind.to_string(),
@@ -287,7 +287,8 @@ impl Patterns {
         Ok(orders)
     }
 
-    /// Working sets to measure: those of the user, or one inside each level.
+    /// Working sets to measure: the user's sizes, or one size inside each level. Fails if a size of
+    /// the user does not fit into memory.
     fn targets(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<Target>> {
         let Some(sizes) = &self.settings.sizes else {
             let mut targets = levels.targets();
@@ -357,7 +358,8 @@ impl Patterns {
     }
 }
 
-/// Largest working set of `operation`, at most `size`, that has whole blocks in every order.
+/// Largest working set of `operation`, at most `size`, that has whole blocks in every order. Fails
+/// if `size` is too small.
 fn whole_blocks(operation: Operation, size: Bytes) -> Result<Bytes> {
     let streams = u64::from(operation.contract().streams());
     let step = streams
@@ -479,8 +481,8 @@ impl Experiment for Patterns {
     }
 }
 
-/// Coordinates of a point without its order and size. Copies have whole blocks in each half, so
-/// sizes differ a little between orders.
+/// Coordinates of a point without its order and kernel. Points that agree in them differ only in
+/// their order.
 fn place(point: &Point) -> Coordinates {
     let mut place = point.coordinates.clone();
     for axis in ["order", "kernel"] {

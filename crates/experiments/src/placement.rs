@@ -14,15 +14,16 @@ type Position = [u32; 4];
 /// Up to this number of CPUs, every number of threads is measured; above it, a selection.
 const ALL_COUNTS: usize = 32;
 
-/// CPUs with their positions.
+/// CPUs with their positions in the machine.
 pub struct Placing {
     /// CPUs in the order in which they were given.
     cpus: Vec<(u32, Position)>,
 }
 
 impl Placing {
-    /// Positions of `cpus` on a machine with this topology. CPUs whose package, node or cluster is
-    /// unknown share one. A CPU whose core is unknown has a core of its own.
+    /// Positions of `cpus` on a machine with this topology. All CPUs whose package is unknown count
+    /// as one package. The same holds for nodes and clusters. A CPU whose core is unknown has a
+    /// core of its own.
     pub fn new(topology: &Topology, cpus: &[u32]) -> Self {
         let places = Places::new(topology);
         let known: BTreeMap<u32, &report::Cpu> =
@@ -92,9 +93,10 @@ impl Placing {
             .len()
     }
 
-    /// Numbers of threads to measure, rising. On few CPUs, all numbers. On many CPUs, a selection
-    /// with the numbers at which every socket, node, cluster or core has a thread. It also has the
-    /// numbers at which a socket, node or cluster is full.
+    /// Numbers of threads to measure, rising. On at most `ALL_COUNTS` CPUs, these are all
+    /// numbers. On more CPUs, they are a selection. It has the numbers at which every socket, node,
+    /// cluster or core has a thread. It also has the numbers at which a socket, node or cluster is
+    /// full.
     pub fn counts(&self) -> Vec<usize> {
         let all = self.cpus.len();
         if all <= ALL_COUNTS {
@@ -105,8 +107,8 @@ impl Placing {
         counts.extend((1..=4).map(|depth| self.count(depth)));
         let mut compact: Vec<Position> = self.cpus.iter().map(|(_, position)| *position).collect();
         compact.sort_unstable();
-        // The next CPU is in another cluster. A CPU in another node or socket is in another cluster
-        // too.
+        // Numbers of CPUs in compact order after which the next CPU is in another cluster. A CPU in
+        // another node or socket is in another cluster too.
         let ends = (1..all).filter(|&count| compact[count][..3] != compact[count - 1][..3]);
         // If each core has its own last-level cache, every number would fill a cluster.
         if self.count(3) < self.count(4) {
@@ -118,8 +120,8 @@ impl Placing {
         counts.into_iter().collect()
     }
 
-    /// At most `most` numbers (3 or more): one thread, one thread per core, a thread on all CPUs,
-    /// and others that leave the smallest gaps by ratio.
+    /// At most `most` numbers (3 or more): one thread, one per core, one per CPU, and more numbers
+    /// that close the largest gaps.
     pub fn few_counts(&self, most: usize) -> Vec<usize> {
         let counts = self.counts();
         let mut kept: BTreeSet<usize> = counts
@@ -144,8 +146,9 @@ impl Placing {
     }
 }
 
-/// Takes one CPU of each group in turn. CPUs in a group have the same position up to `depth`. Each
-/// group is put in order in the same way, for the next depth.
+/// `cpus` in an order that takes one CPU of each group in turn. CPUs of a group have the same
+/// position up to `depth`. Inside a group, CPUs are put in order in the same way, for the next
+/// depth.
 fn interleaved(cpus: Vec<(u32, Position)>, depth: usize) -> Vec<(u32, Position)> {
     if depth == 3 {
         return cpus;

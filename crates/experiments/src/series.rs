@@ -50,7 +50,7 @@ pub struct CpuSeries<'a> {
     pub on_cpu: String,
     /// Kind of pages of the points.
     pub pages: Option<Coordinate>,
-    /// True if the other series have other kinds of pages.
+    /// True if the series of the dataset have several kinds of pages.
     pub several_pages: bool,
 }
 

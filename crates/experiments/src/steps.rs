@@ -1,4 +1,5 @@
-//! Steps of a curve over sizes, which show effective capacities as far as one curve can.
+//! Findings about steps in a curve of values over sizes. A step shows where a level of the
+//! hierarchy ends.
 
 use crate::difference::{Difference, Figure};
 use report::{Dataset, Finding, Point};
@@ -9,7 +10,7 @@ use units::Bytes;
 /// Least difference of the values of neighbouring levels, as a share.
 const STEP: f64 = 0.2;
 
-/// Fewest sizes of a curve.
+/// Fewest sizes of a curve in which steps are searched.
 const FEWEST_SIZES: usize = 8;
 
 /// Number of points on each side of a step whose intervals must show the step.
@@ -27,7 +28,7 @@ struct Stepped<'a> {
 /// if there are too few sizes or no step.
 fn knees(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Stepped<'_>> {
     let placed = |p| Some((Point::number(p, "size_bytes")?, p)).filter(|_| p.usable().is_some());
-    // Of several points with one size (repeats), the curve has the last.
+    // If several points have the same size (repeats), the curve has the last of them.
     let curve: BTreeMap<u64, &Point> = dataset
         .points
         .iter()
@@ -68,8 +69,8 @@ fn mean<'a>(part: &[(Bytes, &'a Point)]) -> Option<Figure<'a>> {
     )
 }
 
-/// Finding about `what`: the sizes at which the values of the points that `belongs` accepts step.
-/// `None` if there are too few sizes or no step.
+/// Finding about the sizes after which `what` changes in a step. `belongs` accepts the points of
+/// the curve. `None` if there are too few sizes or no step.
 pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
     let Stepped { points, knees } = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
@@ -83,8 +84,8 @@ pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) ->
     Some(Finding::shown_by(points.iter().map(|(_, point)| *point), "steps", text)?.with(values))
 }
 
-/// Finding about the sizes between which the latency of the points that `belongs` accepts rises to
-/// the next level. `None` if there are too few sizes or no step.
+/// Finding about the sizes between which latency rises or falls to another level. `belongs` accepts
+/// the points of the curve. `None` if there are too few sizes or no step.
 pub fn rises(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
     let Stepped { points, knees } = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
@@ -117,8 +118,8 @@ pub fn rises(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Find
     )
 }
 
-/// Names of the caches that end along `levels`, which has the level of each point. The level of the
-/// last point does not end.
+/// The caches that end along `levels`, as text: ` (L1 ends)`. `levels` has the level of each point.
+/// The level of the last point does not end.
 fn ended<'a>(levels: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = levels.collect();
     let last = names.last().copied();

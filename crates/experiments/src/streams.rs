@@ -43,16 +43,17 @@ fn stream_coordinates(
     coordinates
 }
 
-/// The point of `work`. Its outcome is known if the machine lacks the kernel or the memory.
+/// The draft of the point of `work`. If the machine lacks the kernel or the memory, the draft has
+/// an outcome in place of the work.
 pub fn draft_point(
     scope: &Scope<'_>,
     work: StreamWork,
     requested: OperationSpec,
     level: &str,
 ) -> Draft {
-    // The C library chooses its method by size: non-temporal stores, string instructions, other
-    // ports. `touch` counts a whole line for each word. Therefore the bound of the L1 ports does
-    // not hold for the C library and `touch`.
+    // The C library chooses its method according to the size: non-temporal stores, string
+    // instructions, other ports. `touch` counts a whole line for each word. Therefore the bound of
+    // the L1 ports does not hold for the C library and `touch`.
     let by_ports = level == "L1"
         && !is_reference_kernel(work.operation)
         && work.contract().family != Family::Touch;
@@ -100,7 +101,8 @@ pub struct FittedStream {
 }
 
 impl FittedStream {
-    /// `bytes` without rounding; `None` if no operation of `requested` divides them.
+    /// A stream of `bytes` without rounding. `None` if the iterations of no suitable operation
+    /// divide them.
     fn exactly(requested: OperationSpec, bytes: Bytes) -> Option<Self> {
         let contract = requested.operation().contract();
         let streams = u64::from(contract.streams());
@@ -133,7 +135,8 @@ fn smallest(requested: OperationSpec) -> Bytes {
         .unwrap_or(block)
 }
 
-/// Fails if one of `sizes` is too small for one of `ops`. The message names the neediest operation.
+/// Fails if one of `sizes` is too small for one of `ops`. The message names the operation that
+/// needs the most bytes.
 pub fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
     let Some(&largest) = ops.0.iter().max_by_key(|requested| smallest(**requested)) else {
         return Ok(());
@@ -145,7 +148,7 @@ pub fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
 
 /// Largest working set of `requested`, at most `size`: `size` itself if the iterations of an
 /// operation divide it, otherwise whole blocks of each stream. For a family, whole blocks of all
-/// its operations if `size` is large enough.
+/// its operations if `size` is large enough. Fails if `size` is too small.
 pub fn fitted(requested: OperationSpec, size: Bytes) -> Result<FittedStream> {
     let whole = size.round_down(BLOCK_BYTES * u64::from(requested.streams()));
     let in_blocks = (whole.0 > 0).then_some(FittedStream {

@@ -1,4 +1,5 @@
-//! The table of experiments. A row makes the command, its help, `--only`, and the lists.
+//! The table of experiments. From each row follow a command with its help, a name for `--only`, and
+//! an entry in lists.
 
 use crate::choices::Choices;
 use crate::command::ExperimentCommand;

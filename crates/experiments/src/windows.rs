@@ -1,4 +1,5 @@
-//! Short windows, whose distribution is reported in addition to the headline of a latency.
+//! Short timed windows. Their distribution is reported in addition to the median latency of a
+//! point.
 
 use crate::experiment::axis;
 use crate::lists::Count;
@@ -7,10 +8,11 @@ use report::{Coordinate, Dataset, Finding, Measured, Outcome, Point, Quantity, S
 use units::error::{Error, Result};
 use units::{Nanos, read_like, short_time};
 
-/// Allowed numbers and lengths of windows. A shorter window is mostly the reading of the counter,
-/// and a longer window is a sample.
+/// Allowed numbers of windows.
 const COUNTS: std::ops::RangeInclusive<u32> = 100..=1_000_000;
+/// Shortest allowed window. A shorter window would mostly show the time of reading the counter.
 const SHORTEST: Nanos = Nanos(1e3);
+/// Longest allowed window. A longer window would have the length of a sample.
 const LONGEST: Nanos = Nanos(10e6);
 
 /// Short windows to measure.
@@ -26,8 +28,9 @@ pub struct WindowSettings {
     pub window: Nanos,
 }
 
-/// Reason why `--window` has no effect without another option, and an example of this option.
+/// Reason why `--window` has no effect without `--windows`.
 pub(super) const HAVE_A_LENGTH: &str = "only a distribution over windows uses it";
+/// Example of the option that makes `--window` effective.
 pub(super) const WINDOWS_EXAMPLE: &str = "--windows 10000";
 
 impl WindowSettings {

@@ -1,6 +1,6 @@
-//! Opens the drivers of GPUs for a statically linked memgauge, which can open no libraries. It is
-//! linked dynamically against the C library of the system, and speaks with memgauge over its standard
-//! input and output.
+//! Opens the drivers of GPUs for a statically linked memgauge, which cannot load libraries. This
+//! program is linked dynamically against the C library of the system. It exchanges messages with
+//! memgauge over its standard input and output.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Implements the engine's external work for work on a GPU.
+//! Implements [`ExternalWork`], the engine's trait for external work, for work on a device.
 
 use crate::work::{GpuWindow, GpuWork, Task};
 use engine::{ExternalWindow, ExternalWork};
@@ -8,48 +8,52 @@ use sha2::{Digest, Sha256};
 use std::any::Any;
 use units::{Bytes, BytesPerSecond, Nanos, counted};
 
-/// Name of the share of a point's samples in which the device was at its limit of power.
+/// Name of a figure of a point: the share of samples in which the device was at its limit of power.
 pub const POWER_LIMITED: &str = "power_limited_share";
 
-/// Factor by which a cache may raise a rate above the limit of the memory: it holds at most a quarter
-/// of a working set with a limit.
+/// Factor by which a measured rate may exceed the limit of the memory. A limit only applies if the
+/// cache holds at most a quarter of the working set, so a cache cannot raise the rate further.
 const MOST_CACHED: f64 = 1.0 / 0.75;
 
-/// Typical rate of filling and verifying memory of a device that uses the main memory.
+/// Typical rate at which a device without memory of its own fills and verifies main memory.
 const IN_MAIN_MEMORY: BytesPerSecond = BytesPerSecond(10e9);
 
-/// Typical rate of filling and verifying memory of a device that has memory of its own.
+/// Typical rate at which a device with memory of its own fills and verifies it.
 const IN_OWN_MEMORY: BytesPerSecond = BytesPerSecond(200e9);
 
 /// Typical rate of the first access to newly allocated memory.
 const FIRST_ACCESS: BytesPerSecond = BytesPerSecond(2e9);
 
-/// Buffers of transfers: two of the device, and two kinds of main memory.
-const TRANSFER_BUFFERS: f64 = 4.0;
+/// Number of buffers that the expected time of preparing transfers counts: two of the device, two
+/// pageable and two pinned ones of the host.
+const TRANSFER_BUFFERS: f64 = 6.0;
 
-/// Typical rate of the host when it compares what it received.
+/// Typical rate at which the host compares received data with the expected data.
 const BY_THE_HOST: BytesPerSecond = BytesPerSecond(2e9);
 
-/// Typical rate of the pipe to the process of the driver.
+/// Typical rate of data in the pipe to the process that opened the driver.
 const PIPE: BytesPerSecond = BytesPerSecond(1e9);
 
 /// Typical rate of making a chain and writing it to a device.
 const BUILD: BytesPerSecond = BytesPerSecond(0.3e9);
 
-/// Launches and waits around a sample.
+/// Typical time of the launches and waits that belong to a sample.
 const LAUNCHES: Nanos = Nanos(0.2e6);
 
-/// Warm-up before the first window of a round, as a share of a window: clocks of a device rise.
+/// Length of the warm-up before the first window of a round, as a share of a window. The clocks of
+/// a device rise during the warm-up.
 const WARM_UP: f64 = 1.0;
 
-/// A driver may add this to the time of the device, for the submission and the wait.
+/// Time that a driver may need in addition to the device's time, for the submission of work and the
+/// wait.
 const SUBMISSION: Nanos = Nanos(0.5e6);
 
-/// A driver may also add this share of the time of the device.
+/// Share of the device's time that a driver may need in addition to [`SUBMISSION`].
 const SUBMISSION_SHARE: f64 = 0.25;
 
 impl ExternalWork for GpuWork {
-    /// The limit is left out, because it is no part of what is done.
+    /// Text of the device, the CPU and the task. The limit is left out, because it does not change
+    /// the work.
     fn identity(&self) -> String {
         format!("device {}, CPU {}, {:?}", self.device, self.cpu, self.task)
     }
@@ -66,7 +70,8 @@ impl ExternalWork for GpuWork {
         !matches!(self.task, Task::Chase(_))
     }
 
-    /// The digest is that of the source of all kernels. The driver compiles it for its device.
+    /// Name of the kernel, and a digest of the source of all kernels, which the driver compiles for
+    /// its device. Transfers have no digest, because the driver itself carries them out.
     fn kernel(&self) -> Result<KernelUsed, String> {
         let name = match &self.task {
             Task::Stream(layout) => layout.operation.name(),
@@ -77,6 +82,7 @@ impl ExternalWork for GpuWork {
                 return Ok(KernelUsed {
                     name: "opencl/transfer".to_owned(),
                     digest: None,
+                    c_library: None,
                 });
             }
         };
@@ -85,6 +91,7 @@ impl ExternalWork for GpuWork {
         Ok(KernelUsed {
             name: format!("opencl/{name}"),
             digest: Some(start.map(|byte| format!("{byte:02x}")).collect()),
+            c_library: None,
         })
     }
 
@@ -107,7 +114,7 @@ impl ExternalWork for GpuWork {
         }
     }
 
-    /// Memory is filled before each sample and verified after it.
+    /// Expected time to fill memory before each sample and to verify it afterwards.
     fn expected_proof(&self) -> Nanos {
         let rate = if self.uses_host_memory {
             IN_MAIN_MEMORY
@@ -130,9 +137,10 @@ impl ExternalWork for GpuWork {
         WARM_UP
     }
 
-    /// A window is disturbed if the conditions of the device were unusual, or if the host waited much
-    /// longer than the device worked. The device was busy with other work then, or the thread of the
-    /// driver did not run.
+    /// Cause and text of the disturbance of a window. `None` if the window is undisturbed. A window
+    /// is disturbed if the conditions of the device were unusual, or if the host waited much longer
+    /// than the device worked. A long wait means that the device did other work, or that the thread
+    /// of the driver did not run.
     fn disturbance(&self, window: &ExternalWindow<'_>) -> Option<(Cause, String)> {
         let seen = window.figures.get::<GpuWindow>()?;
         if let Some(unusual) = unusual(&seen.conditions) {
@@ -183,10 +191,10 @@ impl ExternalWork for GpuWork {
     }
 }
 
-/// A figure of a window; `None` if it is unknown.
+/// A function that returns a figure of a window, or `None` if the figure is unknown.
 type WindowFigure = fn(&GpuWindow) -> Option<f64>;
 
-/// Figures of a window whose median a point has besides its value.
+/// Names and functions of figures of a window. A point contains the median of each figure.
 const MEDIANS: [(&str, WindowFigure); 5] = [
     ("device_share", |seen| Some(seen.device?.0 / seen.host.0)),
     ("device_core_hz", |seen| Some(seen.conditions.core_clock?.0)),
@@ -197,8 +205,8 @@ const MEDIANS: [(&str, WindowFigure); 5] = [
     ("device_watts", |seen| seen.conditions.watts),
 ];
 
-/// Conditions that make a window useless, in words. A limit of power is none of them: large devices
-/// reach it with any load.
+/// Cause and text of an unusual condition of the device, which disturbs a window. `None` if the
+/// conditions are usual. A limit of power is usual, because large devices reach it with any load.
 fn unusual(conditions: &GpuConditions) -> Option<(Cause, String)> {
     if let Some(count) = conditions.other_programs.filter(|&count| count > 0) {
         let programs = counted(count, "other program");
@@ -221,7 +229,7 @@ fn unusual(conditions: &GpuConditions) -> Option<(Cause, String)> {
     }
 }
 
-/// Time for `bytes` at `rate`.
+/// Time that `bytes` take at `rate`.
 fn time(bytes: Bytes, rate: BytesPerSecond) -> Nanos {
     Nanos::from_secs(bytes.0 as f64 / rate.0)
 }

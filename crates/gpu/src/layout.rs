@@ -4,26 +4,27 @@ use host::gpu::{GpuBuffer, Stream, StreamOperation};
 use report::GpuFacts;
 use units::Bytes;
 
-/// Work-items in a work-group of a GPU: a multiple of every vendor's wavefront.
+/// Number of work-items in a work-group of a GPU: a multiple of every vendor's wavefront.
 const GROUP_SIZE: u32 = 256;
 
-/// Work-groups for each compute unit of a GPU. So many accesses are under way that their latency is
-/// hidden.
+/// Number of work-groups for each compute unit of a GPU. This number keeps enough accesses in
+/// flight to hide their latency.
 const GROUPS_PER_UNIT: u32 = 8;
 
-/// Accesses in one iteration of a kernel.
+/// Number of accesses in one iteration of a kernel's loop.
 pub const UNROLLED: u32 = 4;
 
-/// Largest number of words of all streams: the kernels count words in 32 bits.
+/// Limit for the number of words of all streams together, which has to be lower. The kernels count
+/// words in 32 bits.
 const MAX_WORDS: u64 = 1 << 31;
 
-/// Lanes of 64 bits in a word. A work-item of a GPU moves 16 B with one instruction, that of a CPU a
-/// whole cache line.
+/// Number of 64-bit lanes in a word of the kernels for this device. A word has 16 B on a GPU,
+/// because one instruction moves this much. On a CPU, a word has 64 B, the length of a cache line.
 pub fn width(facts: &GpuFacts) -> u32 {
     if facts.kind == "cpu" { 8 } else { 2 }
 }
 
-/// Work-groups that keep a whole device busy.
+/// Number and size of the work-groups that keep a whole device busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Groups {
     /// Number of work-groups.
@@ -33,7 +34,8 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Several groups for each compute unit of a GPU; one work-item for each CPU.
+    /// Work-groups for the whole device. A GPU has several for each compute unit. On a CPU, there
+    /// is one work-item for each CPU.
     pub fn usual(facts: &GpuFacts) -> Self {
         let units = facts.compute_units.get().copied().unwrap_or(1).max(1);
         if facts.kind == "cpu" {
@@ -50,32 +52,33 @@ impl Groups {
     }
 }
 
-/// How work-items share a working set.
+/// Division of a working set among work-items.
 ///
 /// On a GPU, neighbouring work-items access neighbouring words at the same time, because the device
-/// combines such accesses into one. Each goes on by the number of all work-items. On a CPU, a
-/// work-item is a thread, and each has a region of its own.
+/// combines such accesses into one. The step from one access of a work-item to its next is the
+/// number of all work-items. On a CPU, each work-item is a thread and has a region of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Layout {
-    /// Operation.
+    /// Operation of the kernel.
     pub operation: StreamOperation,
-    /// 64-bit lanes in a word.
+    /// Number of 64-bit lanes in a word.
     pub width: u32,
-    /// Words of each stream.
+    /// Number of words in each stream.
     pub words: u32,
-    /// Work-groups.
+    /// Number of work-groups.
     pub groups: u32,
-    /// Work-items in each group.
+    /// Number of work-items in each group.
     pub group_size: u32,
-    /// Accesses of each work-item in a pass over the working set.
+    /// Number of accesses by each work-item in one pass over the working set.
     pub pass: u32,
     /// True if each work-item has a region of its own.
     pub has_regions: bool,
 }
 
 impl Layout {
-    /// Divides `bytes` of all streams together. `groups` is the number of work-groups; `None` for as
-    /// many as the device needs. The working set is rounded down to whole passes.
+    /// Divides a working set of `bytes`, the size of all streams together. `groups` is the number
+    /// of work-groups; `None` means [`Groups::usual`]. The size is rounded down, so that all
+    /// work-items make the same number of accesses.
     ///
     /// Returns `None` if the working set is too small for the operation, or too large.
     pub fn new(
@@ -123,28 +126,29 @@ impl Layout {
         u64::from(self.width) * 8
     }
 
-    /// Bytes of all streams.
+    /// Bytes of all streams together.
     pub fn bytes(&self) -> Bytes {
         let words = u64::from(self.words) * u64::from(self.operation.streams());
         Bytes(words * self.word_bytes())
     }
 
-    /// Bytes that the kernel loads and stores in `passes`.
+    /// Bytes that the kernel loads and stores in `passes` passes.
     pub fn moved(&self, passes: u32) -> u64 {
         let words = u64::from(self.words) * u64::from(self.operation.moved());
         words * self.word_bytes() * u64::from(passes)
     }
 
-    /// Largest number of passes of one call.
+    /// Largest number of passes in one call.
     pub fn most_passes(&self) -> u32 {
         (u32::MAX / 2 / self.pass.max(1)).max(1)
     }
 
-    /// Distance between successive accesses of a work-item.
+    /// Distance between successive accesses of a work-item, in words.
     ///
-    /// A read goes on by one work-group more than all work-items together. In the next pass, another
-    /// compute unit then reads the same words. Otherwise each would find its own words in its L1
-    /// cache, and no size would show the L2 cache.
+    /// For a read, the distance is the number of all work-items plus the size of a work-group. So
+    /// another compute unit reads the same words in the next pass. Otherwise each compute unit
+    /// would find its words of the previous pass in its L1 cache. No working set would then show
+    /// the L2 cache.
     fn step(&self) -> u32 {
         if self.has_regions {
             1
@@ -155,7 +159,8 @@ impl Layout {
         }
     }
 
-    /// The call for `passes` over the working set in `buffer`.
+    /// The call of the kernel for `passes` passes. `buffers` are the buffer of the streams and the
+    /// buffer of the sums. `value` is the number in the first word.
     pub fn call(&self, buffers: [GpuBuffer; 2], passes: u32, value: u64) -> Stream {
         let [buffer, sums] = buffers;
         let (region, per_item, start) = if self.has_regions {
@@ -179,7 +184,8 @@ impl Layout {
         }
     }
 
-    /// Sum over all lanes that `passes` of a read load from words that hold `value` and up.
+    /// Sum over all lanes that a read loads in `passes` passes, modulo 2^64. Every lane of word `i`
+    /// holds `i` plus `value`.
     pub fn expected_sum(&self, passes: u32, value: u64) -> u64 {
         let lanes = u64::from(self.width);
         let words = u64::from(self.words);
@@ -205,7 +211,7 @@ impl Layout {
     }
 }
 
-/// Sum of the numbers from `first` up to and without `end`, modulo 2^64.
+/// Sum of the numbers in `first..end`, modulo 2^64.
 pub fn sum_of(first: u64, end: u64) -> u64 {
     let below = |n: u64| (u128::from(n) * u128::from(n.saturating_sub(1)) / 2) as u64;
     below(end).wrapping_sub(below(first))

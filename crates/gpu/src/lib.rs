@@ -1,10 +1,11 @@
-//! The memory of GPUs, and of other devices that a driver offers. Method: docs/method/gpu.md.
+//! Measures the memory of GPUs, and of other devices that a driver offers. Method:
+//! docs/method/gpu.md.
 //!
 //! `layout` divides a working set among the work-items of a kernel. `pattern` makes chains of
-//! indices. `work` is what a point asks of a device, `runner` carries it out, and
-//! `experiment` drafts the points. The engine sees such work as [`engine::ExternalWork`] only.
+//! indices. `work` describes what a device does for a point, `runner` carries it out, and
+//! `experiment` drafts the points. The engine knows this work only as [`engine::ExternalWork`].
 //!
-//! Drivers are opened by [`host::gpu`], which is the only place that knows OpenCL.
+//! [`host::gpu`] opens the drivers. Only this module knows OpenCL.
 
 #![forbid(unsafe_code)]
 

@@ -5,7 +5,8 @@ use stats::SplitMix64;
 /// A chain of indices in random order: one cycle through all nodes.
 #[derive(Debug, Clone)]
 pub struct ChainTable {
-    /// Index that follows each index. Only every `spacing`-th is a node.
+    /// For each index, the index that follows it in the chain. Only every `spacing`-th index is a
+    /// node.
     pub next: Vec<u32>,
     /// Indices of all nodes in the order in which they are visited, beginning with 0.
     pub order: Vec<u32>,
@@ -14,7 +15,7 @@ pub struct ChainTable {
 impl ChainTable {
     /// A chain of `nodes` nodes that are `spacing` indices apart. `seed` chooses the order.
     ///
-    /// Any order of all nodes makes one cycle, because the last leads back to the first.
+    /// Any order of all nodes makes one cycle, because the last node leads back to the first node.
     pub fn new(nodes: u32, spacing: u32, seed: u64) -> Self {
         let mut order: Vec<u32> = (0..nodes).collect();
         let mut random = SplitMix64::new(seed);
@@ -31,7 +32,7 @@ impl ChainTable {
     }
 }
 
-/// Index that is reached from the first node of `order` by `hops` hops.
+/// Index that is reached after `hops` hops from the first node of `order`.
 pub fn after(order: &[u32], hops: u64) -> u32 {
     let nodes = order.len().max(1) as u64;
     let at = (hops % nodes) as usize;

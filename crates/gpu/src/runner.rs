@@ -1,4 +1,4 @@
-//! Carries out works on devices: memory, samples, and the proof that the work was done.
+//! Carries out works on devices: prepares memory, takes samples, and proves that the work was done.
 
 use crate::layout::{Layout, sum_of, width};
 use crate::pattern::{ChainTable, after};
@@ -13,28 +13,32 @@ use std::collections::BTreeMap;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos};
 
-/// Shortest time from which the rate of a work is taken. The work is repeated until it takes as long.
+/// Shortest duration from which the rate of a work is computed. The amount of work is increased
+/// until it takes this long.
 const CALIBRATING: Nanos = Nanos(0.2e6);
 
-/// Hops in one iteration of the chase.
+/// Number of hops in one iteration of the chase kernel.
 const HOPS: u64 = 8;
 
-/// Largest number of hops, or of additions of each work-item, in a sample.
+/// Largest number of hops in a sample, or of additions by each work-item.
 const MOST_STEPS: u64 = 1 << 30;
 
-/// The clock of the device may be this much faster than that of the host before a sample is refused.
+/// Factor by which a time on the device's clock may exceed the same time on the host's clock. A
+/// sample with a larger difference is an error.
 const CLOCK_TOLERANCE: f64 = 1.02;
 
-/// A time by the device may also exceed the host's by this much, because its clock may be coarse.
+/// Time by which the device's clock may exceed the host's clock in addition, because it may be
+/// coarse.
 const CLOCK_RESOLUTION: Nanos = Nanos(50e3);
 
-/// Largest memory for chains that are kept from one round to the next.
+/// Largest total size of the chains that are kept from one round to the next.
 const MOST_KEPT: Bytes = Bytes(1 << 30);
 
-/// Number that memory holds before a kernel or a transfer has to change it.
+/// Mask that changes a value (XOR). Memory holds the changed value until a kernel or a transfer
+/// writes the value itself.
 const BEFORE: u64 = 0x0B5E_55ED;
 
-/// A chain on a device, and the hops that were made through it.
+/// A chain on a device, and the number of hops that were made through it.
 #[derive(Debug)]
 struct ChainOnDevice {
     buffer: GpuBuffer,
@@ -50,54 +54,56 @@ struct Sized {
     bytes: Bytes,
 }
 
-/// A device with the memory of its works.
+/// An opened device, with the memory that its works use.
 #[derive(Debug)]
 pub(crate) struct Device {
     device: Box<dyn GpuDevice>,
-    /// Streams of all works, one work at a time.
+    /// Buffer for the streams of a work. The works use it one after another.
     streams: Option<Sized>,
-    /// Sums of the work-items of a read.
+    /// Buffer for the sums that the work-items of a read return.
     sums: Option<Sized>,
-    /// Number of wrong words.
+    /// Buffer for the number of wrong words.
     wrong: Option<GpuBuffer>,
-    /// Counters of atomic additions.
+    /// Buffer for the counters of atomic additions.
     counters: Option<Sized>,
-    /// The device's ends of transfers.
+    /// Two buffers of the device for transfers.
     ends: Option<[Sized; 2]>,
-    /// Number in the host's memory for transfers; `None` before there is such memory.
+    /// Size of the host's memory for transfers, and the number in its first word. `None` before
+    /// this memory was made.
     host: Option<(Bytes, u64)>,
-    /// Chains of all works, as far as they fit beside each other.
+    /// Chains on the device. They stay there while their total size is at most [`MOST_KEPT`].
     chains: BTreeMap<Chase, ChainOnDevice>,
-    /// Passes, hops or transfers of each work in a nanosecond.
+    /// Rate of each work: passes, hops or transfers per nanosecond.
     rates: BTreeMap<Task, f64>,
-    /// Number that the next sample stores.
+    /// Number from which the contents of memory are computed. Each sample has a different one.
     value: u64,
-    /// Other processes of this session that use the device.
+    /// Number of other processes of this session that use the device.
     own_processes: u32,
 }
 
-/// Times that a device may be lost before it is given up.
+/// Number of losses after which a device is not opened again.
 const MOST_LOSSES: u32 = 2;
 
-/// Number of a device, and of its peer if it was opened with one.
+/// Number of a device, and number of its peer if the device was opened with a peer.
 type Numbers = (u32, Option<u32>);
 
-/// Carries out works on the devices of this machine. Keeps them open for the length of a session.
+/// Carries out works on the devices of this machine. Opened devices stay open until the session
+/// ends.
 #[derive(Debug)]
 pub struct GpuRunner {
     drivers: Box<dyn Drivers>,
-    /// Lanes in a word of each device that may be used.
+    /// Number of lanes in a word, for each device that may be used.
     widths: BTreeMap<u32, u32>,
     devices: BTreeMap<Numbers, Device>,
-    /// How often each device was lost, and the last reason.
+    /// Number of losses of each device, and the reason of the last loss.
     losses: BTreeMap<Numbers, (u32, String)>,
-    /// CPU time of devices that were lost.
+    /// CPU time that the processes of lost devices used.
     lost_cpu: Nanos,
 }
 
 impl GpuRunner {
-    /// A runner for `devices`, which opens each by `drivers` when it is first needed. A device that
-    /// is lost is opened once more.
+    /// A runner for `devices`. It opens a device through `drivers` when the device is first needed.
+    /// A lost device is opened once more.
     pub fn new(devices: &[GpuFacts], drivers: Box<dyn Drivers>) -> Self {
         let widths = devices.iter().map(|facts| (facts.number, width(facts)));
         Self {
@@ -109,7 +115,10 @@ impl GpuRunner {
         }
     }
 
-    /// Does something with a device, which is opened if necessary.
+    /// Opens a device if necessary, and returns the result of `act` for it.
+    ///
+    /// # Errors
+    /// The device cannot be opened, was lost too often, or is lost during `act`. `act` failed.
     pub(crate) fn with<T>(
         &mut self,
         numbers: Numbers,
@@ -127,7 +136,7 @@ impl GpuRunner {
                 Err(why) => return Err(self.lost(numbers, why)),
             },
         };
-        // Each process of this session counts as a program that uses its devices.
+        // The driver reports the other processes of this session as programs that use the device.
         device.own_processes = self
             .devices
             .keys()
@@ -154,7 +163,7 @@ impl GpuRunner {
         Ok(Device::new(opened))
     }
 
-    /// Counts a loss, and returns its reason.
+    /// Counts a loss of `numbers`, and returns its reason.
     fn lost(&mut self, numbers: Numbers, reason: Error) -> Error {
         let loss = self.losses.entry(numbers).or_default();
         *loss = (loss.0 + 1, reason.to_string());
@@ -162,7 +171,7 @@ impl GpuRunner {
     }
 }
 
-/// True if a device is in both.
+/// True if `one` and `other` have a device in common.
 fn overlap(one: Numbers, other: Numbers) -> bool {
     let has = |number| one.0 == number || one.1 == Some(number);
     has(other.0) || other.1.is_some_and(has)
@@ -202,10 +211,10 @@ impl ExternalRunner for GpuRunner {
     }
 }
 
-/// `work` as work on a device.
+/// Returns the [`GpuWork`] that `work` contains.
 ///
 /// # Errors
-/// It is another kind of external work.
+/// `work` is another kind of external work.
 fn on_device(work: &External) -> std::result::Result<&GpuWork, Failure> {
     work.get()
         .ok_or_else(|| Failure::Failed("this is no work on a device".to_owned()))
@@ -228,7 +237,7 @@ impl Device {
         }
     }
 
-    /// Makes the memory of `task`, and finds its rate when it is first prepared.
+    /// Allocates the memory that `task` needs. The first call for a task also finds its rate.
     pub(crate) fn prepare(&mut self, task: &Task) -> Result<()> {
         match task {
             Task::Stream(layout) => self.prepare_stream(layout)?,
@@ -250,7 +259,8 @@ impl Device {
         Ok(())
     }
 
-    /// Repeats the work until it takes long enough, and returns its rate.
+    /// Increases the amount of work until it takes [`CALIBRATING`]. Returns the rate in passes,
+    /// hops or transfers per nanosecond.
     fn calibrate(&mut self, task: &Task) -> Result<f64> {
         let most = most(task);
         let mut count = least(task);
@@ -293,7 +303,8 @@ impl Device {
         })
     }
 
-    /// Does `count` passes, hops or transfers, and verifies what they did.
+    /// Does `count` passes, hops or transfers, and verifies their results. Returns the times that
+    /// they took.
     fn execute(&mut self, task: &Task, count: u64) -> Result<GpuWindow> {
         self.value = self.value.wrapping_add(1);
         let window = match task {
@@ -307,7 +318,8 @@ impl Device {
         window.checked()
     }
 
-    /// The buffer in `place`, with at least `bytes` bytes. A smaller one is replaced.
+    /// Returns the buffer in the field `place`. A missing buffer, or one with fewer than `bytes`
+    /// bytes, is replaced.
     fn room(&mut self, place: fn(&mut Self) -> &mut Option<Sized>, bytes: Bytes) -> Result<Sized> {
         if let Some(sized) = place(self).filter(|sized| sized.bytes >= bytes) {
             return Ok(sized);
@@ -333,7 +345,7 @@ impl Device {
 
     fn prepare_stream(&mut self, layout: &Layout) -> Result<()> {
         let bytes = layout.bytes();
-        // Chains may be in the way of a larger working set.
+        // Chains are released, because they may take the memory that a larger working set needs.
         if self.streams.is_none_or(|sized| sized.bytes < bytes) {
             self.forget_chains();
         }
@@ -368,7 +380,7 @@ impl Device {
         Ok(())
     }
 
-    /// Memory for chains that are kept from one round to the next.
+    /// Largest total size of the chains that stay on this device from one round to the next.
     fn most_kept(&self) -> Bytes {
         let memory = self.device.facts().memory.get().copied();
         memory
@@ -376,7 +388,7 @@ impl Device {
             .min(MOST_KEPT)
     }
 
-    /// Two buffers for transfers, with at least `bytes` bytes.
+    /// Allocates the two buffers for transfers, unless they already have at least `bytes` bytes.
     fn prepare_ends(&mut self, bytes: Bytes) -> Result<()> {
         if self.ends.is_some_and(|ends| ends[0].bytes >= bytes) {
             return Ok(());
@@ -418,7 +430,7 @@ impl Device {
             value,
             floats,
         };
-        // Stream by stream: sources hold `value`, the target something else.
+        // Sources hold numbers that begin with `value`. The target holds other numbers.
         let fills = match operation {
             StreamOperation::Read | StreamOperation::Update => vec![fill(0, value)],
             StreamOperation::Write => vec![fill(0, value ^ BEFORE)],
@@ -470,7 +482,7 @@ impl Device {
             sums,
         };
         let timing = self.device.run(&Call::LocalRead(read))?;
-        // Each pass of a group loads every word of its tile once.
+        // In each pass, a work-group loads every word of its shared memory (its tile) once.
         let words = u64::from(local.words);
         let tile = sum_of(0, words).wrapping_add(words.wrapping_mul(self.value));
         let times = u64::from(local.groups) * u64::from(passes) * u64::from(local.width);
@@ -486,7 +498,7 @@ impl Device {
         self.device.upload(buffer, &bytes)?;
         let timing = self.device.run(&Call::Count(count))?;
         self.device.download(buffer, &mut bytes)?;
-        // Between separate counters are zeros.
+        // The sum covers all words, because the words between separate counters are zero.
         let numbers = bytes.chunks_exact(4).map(|chunk| {
             let mut number = [0; 4];
             number.copy_from_slice(chunk);
@@ -499,7 +511,10 @@ impl Device {
         Ok(GpuWindow::new(timing))
     }
 
-    /// Compares the sum of all loads of `items` work-items with the expected one.
+    /// Checks that the sum of all loads of `items` work-items is `expected`.
+    ///
+    /// # Errors
+    /// The sum differs, or the driver failed.
     fn check_sums(&mut self, items: u64, sums: GpuBuffer, expected: u64) -> Result<()> {
         let mut bytes = vec![0; items as usize * 8];
         self.device.download(sums, &mut bytes)?;
@@ -516,7 +531,8 @@ impl Device {
         ))
     }
 
-    /// Copies to the peer. Each device fills its own buffer before, so that it has it in its memory.
+    /// Copies from the device to its peer, and verifies the copy. Each device first fills its own
+    /// buffer, so that the buffer lies in the memory of this device.
     fn copies_to_peer(&mut self, peer: &Peer, repetitions: u32) -> Result<GpuWindow> {
         let missing = || Error::failure("a transfer runs before it was prepared");
         let [first, second] = self.ends.ok_or_else(missing)?;
@@ -546,7 +562,10 @@ impl Device {
         Ok(GpuWindow::new(timing))
     }
 
-    /// Lets the device count words that are not as expected.
+    /// Lets the device count wrong words with `call`, which has to be [`Call::Verify`].
+    ///
+    /// # Errors
+    /// The device counted wrong words, or the driver failed.
     fn check_words(&mut self, call: Call, what: &str) -> Result<()> {
         let Call::Verify { wrong, .. } = call else {
             return Ok(());
@@ -555,8 +574,10 @@ impl Device {
         self.check_count(wrong, what)
     }
 
+    /// Reads the number of wrong words, which the device counted in the buffer `wrong`.
+    ///
     /// # Errors
-    /// The device counted wrong words.
+    /// The number is not 0, or the driver failed.
     fn check_count(&mut self, wrong: GpuBuffer, what: &str) -> Result<()> {
         let mut count = [0; 4];
         self.device.download(wrong, &mut count)?;
@@ -653,7 +674,7 @@ impl GpuWindow {
         }
     }
 
-    /// Length of the sample: by the clock of the device if there is one.
+    /// Length of the sample, on the clock of the device if there is one, else on the host's clock.
     pub fn elapsed(&self) -> Nanos {
         self.device.unwrap_or(self.host)
     }
@@ -674,7 +695,8 @@ impl GpuWindow {
     }
 }
 
-/// Smallest number of passes, hops or transfers, and their unit.
+/// Smallest number of passes, hops or transfers in a sample. The number in a sample is a multiple
+/// of it.
 fn least(task: &Task) -> u64 {
     match task {
         Task::Chase(_) => HOPS,
@@ -689,9 +711,10 @@ fn most(task: &Task) -> u64 {
         Task::Chase(_) => MOST_STEPS,
         Task::Local(local) => u64::from((u32::MAX / 2 / local.pass().max(1)).max(1)),
         Task::Atomics(_) => MOST_STEPS,
-        // A driver keeps a record of each command that waits.
+        // A driver keeps a record of each waiting command, so the number of commands is limited.
         Task::Copies(_) => 4096,
-        // A driver may keep the source on the peer, and would copy there the second time.
+        // A driver may keep a copy of the source on the peer. A second copy would then stay within
+        // the peer.
         Task::Peer(_) => 1,
     }
 }

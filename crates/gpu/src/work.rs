@@ -1,4 +1,4 @@
-//! Work on a device: pure data.
+//! Descriptions of work on a device, as plain data.
 
 use crate::layout::{Groups, Layout, UNROLLED, width};
 use host::gpu::{Count, Direction, GpuBuffer, GpuConditions, HostMemory};
@@ -14,14 +14,15 @@ pub struct GpuWork {
     pub cpu: u32,
     /// True if the device has no memory of its own.
     pub uses_host_memory: bool,
-    /// Limit of the memory that the work uses; `None` if it is unknown.
+    /// Limit of the memory that the work uses. `None` if it is unknown, or if a cache could hold
+    /// the working set.
     pub limit: Option<RateLimit>,
     /// The work itself.
     pub task: Task,
 }
 
 impl GpuWork {
-    /// The peer that the device is opened with, if the work needs one.
+    /// Number of the peer that the device is opened with; `None` if the work needs no peer.
     pub fn peer(&self) -> Option<u32> {
         match &self.task {
             Task::Peer(peer) => Some(peer.number),
@@ -30,17 +31,17 @@ impl GpuWork {
     }
 }
 
-/// Limit of a memory.
+/// Highest rate that a memory can reach.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RateLimit {
     /// Bytes per second.
     pub bytes_per_second: u64,
-    /// Source of the limit.
+    /// Source of this figure.
     pub source: String,
 }
 
 impl RateLimit {
-    /// Limit of the memory of a device.
+    /// Limit of the memory of a device; `None` if its peak rate is unknown.
     pub fn of_memory(facts: &GpuFacts) -> Option<Self> {
         let peak = facts.memory_peak()?;
         let [width, clock] = [&facts.bus_width.source, &facts.memory_clock.source];
@@ -54,7 +55,7 @@ impl RateLimit {
 /// Kinds of work.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Task {
-    /// A streaming kernel.
+    /// Passes of a streaming kernel over a working set.
     Stream(Layout),
     /// A pointer chase.
     Chase(Chase),
@@ -62,7 +63,7 @@ pub enum Task {
     Copies(Copies),
     /// Copies to another device.
     Peer(Peer),
-    /// Reads of the memory that work-groups share.
+    /// Reads of the memory that the work-items of a work-group share.
     Local(Local),
     /// Atomic additions.
     Atomics(Atomics),
@@ -80,7 +81,7 @@ pub struct Chase {
 }
 
 impl Chase {
-    /// Indices of 4 B between neighbouring nodes.
+    /// Distance between neighbouring nodes, in indices of 4 B.
     pub fn indices(&self) -> u32 {
         (self.spacing.0 / 4).max(1) as u32
     }
@@ -99,7 +100,7 @@ pub struct Copies {
     pub direction: Direction,
     /// Memory at the host's end.
     pub memory: HostMemory,
-    /// Bytes of each transfer and direction.
+    /// Bytes of each transfer in each direction.
     pub bytes: Bytes,
 }
 
@@ -112,19 +113,19 @@ pub struct Peer {
     pub bytes: Bytes,
 }
 
-/// A sample, by two clocks.
+/// Times of a sample on two clocks, and the conditions of the device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GpuWindow {
-    /// By the clock of the device; `None` if the driver does not say, and for transfers.
+    /// Time on the clock of the device. `None` for transfers, or if the driver does not report it.
     pub device: Option<Nanos>,
-    /// By the clock of the host, from the submission to the return of the wait.
+    /// Time on the clock of the host, from the submission to the end of the wait.
     pub host: Nanos,
     /// Conditions of the device after the sample.
     pub conditions: GpuConditions,
 }
 
 impl Copies {
-    /// Bytes that a transfer moves: those of both directions, if there are two.
+    /// Bytes that a transfer moves, in both directions together if there are two.
     pub fn moved(&self) -> Bytes {
         Bytes(self.bytes.0 * self.ways())
     }
@@ -143,7 +144,7 @@ impl Copies {
 pub struct Local {
     /// 64-bit lanes in a word.
     pub width: u32,
-    /// Words that each group reads.
+    /// Number of words that each group reads.
     pub words: u32,
     /// Work-groups.
     pub groups: u32,
@@ -152,7 +153,8 @@ pub struct Local {
 }
 
 impl Local {
-    /// Divides `bytes` of each work-group among its work-items. `None` if they are too few.
+    /// Divides `bytes`, which each work-group reads, among its work-items. `None` if `bytes` are
+    /// too few for one iteration of a work-item, or too many.
     pub fn new(facts: &GpuFacts, bytes: Bytes) -> Option<Self> {
         let width = width(facts);
         let all = u32::try_from(bytes.0 / (u64::from(width) * 8)).ok()?;
@@ -170,12 +172,12 @@ impl Local {
         })
     }
 
-    /// Accesses of each work-item in a pass over the words of its group.
+    /// Number of accesses by each work-item in a pass over the words of its group.
     pub fn pass(&self) -> u32 {
         self.words / self.group_size
     }
 
-    /// Bytes that all groups load in `passes`.
+    /// Bytes that all groups together load in `passes` passes.
     pub fn moved(&self, passes: u32) -> u64 {
         let words = u64::from(self.words) * u64::from(self.groups);
         words * u64::from(self.width) * 8 * u64::from(passes)
@@ -185,9 +187,10 @@ impl Local {
 /// Atomic additions of 1 by all work-items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Atomics {
-    /// True if all add to one counter; false if each has a counter in a cache line of its own.
+    /// True if all work-items add to one counter. False if each work-item has a counter in a cache
+    /// line of its own.
     pub shared: bool,
-    /// Distance between counters, in 4 B.
+    /// Distance between separate counters, in units of 4 B.
     pub stride: u32,
     /// Work-groups.
     pub groups: u32,
@@ -201,7 +204,7 @@ impl Atomics {
         Bytes(self.counts(GpuBuffer(0), 0).bytes())
     }
 
-    /// The call that adds to the counters in `buffer`.
+    /// The call that adds to the counters in `buffer`. Each work-item makes `accesses` additions.
     pub fn counts(&self, buffer: GpuBuffer, accesses: u32) -> Count {
         Count {
             counters: buffer,

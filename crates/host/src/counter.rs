@@ -60,8 +60,9 @@ fn raw_ticks() -> u64 {
 #[inline]
 fn raw_ticks() -> u64 {
     let ticks: u64;
-    // SAFETY: every system for 64-bit Arm lets programs read the virtual counter. Memory is not
-    // touched, but without `nomem` the compiler does not move accesses across.
+    // SAFETY: every system for 64-bit Arm lets programs read the virtual counter. The instructions
+    // do not touch memory. The option `nomem` is left out, so that the compiler moves no memory
+    // accesses across them.
     unsafe {
         std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack, preserves_flags))
     };
@@ -72,8 +73,9 @@ fn raw_ticks() -> u64 {
 #[inline]
 fn raw_ticks() -> u64 {
     let ticks: u64;
-    // SAFETY: RV64GC has the register (Zicntr), and systems emulate it on cores that lack it.
-    // Memory is not touched, but without `nomem` the compiler does not move accesses across.
+    // SAFETY: RV64GC has the register (Zicntr), and systems emulate it on cores that lack it. The
+    // instructions do not touch memory. The option `nomem` is left out, so that the compiler moves
+    // no memory accesses across them.
     unsafe {
         std::arch::asm!("fence r, r", "rdtime {}", out(reg) ticks, options(nostack, preserves_flags))
     };

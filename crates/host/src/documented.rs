@@ -4,7 +4,8 @@
 //! - `processors.csv`: one figure per line, `low..high` if the documents give a range
 //! - `sources.csv`: the documents
 //!
-//! Only figures of documents are in the files: a wrong limit would reject valid measurements.
+//! The files only contain figures from documents, because a wrong limit would reject valid
+//! measurements.
 
 use report::{DocumentedFigure, DocumentedQuantity, PortWidth};
 
@@ -54,6 +55,7 @@ fn lines<const N: usize>(text: &'static str) -> impl Iterator<Item = [&'static s
 }
 
 /// The smallest and largest value of a figure: a number such as `14` or a range such as `11..12`.
+/// `None` for any other text.
 fn range(text: &str) -> Option<(u64, u64)> {
     let (low, high) = text.split_once("..").unwrap_or((text, text));
     Some((low.parse().ok()?, high.parse().ok()?))

@@ -42,7 +42,7 @@ pub fn discover(files: &SystemFiles) -> HostFacts {
     facts
 }
 
-/// Combines the facts from `files` with those that calls `reported`.
+/// Combines the facts from `files` with the facts in `reported`, which come from calls.
 fn put_together(files: &SystemFiles, reported: &Reported) -> HostFacts {
     let memory = limits::memory(files, reported);
     let topology = topology::discover(files, memory.total.value, reported.topology.as_ref());

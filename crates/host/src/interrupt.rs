@@ -25,11 +25,11 @@ pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
     /// A flag that the first SIGINT, SIGTERM or SIGHUP sets. A second signal ends the process at
-    /// once with exit code 128 + its number. Signals within 0.2 s count as one. `timeout` signals
-    /// the process and its group, and both kernel and shell signal that a terminal was closed. A
-    /// signal that is already ignored (`nohup`) stays ignored. On Windows, events of the console
-    /// (Ctrl-C, Ctrl-Break, a closed window, the end of the user's session) count like SIGINT. This
-    /// must be called only once in a process.
+    /// once with exit code 128 + its number. Signals within 0.2 s count as one, because one request
+    /// may send two. For example, `timeout` signals the process and its group, and both kernel and
+    /// shell signal that a terminal was closed. A signal that is already ignored (`nohup`) stays
+    /// ignored. On Windows, events of the console (Ctrl-C, Ctrl-Break, a closed window, the end of
+    /// the user's session) count like SIGINT. This must be called only once in a process.
     ///
     /// # Errors
     /// The system did not install a handler.
@@ -108,12 +108,13 @@ mod tests {
         assert!(!StopFlag::never().is_set());
     }
 
-    /// Not a test of its own: child process of the next one, which sends itself three signals.
+    /// Not a test of its own. The next test starts it as a child process, which sends itself three
+    /// signals.
     #[test]
     #[ignore = "ends the process"]
     fn child_that_is_told_twice() {
         let flag = StopFlag::on_signals().unwrap();
-        // Not SIGINT: shells make background programs ignore it.
+        // SIGINT is not used, because shells make background programs ignore it.
         signal_hook::low_level::raise(signal_hook::consts::SIGTERM).unwrap();
         assert!(flag.is_set());
         // A signal right after the first one belongs to the same stop request.
@@ -125,8 +126,8 @@ mod tests {
 
     #[test]
     fn the_first_signal_sets_the_flag_and_the_second_ends_the_process() {
-        // In a process of its own: handlers cannot be removed, and other tests must stay
-        // interruptible.
+        // A child process receives the signals, because handlers cannot be removed, and other tests
+        // must stay interruptible.
         let status = std::process::Command::new(std::env::current_exe().unwrap())
             .args([
                 "--ignored",
@@ -139,7 +140,8 @@ mod tests {
         assert_eq!(status.code(), Some(128 + signal_hook::consts::SIGTERM));
     }
 
-    /// Not a test of its own: child process of the next one, started as `nohup` starts programs.
+    /// Not a test of its own. The next test starts it as a child process, as `nohup` starts
+    /// programs.
     #[test]
     #[ignore = "needs a process whose starter ignores SIGHUP"]
     fn child_that_must_not_hear_a_hangup() {

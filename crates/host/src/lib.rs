@@ -35,6 +35,7 @@ pub mod storage;
 mod thread_noise;
 
 pub use block_device::is_block_device;
+pub use os::c_library;
 
 #[cfg(test)]
 mod tests {

@@ -43,12 +43,12 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Maps at least `bytes` bytes without touching them. `huge` is the size of the huge pages for
-    /// modes other than `Base`. The start and the length ([`Mapping::len`]) of the mapping are
-    /// multiples of the page: the base page for `Base`, else `huge`.
+    /// Maps at least `bytes` bytes without touching them. `huge` is the size of huge pages; it is
+    /// unused for `Base`. The start and the length ([`Mapping::len`]) of the mapping are multiples
+    /// of the page: the base page for `Base`, else `huge`.
     ///
     /// It is no error if the kernel has no transparent huge pages. [`Window::inspect`] reports the
-    /// pages that the system granted. [`Mapping::place`] spreads huge pages of a pool.
+    /// pages that the system granted. [`Mapping::place`] selects the NUMA nodes of the pages.
     ///
     /// # Errors
     /// `bytes` is 0, the page size is invalid, or there is too little memory or too few huge pages
@@ -57,8 +57,8 @@ impl Mapping {
         Self::for_place(bytes, mode, huge, &Place::Local)
     }
 
-    /// Like [`Mapping::new`], for memory at `place`. On Windows the node of memory has to be
-    /// requested when the memory is mapped, which is done here. Other systems choose the node in
+    /// Like [`Mapping::new`], for memory at `place`. On Windows, the node has to be requested when
+    /// the memory is mapped, so this function requests it. Other systems choose the node in
     /// [`Mapping::place`], which has to be called in any case.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use super::os;
 
 impl ThreadNoise {
     /// The counts of the calling thread since its start. The call takes well below a microsecond.
-    /// `None` if the system does not count by thread.
+    /// `None` if the system does not count per thread.
     pub fn of_this_thread() -> Option<ThreadNoise> {
         os::thread_noise()
     }

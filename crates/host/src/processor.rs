@@ -56,12 +56,12 @@ pub struct OwnCache {
     pub sharers: u32,
 }
 
-/// Whether the processor reports a hypervisor, and its name.
+/// The processor's report of a hypervisor.
 #[allow(dead_code, reason = "not every architecture tells")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hypervisor {
     /// The processor reports no hypervisor.
     Absent,
-    /// The name of a hypervisor, or another word if it reports no name.
+    /// The processor reports a hypervisor. The text is its name, or another word if it has no name.
     Present(String),
 }

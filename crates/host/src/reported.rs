@@ -1,4 +1,5 @@
-//! Facts that operating systems other than Linux report by calls. Linux reports them in files.
+//! Facts that all supported operating systems except Linux report by calls. Linux reports them in
+//! files.
 
 use report::{Cache, Fact, HugePool, Swap};
 use units::Bytes;

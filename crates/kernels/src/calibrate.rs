@@ -11,7 +11,7 @@ pub const REFERENCE_INSTRUCTIONS_PER_BLOCK: u64 = 128;
 /// A reference measurement of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CoreReference {
-    /// Additions in one chain: each needs the result of the previous one.
+    /// Additions in one chain: each addition needs the result of the previous addition.
     ///
     /// The operands are two registers, because some cores (Golden Cove and later) eliminate
     /// additions of a constant at register renaming.
@@ -46,13 +46,13 @@ impl CoreReference {
 
     /// Digest of the machine code of this measurement.
     pub fn digest(self) -> Option<String> {
-        // SAFETY: it is a kernel.
+        // SAFETY: the address is that of a kernel.
         unsafe { super::digest::digest_of(self.kernel() as *const u8) }
     }
 
     /// The machine code of this measurement.
     pub fn code(self) -> Option<Vec<u8>> {
-        // SAFETY: it is a kernel.
+        // SAFETY: the address is that of a kernel.
         unsafe { super::digest::body_of(self.kernel() as *const u8) }
     }
 

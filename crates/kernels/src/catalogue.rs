@@ -32,7 +32,7 @@ pub struct Listing {
     pub unsupported: bool,
     /// Digest of the machine code. `None` without code and for code of the C or standard library.
     pub digest: Option<String>,
-    /// The machine code; `None` if `digest` is.
+    /// The machine code; `None` if `digest` is `None`.
     pub code: Option<Vec<u8>>,
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use units::error::{Error, Result};
 
-/// Hops in one iteration of the chase loop with one walker.
+/// Hops (loads of a pointer) in one iteration of the chase loop with one walker.
 pub const HOPS_PER_BLOCK: u64 = 64;
 
 /// Hops of each walker in one iteration of the chase loop with several walkers.
@@ -63,13 +63,13 @@ fn code_for(walkers: usize, payload: bool) -> ChaseCode {
 
 /// Digest of the machine code of the kernel for `walkers` walkers.
 pub fn chase_digest(walkers: usize, payload: bool) -> Option<String> {
-    // SAFETY: it is a kernel.
+    // SAFETY: the address is that of a kernel.
     unsafe { super::digest::digest_of(code_for(walkers, payload) as *const u8) }
 }
 
 /// The machine code of the kernel for `walkers` walkers.
 pub fn chase_code(walkers: usize, payload: bool) -> Option<Vec<u8>> {
-    // SAFETY: it is a kernel.
+    // SAFETY: the address is that of a kernel.
     unsafe { super::digest::body_of(code_for(walkers, payload) as *const u8) }
 }
 
@@ -92,10 +92,10 @@ struct Scatter {
 }
 
 impl Scatter {
-    /// Offset of node `node` in its page, in bytes. In each row of successive pages, as many as a
-    /// page has lines, every line is used once. So all sets of a cache get the same number of
-    /// nodes. A hash of the row (Appleby's MurmurHash3 finaliser) chooses the line of its first
-    /// page.
+    /// Offset of node `node` in its page, in bytes. A row is a group of successive pages, one page
+    /// for each line of a page. In a row, every line is used once, so all sets of a cache get the
+    /// same number of nodes. A hash of the row's number (Appleby's MurmurHash3 finaliser) chooses
+    /// the line of its first page.
     fn offset(self, node: u64) -> usize {
         let row = node / self.lines as u64;
         let place = (node % self.lines as u64) as usize;
@@ -123,12 +123,12 @@ pub struct UnverifiedChain {
     /// then takes a division.
     shift: Option<u32>,
     nodes: u64,
-    /// Identity of this chain. It also differs from that of a later chain in the same memory.
+    /// Identity of this chain. A later chain in the same memory has another identity.
     identity: Arc<()>,
 }
 
 impl UnverifiedChain {
-    /// A chain of as many nodes as fit into `window`, `stride` bytes apart.
+    /// A chain of all nodes that fit into `window`, `stride` bytes apart.
     ///
     /// # Errors
     /// The stride is 0, no multiple of 8, or too large for a single node.
@@ -526,7 +526,7 @@ impl Walk {
     }
 
     /// Starts one walker at each of `nodes`. The caller chooses nodes that are far apart on the
-    /// cycle, because walkers are only independent as long as none catches up with another. With
+    /// cycle, because walkers are only independent while no walker catches up with another. With
     /// `payload`, each hop also loads the word after the pointer. No later hop waits for that word.
     ///
     /// # Errors

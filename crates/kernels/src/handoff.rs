@@ -35,11 +35,11 @@ pub(super) type HandOffCode = kernel_fn!(&mut HandOffCall);
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HandOff {
-    /// Loads until the value is there, then stores the answer.
+    /// Loads the word until it has the awaited value, then stores the answer.
     StoreLoad,
-    /// Compares and swaps the value for the answer until this succeeds.
+    /// Exchanges the awaited value for the answer by compare-and-swap, until this succeeds.
     CompareAndSwap,
-    /// Loads until the value is there, then exchanges it for the answer.
+    /// Loads the word until it has the awaited value, then exchanges the value for the answer.
     Exchange,
 }
 
@@ -94,8 +94,8 @@ impl HandOff {
     /// `expected` + 2, and so on. Ends after `iterations` answers, or when a value has not arrived
     /// after `max_polls` polls. Returns the number of answers given.
     ///
-    /// Two threads hand the line back and forth if one calls this with `expected` and the other
-    /// with `expected` + 1. The body of this call is timed.
+    /// Two threads hand the line back and forth if one calls this function with `expected` and the
+    /// other with `expected` + 1. The body of this call is timed.
     pub fn run(
         self,
         line: &SharedLine,

@@ -1,5 +1,5 @@
-//! Kernels that time single instructions. Throughput is the number that a core executes per cycle.
-//! Latency is the time until the next instruction can use the result.
+//! Kernels that time single instructions. Throughput is the number of instructions that a core
+//! executes per cycle. Latency is the time until the next instruction can use the result.
 
 use super::abi::kernel_fn;
 use super::native;

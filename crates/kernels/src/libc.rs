@@ -52,6 +52,7 @@ reference_kernel! {
 reference_kernel! {
     /// Copies the first stream to the second by the C library's memcpy.
     copy_libc, call, start, length,
-    // SAFETY: as above; the streams do not overlap, so this is the C library's memcpy.
+    // SAFETY: the caller of a kernel vouches for the streams, which do not overlap. So this is the
+    // C library's memcpy.
     unsafe { ((start + call.delta) as *mut u8).copy_from_nonoverlapping(start as *const u8, length) }
 }

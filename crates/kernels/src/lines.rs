@@ -12,7 +12,8 @@ const WORDS: usize = LINE / 8;
 
 /// The cache lines of a window. Each line is written as a whole: the caller's word first, then the
 /// words that [`Window::touch`](host::memory::Window::touch) had stored there. If only part of a
-/// line were written, the processor would first read it, at two to three times the traffic.
+/// line were written, the processor would first read it. This would take two to three times the
+/// traffic.
 ///
 /// Other threads are only certain to see the writes after `Lines` is dropped.
 #[derive(Debug)]
@@ -85,7 +86,8 @@ fn fence() {
     unsafe { _mm_sfence() };
 }
 
-/// Stores `word` only, on processors other than x86. The processor may read the line first.
+/// Stores `word` only. This version is for processors without SSE2. The processor may read the line
+/// first.
 #[cfg(not(any(
     target_arch = "x86_64",
     all(target_arch = "x86", target_feature = "sse2")

@@ -64,7 +64,8 @@ impl Mixer {
         x ^ (((high & SHORT) * (high & SHORT)) >> self.high_bits)
     }
 
-    /// Processes the first of `words`, as many as fill whole vectors, and returns their number.
+    /// Processes `words` from the first on, in whole vectors. Returns the number of processed
+    /// words.
     #[cfg(target_arch = "x86_64")]
     fn by_vectors(&self, words: &mut [u64], factors: &[u64], fold_first: bool) -> usize {
         if is_x86_feature_detected!("avx512f") {
@@ -103,7 +104,7 @@ impl Mixer {
                 x = _mm512_and_si512(_mm512_mul_epu32(x, _mm512_set1_epi64(factor as i64)), mask);
                 x = if fold_first { x } else { fold(x) };
             }
-            // SAFETY: as above.
+            // SAFETY: the array is as long as the vector.
             unsafe { _mm512_storeu_si512(vector.as_mut_ptr().cast(), x) };
         }
         vectors.len() * 8
@@ -129,7 +130,7 @@ impl Mixer {
                 x = _mm256_and_si256(_mm256_mul_epu32(x, _mm256_set1_epi64x(factor as i64)), mask);
                 x = if fold_first { x } else { fold(x) };
             }
-            // SAFETY: as above.
+            // SAFETY: the array is as long as the vector.
             unsafe { _mm256_storeu_si256(vector.as_mut_ptr().cast(), x) };
         }
         vectors.len() * 4

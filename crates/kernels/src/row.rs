@@ -8,7 +8,7 @@ use super::stream_call::StreamCode;
 pub(super) enum Row {
     /// Machine code.
     Code(StreamCode),
-    /// A function that checks for a feature in addition to those of the set, the name of the
+    /// A function that checks for a further feature that the set does not need, the name of this
     /// feature, and the machine code.
     Needs(fn() -> bool, &'static str, StreamCode),
     /// Code of the C library, without a digest.

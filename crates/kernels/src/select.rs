@@ -81,7 +81,7 @@ impl FromStr for Width {
 }
 
 /// The kernel for `operation` at `width`. The error is the reason why none can run here.
-/// [`Width::Best`] gives the widest one, because only measuring shows the fastest.
+/// [`Width::Best`] gives the widest kernel, because only measuring shows the fastest.
 pub fn select(operation: Operation, width: Width) -> Result<StreamKernel, String> {
     let rows = || {
         all_rows()

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Defines [`SetId`] from a table: variant, name as part of the names of kernels, description.
 macro_rules! set_ids {
     ($($variant:ident, $name:literal, $help:literal;)*) => {
-        /// Identifies a set.
+        /// Identifies a register set.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         pub enum SetId {
@@ -139,7 +139,7 @@ impl KernelRow {
         unsafe { super::digest::digest_of(self.row.assembly()? as *const u8) }
     }
 
-    /// The machine code; `None` if [`KernelRow::digest`] is.
+    /// The machine code; `None` if [`KernelRow::digest`] is `None`.
     pub fn code(&self) -> Option<Vec<u8>> {
         // SAFETY: a row's code is a kernel.
         unsafe { super::digest::body_of(self.row.assembly()? as *const u8) }

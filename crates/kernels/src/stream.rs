@@ -60,7 +60,8 @@ impl StreamKernel {
         self.row.set.id
     }
 
-    /// Runs the kernel on the next `blocks` blocks of `walk`. The walk is cyclic.
+    /// Runs the kernel on the next `blocks` blocks of `walk`. After the last block of a stream, the
+    /// walk goes back to the first.
     ///
     /// The body of this call is timed. Non-temporal kernels end with a store fence.
     ///
@@ -183,8 +184,8 @@ impl<'w> StreamWalk<'w> {
         }
         // The streams of a copy lie one after the other. Processors compare the low 12 address bits
         // of loads and stores first (4 KiB aliasing, Intel's optimization manual). Streams with a
-        // length of a multiple of 4 KiB put a load as far as possible from the last store with
-        // equal low bits. The planner's own sizes are such multiples.
+        // length of a multiple of 4 KiB put the largest distance between a load and the last store
+        // with equal low bits. The planner's own sizes are such multiples.
         let delta = if streams > 1 { stream } else { 0 };
         let call = StreamCall {
             lead,

@@ -1,8 +1,8 @@
-//! Time to build and verify a pointer chain, relative to mapping and first touching the same
-//! memory.
+//! Prints the time to build and verify a pointer chain, relative to the time to map and first touch
+//! the same memory.
 //!
-//! `cargo run --release --example chain_speed -- 2GiB 5` prints one line per round;
-//! docs/performance.md quotes it.
+//! `cargo run --release --example chain_speed -- 2GiB 5` prints one line per round.
+//! docs/performance.md quotes the output.
 
 use engine::{ChainShape, ChaseWork, Machine, MemoryPlan, RealMachine, Work};
 use host::facts::{SystemFiles, discover};

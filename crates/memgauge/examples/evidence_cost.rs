@@ -1,4 +1,5 @@
-//! Cost of evidence: the readings inside, next to and around a sample, each as a median over many.
+//! Prints the cost of evidence: the time of the readings inside, next to and around a sample. Each
+//! figure is a median.
 //!
 //! `cargo run --release --example evidence_cost`
 
@@ -8,13 +9,14 @@ use host::{counter, pin};
 use std::io::Write;
 use units::Nanos;
 
-/// Readings of the counter inside a sample: before the first chunk and after each of 16.
+/// Number of readings of the counter inside a sample: one before the first chunk, and one after
+/// each of 16 chunks.
 const STAMPS: u64 = 17;
 
-/// A sample of the default profile.
+/// Length of a sample of the default profile.
 const SAMPLE: Nanos = Nanos(1e6);
 
-/// Median time of one of `times` calls, from batches of 100.
+/// Median time of one call. It is measured `times` times, in batches of 100 calls.
 fn cost(times: usize, mut call: impl FnMut()) -> Nanos {
     let mut batches: Vec<f64> = (0..times)
         .map(|_| {

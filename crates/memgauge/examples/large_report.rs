@@ -1,4 +1,4 @@
-//! Time and memory that reports of many points take in every format.
+//! Prints the time and memory that reports of many points take in every format.
 //!
 //! `cargo run --release --example large_report -- REPORT.json 1000000 csv` repeats the points of a
 //! report until there are this many.
@@ -9,7 +9,7 @@ use report::{Outcome, Report, read_saved};
 use std::io::Write;
 use std::path::Path;
 
-/// A report of this many points: the given ones repeated, without their samples.
+/// Makes a report of `points` points: the points of `report` repeated, without their samples.
 fn repeated(mut report: Report, points: u64) -> Report {
     report.datasets.sort_by_key(|d| d.points.len());
     let Some(mut dataset) = report.datasets.pop() else {
@@ -36,7 +36,8 @@ fn repeated(mut report: Report, points: u64) -> Report {
     }
 }
 
-/// Memory of this process in MB by the line `name` of its status, if the system reports it.
+/// Memory of this process in MB, from the line `name` of its status. NaN if the system does not
+/// report it.
 fn memory(name: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status
@@ -64,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .iter()
         .filter(|r| formats.is_empty() || formats.iter().any(|f| f == r.name()))
     {
-        // Linux then forgets the peak of memory so far.
+        // After this write, Linux counts the peak of memory from zero.
         let _ = std::fs::write("/proc/self/clear_refs", "5");
         let before = memory("VmRSS:");
         let start = counter::monotonic();

@@ -1,6 +1,6 @@
 //! The program: `cli` reads arguments, `plan` decides what to measure, `run` measures it.
 //!
-//! Everything else is a crate of its own; ARCHITECTURE.md has their list in import order.
+//! All other parts are crates of their own. ARCHITECTURE.md lists them in import order.
 
 #![forbid(unsafe_code)]
 

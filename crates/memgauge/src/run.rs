@@ -32,17 +32,18 @@ use units::{Bytes, Hertz, Nanos};
 use vcpu_moves::vcpu_moves;
 use verdict::{SampleStatistics, VerdictInput, base_clock, documented_levels, judge};
 
-/// Factor on the budget after which no sample begins. If nothing was sampled by then, one short
+/// Share of the budget after which no sample begins. If nothing was sampled by then, one short
 /// sample is taken, up to `HARD_BUDGET_LIMIT` times the budget.
 const BUDGET_TOLERANCE: f64 = 1.05;
 const HARD_BUDGET_LIMIT: f64 = 4.0;
 
-/// The short sample: number of samples, time as a share of the budget, and least time.
+/// Properties of the short sample: number of samples, time as a share of the budget, and least
+/// time.
 const BRIEF_SAMPLES: u32 = 4;
 const BRIEF_SHARE: f64 = 0.1;
 const BRIEF_TIME: Nanos = Nanos(50e6);
 
-/// Number of rounds that are done, and of all rounds.
+/// Number of finished rounds, and number of all rounds.
 #[derive(Debug, Clone, Copy, Default)]
 struct RoundCount {
     done: u64,
@@ -52,43 +53,44 @@ struct RoundCount {
 /// A running session.
 struct Run<'a> {
     plan: &'a Plan,
-    /// Every drafted point, including follow-ups.
+    /// Every drafted point, including points of follow-ups.
     points: Vec<PlannedPoint>,
     /// Phases that have not begun.
     phases: VecDeque<Phase>,
     /// Batches of the current phase that have not begun.
     batches: VecDeque<Batch>,
-    /// Record of the phases that were drafted from measured points.
+    /// Records of the phases that were drafted from measured points.
     drafted: Vec<DraftedPhase>,
-    /// True once the sweep of `caches` was asked for the size of memory.
+    /// True once the result of the sweep `caches` was requested to size memory.
     requested_caches: bool,
     sampling: Sampling,
     /// Expected time of the whole session.
     estimate: Nanos,
     /// Largest number of bytes mapped at the same time.
     memory: Bytes,
-    /// The session that this one continues.
+    /// The session that this one continues; `None` for a new session.
     past: Option<&'a Past>,
     machine: &'a mut dyn Machine,
     observer: &'a mut dyn Observer,
     logs: Vec<PointLog>,
-    /// Undisturbed IPC, core clock and round trips of the session's CPUs.
+    /// Baselines of the session's CPUs: IPC, core clock and round trips without disturbances.
     baselines: Baselines,
     outcomes: BTreeMap<usize, Outcome>,
     started: Nanos,
-    /// Rounds done so far, and rounds planned.
+    /// Number of rounds done so far, and number of planned rounds.
     rounds: RoundCount,
-    /// Samples that the journal has already, by point.
+    /// Samples that are in the journal already, by point.
     journaled: PointLines,
     journal_trouble: Option<String>,
     last_level: u64,
-    /// True if the session ended before everything planned was done.
+    /// True if the session ended before all planned points were measured.
     interrupted: bool,
     /// Points with fewer rounds than planned, because the budget was used up.
     over_budget: BTreeSet<usize>,
     /// Planned end of the current batch, by the machine's clock.
     deadline: Nanos,
-    /// End of the current batch's share of the budget, and latest time at which a sample begins.
+    /// `share_end` is the end of the current batch's share of the budget. `cut` is the latest time
+    /// at which a sample begins.
     share_end: Nanos,
     cut: Nanos,
     /// Batches that are finished.
@@ -112,7 +114,7 @@ pub fn execute(
         unmeasured_datasets(plan, &plan.points, |_| true),
     ));
     run.settle_known(0);
-    // The deadline begins with the planned time that belongs to no phase.
+    // The first part of the deadline is the planned time that belongs to no phase.
     let phases = plan.phases.iter().map(Phase::estimate).sum::<Nanos>();
     run.deadline = started + (plan.estimate - phases);
     while let Some(phase) = run.next_phase() {
@@ -148,7 +150,7 @@ pub fn execute(
     }
     let points: Vec<&Point> = datasets.iter().flat_map(|d| &d.points).collect();
     let facts = run.machine.facts();
-    // Under an emulator, the documented caches are not those that were measured.
+    // Under an emulator, the measured caches are not the documented ones, so they are not compared.
     let emulation = facts.system.emulation.get();
     if emulation.is_none_or(|name| name == "none") {
         findings.extend(documented_levels(&facts.cpu.documented, &findings, &points));
@@ -200,7 +202,7 @@ pub fn summary(plan: &Plan) -> PlanSummary {
 }
 
 impl<'a> Run<'a> {
-    /// State of the session before anything is measured.
+    /// Makes the state of the session before anything is measured.
     fn begin(
         plan: &'a Plan,
         machine: &'a mut dyn Machine,
@@ -249,8 +251,8 @@ impl<'a> Run<'a> {
 }
 
 impl Run<'_> {
-    /// Sets the planned end of `batch` and its share of the remaining budget. The share keeps a
-    /// slow batch from taking the time of later ones.
+    /// Sets the planned end of `batch`, and its share of the remaining budget. Without the share, a
+    /// slow batch would take the time of later batches.
     fn begin_batch(&mut self, batch: &Batch) {
         self.deadline += batch.estimate;
         let now = self.machine.now();
@@ -268,10 +270,11 @@ impl Run<'_> {
         self.cut = part(self.started + budget * BUDGET_TOLERANCE);
     }
 
-    /// Maps the memory of a batch and takes round after round of its points. The first round begins
-    /// with the most needed points, in case time runs out. Each later round starts one point later,
-    /// so that drift does not look like a difference between points. The rounds are spread over all
-    /// allocations. A point with fewer rounds than others has them spread over the whole batch.
+    /// Maps the memory of a batch and takes rounds of its points. The first round begins with the
+    /// most needed points, in case time runs out. Each later round starts one point later, so that
+    /// drift does not look like a difference between points. The rounds are spread over all
+    /// allocations. If a point has fewer rounds than others, its rounds are spread over the whole
+    /// batch.
     fn batch(&mut self, batch: &Batch) {
         let rounds = batch
             .points
@@ -342,7 +345,7 @@ impl Run<'_> {
     }
 
     /// Maps `memory` if there is time to measure in it. Mapping stops at the end of the batch's
-    /// time, because on a busy machine it can take longer than all samples.
+    /// time, because mapping can take longer than all samples on a busy machine.
     fn allocate(&mut self, memory: &MemoryPlan, keep_old: bool) -> Result<(), Failure> {
         if self.machine.interrupted() || self.is_over_budget() {
             return Ok(());
@@ -407,14 +410,14 @@ impl Run<'_> {
         if self.logs[index].needs_no_more() {
             self.conclude(index);
         } else if !self.logs[index].is_empty() {
-            // The journal gets unfinished points too, because rounds of all points alternate. A
-            // killed session would otherwise lose all of them.
+            // The journal gets unfinished points too. Rounds of all points alternate, so a killed
+            // session would otherwise lose all points.
             let so_far = self.judged(index, &self.logs[index], &work);
             self.write_point(index, &so_far, false);
         }
     }
 
-    /// Judges the samples in `log`: the outcome of the point at `index`.
+    /// Makes the outcome of the point at `index` from the samples in `log`, with its verdict.
     fn judged(&self, index: usize, log: &PointLog, work: &Work) -> Outcome {
         let point = &self.points[index];
         let bound = limits::Limited {
@@ -459,7 +462,7 @@ impl Run<'_> {
             interrupted: evaluation.interrupted,
         });
         if self.plan.request.cooldown > Nanos::ZERO {
-            // A core may lower its clock while it is idle, for which the pause is a reason.
+            // A core may lower its clock while it is idle, so the pause may be the reason.
             let of_clock = verdict
                 .reasons
                 .iter_mut()
@@ -470,7 +473,7 @@ impl Run<'_> {
     }
 
     /// True if the batch's share of the budget is used up, so that no round begins. A session
-    /// without any sample goes on for some time: an uncertain number is better than none.
+    /// without any sample goes on for some time, because an uncertain number is better than none.
     fn is_over_budget(&self) -> bool {
         self.machine.now() >= self.cut && !self.has_nothing()
     }
@@ -507,7 +510,7 @@ impl Run<'_> {
         self.settle(index, outcome);
     }
 
-    /// Sets the outcomes of points from index `first` on that the plan already gives.
+    /// Sets the outcomes of points from index `first` on for which the plan already has an outcome.
     fn settle_known(&mut self, first: usize) {
         for index in first..self.points.len() {
             if let Err(outcome) = &self.points[index].work {
@@ -551,8 +554,9 @@ impl Run<'_> {
         }
     }
 
-    /// Reports the share of rounds that are done, and the remaining time as the plan expects it.
-    /// The budget limits that time. After all rounds, it is the time until the deadline.
+    /// Reports the share of rounds that are done, and the remaining time. The remaining time
+    /// follows from the plan and is limited by the budget. After all rounds, it is the time until
+    /// the deadline.
     fn tell(&mut self, doing: &str) {
         let done = (self.rounds.done as f64 / self.rounds.all.max(1) as f64).clamp(0.0, 1.0);
         let now = self.machine.now();
@@ -600,7 +604,7 @@ impl Run<'_> {
         datasets
     }
 
-    /// Findings about the machine and the whole session.
+    /// Findings about the machine and about the whole session.
     fn findings(&mut self) -> Vec<Finding> {
         let mut findings = environment(self.machine.facts(), &self.plan.request.cpus);
         findings.extend(
@@ -641,7 +645,8 @@ impl Run<'_> {
     }
 }
 
-/// Datasets of a plan. `outcome` gives the outcome of the point at an index; `None` leaves it out.
+/// Makes the datasets of a plan. `outcome` returns the outcome of the point at an index, or `None`
+/// to leave the point out.
 fn datasets(
     plan: &Plan,
     points: &[PlannedPoint],
@@ -668,7 +673,7 @@ fn datasets(
     datasets
 }
 
-/// Datasets with the points at the indices `wanted`, marked as not yet measured.
+/// Makes datasets of the points at the indices that `wanted` accepts, marked as not measured.
 fn unmeasured_datasets(
     plan: &Plan,
     points: &[PlannedPoint],
@@ -680,7 +685,7 @@ fn unmeasured_datasets(
     datasets(plan, points, |index| wanted(index).then(ended))
 }
 
-/// Axes of an experiment in this plan.
+/// Axes of an experiment in this plan, with `repeat` if the plan is measured several times.
 fn axes(plan: &Plan, experiment: &dyn Experiment) -> Vec<report::Axis> {
     let mut axes = experiment.axes();
     if plan.request.repeat > 1 {
@@ -692,7 +697,7 @@ fn axes(plan: &Plan, experiment: &dyn Experiment) -> Vec<report::Axis> {
     axes
 }
 
-/// Finding about a continued session: `past` is its first part, `all` its number of points.
+/// Finding about a continued session. `past` is its first part, `all` its number of points.
 fn continued(past: &Past, all: usize) -> Finding {
     let Past {
         started, settled, ..
@@ -735,7 +740,8 @@ fn doing(point: &PlannedPoint) -> String {
     )
 }
 
-/// Status of a session. `interrupted` is true if a measured point has fewer rounds than planned.
+/// Status of a session. `interrupted` is true if a measured point has fewer rounds than planned, or
+/// a phase was not drafted.
 fn status(datasets: &[Dataset], interrupted: bool) -> RunStatus {
     let any = |of: fn(&Outcome) -> bool| {
         datasets

@@ -7,19 +7,22 @@ use super::text::shorten;
 use report::Report;
 use units::{counted, significant};
 
-/// Block elements by height in eighths of a character.
+/// Block elements in rising height, in steps of an eighth of a character.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Longest sparkline, in characters. A character of a longer sweep stands for several points.
+/// Longest sparkline, in characters. If a sweep has more points, each character stands for several
+/// neighbouring points.
 const LONGEST: usize = 40;
 
-/// Least number of points of a sweep with a sparkline; fewer are easier to read as numbers.
+/// Least number of points for which a sweep gets a sparkline. Fewer points are easier to read as
+/// numbers.
 const SHORTEST: usize = 4;
 
-/// Largest number of sparklines in a report. `--chart` draws all sweeps.
+/// Largest number of sparklines in a report. Charts drawn with `--chart` show all sweeps.
 const MOST: usize = 16;
 
-/// A sparkline of values from 0 to 1. Neighbouring values are averaged if there are too many.
+/// Makes a sparkline of values from 0 to 1. If there are more than [`LONGEST`] values, neighbouring
+/// values are averaged.
 fn sparkline(shares: &[f64]) -> String {
     let together = shares.len().div_ceil(LONGEST).max(1);
     let height = |some: &[f64]| {
@@ -29,7 +32,8 @@ fn sparkline(shares: &[f64]) -> String {
     shares.chunks(together).map(height).collect()
 }
 
-/// A line with a sparkline for each sweep of a report, at most `width` wide; empty without one.
+/// Makes a line with a sparkline for each sweep of a report. Lines are at most `width` wide. Empty
+/// if the report has no sweep.
 pub(super) fn sweeps(report: &Report, width: Option<u16>) -> String {
     let charts = chart::charts(&[NamedReport {
         name: String::new(),

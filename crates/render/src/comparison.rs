@@ -10,7 +10,7 @@ use verdict::{Change, Comparison, Pair, PairGroup, Unaligned};
 /// Largest number of remarks, and of reasons for not comparing, without `--verbose`.
 const MAX_REASONS: usize = 8;
 
-/// The comparison in one line: counts of points by result, and the worst point.
+/// The comparison in one line: counts of points by change, and the worst point.
 pub fn comparison_summary(comparison: &Comparison) -> String {
     let tally = comparison.tally;
     let percent = |share: f64| (share * 1e4).round() / 1e2;
@@ -50,7 +50,7 @@ pub fn comparison_summary(comparison: &Comparison) -> String {
     text
 }
 
-/// The quantity and the coordinates of a group as a dataset, for functions that need one.
+/// Converts a group to a dataset without measurements, for functions that need a dataset.
 fn as_dataset(group: &PairGroup) -> Dataset {
     let outcome = || Outcome::Skipped {
         reason: String::new(),
@@ -70,7 +70,8 @@ fn as_dataset(group: &PairGroup) -> Dataset {
     }
 }
 
-/// Axes that distinguish the pairs of a group. The kernel is one only if the others do not suffice.
+/// Axes that distinguish the pairs of a group. The kernel is one of them only if the other axes do
+/// not suffice.
 fn axes(group: &PairGroup) -> Vec<String> {
     let all: Vec<String> = varying_axes(&as_dataset(group))
         .into_iter()
@@ -124,7 +125,8 @@ fn named(axis: &str, text: String) -> String {
     }
 }
 
-/// Change in percent with its sign, and the ends of its interval; empty texts for unknown ones.
+/// Change in percent with its sign, and the ends of its interval. A text is empty if its number is
+/// unknown.
 fn changes(pair: &Pair) -> [String; 3] {
     [pair.ratio, pair.ratio_low, pair.ratio_high].map(|ratio| {
         ratio
@@ -209,7 +211,7 @@ pub(super) fn remarks(comparison: &Comparison, verbose: bool) -> Vec<String> {
     gathered(told, verbose)
 }
 
-/// Heading of a group: quantity, and the direction that is better.
+/// Heading of a group: quantity, and whether more or less is better.
 pub(super) fn heading(group: &PairGroup) -> String {
     let better = if group.quantity.higher_is_better {
         "more"
@@ -228,7 +230,7 @@ pub(super) fn heading(group: &PairGroup) -> String {
 pub(super) struct HiddenPoint<'a> {
     /// Name of the point's experiment.
     pub(super) experiment: &'a str,
-    /// Coordinates.
+    /// Coordinates of the point.
     pub(super) coordinates: &'a Coordinates,
     /// Reason, in words.
     pub(super) reason: &'a str,
@@ -267,7 +269,8 @@ pub(super) fn reasons<'a>(
     gathered(told, verbose)
 }
 
-/// Merges equal texts, each with all of its places; without `verbose`, only the first few of both.
+/// Merges equal texts, each with the places it is about. Without `verbose`, only the first few
+/// texts and places are listed.
 fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<String> {
     let mut kinds: Vec<(String, Vec<String>)> = Vec::new();
     for (text, place) in told {
@@ -301,7 +304,7 @@ fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<
     lines
 }
 
-/// Legend of marks and columns, and the number of changes to be expected by chance.
+/// Legend of marks and columns, with the number of changes that chance alone would show.
 pub(super) fn legend(comparison: &Comparison) -> String {
     let bare = comparison.without_samples();
     let judged = comparison.tally.all() - bare;

@@ -63,7 +63,7 @@ const FORMATS: &[ResultFormat<RenderComparisons>] = &[
     },
 ];
 
-/// Tables for people.
+/// Renders tables for people.
 fn table(
     comparisons: &[Comparison],
     _reports: &[NamedReport],
@@ -118,7 +118,7 @@ fn table(
     Ok(parts.join("\n").into_bytes())
 }
 
-/// Markdown for pull requests: changes are visible, all else is folded.
+/// Renders Markdown for pull requests: changes are visible, all other points are folded.
 fn markdown(
     comparisons: &[Comparison],
     _reports: &[NamedReport],
@@ -158,7 +158,7 @@ fn markdown(
     Ok(text.into_bytes())
 }
 
-/// JSON: one comparison as an object, several as a list.
+/// Renders JSON: one comparison as an object, several as a list.
 fn json(
     comparisons: &[Comparison],
     _reports: &[NamedReport],

@@ -1,4 +1,4 @@
-//! CSV with one row per point, for spreadsheets and data frames.
+//! CSV with one row for each point, for spreadsheets and data frames.
 //!
 //! The columns are `report::CSV_COLUMNS`, the same for every command. Reports of other versions can
 //! have further axes and figures. Their columns follow at the end.
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use units::error::{Error, Result};
 
-/// `csv`: long form, base units.
+/// Renderer of the format `csv`: a row for each point, in base units.
 pub(super) struct Csv;
 
 impl Renderer for Csv {
@@ -98,7 +98,7 @@ fn cell<'a>(column: &CsvColumn, dataset: &'a Dataset, point: &'a Point) -> Cow<'
     cell.unwrap_or_default()
 }
 
-/// Stable name of a cause.
+/// Name of a cause in reports, which programs may rely on.
 fn cause(cause: Cause) -> Cow<'static, str> {
     let name = serde_json::to_value(cause).ok();
     Cow::Owned(
@@ -107,7 +107,7 @@ fn cause(cause: Cause) -> Cow<'static, str> {
     )
 }
 
-/// Axes that have no column in the list, sorted by name.
+/// Axes of the report that have no column in `report::CSV_COLUMNS`, sorted by name.
 fn unknown_axes(report: &Report) -> Vec<String> {
     let points = report.datasets.iter().flat_map(|d| &d.points);
     let known =
@@ -115,7 +115,7 @@ fn unknown_axes(report: &Report) -> Vec<String> {
     names(points.flat_map(|p| p.coordinates.keys()), known)
 }
 
-/// Further figures that have no column in the list, sorted by name.
+/// Further figures of the report that have no column in `report::CSV_COLUMNS`, sorted by name.
 fn unknown_figures(report: &Report) -> Vec<String> {
     let points = report
         .datasets
@@ -127,8 +127,8 @@ fn unknown_figures(report: &Report) -> Vec<String> {
     names(points.flat_map(|m| m.also.keys()), known)
 }
 
-/// Names in `all` that are not `known`, each once. The set is searched before an insertion, because
-/// millions of points share a few names.
+/// Names in `all` that are not `known`, each once. Each name is first looked up, because millions
+/// of points share a few names and an insertion costs more.
 fn names<'a>(all: impl Iterator<Item = &'a String>, known: impl Fn(&str) -> bool) -> Vec<String> {
     let mut names = BTreeSet::new();
     for name in all {
@@ -143,7 +143,8 @@ fn names<'a>(all: impl Iterator<Item = &'a String>, known: impl Fn(&str) -> bool
         .collect()
 }
 
-/// Heading of a figure outside the list, with a prefix if another column has the same name.
+/// Heading of a figure that is not in `report::CSV_COLUMNS`. A prefix is added if another column
+/// has the same name.
 fn figure_title(name: &str, axes: &[String]) -> String {
     let text = clean(name);
     let taken = csv_column(&text).is_some() || axes.iter().any(|axis| clean(axis) == text);
@@ -154,7 +155,8 @@ fn figure_title(name: &str, axes: &[String]) -> String {
     }
 }
 
-/// Heading of an axis outside the list, with a prefix if another column has the same name.
+/// Heading of an axis that is not in `report::CSV_COLUMNS`. A prefix is added if another column has
+/// the same name.
 fn axis_title(axis: &str) -> String {
     let text = clean(axis);
     if csv_column(&text).is_some() {
@@ -164,7 +166,7 @@ fn axis_title(axis: &str) -> String {
     }
 }
 
-/// A coordinate as text; empty if the point has none.
+/// Coordinate of the point on `axis` as text; empty if the point has none.
 fn coordinate<'a>(point: &'a Point, axis: &str) -> Cow<'a, str> {
     match point.coordinates.get(axis) {
         None => Cow::Borrowed(""),

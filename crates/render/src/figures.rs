@@ -39,7 +39,7 @@ pub(super) fn value(point: Option<&Point>, factor: f64) -> String {
     }
 }
 
-/// Mark of a grade, to follow a number; empty for a solid number.
+/// Mark of a grade, which follows a number; empty for a solid number.
 pub(super) fn mark(grade: VerdictGrade) -> &'static str {
     match grade {
         VerdictGrade::Solid => "",
@@ -48,8 +48,8 @@ pub(super) fn mark(grade: VerdictGrade) -> &'static str {
     }
 }
 
-/// Half the width of the median's confidence interval, in percent of the median. `None` with fewer
-/// than two undisturbed samples, or if the interval is unknown.
+/// Half the width of the median's confidence interval, in percent of the median. `None` if there
+/// are fewer than two undisturbed samples, or if the interval is unknown.
 pub(super) fn spread(measured: &Measured) -> Option<f64> {
     let s = &measured.summary;
     let (low, high) = s.interval()?;
@@ -57,9 +57,9 @@ pub(super) fn spread(measured: &Measured) -> Option<f64> {
     (s.undisturbed_samples >= 2 && percent.is_finite()).then_some(percent.abs())
 }
 
-/// Share of its limit that a point reaches, in percent. The value of its undisturbed samples counts
-/// if it is known, otherwise the median. The share is value divided by limit if more is better,
-/// otherwise limit divided by value.
+/// Share of its limit that a point reaches, in percent. The share is value divided by limit if more
+/// is better, otherwise limit divided by value. The value is the undisturbed value if it is known,
+/// otherwise the median. `None` without a limit.
 pub(super) fn share(measured: &Measured, higher_is_better: bool) -> Option<f64> {
     let limit = measured.limit.as_ref()?.value;
     let value = measured.undisturbed().unwrap_or(measured.summary.median);
@@ -88,8 +88,9 @@ pub(super) fn trust(point: &Point) -> &'static str {
     }
 }
 
-/// The best of several points of one kind. A measured point is preferred to one without a number,
-/// then a point that is not rejected, then the better value.
+/// The best of several points of one kind. Measured points come before points without a number, and
+/// rejected points after other measured points. Then the better value decides. `None` if there are
+/// no points.
 pub(super) fn best<'a>(
     points: impl Iterator<Item = &'a Point>,
     higher_is_better: bool,
@@ -164,7 +165,8 @@ pub(super) fn fixed_axes(dataset: &Dataset) -> Vec<(&str, &Coordinate)> {
     one.filter_map(|axis| Some((axis, only(axis)?))).collect()
 }
 
-/// Number of distinct coordinates on an axis. A missing coordinate counts as one of them.
+/// Number of distinct coordinates on an axis. A missing coordinate counts as a coordinate of its
+/// own.
 fn distinct(dataset: &Dataset, axis: &str) -> usize {
     let all: std::collections::BTreeSet<_> = dataset
         .points

@@ -6,7 +6,7 @@ use report::{
 };
 use std::borrow::Cow;
 
-/// `report` itself if all of its measured values are finite, otherwise a repaired copy.
+/// Returns `report` itself if all of its measured values are finite, otherwise a repaired copy.
 ///
 /// A point whose summary is not finite counts as failed. Optional figures that are not finite
 /// become absent.
@@ -36,7 +36,7 @@ pub(super) fn all(reports: &[NamedReport]) -> Cow<'_, [NamedReport]> {
     reports.iter().map(finite).collect()
 }
 
-/// True if nothing has to be repaired.
+/// True if no figure of the report has to be repaired.
 fn is_finite(report: &Report) -> bool {
     let rest = Report {
         datasets: Vec::new(),
@@ -50,7 +50,7 @@ fn is_finite(report: &Report) -> bool {
     };
     let mut repaired = rest.clone();
     repair_rest(&mut repaired);
-    // NaN is not equal to itself, so the comparison fails if a NaN is left.
+    // NaN is not equal to itself, so the comparison is false if a NaN is left.
     repaired == rest && report.datasets.iter().flat_map(|d| &d.points).all(is_whole)
 }
 
@@ -115,7 +115,7 @@ fn is_whole(point: &Point) -> bool {
             .all(|f| f.is_finite())
 }
 
-/// Removes figures that are not finite from all parts of a report but its points.
+/// Removes figures that are not finite from all parts of a report except its points.
 fn repair_rest(report: &mut Report) {
     for Finding { values, .. } in &mut report.findings {
         values.retain(|_, v| v.is_finite());
@@ -143,7 +143,8 @@ pub(super) fn unwritable(report: &Report) -> Option<&'static str> {
         .map(|(name, _)| *name)
 }
 
-/// Makes a point failed if its summary is not finite; otherwise removes other such figures.
+/// Makes a point failed if its summary is not finite. Otherwise removes other figures that are not
+/// finite.
 fn repair_point(point: &mut Point) {
     let Outcome::Measured(measured) = &mut point.outcome else {
         return;
@@ -240,7 +241,7 @@ fn fact<T>(fact: &mut Fact<T>, number: impl Fn(&T) -> f64) {
     }
 }
 
-/// Makes `slot` empty if its number is not finite.
+/// Sets `slot` to `None` if its number is not finite.
 fn drop_wild<T>(slot: &mut Option<T>, number: impl Fn(&T) -> f64) {
     if slot.as_ref().is_some_and(|v| !number(v).is_finite()) {
         *slot = None;

@@ -1,4 +1,4 @@
-//! Text of a judgement on a fleet: machines that are not healthy, then groups.
+//! Text of the verdict on a fleet: machines that are not healthy, then groups.
 
 use super::grid::{Column, Grid};
 use super::request::Options;
@@ -16,7 +16,7 @@ const MAX_LEFT_OUT: usize = 4;
 /// Longest name of a machine in a table, in characters.
 const LONGEST_NODE: usize = 40;
 
-/// The judgement in one line: the number of machines by state.
+/// The verdict in one line: the number of machines in each state.
 pub fn fleet_summary(fleet: &FleetVerdict) -> String {
     let tally = fleet.tally();
     let mut text = format!(
@@ -40,19 +40,19 @@ pub fn fleet_summary(fleet: &FleetVerdict) -> String {
     text
 }
 
-/// Date of the RFC 3339 time `moment`. A time of day other than midnight is kept.
+/// The RFC 3339 time `moment` as a date. A time of day is kept unless it is midnight.
 fn date(moment: &str) -> &str {
     let midnight = moment.strip_suffix("T00:00:00Z");
     midnight.unwrap_or_else(|| moment.strip_suffix(":00Z").unwrap_or(moment))
 }
 
-/// True if the machine became slower than in its own earlier reports.
+/// True if the machine is slower than in its own earlier reports.
 pub(super) fn is_slower(node: &NodeVerdict) -> bool {
     let history = node.history.as_ref();
     history.is_some_and(|own| own.state == HistoryState::Slower)
 }
 
-/// Number of rows to show of `all` rows, and a line that counts the others if there are any.
+/// Number of rows to show if there are `all` rows. If some are not shown, the line says how many.
 fn shown(all: usize, most: usize, verbose: bool, what: &str) -> (usize, Option<String>) {
     // One hidden row would not save any space.
     if verbose || all <= most + 1 {
@@ -65,7 +65,7 @@ fn shown(all: usize, most: usize, verbose: bool, what: &str) -> (usize, Option<S
     )
 }
 
-/// Text of `rows` in columns of words without a heading.
+/// Writes `rows` in columns of words, without a heading.
 fn lines(rows: Vec<Vec<String>>, width: Option<u16>) -> String {
     let columns = rows.first().map_or(1, Vec::len);
     Grid {

@@ -1,4 +1,4 @@
-//! The formats of a judgement on a fleet.
+//! The formats of a verdict on a fleet.
 
 use super::fleet::{is_slower, table as fleet_table};
 use super::html;
@@ -13,17 +13,17 @@ use verdict::{
     FleetHistory, FleetVerdict, HistoryState, NodeHistory, NodeState, NodeVerdict, Outlier,
 };
 
-/// Function that renders a judgement on a fleet.
+/// Function that renders a verdict on a fleet.
 pub type RenderFleet = fn(&FleetVerdict, &Options) -> Result<Vec<u8>>;
 
 impl ResultFormat<RenderFleet> {
-    /// Renders a judgement, with a newline at the end.
+    /// Renders a verdict, with a newline at the end.
     pub fn render(&self, fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> {
         (self.render)(fleet, options)
     }
 }
 
-/// The formats of judgements on fleets.
+/// The formats of verdicts on fleets.
 pub const FLEET_FORMATS: ResultFormats<RenderFleet> = ResultFormats {
     results: "fleets",
     rows: FORMATS,
@@ -78,7 +78,7 @@ fn table(fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> {
     Ok(fleet_table(fleet, options).into_bytes())
 }
 
-/// Name of the quantity with this index.
+/// Short name of the quantity with this index.
 fn label(fleet: &FleetVerdict, quantity: usize) -> &str {
     fleet
         .quantities
@@ -132,7 +132,7 @@ fn machine(fleet: &FleetVerdict, node: &NodeVerdict) -> Value {
     machine
 }
 
-/// JSON object for the comparison of a machine with its own history.
+/// JSON object for the verdict on a machine's own history.
 fn history(fleet: &FleetVerdict, own: &NodeHistory) -> Value {
     let change = own.change.as_ref().map(|change| {
         json!({
@@ -159,7 +159,7 @@ fn history(fleet: &FleetVerdict, own: &NodeHistory) -> Value {
     })
 }
 
-/// JSON object with the counts of all histories.
+/// JSON object with the number of machines in each state of their histories.
 fn histories(history: &FleetHistory) -> Value {
     let counts = HistoryState::ALL.iter().zip(history.nodes);
     let counts = counts.map(|(state, count)| (state.word().to_owned(), Value::from(count)));
@@ -299,7 +299,7 @@ fn csv(fleet: &FleetVerdict, _options: &Options) -> Result<Vec<u8>> {
         .map_err(|e| Error::failure(format!("cannot write CSV: {e}")))
 }
 
-/// Columns of the histories. A judgement without histories has no such columns.
+/// Columns about the histories of machines. The columns are missing if no histories were judged.
 const HISTORY_COLUMNS: [&str; 10] = [
     "history_state",
     "history_quantity",

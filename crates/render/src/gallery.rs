@@ -1,4 +1,5 @@
-//! Many machines side by side: a row for each machine, with the figures by which users choose one.
+//! Makes a table of many machines: a row for each machine, with the figures by which users choose
+//! one.
 
 use super::NamedReport;
 use super::figures::{best, datasets_of, is_plain_latency, mark, value};
@@ -15,7 +16,7 @@ const LONGEST: usize = 60;
 /// Longest line of the legend in Markdown, in characters.
 const LONGEST_LINE: usize = 100;
 
-/// Reason for an empty cell if the report has no point of this kind.
+/// Reason for an empty cell if the report has no point for it.
 const NOT_MEASURED: &str = "not in this report";
 
 /// Operation whose bandwidth the gallery shows.
@@ -24,7 +25,7 @@ const OPERATION: &str = "read";
 /// A column of the gallery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Heading {
-    /// Subject that this column shares with its neighbours; empty for a column that stands alone.
+    /// Heading that this column shares with its neighbours; empty if it shares none.
     pub(super) group: String,
     /// Title of the column.
     pub(super) title: String,
@@ -39,7 +40,7 @@ pub(super) struct Heading {
 pub(super) struct Cell {
     /// The figure with its mark; empty if there is none.
     pub(super) text: String,
-    /// Number by which machines are sorted; `None` if the cell has text, or nothing.
+    /// Number by which machines are sorted; `None` if the cell is empty or has words.
     pub(super) number: Option<f64>,
     /// Reason why the cell has no figure; empty if it has one.
     pub(super) missing: String,
@@ -56,8 +57,9 @@ pub(super) struct Gallery {
     pub(super) designs: Vec<String>,
 }
 
-/// True if the reports are of several machines, according to host name and processor. A shared
-/// report has no host name, and counts as a machine of its own. Tables of other tools do not count.
+/// True if the reports are of several machines. Host name and processor tell machines apart. Each
+/// shared report counts as a machine of its own, because it has no host name. Tables of other tools
+/// do not count.
 pub fn are_several_machines(reports: &[NamedReport]) -> bool {
     let known = reports.iter().map(|named| &named.report.provenance);
     let known = known.filter(|provenance| !provenance.is_unknown());
@@ -241,7 +243,7 @@ fn levels(reports: &[NamedReport]) -> Vec<String> {
     [caches, others].concat()
 }
 
-/// The best of `points` at a level.
+/// Cell with the best of `points` at a level.
 fn at_level(points: &[&Point], level: &str, higher_is_better: bool) -> Cell {
     let here = points.iter().filter(|p| p.name("level") == Some(level));
     let factor = if higher_is_better { 1e-9 } else { 1.0 };
@@ -251,7 +253,7 @@ fn at_level(points: &[&Point], level: &str, higher_is_better: bool) -> Cell {
     )
 }
 
-/// Cost of a TLB miss, as a finding of the report states it.
+/// Cell with the cost of a TLB miss, from the finding `page-walk-cost`.
 fn tlb_miss(report: &Report) -> Cell {
     let finding = report
         .findings
@@ -271,7 +273,7 @@ fn tlb_miss(report: &Report) -> Cell {
         .unwrap_or_else(|| Cell::missing(NOT_MEASURED))
 }
 
-/// Shortest and longest round trip between two CPUs.
+/// Cells with the shortest and the longest round trip between two CPUs.
 fn round_trips(report: &Report) -> [Cell; 2] {
     let is_of_lines = |d: &&Dataset| d.experiment == "core-to-core" && !d.derived;
     let datasets = report.datasets.iter().filter(is_of_lines);
@@ -292,7 +294,7 @@ fn round_trips(report: &Report) -> [Cell; 2] {
     })
 }
 
-/// The verdict on a report, which sorts by grade.
+/// Cell with the verdict on a report. Cells are sorted by grade.
 fn verdict(report: &Report) -> Cell {
     let measured = report.verdict.points.values().any(|count| *count > 0);
     if !measured {
@@ -330,7 +332,7 @@ impl Cell {
         }
     }
 
-    /// The figure of a point, or the reason why it has none.
+    /// Cell with the figure of a point, or with the reason why the point has none.
     fn point(point: &Point, factor: f64) -> Self {
         match &point.outcome {
             Outcome::Measured(m) => {
@@ -355,13 +357,14 @@ pub(super) struct Curve {
 pub(super) struct CurvePoint {
     /// Working set of a thread, in bytes.
     pub(super) bytes: f64,
-    /// Median, in the unit of tables.
+    /// Median, in the unit in which tables print it.
     pub(super) value: f64,
     /// True if the point is doubtful.
     pub(super) is_doubtful: bool,
 }
 
-/// Latency over the working set: the sweep of `caches`, or without it the points of the levels.
+/// Latency over the working set: the sweep of `caches`. Without a sweep, the curve has the latency
+/// points of the levels.
 pub(super) fn latency_curves(report: &Report) -> Vec<Curve> {
     let is_sweep = |p: &&Point| p.name("operation") == Some("sweep") && p.number("pass") == Some(0);
     let caches = report.datasets.iter().filter(|d| d.experiment == "caches");

@@ -3,11 +3,12 @@
 use super::text::clean;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
-/// Least width of a table, in characters. Terminals that report less probably report a wrong width.
+/// Least width of a table, in characters. A terminal that reports a smaller width probably reports
+/// a wrong one.
 const NARROWEST: u16 = 40;
 
-/// Largest length in characters of a cell that widens its column, if lines are not wrapped. A
-/// single longer cell would push all other columns apart.
+/// Longest cell, in characters, that widens its column if lines are not wrapped. If a longer cell
+/// did so, it would push all other columns apart.
 const LONGEST_ALIGNED: usize = 60;
 
 /// Heading and alignment of a column.
@@ -17,7 +18,8 @@ pub(super) struct Column {
     pub(super) title: String,
     /// True for numbers, which are aligned to the right.
     pub(super) right: bool,
-    /// Order in which columns are dropped if a table is too wide, the highest first; 0 for never.
+    /// Order in which columns are dropped if a table is too wide: the column with the highest
+    /// number first. A column with 0 is never dropped.
     pub(super) drop_order: u8,
 }
 
@@ -46,7 +48,7 @@ impl Column {
     }
 }
 
-/// Rows and columns of raw text, which is cleaned and escaped when it is written.
+/// Rows and columns of raw text. The text is cleaned and escaped when it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Grid {
     /// Columns from left to right.
@@ -65,13 +67,13 @@ impl Grid {
         self.only(&(0..self.columns.len()).filter(used).collect::<Vec<_>>())
     }
 
-    /// Text in aligned columns, at most `width` characters wide, with a newline at the end. Without
-    /// a width each row is one line, so that programs can search rows.
+    /// Writes text in aligned columns, at most `width` characters wide, with a newline at the end.
+    /// Without a width each row is one line, so that programs can search rows.
     ///
     /// If the width is too small, columns with a drop order are dropped first. Then words are
-    /// wrapped. A table with numbers is divided into several that repeat the first column instead:
-    /// a wrapped number would look like a smaller one. If all headings are empty, there is no
-    /// heading line.
+    /// wrapped. A table with numbers is divided into several tables that repeat the first column,
+    /// because a wrapped number would look like a smaller one. If all headings are empty, there is
+    /// no heading line.
     pub(super) fn to_text(&self, width: Option<u16>) -> String {
         let Some(width) = width else {
             return self.in_lines();
@@ -116,7 +118,7 @@ impl Grid {
             .join("\n")
     }
 
-    /// The grid with the columns at the indices `places` only.
+    /// The grid with only the columns at the indices `places`.
     fn only(&self, places: &[usize]) -> Grid {
         let rows = self
             .rows
@@ -128,7 +130,7 @@ impl Grid {
         }
     }
 
-    /// Text with one line for each row, of any length. A long cell shifts the cells after it.
+    /// Writes one line for each row, of any length. A long cell shifts the cells after it.
     fn in_lines(&self) -> String {
         let title = |column: &Column| column.title.split('\n').map(clean).collect::<Vec<String>>();
         let titles: Vec<Vec<String>> = self.columns.iter().map(title).collect();
@@ -175,7 +177,7 @@ impl Grid {
         lines.iter().map(padded).collect()
     }
 
-    /// Text with `gap` spaces between columns; cells are wrapped if necessary.
+    /// Writes text with `gap` spaces between columns. Cells are wrapped if necessary.
     fn aligned(&self, width: u16, gap: u16) -> String {
         let mut table = self.draw();
         table.set_width(width);

@@ -1,4 +1,4 @@
-//! Table of the memory hierarchy that fits on a screen: a row for each level.
+//! Table of the memory hierarchy, with a row for each level. It fits on a screen.
 
 use super::blocks::Block;
 use super::figures::{best, datasets_of, is_plain_latency, percent, share, spread, value};
@@ -11,7 +11,7 @@ use units::{Bytes, significant};
 /// Operations that have columns.
 const OPERATIONS: [&str; 3] = ["read", "write", "copy"];
 
-/// Another way to execute the operations of [`OPERATIONS`].
+/// A variant: another way to execute the operations of [`OPERATIONS`].
 struct Variant {
     /// Suffix of the operations' names.
     ending: &'static str,
@@ -20,7 +20,7 @@ struct Variant {
     meaning: &'static str,
 }
 
-const VARIANTS: [Variant; 4] = [
+const VARIANTS: [Variant; 5] = [
     Variant {
         ending: "nt",
         row: "nt",
@@ -37,19 +37,24 @@ const VARIANTS: [Variant; 4] = [
         meaning: "rep stosb, rep movsb",
     },
     Variant {
+        ending: "direct",
+        row: "direct",
+        meaning: "movdir64b: copies a line past the caches",
+    },
+    Variant {
         ending: "libc",
         row: "libc",
         meaning: "C library",
     },
 ];
 
-/// Least factor by which a variant is faster than the plain operation if it has a row.
+/// Least speed of a variant relative to the plain operation for which the variant gets a row.
 const GAIN: f64 = 1.05;
 
 /// Largest number of rows of variants at a level.
 const MAX_VARIANTS: usize = 2;
 
-/// True if the report shows the whole hierarchy, not a single experiment.
+/// True if the report is about the whole hierarchy rather than a single experiment.
 pub(super) fn applies(report: &Report) -> bool {
     let profile = report.plan.profile.as_str();
     let single =
@@ -68,7 +73,7 @@ pub(super) fn shows(dataset: &Dataset) -> bool {
     dataset.experiment == name && matches!(name, "bandwidth" | "latency") && by_level
 }
 
-/// Points from which the rows are chosen.
+/// Points from which the rows are made.
 struct Source<'a> {
     bandwidth: Vec<&'a Point>,
     latency: Vec<&'a Point>,
@@ -76,7 +81,7 @@ struct Source<'a> {
     threads: Vec<u64>,
 }
 
-/// Points of one row.
+/// Points of one row: a level, with the plain operations or a variant of them.
 struct LevelRow<'a> {
     level: &'a Coordinate,
     /// Variant of the operations; `None` for the plain ones.
@@ -145,7 +150,7 @@ pub(super) fn block(report: &Report) -> Block {
 }
 
 impl<'a> Source<'a> {
-    /// Collects bandwidth and latency by level, and the numbers of threads: one and the largest.
+    /// Collects bandwidth and latency by level, and two numbers of threads: one and the largest.
     fn new(report: &'a Report) -> Self {
         let points = |quantity| {
             datasets_of(report, quantity)
@@ -189,7 +194,7 @@ impl<'a> Source<'a> {
         levels
     }
 
-    /// A row for each level, followed by rows of the variants that are fastest there.
+    /// Makes a row for each level, followed by rows of the variants that are fastest at this level.
     fn rows(&self) -> Vec<LevelRow<'a>> {
         let mut rows = Vec::new();
         for level in self.levels() {
@@ -209,7 +214,8 @@ impl<'a> Source<'a> {
         rows
     }
 
-    /// Best point of a level for each column: of the plain operations, or of `variant`.
+    /// Makes a row with the best point of a level for each column: of the plain operations, or of
+    /// `variant`.
     fn row(&self, level: &'a Coordinate, variant: Option<&'static Variant>) -> LevelRow<'a> {
         let here = |p: &&&Point| p.coordinates.get("level") == Some(level);
         let mut bandwidth = Vec::new();
@@ -266,7 +272,7 @@ impl LevelRow<'_> {
             .filter_map(|p| p.outcome.measured())
     }
 
-    /// Largest ratio of a cell to the same cell of `plain`; 0 if no cell is in both.
+    /// Largest ratio of a cell to the same cell of `plain`; 0 if no cell has a figure in both rows.
     fn gain(&self, plain: &LevelRow<'_>) -> f64 {
         let median = |point: &Option<&Point>| Some(point.as_ref()?.usable()?.summary.median);
         let pairs = self.bandwidth.iter().zip(&plain.bandwidth);
@@ -301,7 +307,8 @@ impl LevelRow<'_> {
         cells
     }
 
-    /// Share of its limit that the best bandwidth of the row reaches, in percent.
+    /// Highest share of its limit that a bandwidth of the row reaches, in percent. `None` without
+    /// limits.
     fn share(&self) -> Option<f64> {
         let bandwidth = self
             .bandwidth
@@ -334,7 +341,7 @@ impl LevelRow<'_> {
     }
 }
 
-/// A range in words, such as `128..256 MiB`; both ends have units if these differ.
+/// A range in words, such as `128..256 MiB`. Both ends have units if the units differ.
 fn range(least: &str, most: &str) -> String {
     match (least.split_once(' '), most.split_once(' ')) {
         (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}..{most}"),

@@ -8,11 +8,13 @@ use report::{
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
 
-/// Largest number of cores that are listed one by one; larger machines get a count.
+/// Largest number of cores that are listed one by one. If there are more, only their number is
+/// shown.
 const MAX_CORES: usize = 32;
 
-/// All facts about a machine in groups: name, value and source. The source of an unknown fact is
-/// the reason. Cells are wrapped at `width`; without a width each fact is one line.
+/// Writes all facts about a machine in groups, each with name, value and source. The source of an
+/// unknown fact is the reason why it is unknown. Cells are wrapped at `width`. Without a width each
+/// fact is one line.
 pub fn host_table(host: &HostFacts, width: Option<u16>) -> String {
     let mut rows = Rows::default();
     rows.processor(&host.cpu);
@@ -337,7 +339,7 @@ fn node_text(node: &Node) -> String {
     format!("{members}; memory {memory}; distances {distances}")
 }
 
-/// CPUs grouped by `key`.
+/// CPUs grouped by the result of `key`.
 fn by<K: Ord>(
     topology: &Topology,
     key: impl Fn(&Cpu) -> Option<K>,

@@ -6,7 +6,8 @@ use report::Report;
 use std::fmt::Write;
 use units::error::{Error, Result};
 
-/// `json`: the report as its schema defines, indented. Containers without nested ones are one line.
+/// Renderer of the format `json`: the report as its schema defines, indented. A list or object
+/// without nested ones is one line.
 pub(super) struct Json;
 
 impl Renderer for Json {
@@ -43,15 +44,15 @@ pub(super) fn check(report: &Report) -> Result<()> {
     }
 }
 
-/// The error for a failure of serde.
+/// Makes the error for a failure of serde.
 pub(super) fn cannot_write(error: serde_json::Error) -> Error {
     Error::failure(format!("cannot write report: {error}"))
 }
 
-/// `text` with `0.0` for `-0.0`, and with escapes for characters on which a terminal acts.
+/// Returns `text` with `0.0` for `-0.0`, and with escapes for characters on which a terminal acts.
 ///
-/// JSON requires escapes only for characters below U+0020. The other characters occur only in
-/// strings, where an escape means the same, so nothing is lost.
+/// JSON requires escapes only for characters below U+0020. Other characters on which a terminal
+/// acts occur only in strings. An escape in a string has the same meaning, so nothing is lost.
 pub(super) fn inert(text: String) -> String {
     let text = unsigned_zeros(text);
     if !text.chars().any(|c| c != '\n' && is_hazard(c)) {
@@ -61,7 +62,8 @@ pub(super) fn inert(text: String) -> String {
     for c in text.chars() {
         match c {
             '\n' => out.push(c),
-            // Each hazard is in the basic plane: one escape. Writing to a string never fails.
+            // Every hazard ([`is_hazard`]) is in the basic plane of Unicode, so one escape is
+            // enough. Writing to a string never fails.
             c if is_hazard(c) => {
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
             }
@@ -71,7 +73,7 @@ pub(super) fn inert(text: String) -> String {
     out
 }
 
-/// `text` with `0.0` for each number `-0.0`, which has the same value.
+/// Returns `text` with `0.0` in place of each number `-0.0`, which has the same value.
 fn unsigned_zeros(text: String) -> String {
     const SIGNED: &str = "-0.0";
     if !text.contains(SIGNED) {
@@ -79,7 +81,7 @@ fn unsigned_zeros(text: String) -> String {
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
-    // Bytes are enough here: outside of strings, JSON is ASCII.
+    // Outside of strings, JSON is ASCII, so a byte is a character.
     while let Some(&byte) = rest.as_bytes().first() {
         let is_string = byte == b'"';
         let length = if is_string {
@@ -104,14 +106,15 @@ fn unsigned_zeros(text: String) -> String {
 }
 
 /// Depth of the members of a measured point (report, datasets, dataset, points, point, outcome,
-/// member). Containers that are deeper share a line.
+/// member). A list or object below this depth is written on one line.
 const DEEPEST: usize = 7;
 
-/// Depth for shared reports, which are posted and kept: each point is a line.
+/// Value of [`DEEPEST`] for shared reports, which are posted and kept: each point is a line.
 const DEEPEST_SHARED: usize = 4;
 
-/// Formats compact JSON for people. Containers below `deepest`, and containers without nested ones,
-/// are one line. A line per number would make large reports half white space.
+/// Formats compact JSON for people. A container (list or object) is one line if it is below the
+/// depth `deepest` or has no nested container. If each number had a line, large reports would be
+/// half white space.
 fn laid_out(compact: &[u8], deepest: usize) -> Vec<u8> {
     let mut layout = Layout {
         out: Vec::with_capacity(compact.len() + compact.len() / 4),
@@ -156,14 +159,14 @@ fn is_flat(mut inside: &[u8]) -> bool {
     true
 }
 
-/// State of formatting a document.
+/// State while a document is formatted.
 struct Layout {
     out: Vec<u8>,
     /// Depth below which containers share a line.
     deepest: usize,
     /// Number of open containers.
     depth: usize,
-    /// Depth of the container that is being written on one line; `None` outside of one.
+    /// Depth of the container that is being written on one line; `None` if there is none.
     line: Option<usize>,
 }
 

@@ -5,7 +5,8 @@ use super::{Options, Renderer};
 use report::{JournalLine, JournalPoint, Report, unmeasured};
 use units::error::Result;
 
-/// `jsonl`: a line for the session, a line for each point, and a line for the end.
+/// Renderer of the format `jsonl`: a line for the session, a line for each point, and a line for
+/// the end.
 pub(super) struct JsonLines;
 
 impl Renderer for JsonLines {

@@ -1,8 +1,9 @@
-//! Renderers from reports to bytes: one per format, all pure.
+//! Renderers, which convert reports to bytes: one for each format. They have no side effects.
 //!
-//! A renderer reads datasets, not experiments, so a new experiment is shown without a change here.
-//! This crate does not measure, print, exit or read the environment. Foreign text (names, reasons,
-//! paths) is written without control characters. Numbers that are not finite are never written.
+//! A renderer depends on datasets, not on experiments, so a new experiment is shown without a
+//! change of this crate. This crate does not measure, print, exit or read the environment. Foreign
+//! text (names, reasons, paths) is written without control characters. Numbers that are not finite
+//! are never written.
 
 #![forbid(unsafe_code)]
 

@@ -6,7 +6,8 @@ use report::{Health, HealthState, Report, ReportVerdict};
 use units::counted;
 use units::error::Result;
 
-/// `line`: machine and verdict in one line, for the output of many machines together.
+/// Renderer of the format `line`: machine and verdict in one line, for the output of many machines
+/// together.
 pub(super) struct Line;
 
 impl Renderer for Line {
@@ -43,7 +44,7 @@ impl Renderer for Line {
     }
 }
 
-/// State of a health check, with its reason and its method, in words.
+/// Result of a health check in words: state, reason and method.
 pub(super) fn in_words(health: &Health) -> String {
     let state = health.state.words();
     let reason = clean(&health.reason);

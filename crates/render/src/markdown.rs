@@ -9,7 +9,8 @@ use super::{NamedReport, Options, Renderer};
 use report::Report;
 use units::error::Result;
 
-/// `markdown`: GitHub tables, and a paragraph about the origin of the numbers.
+/// Renderer of the format `markdown`: GitHub tables, and a paragraph about the origin of the
+/// numbers.
 pub(super) struct Markdown;
 
 impl Renderer for Markdown {
@@ -62,7 +63,7 @@ impl Renderer for Markdown {
     }
 }
 
-/// Labelled lines as a list. Consecutive lines with the same label become a sublist.
+/// Writes labelled lines as a list. Consecutive lines with the same label become a sublist.
 fn list(lines: &[Labelled]) -> String {
     let mut text = String::new();
     let mut last = "";

@@ -8,7 +8,8 @@ use report::{Coordinate, Dataset, Measured, Point};
 use std::collections::BTreeMap;
 use units::significant;
 
-/// Pairs of axes for rows and columns. Percentiles are the columns of a table with sizes as rows.
+/// Pairs of axes for rows and columns. In the last pair, the columns are percentiles and the rows
+/// sizes.
 const ENDS: [Ends; 3] = [
     ["from", "to"],
     ["cpu_node", "memory_node"],
@@ -18,7 +19,7 @@ const ENDS: [Ends; 3] = [
 /// Axes of rows and columns.
 type Ends = [&'static str; 2];
 
-/// Largest number of rows on a screen; larger matrices are summarised.
+/// Largest number of rows of a matrix on a screen. Larger matrices are summarised.
 const MAX_ROWS: usize = 20;
 
 /// True if the dataset has the axes of a matrix and a point with both ends.
@@ -39,8 +40,9 @@ fn axes_of(dataset: &Dataset) -> Option<Ends> {
         .find(|axes| axes.iter().all(named) && between(axes))
 }
 
-/// A matrix for each combination of the other coordinates, with `title` in its heading. Unless
-/// `verbose`, a matrix that is too large becomes a summary by class of pairs.
+/// Makes a matrix for each combination of the other coordinates, with `title` in its heading.
+/// Unless `verbose`, a matrix that is too large becomes a summary: a row for each class of pairs,
+/// such as pairs of CPUs with one relation.
 pub(super) fn blocks(dataset: &Dataset, title: &str, verbose: bool) -> Vec<Block> {
     let Some(axes) = axes_of(dataset) else {
         return Vec::new();
@@ -90,7 +92,8 @@ pub(super) fn blocks(dataset: &Dataset, title: &str, verbose: bool) -> Vec<Block
     parts.into_iter().map(block).collect()
 }
 
-/// The points of `dataset` that no matrix shows because they lack an end; `None` if there are none.
+/// The points of `dataset` that no matrix shows because they lack a coordinate for the row or the
+/// column. `None` if there are no such points.
 pub(super) fn without_ends(dataset: &Dataset) -> Option<Dataset> {
     let axes = axes_of(dataset)?;
     let points: Vec<Point> = dataset
@@ -113,7 +116,7 @@ pub(super) fn is_large(dataset: &Dataset) -> bool {
     order(&dataset.points.iter().collect::<Vec<_>>(), axes).len() > MAX_ROWS
 }
 
-/// Coordinates of a point on the two axes.
+/// Coordinates of a point on the two axes; `None` if one is missing.
 fn ends(point: &Point, axes: Ends) -> Option<(&Coordinate, &Coordinate)> {
     Some((
         point.coordinates.get(axes[0])?,
@@ -121,7 +124,7 @@ fn ends(point: &Point, axes: Ends) -> Option<(&Coordinate, &Coordinate)> {
     ))
 }
 
-/// True if points with the same ends always have the same coordinate on `axis`.
+/// True if points with the same row and column always have the same coordinate on `axis`.
 fn follows_from_ends(dataset: &Dataset, axes: Ends, axis: &str) -> bool {
     let mut known: BTreeMap<_, Option<&Coordinate>> = BTreeMap::new();
     let mut pairs = dataset
@@ -131,7 +134,7 @@ fn follows_from_ends(dataset: &Dataset, axes: Ends, axis: &str) -> bool {
     pairs.all(|(ends, at)| *known.entry(ends).or_insert(at) == at)
 }
 
-/// All ends: the sources in the order of the dataset, then the remaining destinations.
+/// All coordinates of rows in the order of the dataset, then the remaining coordinates of columns.
 fn order<'a>(points: &[&'a Point], axes: Ends) -> Vec<&'a Coordinate> {
     let pairs = || points.iter().filter_map(|point| ends(point, axes));
     let mut seen = std::collections::BTreeSet::new();
@@ -141,7 +144,7 @@ fn order<'a>(points: &[&'a Point], axes: Ends) -> Vec<&'a Coordinate> {
     all.filter(|end| seen.insert(*end)).collect()
 }
 
-/// The matrix: a row for each source, and a column for each destination.
+/// Makes the matrix: a row for each source, and a column for each destination.
 fn matrix(dataset: &Dataset, points: &[&Point], order: &[&Coordinate], axes: Ends) -> Block {
     let (factor, unit) = printed_unit(&dataset.quantity.unit);
     let by_ends: BTreeMap<_, &Point> = points
@@ -215,7 +218,8 @@ fn matrix(dataset: &Dataset, points: &[&Point], order: &[&Coordinate], axes: End
     }
 }
 
-/// The summary: a row for each class of pairs, the class with the lowest median first.
+/// Makes the summary: a row for each class of pairs, the class with the lowest median first. A
+/// class has equal coordinates on the axes `classes`.
 fn summary(dataset: &Dataset, points: &[&Point], classes: &[&str]) -> Block {
     let (factor, unit) = printed_unit(&dataset.quantity.unit);
     let mut groups: BTreeMap<Vec<Option<&Coordinate>>, Vec<&Point>> = BTreeMap::new();

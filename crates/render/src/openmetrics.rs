@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use units::error::Result;
 
-/// `openmetrics`: gauges with the time at which the session ended.
+/// Renderer of the format `openmetrics`: gauges with the time at which the session ended.
 pub(super) struct OpenMetrics;
 
 impl Renderer for OpenMetrics {
@@ -51,7 +51,8 @@ fn timestamp(text: &str) -> String {
         .unwrap_or_default()
 }
 
-/// A metric family. The format requires the lines of a family to be together.
+/// A metric family: all samples of one metric. The format requires the lines of a family to be
+/// together.
 #[derive(Default)]
 struct Family {
     unit: &'static str,
@@ -68,7 +69,7 @@ struct Families {
 }
 
 impl Families {
-    /// Adds the program and the machine of the session.
+    /// Adds a sample whose labels name the program and the machine of the session.
     fn run(&mut self, report: &Report) {
         let p = &report.provenance;
         let host = &report.provenance.host;
@@ -91,8 +92,8 @@ impl Families {
         ));
     }
 
-    /// Adds the number of points of a dataset by status and grade. So points without a number
-    /// appear as a count; the format has no comments that could name them.
+    /// Adds the number of points of a dataset by status and grade. The counts include points
+    /// without a number, which have no sample of their own.
     fn counts(&mut self, dataset: &Dataset, place: u64) {
         let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
         for point in &dataset.points {
@@ -184,7 +185,7 @@ impl Families {
         let (labels, id) = at;
         let family = self.families.entry(name.clone()).or_default();
         (family.unit, family.help) = (unit, help);
-        // A label with a number is added if another sample of the family has the same labels.
+        // The label `point` is added if another sample of the family has the same labels.
         let more = if family.labels.insert(labels.to_owned()) {
             String::new()
         } else {
@@ -227,7 +228,7 @@ fn unit(unit: &str) -> (&'static str, f64) {
     }
 }
 
-/// Labels with the experiment and the coordinates of a point.
+/// Labels of a point: its experiment and its coordinates.
 fn labels(dataset: &Dataset, point: &Point) -> String {
     let experiment = [("experiment".to_owned(), dataset.experiment.clone())];
     let mut seen: BTreeSet<String> = ["experiment", "point"].map(str::to_owned).into();
@@ -249,7 +250,7 @@ pub(super) fn written(labels: impl Iterator<Item = (String, String)>) -> String 
         .join(",")
 }
 
-/// `text` as a name of the format, which has only letters, digits and underscores.
+/// Converts `text` to a name of the format, which has only letters, digits and underscores.
 fn word(text: &str) -> String {
     let kept = |c: char| {
         if c.is_ascii_alphanumeric() {

@@ -1,4 +1,4 @@
-//! A report in parts that people read, independent of text or Markdown.
+//! The parts of a report that people read. Renderers write them as text, Markdown or HTML.
 
 use super::blocks::{Block, Labelled};
 use super::figures::{axis_title, coordinate, fixed_axes};
@@ -8,12 +8,12 @@ use report::{CacheKind, Dataset, Point, Report, RunStatus, Topology, VcpuPlaceme
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use units::{Bytes, CpuList, counted};
 
-/// A report as people read it.
+/// The parts of a report that people read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Page {
-    /// Machine and session.
+    /// Lines about machine and session.
     pub(super) heading: Heading,
-    /// Tables.
+    /// Tables of figures.
     pub(super) blocks: Vec<Block>,
     /// Labelled lines below the tables.
     pub(super) remarks: Vec<Labelled>,
@@ -46,15 +46,16 @@ pub(super) fn page(report: &Report, options: &Options) -> Page {
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) blocks: Vec<Block>,
-    /// Number of points that have no row and no cell.
+    /// Number of points that no table shows.
     pub(super) hidden: usize,
     /// True if the first table is the memory hierarchy.
     pub(super) is_hierarchy: bool,
-    /// Points that have a row or a cell.
+    /// Points that a table shows.
     shown: HashSet<*const Point>,
 }
 
-/// Tables of a report. If it shows the memory hierarchy, only that table, unless `verbose`.
+/// Makes the tables of a report. If it shows the memory hierarchy, that table is the only one,
+/// unless `verbose`.
 pub(super) fn tables(report: &Report, options: &Options) -> Tables {
     let mut tables = Tables {
         is_hierarchy: hierarchy::applies(report),
@@ -149,7 +150,7 @@ impl Heading {
 
 /// The heading of a report.
 pub(super) fn heading(report: &Report, verbose: bool) -> Heading {
-    // Points that were left out are listed as missing anyway.
+    // Points that were left out are listed as missing in another line.
     let is_told = |text: &&String| verbose || !text.starts_with("left out");
     let shortened = report.plan.shortened.iter().filter(is_told);
     Heading {
@@ -219,7 +220,7 @@ fn placement(report: &Report) -> String {
     }
 }
 
-/// CPUs on which samples were taken. Without samples, CPUs that the process may use.
+/// CPUs on which samples were taken. If there are no samples, CPUs that the process may use.
 fn cpus_used(report: &Report) -> Vec<u32> {
     let measured = report
         .datasets
@@ -249,7 +250,7 @@ fn memory(report: &Report) -> String {
     )
 }
 
-/// Data caches by level, in words. Caches of the same size are counted.
+/// Data caches by level, in words. Caches of the same size are counted together.
 fn caches(topology: &Topology) -> String {
     let mut levels: BTreeMap<u32, BTreeMap<Bytes, usize>> = BTreeMap::new();
     for cache in topology
@@ -279,7 +280,7 @@ fn caches(topology: &Topology) -> String {
     levels.iter().map(level).collect::<Vec<_>>().join(", ")
 }
 
-/// Time and points of the session, in words; with the plan if `verbose`.
+/// Time and number of points of the session, in words. With `verbose`, the plan is included.
 fn session(report: &Report, verbose: bool) -> String {
     let plan = &report.plan;
     let points = report

@@ -9,8 +9,8 @@ use super::grid::{Column, Grid};
 use report::{Dataset, Measured, Point};
 use units::significant;
 
-/// Table of the points of a dataset, in the order of the plan. Depending on `options`, it has bars
-/// for shares of limits, and all figures of the spread.
+/// Makes the table of the points of a dataset, in the order of the plan. Depending on `options`, it
+/// has bars for shares of limits, and all figures of the spread.
 pub(super) fn block(dataset: &Dataset, options: &Options) -> Block {
     let axes = varying_axes(dataset);
     let shown = shown(dataset, options.verbose);
@@ -64,7 +64,7 @@ fn axis_column(dataset: &Dataset, axis: &str) -> Column {
     }
 }
 
-/// A column that follows those of the axes.
+/// A column to the right of the columns of axes.
 struct ShownColumn<'a> {
     column: Column,
     /// True if the column stays even if all of its cells are empty.
@@ -72,12 +72,12 @@ struct ShownColumn<'a> {
     cell: Box<dyn Fn(&Point) -> String + 'a>,
 }
 
-/// Text of a column for a measured point; `None` for an empty cell.
+/// Function that makes the text of a column for a measured point; `None` for an empty cell.
 type OfMeasured = Box<dyn Fn(&Measured) -> Option<String>>;
 
-/// Columns that follow those of the axes. A cell is empty if its column does not apply.
+/// Columns to the right of the columns of axes. A cell is empty if its column does not apply.
 fn shown(dataset: &Dataset, verbose: bool) -> Vec<ShownColumn<'_>> {
-    // All times of a storage dataset are in us.
+    // All times of a storage dataset are written in us.
     let (factor, unit) = match printed_unit(&dataset.quantity.unit) {
         (_, "ns") if has(dataset, "latency_p50") => (1e-3, "us"),
         other => other,

@@ -3,7 +3,8 @@
 use super::text::shorten;
 use report::Provenance;
 
-/// Facts for repeating the session, and for judging whether another session is comparable.
+/// Text with the facts that are needed to repeat the session and to judge whether another session
+/// is comparable.
 pub(super) fn provenance(provenance: &Provenance) -> String {
     let tool = &provenance.tool;
     let kernels: Vec<String> = provenance
@@ -13,7 +14,7 @@ pub(super) fn provenance(provenance: &Provenance) -> String {
             format!(
                 "{} {}",
                 shorten(&k.name, 60),
-                shorten(k.digest.as_deref().unwrap_or("(not of this program)"), 80)
+                shorten(k.code().unwrap_or("(not of this program)"), 80)
             )
         })
         .collect();
@@ -34,7 +35,7 @@ pub(super) fn provenance(provenance: &Provenance) -> String {
     )
 }
 
-/// `arguments` as a command line for a shell, quoted where necessary.
+/// Writes `arguments` as a command line for a shell, quoted where necessary.
 pub(super) fn command_line(arguments: &[String]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=.,/:+@%".contains(c);
     let quote = |a: &String| match !a.is_empty() && a.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! Reasons why points have no number or are not solid; each reason lists its points.
+//! Lists reasons why points have no number or are not solid. Each reason is listed with its points.
 
 use super::blocks::Labelled;
 use super::figures::{coordinate, varying_axes};
@@ -10,7 +10,7 @@ use units::counted;
 /// Largest number of reasons for missing numbers on a screen.
 const MAX_MISSING: usize = 3;
 
-/// Longest reason on a screen, in characters. memgauge's own texts are shorter.
+/// Longest reason on a screen, in characters. memgauge's own reasons are shorter.
 const LONGEST_ON_SCREEN: usize = 300;
 
 /// Longest reason in the full list, in characters.
@@ -36,7 +36,8 @@ struct PointReason<'a> {
     advice: &'a str,
 }
 
-/// Reasons for missing numbers with counts of points, the most frequent first.
+/// Reasons for missing numbers, each with the number of its points. The most frequent reasons come
+/// first.
 pub(super) fn missing(report: &Report) -> Vec<Labelled> {
     let mut reasons = collect(report.datasets.iter(), missing_reason);
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.points.len()));
@@ -62,10 +63,11 @@ pub(super) fn missing_in_full(report: &Report) -> Vec<Labelled> {
     in_full(collect(report.datasets.iter(), missing_reason))
 }
 
-/// Reasons for doubt with all of their points and with advice. Each cause has one line; causes of
+/// Reasons for doubt with all of their points and with advice. Each cause has one line. Causes of
 /// rejected points come first.
 pub(super) fn doubts_in_full(report: &Report) -> Vec<Labelled> {
-    // Datasets of percentiles are left out, because they repeat the doubts of their points.
+    // Datasets of percentiles are left out, because they repeat the doubts of points in other
+    // datasets.
     let own = |dataset: &&Dataset| !dataset.axes.iter().any(|axis| axis.name == "percentile");
     let mut doubts = collect(report.datasets.iter().filter(own), doubts);
     doubts.sort_by_key(|reason| (reason.kind != VerdictGrade::Rejected.word(), reason.cause));
@@ -109,7 +111,8 @@ fn doubts(outcome: &Outcome) -> Vec<PointReason<'_>> {
         .collect()
 }
 
-/// Every reason once, with its points, in the order of appearance.
+/// Collects the reasons of all points. Each reason occurs once, with its points, in the order of
+/// appearance.
 fn collect<'a>(
     datasets: impl Iterator<Item = &'a Dataset>,
     reasons: impl Fn(&'a Outcome) -> Vec<PointReason<'a>>,
@@ -162,7 +165,8 @@ fn capitalised(word: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// Axes on which points differ, without those that follow from the operation, as the kernel does.
+/// Axes that the label of a point names: axes on which points differ. Axes that follow from the
+/// operation, such as the kernel, are left out.
 fn telling_axes(dataset: &Dataset) -> Vec<&str> {
     let pairs = |axis: &str| -> BTreeSet<_> {
         dataset
@@ -199,7 +203,7 @@ fn label(dataset: &Dataset, point: &Point, varying: &[&str]) -> String {
             continue;
         };
         match *axis {
-            // The number of cores follows from that of threads.
+            // The number of cores follows from the number of threads.
             "level" | "size_bytes" | "operation" | "cores" => {}
             "threads" => parts.push(format!("x{c}")),
             "per_cpu" => parts.push(format!("({c} per cpu)")),

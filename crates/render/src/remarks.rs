@@ -1,4 +1,4 @@
-//! Lines below the tables: missing points, trust, findings, and where the report is saved.
+//! Lines below the tables: missing points, trust, findings, and the place of the saved report.
 
 use super::Options;
 use super::blocks::Labelled;
@@ -8,19 +8,19 @@ use report::{Finding, Report};
 use units::counted;
 use verdict::{Worth, finding_kind};
 
-/// Largest numbers of findings, and of their lines, below the table of a whole hierarchy.
+/// Largest number of findings, and of their lines, below the table of a whole hierarchy.
 const MAX_FINDINGS: usize = 5;
 const MAX_FINDING_LINES: usize = 6;
 
-/// Longest text of a finding, in characters. memgauge's own texts are shorter.
+/// Longest text of a finding, in characters. memgauge's own findings are shorter.
 const LONGEST: usize = 400;
 
 /// Width of the labels of lines, in characters.
 const LABEL_WIDTH: u16 = 10;
 
-/// Lines for a screen. `hidden` is the number of points without a row in the tables. If
-/// `extra_rows` is a number, the tables are that of the hierarchy, with this many rows of variants.
-/// Only the most valuable findings are shown then, because the table is most of the answer.
+/// Lines for a screen. `hidden` is the number of points that no table shows. `extra_rows` is a
+/// number if the table is that of the hierarchy: its number of rows of variants. Only the most
+/// valuable findings are shown then, because the table has most of the answer.
 pub(super) fn brief(
     report: &Report,
     options: &Options,
@@ -60,14 +60,15 @@ fn health(report: &Report) -> Option<Labelled> {
     Some(("Health".to_owned(), line::in_words(health)))
 }
 
-/// Findings, the most valuable first; equally valuable ones in order of appearance.
+/// Findings, the most valuable first. Equally valuable findings are in order of appearance.
 fn by_worth(report: &Report) -> Vec<&Finding> {
     let mut findings: Vec<&Finding> = report.findings.iter().collect();
     findings.sort_by_key(|f| finding_kind(&f.kind).map_or(Worth::Circumstance, |kind| kind.worth));
     findings
 }
 
-/// Number of findings from the first on that fit into `most` lines of `width`, and at least one.
+/// Number of findings that fit into `most` lines of `width`, counted from the first one. At least
+/// one.
 fn that_fit(findings: &[&Finding], width: Option<u16>, most: usize) -> usize {
     let columns = width.map_or(usize::MAX, |width| {
         usize::from(width.saturating_sub(LABEL_WIDTH).max(1))
@@ -85,7 +86,7 @@ fn finding(finding: &Finding) -> Labelled {
     ("Findings".to_owned(), sentence(finding))
 }
 
-/// Text of a finding; a doubtful one has its grade.
+/// Text of a finding. Its grade follows if it is not solid.
 fn sentence(finding: &Finding) -> String {
     let text = shorten(&finding.text, LONGEST);
     match finding.trust().filter(|_| finding.is_doubtful()) {

@@ -47,7 +47,7 @@ pub trait Renderer: Sync {
     /// Renders a report. [`Renderer::render`] calls it with finite values only.
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>>;
 
-    /// Notes on a report. [`Renderer::notes`] calls it with finite values only.
+    /// Makes the notes of [`Renderer::notes`], which calls it with finite values only.
     fn notes_finite(&self, _report: &Report, _options: &Options) -> Result<String> {
         Ok(String::new())
     }
@@ -71,7 +71,8 @@ pub trait Renderer: Sync {
         self.render_several(&finite::all(reports), options)
     }
 
-    /// Description of the output for `reports`, in words; empty if it is obvious.
+    /// Description in words of what the output for `reports` shows, such as the titles of charts.
+    /// Empty if there is nothing to add.
     fn contents(&self, _reports: &[NamedReport], _options: &Options) -> Result<String> {
         Ok(String::new())
     }

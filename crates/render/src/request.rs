@@ -2,10 +2,10 @@
 
 use report::Report;
 
-/// Default width of charts in characters, which fits the terminals from which people copy text.
+/// Default width of charts, in characters. It fits the terminals from which people copy text.
 pub const DEFAULT_WIDTH: u16 = 100;
 
-/// Options of rendering; a renderer ignores options that it does not use.
+/// Options of rendering. A renderer ignores options that it does not use.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
     /// Columns of the terminal. If `None`, each row of a table is one line, and charts are
@@ -15,11 +15,11 @@ pub struct Options {
     pub scores: bool,
     /// Place of the saved report; `None` if it was not saved.
     pub saved_to: Option<SavedReport>,
-    /// True to show what does not fit on a screen: every reason in full, and every dataset.
+    /// True to show parts that do not fit on a screen: every reason in full, and every dataset.
     pub verbose: bool,
     /// Experiments whose charts are drawn. If empty, pictures draw all charts and text draws none.
     pub charts: Vec<String>,
-    /// Title of pictures and pages; `None` for their subject.
+    /// Title of pictures and pages; `None` for a title made from their content.
     pub title: Option<String>,
     /// True for pictures with light colours on a dark background.
     pub dark: bool,

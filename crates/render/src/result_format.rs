@@ -1,4 +1,4 @@
-//! Tables of formats for results that are no reports: comparisons, and judgements on fleets.
+//! Formats for results other than reports: comparisons, and verdicts on fleets.
 
 use super::unknown::unknown;
 use std::ops::Deref;
@@ -52,11 +52,11 @@ impl<F> ResultFormats<F> {
         found.ok_or_else(|| unknown(&format!("unknown format of {}", self.results), name, &known))
     }
 
-    /// Format of a result: that of the extension of `path`, otherwise `chosen`, otherwise the
-    /// default one. Without a path the result goes to standard output.
+    /// Chooses the format of a result: the format for the extension of `path`, otherwise `chosen`,
+    /// otherwise the default one. Without a path the result goes to standard output.
     ///
     /// # Errors
-    /// No format has the extension, and none was chosen.
+    /// The extension belongs to no format, and `chosen` is `None`.
     pub fn for_output(
         &self,
         path: Option<&Path>,

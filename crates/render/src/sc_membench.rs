@@ -12,7 +12,7 @@ use report::{
 use units::error::Result;
 use units::{counted, fixed};
 
-/// `sc-membench`: CSV that can replace files of sc-membench.
+/// Renderer of the format `sc-membench`: CSV that can replace files of sc-membench.
 pub(super) struct ScMembench;
 
 impl Renderer for ScMembench {
@@ -55,7 +55,7 @@ impl Renderer for ScMembench {
     }
 }
 
-/// Rows of the file; with `verbose`, rows for each number of threads.
+/// Rows of the file. With `verbose`, each number of threads has rows.
 fn form(report: &Report, options: &Options) -> ScMembenchForm {
     sc_membench_form(
         report,

@@ -1,5 +1,5 @@
 //! Summary with the formulas of sc-membench: peaks, weighted averages, three scores, and warnings
-//! about them.
+//! about the scores.
 
 use report::{
     Report, RunStatus, SC_MEMBENCH_OPERATIONS as OPERATIONS, ScMembenchRow, VerdictGrade,
@@ -69,7 +69,8 @@ pub(super) fn scores(report: &Report, rows: &[ScMembenchRow]) -> String {
     out
 }
 
-/// Highest bandwidth in MiB/s, and the mean of all, weighted by the logarithm of the size in KiB.
+/// Highest bandwidth, and the mean of all bandwidths weighted by the logarithm of the size in KiB.
+/// Both are in MiB/s. `None` without rows.
 fn peak_and_average<'a>(rows: impl Iterator<Item = &'a ScMembenchRow>) -> Option<(f64, f64)> {
     let mut peak = None::<f64>;
     let mut sum = 0.0;
@@ -94,7 +95,7 @@ fn place(size: u64) -> &'static str {
     }
 }
 
-/// Text with each of the three scores for which there are enough rows.
+/// Text with the scores. A score is left out if there are too few rows for it.
 fn three_scores(mean_peak: Option<f64>, latency_ns: Option<f64>) -> String {
     let bandwidth = mean_peak.map(|mean| mean / 1000.0);
     let latency = latency_ns.filter(|ns| *ns > 0.0).map(|ns| 1000.0 / ns);
@@ -121,7 +122,8 @@ fn three_scores(mean_peak: Option<f64>, latency_ns: Option<f64>) -> String {
     out
 }
 
-/// Reasons why the scores may not be comparable: conditions of sc-membench, then of memgauge.
+/// Reasons why the scores may not be comparable. Conditions of sc-membench come before conditions
+/// of memgauge.
 fn warnings(report: &Report, rows: &[ScMembenchRow], threads: Option<u64>) -> Vec<String> {
     let mut warnings = Vec::new();
     let allowed = report.provenance.host.topology.allowed().len();

@@ -1,8 +1,8 @@
 //! The published schema of a report, which follows from the Rust types of reports.
 //!
 //! The program contains the published file, so it needs no schema generator. A test makes the
-//! schema from the types and compares it with the file. `cargo test --lib renew_schema --
-//! --ignored` renews the file.
+//! schema from the types and compares it with the file. The file is renewed by `cargo test --lib
+//! renew_schema -- --ignored`.
 
 /// JSON Schema (draft 2020-12) of a report of this version, indented, with a newline at the end.
 pub fn schema() -> &'static str {

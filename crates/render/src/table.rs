@@ -1,4 +1,4 @@
-//! Text that fits on one screen, for a person at a terminal.
+//! The format `table`: text that fits on one screen, for a person at a terminal.
 
 use super::blocks::Labelled;
 use super::grid::{Column, Grid};
@@ -25,7 +25,8 @@ const NARROWEST_GAP: usize = 4;
 /// Least width of a chart, in characters.
 const NARROWEST: u16 = 40;
 
-/// `table`: the hierarchy on one screen, or the points of a single experiment.
+/// Renderer of the format `table`: the hierarchy on one screen, or the points of a single
+/// experiment.
 pub(super) struct Table;
 
 impl Renderer for Table {
@@ -100,8 +101,8 @@ impl Renderer for Table {
     }
 }
 
-/// `text` with bold labels at the start of lines and coloured grades at their ends. Foreign text
-/// never stands there, only text of the program.
+/// Returns `text` with bold labels at the start of lines and coloured grades at their ends. Only
+/// text of the program stands at these places, never foreign text.
 fn coloured(text: &str) -> String {
     const GRADES: [(&str, &str); 3] = [("solid", "32"), ("doubtful", "33"), ("rejected", "31")];
     let one = |line: &str| {
@@ -120,7 +121,7 @@ fn coloured(text: &str) -> String {
     text.lines().map(one).collect()
 }
 
-/// Charts made of characters, with the origin of their numbers.
+/// Draws charts made of characters, with the origin of their numbers.
 fn drawn(reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
     let all = chart::charts(reports);
     let width = options.width.unwrap_or(DEFAULT_WIDTH).max(NARROWEST);
@@ -150,7 +151,8 @@ fn drawn(reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
         .into_bytes())
 }
 
-/// Line with the machine, and with the session on its right if both fit.
+/// Line with the machine, and with the session on its right if both fit. Otherwise the session has
+/// a line of its own.
 fn heading(heading: &Heading, width: Option<u16>) -> String {
     let length = |text: &str| text.chars().count();
     let gap = width.map(|width| {
@@ -174,7 +176,7 @@ fn heading(heading: &Heading, width: Option<u16>) -> String {
     text
 }
 
-/// Labelled lines as text. A label that equals the one above it is not repeated.
+/// Writes labelled lines as text. A label that equals the previous label is not repeated.
 fn labelled(lines: Vec<Labelled>, width: Option<u16>) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut last = String::new();
@@ -196,7 +198,7 @@ fn labelled(lines: Vec<Labelled>, width: Option<u16>) -> String {
     .to_text(width)
 }
 
-/// `text` as a paragraph, wrapped at `width`.
+/// Writes `text` as a paragraph, wrapped at `width`.
 fn prose(text: &str, width: Option<u16>) -> String {
     if text.is_empty() {
         return String::new();

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// `text` on one line, without characters that move a cursor, change a colour, or change the
-/// direction of writing.
+/// Returns `text` on one line, without characters that move a cursor, change a colour, or change
+/// the direction of writing.
 ///
 /// Line breaks and tabs become spaces. Other control and direction characters are written as
 /// escapes such as `\u{1b}`.
@@ -33,7 +33,8 @@ pub(super) fn is_hazard(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// `text`, cleaned and cut to at most `most` characters. If text was cut off, the last one is `…`.
+/// Returns `text` cleaned and cut to at most `most` characters. If text was cut off, the last
+/// character is `…`.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     let text = clean(text);
     if text.chars().count() <= most {
@@ -43,7 +44,8 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// `text` cleaned, in lines of at most `most` characters, broken between words if possible.
+/// Returns `text` cleaned, in lines of at most `most` characters. Lines end between words if
+/// possible.
 pub(super) fn wrap(text: &str, most: usize) -> Vec<String> {
     let most = most.max(1);
     let mut lines: Vec<String> = Vec::new();

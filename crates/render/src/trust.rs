@@ -1,5 +1,5 @@
-//! The verdict on a whole report: a line for a screen, a line in full, and a command that would
-//! give better numbers.
+//! Lines about the verdict on a whole report: a short line for a screen, a line in full, and a
+//! command that would give better numbers.
 
 use super::blocks::Labelled;
 use super::hierarchy;
@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use units::counted;
 use verdict::because;
 
-/// Lines with the verdict, its main cause, and a command that helps; empty without measured points.
+/// Lines with the verdict, its main cause, and a command that helps. Empty if no point was
+/// measured.
 pub(super) fn brief(report: &Report) -> Vec<Labelled> {
     let Some(text) = summary(&report.verdict) else {
         return Vec::new();
@@ -25,7 +26,8 @@ pub(super) fn brief(report: &Report) -> Vec<Labelled> {
     lines
 }
 
-/// Remark about numbers of the verdict that the table above does not have; empty if not needed.
+/// Remark about numbers that the verdict counts but the table above does not show. Empty if there
+/// are none.
 fn not_above(report: &Report) -> String {
     let counts = report.verdict.points.values().copied();
     let all = counts.fold(0, u64::saturating_add);
@@ -52,7 +54,7 @@ fn is_weak(point: &&Point) -> bool {
     measured.is_some_and(|m| m.verdict.grade != VerdictGrade::Solid)
 }
 
-/// Verdict with its main cause; `None` if no point was measured.
+/// Sentence with the verdict and its main cause; `None` if no point was measured.
 pub(super) fn summary(verdict: &ReportVerdict) -> Option<String> {
     let all = verdict.points.values().copied();
     let all = all.fold(0, u64::saturating_add);
@@ -109,7 +111,7 @@ pub(super) fn full(report: &Report) -> Option<Labelled> {
 /// Advice for the main cause, and one command that has all options that help.
 fn improvement(report: &Report) -> Vec<String> {
     let causes = &report.verdict.causes;
-    // A storage session has no defaults to change: its options are the user's whole request.
+    // A storage session gets no command, because the user chose all of its options.
     let is_storage = report.plan.profile == "io";
     let is_helped = |c: &CauseCount| !c.cause.options().is_empty() && !is_storage;
     let advice = causes
@@ -137,7 +139,7 @@ fn improvement(report: &Report) -> Vec<String> {
     }
 }
 
-/// `arguments` without `options`, without their values, and without `--resume`: the session is
+/// Returns `arguments` without `options` and their values, and without `--resume`. The session is
 /// complete and cannot be continued.
 fn without(arguments: &[String], options: &BTreeMap<&str, String>) -> Vec<String> {
     let mut kept = Vec::new();

@@ -1,9 +1,9 @@
-//! The error for a word that is not among the known ones.
+//! Makes the error for a word that is not among the known words.
 
 use super::text;
 use units::error::Error;
 
-/// Error for `given`, which is not in `known`. It suggests the most similar words.
+/// Makes the error for `given`, which is not in `known`. The error suggests the most similar words.
 pub(crate) fn unknown(what: &str, given: &str, known: &[&str]) -> Error {
     let lower = given.to_ascii_lowercase();
     let mut near: Vec<(f64, &str)> = known

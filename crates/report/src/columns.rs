@@ -2,12 +2,12 @@
 
 use super::{Load, Measured};
 
-/// A column of CSV. All commands write all columns, so that their files can be concatenated.
+/// A column of a CSV file. Every command writes all columns, so that files can be concatenated.
 #[derive(Debug, Clone, Copy)]
 pub struct CsvColumn {
     /// Heading of the column.
     pub name: &'static str,
-    /// Content of a cell.
+    /// Content of the column's cells.
     pub cell: CsvCell,
     /// Meaning of the column, for the documentation.
     pub meaning: &'static str,
@@ -30,9 +30,9 @@ pub enum CsvCell {
     Status,
     /// Grade of the point's verdict.
     Trust,
-    /// Reasons for a grade below solid, or for the absence of a number.
+    /// Reasons why the point's grade is below solid, or why the point has no number.
     Reason,
-    /// The first cause of doubt.
+    /// Cause of the first reason in the point's verdict.
     Cause,
     /// Coordinate on the axis with the column's name.
     Axis,
@@ -76,7 +76,8 @@ const fn figure(
     column(name, CsvCell::Figure(CsvFigure { get, set }), meaning)
 }
 
-/// Background traffic of a point that is read back from CSV; created on first use.
+/// Background traffic of `measured`, a point that is read back from CSV. The first call inserts
+/// zeros.
 fn load(measured: &mut Measured) -> &mut Load {
     let none = Load {
         median: 0.0,

@@ -1,7 +1,7 @@
 //! Reads memgauge's own CSV into a report, so that saved tables can be shown and compared.
 //!
-//! A table has no samples, no facts about the machine and little evidence. A file may be several
-//! tables in a row, so that headings between rows are skipped.
+//! A table has no samples, no facts about the machine and little evidence. A file may contain
+//! several tables. Headings between rows are therefore skipped.
 
 use super::reading::brief;
 use super::{
@@ -18,7 +18,7 @@ const NEEDED: [&str; 5] = ["experiment", "quantity", "unit", "status", "value"];
 /// Longest heading of a file, in bytes.
 const LONGEST_HEADING: usize = 16_384;
 
-/// Source text of the facts that a table lacks.
+/// Text in place of the source of a fact that a table lacks.
 const UNKNOWN: &str = "not in the CSV";
 
 /// True if `line`, the first line of a file, is a heading of memgauge's CSV.
@@ -125,7 +125,8 @@ impl CsvRow {
         let higher_is_better = match text("better") {
             "more" => true,
             "less" => false,
-            // Files of older versions lack the column `better`.
+            // Files of older versions lack the column `better`. In these files, only times (ns) are
+            // better if they are lower.
             "" => unit != "ns",
             other => {
                 return Err(format!(
@@ -195,7 +196,8 @@ impl CsvRow {
     }
 }
 
-/// Computes figures that depend on other columns. Fails if a measured row has no value.
+/// Completes the figures of `measured`: an absent best value or interval is replaced by the median.
+/// Fails if the row has no value.
 fn check(
     measured: &mut Measured,
     columns: &[Title],
@@ -215,7 +217,7 @@ fn check(
         summary.best = summary.median;
     }
     match has("ci_low") && has("ci_high") {
-        // Files of older versions do not state the confidence of their intervals.
+        // Files of older versions do not state the confidence of their intervals. It was 95%.
         true if !has("confidence") => summary.confidence = 0.95,
         true => {}
         false => {
@@ -226,7 +228,8 @@ fn check(
     Ok(())
 }
 
-/// A coordinate as in a report: a number if the text is a plain number, otherwise a name.
+/// Makes a coordinate of the text of a cell. The coordinate is a number if the text has only digits
+/// and no leading zero, otherwise a name.
 fn coordinate(text: &str) -> Coordinate {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let plain = digits && (text == "0" || !text.starts_with('0'));
@@ -236,7 +239,7 @@ fn coordinate(text: &str) -> Coordinate {
     }
 }
 
-/// Parses a finite number that is not negative.
+/// Parses `text`, a finite number that is not negative. An error names the column `name`.
 fn number(name: &str, text: &str) -> Result<f64, String> {
     let value = text
         .parse::<f64>()
@@ -255,7 +258,8 @@ fn shown(text: &str) -> String {
     text.escape_debug().take(40).collect()
 }
 
-/// Verdict on the number in a row, from the row's texts.
+/// Makes the verdict on a row from its columns `trust`, `cause` and `reason`. An unknown trust is
+/// an error.
 fn verdict(trust: &str, cause: &str, reason: &str) -> Result<Verdict, String> {
     let grade = match trust {
         "solid" | "" => VerdictGrade::Solid,
@@ -321,7 +325,7 @@ fn empty() -> Measured {
     }
 }
 
-/// A report with these datasets, and without facts about its session.
+/// A report with these datasets. Facts about the session and the machine are unknown.
 fn report(mut datasets: Vec<Dataset>, points: u64) -> Report {
     for dataset in &mut datasets {
         dataset.axes = axes(dataset);

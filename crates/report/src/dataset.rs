@@ -14,12 +14,12 @@ pub struct Quantity {
     pub name: String,
     /// Base unit: `B/s`, `ns`.
     pub unit: String,
-    /// True if more is better (bandwidth), false if less is (latency).
+    /// True if a higher value is better (bandwidth), false if a lower value is better (latency).
     pub higher_is_better: bool,
 }
 
-/// Profile name of a session whose points the user chose. Tables show every point of such a
-/// session, because no point represents a level.
+/// Profile name of a session whose points the user chose. The table of such a session has a row for
+/// each point, instead of one for each cache level.
 pub const CHOSEN_PROFILE: &str = "chosen";
 
 /// Axis of points whose number of threads is found by selection. Its value is `best`. The value of
@@ -27,7 +27,7 @@ pub const CHOSEN_PROFILE: &str = "chosen";
 pub const REQUESTED_THREADS: &str = "requested_threads";
 
 /// Coordinates of a point as the user requested them. The kernel is left out, because measuring may
-/// choose it. If the number of threads is chosen too, `threads` and `size_bytes` are left out.
+/// choose it. `threads` and `size_bytes` are left out if selection chooses the number of threads.
 pub fn requested_coordinates(coordinates: &Coordinates) -> Coordinates {
     let mut requested = coordinates.clone();
     retain_requested(&mut requested);
@@ -86,35 +86,36 @@ impl std::fmt::Display for Coordinate {
 /// Memory experiments:
 /// - `operation`, `kernel`, `level`.
 /// - `size_bytes`: per thread, all streams of the operation together.
-/// - `threads`. `requested_threads` is `best` if their number was found by selection.
+/// - `threads`. If selection finds their number, `requested_threads` is `best`.
 /// - `pages`, as requested: `4k`, `thp`, `huge`, `huge-1GiB`.
-/// - `stride_bytes`, `repeat`.
+/// - `stride_bytes`. `repeat`: number of the repetition.
 ///
 /// TLBs and caches:
-/// - `entries`.
+/// - `entries`: pages that the chain visits.
 /// - `pass`: 0 to discover, 1 to confirm or to refine.
 /// - `nodes`: nodes of the chain, which share a cache set.
 /// - `distance_bytes`: between the two nodes of a pair.
 /// - `cache_bytes`: size of the cache that a probe is about.
-/// - `partner`: CPU that reads at the same time; absent for none.
+/// - `partner`: CPU that reads at the same time; left out if there is none.
 ///
 /// Between CPUs:
-/// - `from`, `to`.
-/// - `relation`: `same-core`, `shared-l2`, `shared-l3`, `same-package`, `cross-package`, `unknown`.
+/// - `from`, `to`: the two CPUs.
+/// - `relation` of the two CPUs: `same-core`, `shared-l2`, `shared-l3`, `same-package`,
+///   `cross-package`, `unknown`.
 ///
 /// Over numbers of threads:
 /// - `placement`: `spread`, `compact`.
-/// - `cores`: physical cores with a thread, if fewer than the threads.
-/// - `per_cpu`: threads on each CPU, if several.
-/// - `kind`: CPUs of one kind of core, or `all`, if there are several kinds.
+/// - `cores`: physical cores that have a thread; left out if each thread has a core of its own.
+/// - `per_cpu`: threads on each CPU; left out if there is one.
+/// - `kind`: kind of core of the CPUs, or `all`; left out if the machine has one kind.
 ///
 /// With background traffic:
-/// - `mix`: `idle` for none, else loads to stores such as `67:33`, `0:100nt` with non-temporal
-///   stores, `3-readers-1-writers`.
+/// - `mix`: `idle` without traffic. Otherwise the ratio of loads to stores, such as `67:33`,
+///   `0:100nt` (non-temporal stores) or `3-readers-1-writers`.
 /// - `pause_cycles`: core cycles between bursts of each thread.
 /// - `threads`: threads of the traffic.
 /// - `node`: NUMA node of all memory.
-/// - `aggressor`: CPUs of the traffic, `none` without.
+/// - `aggressor`: CPUs of the traffic; `none` without traffic.
 ///
 /// Between NUMA nodes:
 /// - `cpu_node`: a node or `all`.
@@ -123,7 +124,7 @@ impl std::fmt::Display for Coordinate {
 /// - `node`, if only the node of the memory is requested.
 ///
 /// Of GPUs:
-/// - `device`, `peer`: number in `memgauge list gpus`.
+/// - `device`, `peer`: numbers of the two devices in `memgauge list gpus`.
 /// - `groups`: work-groups of the kernel.
 /// - `host_memory`: `pinned`, `pageable`.
 pub type Coordinates = BTreeMap<String, Coordinate>;
@@ -134,9 +135,9 @@ pub type Coordinates = BTreeMap<String, Coordinate>;
 pub struct Point {
     /// Number of the point in the plan of its session, unique within a report.
     pub id: u64,
-    /// Coordinates.
+    /// Position of the point on the axes of its dataset.
     pub coordinates: Coordinates,
-    /// Outcome.
+    /// Measured value, or the reason why there is none.
     pub outcome: Outcome,
 }
 
@@ -157,7 +158,8 @@ impl Point {
         }
     }
 
-    /// The measurement if a finding may use it: not rejected, and with undisturbed samples.
+    /// The measurement if findings may use it. `None` if the point is not measured, is rejected or
+    /// has no undisturbed sample.
     pub fn usable(&self) -> Option<&Measured> {
         let is_usable = |m: &&Measured| {
             m.verdict.grade != VerdictGrade::Rejected && m.summary.undisturbed_samples > 0
@@ -178,21 +180,21 @@ pub struct Dataset {
     pub axes: Vec<Axis>,
     /// Points in the order of the plan. Follow-up points stand between their neighbours.
     pub points: Vec<Point>,
-    /// True if the points only serve findings. A boundary rests on many of them together, so none
-    /// has to be known well. Auxiliary points do not count in the report's verdict if other
-    /// datasets exist.
+    /// True if the points serve findings only. Such a finding rests on many points together, so a
+    /// single point may be inaccurate. Auxiliary points do not count in the report's verdict if
+    /// other datasets exist.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub auxiliary: bool,
-    /// True if the points were computed from the points of other datasets, whose verdicts they
-    /// carry. Derived points do not count in the report's verdict.
+    /// True if the points were computed from the points of other datasets. They have the verdicts
+    /// of these points. Derived points do not count in the report's verdict.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub derived: bool,
 }
 
 impl Dataset {
-    /// Moves each point for whose number `placed` is true between its neighbours on a numeric axis.
-    /// At least two other points must differ from it along this axis only. Their order, rising or
-    /// falling, continues. Points without such neighbours go to the end.
+    /// Moves points to their neighbours on a numeric axis. A point is moved if `placed` is true for
+    /// its number. Its neighbours differ from it along that axis only. The rising or falling order
+    /// of the neighbours is kept. A point with fewer than two neighbours goes to the end.
     pub fn arrange(&mut self, placed: impl Fn(u64) -> bool) {
         let (mut later, mut points): (Vec<Point>, Vec<Point>) = std::mem::take(&mut self.points)
             .into_iter()
@@ -215,7 +217,7 @@ impl Dataset {
 }
 
 /// Index at which `point` belongs among the points that differ from it along `axis` only. `None` if
-/// fewer than two of these points were there before the `placed` ones.
+/// fewer than two of these points are not `placed`.
 fn place_along(
     axis: &str,
     points: &[Point],
@@ -254,7 +256,8 @@ fn place_along(
     (planned > 1).then(|| next.unwrap_or(last.0 + 1))
 }
 
-/// Appends datasets that were computed from existing ones. Their points get the next free numbers.
+/// Appends the datasets `derived`, which were computed from existing ones. Their points get the
+/// next free numbers.
 pub fn add_derived(datasets: &mut Vec<Dataset>, derived: Vec<Dataset>) {
     let last = datasets
         .iter()
@@ -273,7 +276,7 @@ pub fn add_derived(datasets: &mut Vec<Dataset>, derived: Vec<Dataset>) {
 }
 
 /// Datasets that a verdict on the report is about: all datasets that are not auxiliary. If every
-/// dataset is auxiliary, all datasets.
+/// dataset is auxiliary, the result is all datasets.
 pub fn headline(datasets: &[Dataset]) -> impl Iterator<Item = &Dataset> + Clone {
     let all = datasets.iter().all(|d| d.auxiliary);
     datasets.iter().filter(move |d| all || !d.auxiliary)
@@ -354,7 +357,7 @@ mod tests {
         };
         assert_eq!(with_name("a"), [11, 9, 5, 4, 3, 1, 0]);
         assert_eq!(with_name("b"), [0, 1, 3, 5, 8]);
-        // A single planned point shows no direction.
+        // One planned point does not show whether the order rises or falls.
         assert_eq!(
             found[12..],
             [("c", 7), ("c", 6), ("d", 2)].map(|(name, x)| (name.to_owned(), x))

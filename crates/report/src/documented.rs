@@ -8,7 +8,7 @@ use std::fmt;
 /// Makes [`DocumentedQuantity`] from rows of variant, name, unit and meaning.
 macro_rules! quantities {
     ($($variant:ident, $name:literal, $unit:literal, $meaning:literal;)*) => {
-        /// Quantity of a documented figure. The name has the unit if it is not a plain number.
+        /// Quantity of a documented figure.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         pub enum DocumentedQuantity {
@@ -109,7 +109,7 @@ impl DocumentedQuantity {
 pub struct DocumentedFigure {
     /// Core design: `Zen 5`. A processor with two kinds of core has figures of both.
     pub design: String,
-    /// Quantity.
+    /// Quantity of the values.
     pub quantity: DocumentedQuantity,
     /// Smallest published value.
     pub low: u64,

@@ -15,7 +15,7 @@ pub enum VerdictGrade {
     Solid,
     /// At least one check speaks against the number; the reasons name the checks.
     Doubtful,
-    /// The number cannot be right, or is not the quantity that it is called.
+    /// The number cannot be right, or it measures something else than its quantity.
     Rejected,
 }
 
@@ -30,11 +30,11 @@ impl VerdictGrade {
     }
 }
 
-/// Makes the enum of causes and the list of its variants from the same rows, so that tests over all
-/// causes are complete.
+/// Makes the enum of causes and the list of its variants from the same rows. Tests over all causes
+/// are therefore complete.
 macro_rules! causes {
     ($($(#[$attribute:meta])* $variant:ident,)+) => {
-        /// Cause of a doubt. Names are stable for programs.
+        /// Cause of a doubt about a number. Programs may rely on the serialised names.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
         )]
@@ -72,9 +72,9 @@ causes! {
     FewSamples,
     /// The hypervisor gave the CPU to other guests.
     Stolen,
-    /// The host of a virtual machine moved its CPUs closer to each other for most of the time.
+    /// The hypervisor moved the vCPUs between cores during most of the time.
     HostMoved,
-    /// Another hardware thread of the core computed for most of the time.
+    /// Another hardware thread of the core was in use during most of the time.
     CoreShared,
     /// The control group's quota of CPU time was used up.
     Throttled,
@@ -94,7 +94,7 @@ causes! {
     Drift,
     /// Samples form two groups of values.
     Bimodal,
-    /// Allocations of the same memory differ.
+    /// Values differ between fresh allocations of the memory.
     Placement,
     /// The confidence interval is too wide.
     Spread,
@@ -102,7 +102,7 @@ causes! {
     NonStationary,
     /// The working set exceeds the effective capacity of the cache that it is named after.
     CacheSize,
-    /// The page cache answered instead of storage, or could have.
+    /// The page cache answered requests instead of the storage, or may have answered them.
     PageCache,
     /// Operations on storage failed, or moved fewer bytes than requested.
     IoErrors,
@@ -113,8 +113,8 @@ causes! {
 }
 
 impl Cause {
-    /// Options with values that help against this cause if a user adds them to the command. Empty
-    /// if no option helps.
+    /// Options, each with a value, that help against this cause if a user adds them to the command.
+    /// Empty if no option helps.
     pub fn options(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Cause::Spread | Cause::FewSamples => &[("--samples", "500")],
@@ -125,7 +125,8 @@ impl Cause {
         }
     }
 
-    /// Phrase about samples with this disturbance, to stand after the word "samples".
+    /// Phrase that describes samples with this disturbance. It follows the word "samples" in a
+    /// message.
     pub fn disturbance(self) -> &'static str {
         match self {
             Cause::Moved => "in which a thread was on another cpu",
@@ -147,7 +148,7 @@ pub struct Reason {
     pub cause: Cause,
     /// The reason in plain words with its numbers, short enough for a table.
     pub text: String,
-    /// Advice how to get a solid number; empty if none is known.
+    /// Advice on how to get a solid number; empty if there is none.
     pub advice: String,
 }
 
@@ -208,7 +209,7 @@ pub struct CauseCount {
     pub cause: Cause,
     /// Number of points.
     pub points: u64,
-    /// Advice of the first of these points.
+    /// Advice from the verdict on the first of these points.
     pub advice: String,
 }
 
@@ -237,23 +238,24 @@ pub struct PageEvidence {
     pub resident_share: Option<f64>,
     /// NUMA nodes on which checked pages lie, in rising order.
     pub nodes: Option<Vec<u32>>,
-    /// Number of checked base pages by node. All pages are checked if a placement was requested,
-    /// else a sample of them.
+    /// Number of checked base pages on each node. All pages are checked if a placement was
+    /// requested, otherwise a sample of the pages.
     pub pages_by_node: Option<Vec<NodePages>>,
-    /// Number of checked base pages on a node other than expected.
+    /// Number of checked base pages that lie on none of the expected nodes.
     pub pages_on_other_nodes: Option<u64>,
-    /// Requested placement (`node 1`, `nodes 0-3 interleaved`); `null` if left to first touch.
+    /// Requested placement (`node 1`, `nodes 0-3 interleaved`); `null` if none was requested. The
+    /// system then places a page on the node of the thread that writes it first.
     pub requested_placement: Option<String>,
-    /// Nodes on which the memory should lie: the requested ones, else those of the CPUs that use
-    /// it.
+    /// Nodes on which the memory should lie: the requested nodes, or else the nodes of the CPUs
+    /// that use the memory.
     pub expected_nodes: Option<Vec<u32>>,
-    /// True if every checked piece of memory contains data other than zeros. Reads of untouched
-    /// memory would go to one shared page of zeros.
+    /// True if every checked piece of memory contains data that is not zero. Reads of memory that
+    /// was never written would go to one shared page of zeros.
     pub non_zero: Option<bool>,
 }
 
-/// System activity during the rounds of a point: sums of the differences between readings before
-/// and after each round. `null` means unknown.
+/// System activity during the rounds of a point. Each figure is the sum of the differences between
+/// readings before and after each round. `null` means unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
@@ -266,7 +268,7 @@ pub struct SystemActivity {
     /// Time for which the control group's quota kept threads from running, all CPUs together.
     pub throttled_ns: Option<f64>,
     /// CPU time of other programs on all CPUs of the system together. The system counts in steps of
-    /// 10 ms, so the result can be below zero for short rounds.
+    /// 10 ms. For short rounds, the result can therefore be below zero.
     pub others_ns: Option<f64>,
     /// Time in which a task of the system waited for a CPU (pressure stall information).
     pub cpu_pressure_ns: Option<f64>,
@@ -274,25 +276,25 @@ pub struct SystemActivity {
     pub memory_pressure_ns: Option<f64>,
     /// Interrupts on the used CPUs, timer ticks included.
     pub interrupts: Option<u64>,
-    /// Times that the used CPUs slowed down because of heat.
+    /// Number of times that the used CPUs slowed down because of heat.
     pub thermal_throttles: Option<u64>,
     /// Highest temperature of any sensor of the processor, in degrees Celsius.
     pub highest_celsius: Option<f64>,
 }
 
 /// Independent instructions that a core issued per cycle, read for some microseconds before and
-/// after each sample. The rate is lower than usual if another hardware thread of the core computes,
-/// be it of another virtual machine.
+/// after each sample. The rate falls if another hardware thread uses the core, even one of another
+/// virtual machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SmtInterference {
-    /// Samples with a reading below 97% of the baseline. The summary leaves them out.
+    /// Number of samples with a reading below 97% of the baseline. The summary leaves them out.
     pub shared_samples: u64,
     /// Baseline: instructions per cycle while no other hardware thread uses the cores, from all
-    /// samples of the session on these CPUs. At least 90% of the documented width, if that is
-    /// known.
+    /// samples of the session on these CPUs. The baseline is at least 90% of the documented number
+    /// of instructions per cycle, if that number is known.
     pub baseline_ipc: f64,
-    /// Lowest reading around a sample of the point.
+    /// Lowest reading before or after a sample of the point.
     pub lowest_ipc: f64,
 }
 
@@ -305,20 +307,23 @@ pub struct Evidence {
     pub cpus: Vec<u32>,
     /// True if every thread was on its CPU at the start and the end of every sample.
     pub affinity_held: Option<bool>,
-    /// Times that a thread was found on another CPU than its own.
+    /// Number of times that a thread was found on another CPU than its own.
     pub migrations: Option<u64>,
     /// Evidence about the memory.
     pub pages: PageEvidence,
-    /// Page faults of the measuring threads during the samples, served without input.
+    /// Number of page faults of the measuring threads during the samples that needed no reading
+    /// from storage.
     pub minor_faults: Option<u64>,
-    /// Page faults of the measuring threads during the samples that waited for storage.
+    /// Number of page faults of the measuring threads during the samples that waited for storage.
     pub major_faults: Option<u64>,
-    /// Times that a measuring thread gave up its CPU during the samples: it waited, or was stopped.
+    /// Number of times that a measuring thread gave up its CPU during the samples, because it
+    /// waited or was stopped.
     pub voluntary_switches: Option<u64>,
-    /// Involuntary context switches of the measuring threads during the samples.
+    /// Number of involuntary context switches of the measuring threads during the samples.
     pub involuntary_switches: Option<u64>,
-    /// Time in gaps inside the samples, all threads together, in ns. A gap is a chunk of work
-    /// longer than three median chunks of its sample; its time beyond one median counts.
+    /// Time in gaps inside the samples, all threads together, in ns. A gap is a chunk of work that
+    /// took more than three times the median chunk of its sample. The time beyond one median chunk
+    /// counts.
     pub gaps_ns: Option<f64>,
     /// Longest gap, in ns.
     pub longest_gap_ns: Option<f64>,
@@ -333,8 +338,8 @@ pub struct Evidence {
     pub core_hz_baseline: Option<f64>,
     /// Median of the core clocks around all samples, in Hz.
     pub core_hz_median: Option<f64>,
-    /// Base clock in Hz: the least core clock that the processor promises without heat or a power
-    /// limit. Known only if it follows from the rate of the counter.
+    /// Base clock in Hz: the lowest core clock that the processor guarantees, unless heat or a
+    /// power limit slows it. Known only if it follows from the rate of the counter.
     pub core_hz_base: Option<f64>,
     /// Core clock in Hz before the first sample of a round, on the first CPU: median over the
     /// earlier half of the rounds.
@@ -346,20 +351,21 @@ pub struct Evidence {
     /// Core clock in Hz after the last sample of a round, on the first CPU: median over the later
     /// half of the rounds.
     pub core_hz_after: Option<f64>,
-    /// Memory that the threads of the point walked through, all together, in bytes.
+    /// Working sets of all threads of the point together, in bytes.
     pub working_set_bytes: Option<u64>,
-    /// Size of the last-level caches of these CPUs, all instances together, in bytes.
+    /// Size of all last-level caches of these CPUs together, in bytes.
     pub last_level_cache_bytes: Option<u64>,
-    /// Effective capacity of the last-level cache of these CPUs, in bytes; `null` if the session
+    /// Effective capacity of the last-level caches of these CPUs, in bytes; `null` if the session
     /// did not measure it.
     pub measured_last_level_bytes: Option<u64>,
     /// Relative error of the counter's calibration against the monotonic clock.
     pub clock_error: Option<f64>,
     /// Relative difference between the counter's rate over the session so far and its calibration.
     pub clock_drift: Option<f64>,
-    /// Number of samples left out of the summary.
+    /// Number of disturbed samples. The summary leaves them out.
     pub disturbed_samples: u64,
-    /// Number of disturbed samples by cause. A sample with several causes counts for the first one.
+    /// Number of disturbed samples by cause. A sample with several causes is counted under the
+    /// first cause.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub disturbed_by: BTreeMap<Cause, u64>,
     /// Number of fresh allocations of memory that the samples are spread over.

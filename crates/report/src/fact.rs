@@ -45,7 +45,7 @@ impl<T> Fact<T> {
     }
 }
 
-/// A fact that reports of older versions lack.
+/// The default is an unknown fact. Fields that reports of older versions lack get this value.
 impl<T> Default for Fact<T> {
     fn default() -> Self {
         Fact::unknown("not in the reports of the version that wrote this one")

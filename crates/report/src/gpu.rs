@@ -23,17 +23,18 @@ pub struct GpuFacts {
     pub interface: String,
     /// Name and version of the driver.
     pub driver: Fact<String>,
-    /// Memory of the device. For a CPU, a part of the main memory.
+    /// Size of the device's memory. If the device is a CPU, this memory is a part of the main
+    /// memory.
     pub memory: Fact<Bytes>,
-    /// Largest single allocation.
+    /// Size of the largest allocation that the driver allows.
     pub largest_allocation: Fact<Bytes>,
-    /// Cache that all compute units share.
+    /// Size of the cache that all compute units share.
     pub cache: Fact<Bytes>,
     /// Size of a line of that cache.
     pub line: Fact<Bytes>,
-    /// Memory that the work-items of a work-group share, per compute unit.
+    /// Size of the memory that the work-items of a work-group share, for each compute unit.
     pub local_memory: Fact<Bytes>,
-    /// Compute units: streaming multiprocessors, compute units, or CPUs.
+    /// Number of streaming multiprocessors, compute units or CPUs, depending on the device.
     pub compute_units: Fact<u32>,
     /// Highest clock rate of the compute units.
     pub clock: Fact<Hertz>,
@@ -50,7 +51,7 @@ pub struct GpuFacts {
     /// Limit of the device's power, in W.
     #[serde(default)]
     pub power_limit: Fact<f64>,
-    /// True if the device is divided, and this is a share of it (MIG).
+    /// True if the device is one part of a divided GPU (MIG).
     #[serde(default)]
     pub partitioned: Fact<bool>,
     /// Address of the device on the PCI bus: `0000:65:00.0`.
@@ -99,8 +100,8 @@ impl GpuFacts {
 }
 
 impl GpuFacts {
-    /// Highest bandwidth of the memory: two transfers per clock cycle on the whole width. `None` if
-    /// a fact is unknown, and for a share of a device.
+    /// Highest possible bandwidth of the memory: two transfers per clock cycle on the whole width.
+    /// `None` if the width or the clock is unknown, or if the device is one part of a divided GPU.
     pub fn memory_peak(&self) -> Option<BytesPerSecond> {
         if self.partitioned.get() == Some(&true) {
             return None;
@@ -114,7 +115,7 @@ impl GpuFacts {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PciLink {
-    /// Rate that both ends agreed on. Many devices lower it while they are idle.
+    /// Rate on which both ends of the link agreed. Many devices lower it while they are idle.
     pub current: PciRate,
     /// Highest rate of the device.
     pub highest: PciRate,
@@ -131,7 +132,7 @@ pub struct PciRate {
 }
 
 impl PciLink {
-    /// The highest rate of the device on as many lanes as there are.
+    /// The highest transfer rate of the device on the lanes that the link has now.
     pub fn possible(self) -> PciRate {
         PciRate {
             gigatransfers: self.highest.gigatransfers,
@@ -141,12 +142,13 @@ impl PciLink {
 }
 
 impl PciRate {
-    /// Generation of PCI Express with this transfer rate, and the bits of payload in each bit that
-    /// is transferred. Source: PCI Express Base Specification 6.0, sections 2.1 and 4.2.
+    /// Generation of PCI Express that has this transfer rate, and the share of transferred bits
+    /// that is payload. Source: PCI Express Base Specification 6.0, sections 2.1 and 4.2.
     fn generation(self) -> (&'static str, f64) {
         const EIGHT_OF_TEN: f64 = 8.0 / 10.0;
         const MOST_OF_130: f64 = 128.0 / 130.0;
-        // A flit of 256 B carries 236 B.
+        // A flit, the fixed unit of transfer since PCI Express 6.0, has 256 B. It carries 236 B of
+        // packets.
         const FLITS: f64 = 236.0 / 256.0;
         match self.gigatransfers {
             rate if rate < 4.0 => ("1.0", EIGHT_OF_TEN),

@@ -28,15 +28,15 @@ pub struct Health {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HealthState {
-    /// As fast as expected.
+    /// The machine is as fast as expected.
     Healthy,
-    /// Faster than expected.
+    /// The machine is faster than expected.
     Unusual,
-    /// Slower than expected in two measurements, the second in fresh memory.
+    /// The machine is slower than expected in two measurements, the second in fresh memory.
     Slow,
-    /// Compared without a result.
+    /// The figures were compared, but the comparison does not allow a conclusion.
     Inconclusive,
-    /// Not compared: there were no expectations.
+    /// No figure was compared, because there were no expectations.
     NotJudged,
 }
 

@@ -36,7 +36,7 @@ pub struct CpuFacts {
     /// Revision of the microcode.
     #[serde(default = "Fact::<String>::unrecorded")]
     pub microcode: Fact<String>,
-    /// Instruction set extensions that matter here and that the operating system supports too.
+    /// Instruction set extensions that both the processor and the operating system support.
     pub features: Fact<Vec<String>>,
     /// Width of the paths to the L1 data cache, from the vendor's documentation.
     pub l1_ports: Fact<PortWidth>,
@@ -63,9 +63,9 @@ pub struct Cpu {
     pub allowed: bool,
     /// Number of the physical core within its package, from the system.
     pub core: Option<u32>,
-    /// Socket.
+    /// Number of the package (socket).
     pub package: Option<u32>,
-    /// NUMA node.
+    /// Number of the NUMA node.
     pub node: Option<u32>,
     /// All CPUs of the same physical core, this CPU included.
     pub siblings: Vec<u32>,
@@ -75,7 +75,7 @@ pub struct Cpu {
     pub kind: Option<String>,
 }
 
-/// Contents of a cache.
+/// Kind of contents of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -88,19 +88,19 @@ pub enum CacheKind {
     Unified,
 }
 
-/// One cache instance, not a kind of cache.
+/// One cache of the machine. If each core has its own cache, each of these caches has an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Cache {
     /// Level; 1 is nearest to the core.
     pub level: u32,
-    /// Contents.
+    /// Kind of contents.
     pub kind: CacheKind,
     /// Size.
     pub size: Bytes,
     /// Size of a cache line.
     pub line: Option<Bytes>,
-    /// Associativity.
+    /// Number of ways (associativity).
     pub ways: Option<u32>,
     /// CPUs that share the cache.
     pub cpus: CpuList,
@@ -116,24 +116,25 @@ pub struct Node {
     pub cpus: CpuList,
     /// Size of the node's memory, if the system reports it.
     pub memory: Option<Bytes>,
-    /// Distance to every node in the order of ids, 10 for the node itself; empty if the system
-    /// reports none.
+    /// Distance to each node, in the order of node numbers. The distance of a node to itself is 10.
+    /// Empty if the system reports no distances.
     pub distances: Vec<u32>,
-    /// Memory of the node that is free or can be had at once; `null` if the system does not report
-    /// it.
+    /// Memory of the node that is free, or that the system can free at once. `null` if the system
+    /// does not report it.
     #[serde(default)]
     pub available: Option<Bytes>,
     /// True if this process may use the node's memory; `null` if the system does not report it.
     #[serde(default)]
     pub allowed: Option<bool>,
-    /// Pages that weighted interleaving takes from the node in a row; `null` if the system has no
-    /// such weights.
+    /// Number of consecutive pages that weighted interleaving takes from the node. `null` if the
+    /// system has no such weights.
     #[serde(default)]
     pub weight: Option<u32>,
 }
 
 impl Node {
-    /// Memory of the node that a session may map: available memory less a tenth; `None` if unknown.
+    /// Memory of the node that a session may map: nine tenths of the available memory. `None` if
+    /// unknown.
     pub fn usable(&self) -> Option<Bytes> {
         self.available.map(|bytes| Bytes(bytes.0 - bytes.0 / 10))
     }
@@ -145,13 +146,13 @@ impl Node {
 pub struct Topology {
     /// Online CPUs in rising order.
     pub cpus: Vec<Cpu>,
-    /// Source of the list of CPUs and of the facts about each.
+    /// Source of the list of CPUs and of the facts about each CPU.
     pub cpus_source: String,
     /// All caches of the online CPUs.
     pub caches: Vec<Cache>,
     /// Source of the caches, or the reason why none are known.
     pub caches_source: String,
-    /// NUMA nodes; a single one if the system has none.
+    /// NUMA nodes. A machine without NUMA has a single node.
     pub nodes: Vec<Node>,
     /// Source of the nodes.
     pub nodes_source: String,
@@ -178,7 +179,8 @@ impl Topology {
         caches
     }
 
-    /// Size of the data cache of `cpu` before its last-level cache; 0 if there is none.
+    /// Size of the data cache of `cpu` one level nearer than its last-level cache; 0 if there is
+    /// none.
     pub fn inner_cache_size(&self, cpu: u32) -> Bytes {
         self.data_caches(cpu)
             .iter()
@@ -192,7 +194,8 @@ impl Topology {
         let mut used = cpus.to_vec();
         used.sort_unstable();
         used.dedup();
-        // One pass over the caches, because machines with a thousand CPUs have thousands of caches.
+        // The loop visits each cache once, because machines with a thousand CPUs have thousands of
+        // caches.
         let mut last: Vec<Option<usize>> = vec![None; used.len()];
         for (index, cache) in self
             .caches
@@ -242,12 +245,14 @@ pub struct MemoryFacts {
     pub total: Fact<Bytes>,
     /// Memory that is available now without evicting other programs.
     pub available: Fact<Bytes>,
-    /// Memory that control groups leave this process: the least of limit minus use over its group
-    /// and the group's ancestors.
+    /// Memory that the limits of control groups leave to this process. It is the smallest
+    /// difference of limit and use in its group and the group's ancestors.
     pub cgroup: Fact<Bytes>,
-    /// Memory that the address-space and data limits (RLIMIT_AS, RLIMIT_DATA) leave.
+    /// Memory that the limits of address space and data (RLIMIT_AS, RLIMIT_DATA) leave to this
+    /// process.
     pub rlimit: Fact<Bytes>,
-    /// Memory that a session may map: the least of the above, less a reserve.
+    /// Memory that a session may map: the smallest of `available`, `cgroup` and `rlimit`, minus a
+    /// reserve.
     pub usable: Fact<Bytes>,
     /// The system's policy for requests of more memory than it has: `heuristic`, `always`,
     /// `strict`.
@@ -270,7 +275,7 @@ pub struct MemoryFacts {
 pub struct Swap {
     /// Total size; 0 without swap.
     pub total: Bytes,
-    /// Size of the part in use.
+    /// Size of the swap space in use.
     pub used: Bytes,
 }
 
@@ -282,8 +287,8 @@ pub struct MemoryBus {
     pub channels: u32,
     /// Number of modules in these channels.
     pub modules: u32,
-    /// Sum over the channels of data width times configured transfers per second: an upper bound
-    /// for any program.
+    /// Sum over the channels of data width times configured transfers per second. No program can
+    /// exceed this rate.
     pub peak: BytesPerSecond,
 }
 
@@ -309,7 +314,7 @@ pub struct PageFacts {
     pub thp_mode: Fact<String>,
     /// Size of a transparent huge page.
     pub thp_size: Fact<Bytes>,
-    /// Policy of the system if no transparent huge page is free: `always`, `defer`,
+    /// Policy of the system for the case that no transparent huge page is free: `always`, `defer`,
     /// `defer+madvise`, `madvise`, `never`.
     #[serde(default)]
     pub thp_defrag: Fact<String>,
@@ -325,13 +330,14 @@ impl PageFacts {
         Some(mode != "never" && mode != "none")
     }
 
-    /// True if the system is known to have no transparent huge pages that could be switched on.
+    /// True if the system is known to lack transparent huge pages altogether, so that they cannot
+    /// be switched on.
     pub fn lacks_transparent(&self) -> bool {
         self.thp_mode.get().is_some_and(|mode| mode == "none")
     }
 }
 
-/// The system around the processor.
+/// The operating system, and the layers around it such as a hypervisor or a container.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SystemFacts {
@@ -351,16 +357,17 @@ pub struct SystemFacts {
     /// True if a program may choose the CPU of a thread.
     pub pinning: Fact<bool>,
     /// Request about each measuring thread that the system accepted, such as a quality-of-service
-    /// class; it may still act otherwise. Unknown if no request is made.
+    /// class. The system need not act on the request. Unknown if the program made no request.
     #[serde(default)]
     pub thread_request: Fact<String>,
-    /// Kind of container that this process runs in; unknown without a mark of one.
+    /// Kind of container that this process runs in; unknown if nothing indicates a container.
     pub container: Fact<String>,
     /// True if the program ran with rights that its caller lacks (set-user-ID, set-group-ID, file
     /// capabilities).
     #[serde(default)]
     pub elevated: Fact<bool>,
-    /// CPU time per time that the control groups allow, in CPUs; unknown without a quota.
+    /// CPU time per elapsed time that the quota of the control groups allows, in CPUs; unknown
+    /// without a quota.
     pub cpu_quota: Fact<f64>,
 }
 
@@ -368,9 +375,9 @@ pub struct SystemFacts {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Environment {
-    /// Frequency governor.
+    /// Frequency governor of the CPUs, which chooses the core clock.
     pub governor: Fact<String>,
-    /// True if the clock may rise above nominal.
+    /// True if the core clock may rise above its nominal rate.
     pub turbo: Fact<bool>,
     /// True if simultaneous multithreading is on.
     pub smt: Fact<bool>,
@@ -378,7 +385,7 @@ pub struct Environment {
     pub numa_balancing: Fact<bool>,
     /// Load average over one minute at the start.
     pub load: Fact<f64>,
-    /// Mitigations in force, each as `name: state`.
+    /// Mitigations of hardware vulnerabilities that are in force, each as `name: state`.
     pub mitigations: Fact<Vec<String>>,
     /// Source of electric power at the start: `mains`, `battery`.
     #[serde(default)]
@@ -470,7 +477,7 @@ impl HostFacts {
 }
 
 impl MemoryFacts {
-    /// Memory facts of which none is known; `reason` says why.
+    /// Memory facts that are all unknown; `reason` says why.
     fn unknown(reason: &str) -> Self {
         MemoryFacts {
             total: Fact::unknown(reason),
@@ -487,7 +494,7 @@ impl MemoryFacts {
 }
 
 impl Environment {
-    /// Settings and conditions of which none is known; `reason` says why.
+    /// Settings and conditions that are all unknown; `reason` says why.
     fn unknown(reason: &str) -> Self {
         Environment {
             governor: Fact::unknown(reason),

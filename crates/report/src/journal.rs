@@ -94,7 +94,7 @@ pub struct JournalPoint {
     /// True if the point has all its rounds. A point is written after each round; the last line
     /// with its id counts.
     pub finished: bool,
-    /// Samples of earlier lines that precede those of this line; left out if this line has all
+    /// Samples in earlier lines, to which this line adds its samples. Left out if this line has all
     /// samples of the point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<EarlierSamples>,
@@ -102,14 +102,14 @@ pub struct JournalPoint {
     pub point: Point,
 }
 
-/// A phase as drafted, before any of its points is measured.
+/// A phase that was drafted, before any of its points is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct JournalPhase {
     /// The drafted phase.
     #[serde(flatten)]
     pub drafted: DraftedPhase,
-    /// Points that are new, or whose coordinates differ from the first line.
+    /// Points that are new, or whose coordinates differ from the journal's first line.
     pub datasets: Vec<Dataset>,
 }
 
@@ -119,7 +119,7 @@ pub struct JournalPhase {
 pub struct EarlierSamples {
     /// Number of these samples.
     pub count: u64,
-    /// Samples that later rounds judged differently; left out if there are none.
+    /// Earlier samples that a later round judged differently; left out if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<ChangedSample>,
 }
@@ -203,7 +203,8 @@ struct Limits {
     file: u64,
     /// Size of one line. The first line has all planned points, with about 300 bytes for each.
     line: u64,
-    /// Size of the latest line of each point, with the samples of earlier lines that it continues.
+    /// Sum over all points: size of the latest line, and of the earlier samples that the line
+    /// continues.
     kept: u64,
 }
 
@@ -213,7 +214,7 @@ const LIMITS: Limits = Limits {
     kept: LARGEST_REPORT.0,
 };
 
-/// A journal that was read, as the report that its session would have left.
+/// A journal that was read, converted to the report that its session would have written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Journal {
     /// The report. If the journal has no last line, the session counts as interrupted, and the only
@@ -225,7 +226,7 @@ pub struct Journal {
     pub notes: Vec<String>,
 }
 
-/// True if `line` is the first line of a journal rather than a report. It may be truncated.
+/// True if `line` is the first line of a journal rather than a report. `line` may be truncated.
 pub(super) fn is_journal_line(line: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Tag {
@@ -402,8 +403,9 @@ impl Reader {
     }
 
     /// Puts the points of a phase into their datasets. Points that the plan did not have yet are
-    /// appended; `end` puts them in order. A point with a planned number replaces the planned
-    /// point, if that is not measured yet. Points without a dataset count as unplanned.
+    /// appended; `end` puts them in order. A point with a planned number replaces the planned point
+    /// if the planned point is not measured yet. Points of an unknown experiment count as
+    /// unplanned.
     fn phase(&mut self, read: JournalPhase, length: u64) {
         self.kept = self.kept.saturating_add(length);
         for drafted in read.datasets {
@@ -431,8 +433,8 @@ impl Reader {
         self.report.plan.phases.push(read.drafted);
     }
 
-    /// Puts a measured point in the place where it was planned. Its kernel and its number of
-    /// threads may differ from the plan, because measuring may choose them.
+    /// Puts a measured point in place of the planned point with its number. Its kernel and its
+    /// number of threads may differ from the plan, because measuring may choose them.
     ///
     /// # Errors
     /// The plan has no such point, or samples that the line continues are missing.
@@ -486,7 +488,7 @@ impl Reader {
             cut_short(&mut point.outcome);
         }
         *planned = point;
-        // The line of the point's previous round no longer counts.
+        // The bytes of this line replace the bytes of the point's previous line in the sum.
         let kept = length.saturating_add(continued);
         self.kept = (self.kept - *from).saturating_add(kept);
         *from = kept;
@@ -566,8 +568,8 @@ impl Reader {
     }
 }
 
-/// Samples `begun` by earlier lines with the changes in `earlier`, and then the `new` samples.
-/// `None` if some of the earlier samples are missing.
+/// Joins the samples `begun` by earlier lines, with the changes in `earlier`, and the `new`
+/// samples. `None` if some of the earlier samples are missing.
 fn joined(
     mut begun: Vec<Sample>,
     earlier: EarlierSamples,
@@ -760,7 +762,7 @@ mod tests {
         let mut journal = first_line() + &lines.concat();
         let read = read_journal(journal.as_bytes()).unwrap();
         assert_eq!(samples_of(first_point(&read)), samples_of(&rounds[0].point));
-        // One note for the missing end, one for the skipped line.
+        // One note is about the missing end, the other about the skipped line.
         assert_eq!(read.notes.len(), 2, "{:?}", read.notes);
         let end = point_of(&[1.0, 2.0, 3.0, 4.0], true);
         journal += &text(written.line(end.clone()));
@@ -833,8 +835,8 @@ mod tests {
         }
     }
 
-    /// A continued session begins a point of its first part again. The samples of the first part
-    /// count until there are more, however many lines they are spread over.
+    /// A continued session measures a point of its first part again. The samples of the first part
+    /// count until the second part has more samples, in any number of lines.
     #[test]
     fn rounds_of_a_continuation_are_joined_apart_from_those_of_the_first_part() {
         let carried = text(point_of(&[7.0, 8.0], false));
@@ -880,7 +882,8 @@ mod tests {
             };
             read_within(limits, journal.as_bytes())
         };
-        // Each sample counts twice: in its point, and among those that the next line continues.
+        // Each sample counts twice: in its point, and among the samples that the next line
+        // continues.
         let all = 2 * samples * long.len();
         assert!(within(head.len() + all).is_err());
         assert!(within(head.len() + all + 3 * long.len()).is_ok());

@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Place of a process among those that a launcher started. Facts that the launcher does not tell
-/// are left out.
+/// Place of a process among the processes that a launcher started. Facts that the launcher does not
+/// report are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]

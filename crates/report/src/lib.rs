@@ -1,5 +1,5 @@
-//! The data model of a report, which other crates write, read back, compare and draw. The only
-//! functions here read and write.
+//! The data model of a report, which other crates write, read back, compare and draw. The functions
+//! here read, write and convert reports.
 //!
 //! Units are base units (bytes, ns, bytes/s), and numbers are JSON numbers. A missing value is
 //! `null` with a reason next to it, never 0.

@@ -17,7 +17,8 @@ use units::Bytes;
 /// Longest text of a report that is kept whole in memory. A longer report is read piece by piece.
 const LONGEST_TEXT: Bytes = Bytes::mib(32);
 
-/// Largest number of points that are kept of one report. Profiles measure less than a tenth.
+/// Largest number of points that are kept of one report. The profiles of memgauge measure less than
+/// a tenth of this number.
 const MAX_POINTS: usize = 20_000;
 
 /// Longest name or setting that is kept, in characters.
@@ -26,14 +27,14 @@ const LONGEST_NAME: usize = 200;
 /// Axis of the placement of vCPUs. Figures at different placements count as different quantities.
 const PLACEMENT: &str = "placement";
 
-/// Largest number of coordinates that are kept of one point.
+/// Largest number of coordinates that are kept of one point. Further coordinates are dropped.
 const MAX_AXES: usize = 24;
 
 /// Figures of one machine, and the facts that distinguish it from other machines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeReport {
-    /// Name of the machine from the launcher, or else from the system; `None` if both hide it. If
-    /// all processes on the machine measured, each name has the rank of its process.
+    /// Name of the machine from the launcher, or else from the system; `None` if neither reports
+    /// it. If all processes on the machine measured, each name has the rank of its process.
     pub host: Option<String>,
     /// Start of the session, RFC 3339, UTC.
     pub started: String,
@@ -192,7 +193,7 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// True if the input has only white space left in its buffer, and nothing after it.
+/// True if the buffer of `input` has only white space left, and no data follows.
 fn is_at_end(input: &mut impl BufRead) -> bool {
     loop {
         match input.fill_buf() {
@@ -206,7 +207,7 @@ fn is_at_end(input: &mut impl BufRead) -> bool {
     }
 }
 
-/// Reads an indented report, whose first line `start` was read already.
+/// Reads an indented report. Its first line was read before and is in `start`.
 fn from_indented(start: Vec<u8>, mut rest: impl BufRead) -> Result<NodeReport, String> {
     let mut text = start;
     let left = LONGEST_TEXT.0.saturating_sub(text.len() as u64);
@@ -248,7 +249,7 @@ fn from_journal(input: impl BufRead) -> Result<NodeReport, String> {
     node_report(&parse_saved(input)?.into_report())
 }
 
-/// The part of `report` that a verdict on many machines needs.
+/// Returns the part of `report` that a verdict on many machines needs.
 ///
 /// # Errors
 /// The report has too many points.
@@ -418,7 +419,7 @@ struct SlimEvidence {
 
 #[derive(Deserialize)]
 struct SlimPlacement {
-    /// The figures by placement. The first placement is that of the summary.
+    /// The figures by placement of vCPUs. The first placement is the one that the summary uses.
     #[serde(default)]
     strata: Vec<SlimStratum>,
 }
@@ -450,7 +451,8 @@ struct SlimVerdict {
     grade: VerdictGrade,
 }
 
-/// Confidence of intervals in reports that do not state it.
+/// Confidence of an interval in a report that does not state it. Any number above 0 means that the
+/// interval is known.
 fn known() -> f64 {
     1.0
 }
@@ -480,7 +482,7 @@ fn allowed_cpus<'de, D: Deserializer<'de>>(list: D) -> Result<u64, D::Error> {
     list.deserialize_seq(Allowed)
 }
 
-/// Number of elements in a list, whose elements are skipped.
+/// Counts the elements of a list without keeping them.
 fn length<'de, D: Deserializer<'de>>(list: D) -> Result<u64, D::Error> {
     struct Length;
     impl<'de> Visitor<'de> for Length {
@@ -502,7 +504,8 @@ fn length<'de, D: Deserializer<'de>>(list: D) -> Result<u64, D::Error> {
 }
 
 impl SlimReport {
-    /// The figures and facts to keep; an error if the report has no figures that can be compared.
+    /// Converts this report to the figures and facts to keep. A newer schema, too many points or a
+    /// lack of figures to compare is an error.
     fn into_node(self) -> Result<NodeReport, String> {
         if self.schema_version > SCHEMA_VERSION {
             return Err(newer(self.schema_version));
@@ -582,7 +585,8 @@ impl SlimReport {
     }
 }
 
-/// Name of a machine: that of the launcher or `hostname`, and the rank if all ranks measured.
+/// Name of a machine: the launcher's name, or else `hostname`. The rank is appended if all ranks
+/// measured. `None` if both names are unknown.
 fn name(launch: Option<Launch>, hostname: Option<String>) -> Option<String> {
     let launch = launch.unwrap_or_default();
     let name = launch.node.or(hostname)?;
@@ -598,7 +602,7 @@ impl SlimProvenance {
         launch.local_ranks.map(|ranks| ranks.to_string())
     }
 
-    /// Known settings. Settings that more often explain a difference come first.
+    /// Known settings by name. Settings that explain a difference more often come first.
     fn settings(&self) -> Vec<(&'static str, String)> {
         let host = &self.host;
         let text = |fact: &SlimFact<String>| fact.value.clone();
@@ -643,7 +647,7 @@ impl SlimProvenance {
 }
 
 impl SlimSummary {
-    /// Half the width of the interval as a share of the median; `None` if unknown.
+    /// Half the width of the interval divided by the median; `None` if unknown.
     fn spread(&self) -> Option<f64> {
         let share = (self.ci_high / 2.0 - self.ci_low / 2.0) / self.median;
         (self.confidence > 0.0 && share.is_finite() && share >= 0.0).then_some(share)
@@ -659,8 +663,8 @@ fn kept(mut text: String) -> String {
     text
 }
 
-/// Reads coordinates, with names cut to the longest length. Coordinates take most of the memory
-/// kept of a report, and the derived reader of [`Coordinate`] would copy each one twice.
+/// Reads coordinates. Names are cut to the longest length. Coordinates take most of the memory kept
+/// of a report, and the derived reader of [`Coordinate`] would copy each coordinate twice.
 fn kept_coordinates<'de, D: Deserializer<'de>>(map: D) -> Result<Coordinates, D::Error> {
     struct Kept;
     impl<'de> Visitor<'de> for Kept {
@@ -683,7 +687,7 @@ fn kept_coordinates<'de, D: Deserializer<'de>>(map: D) -> Result<Coordinates, D:
     map.deserialize_map(Kept)
 }
 
-/// A coordinate that is read without a copy.
+/// A coordinate that is read without copying its text twice.
 struct SlimCoordinate(Coordinate);
 
 impl<'de> Deserialize<'de> for SlimCoordinate {

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Outcome of a point. Every variant except the first gives the reason for the missing number.
+/// Outcome of a point. Only the first variant has a number. The others have the reason for the
+/// missing number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "status", rename_all = "kebab-case")]
@@ -78,22 +79,25 @@ pub struct Measured {
     /// Further figures by name, in base units.
     ///
     /// - Bandwidth: `single_count` (a copy counted once), `bus_estimate` (with write-allocate
-    ///   traffic), in B/s. Of several threads `fairness`, the slowest as a share of the fastest.
+    ///   traffic), in B/s. With several threads, `fairness`: the slowest thread's share of the
+    ///   fastest thread's value.
     /// - Latency: `core_cycles`.
     /// - Instructions: `core_cycles`, `per_cycle`, `per_second`.
     /// - Locks: `ns_per_operation` (of one thread).
     /// - Core to core: `one_way_ns` (half the round trip), `core_cycles`.
     /// - Short windows: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window,
-    ///   `windows` (their number), `window_ns`.
+    ///   `windows` (their number), `window_ns` (their length).
     /// - `undisturbed`: the value on which the quietest moments of the rounds agree within 1%.
-    ///   `undisturbed_share` of the samples had such a moment. Left out if they do not agree.
-    /// - Storage: `bytes_per_second`, `cpu_ns_per_operation`. Of every operation, in ns:
-    ///   `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max`. Of
-    ///   several threads `fairness`. If there were any, `errors`, `short`, `behind`.
-    /// - GPUs: `device_share`, the median time by the device's clock as a share of the host's.
-    ///   `ns_per_transfer`. Medians of conditions after each sample: `device_core_hz`,
-    ///   `device_memory_hz`, `device_celsius`, `device_watts`. `power_limited_share` of the samples
-    ///   ended at the limit of power.
+    ///   `undisturbed_share`: the share of samples with such a moment. Both are left out if the
+    ///   rounds do not agree.
+    /// - Storage: `bytes_per_second`, `cpu_ns_per_operation`. Latencies of all operations, in ns:
+    ///   `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max`. With
+    ///   several threads, `fairness`. Numbers of operations, left out if 0: `errors`, `short`,
+    ///   `behind`.
+    /// - GPUs: `device_share`, the median time by the device's clock divided by the time by the
+    ///   host's clock. `ns_per_transfer`. Medians of conditions after each sample:
+    ///   `device_core_hz`, `device_memory_hz`, `device_celsius`, `device_watts`.
+    ///   `power_limited_share`: the share of samples that ended at the power limit.
     pub also: BTreeMap<String, f64>,
     /// Background traffic; left out if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,7 +125,8 @@ impl Measured {
         self.samples.is_empty() || self.summary.mad.is_none()
     }
 
-    /// Placement of the vCPUs in the rounds that the summary uses; `None` if it was not measured.
+    /// Placement of the vCPUs on the host's cores (shared core, shared cache, and so on) in the rounds
+    /// of the headline. `None` if it was not measured.
     pub fn placement(&self) -> Option<VcpuPlacement> {
         let evidence = self.evidence.vcpu_placement.as_ref()?;
         Some(evidence.headline()?.placement)
@@ -133,8 +138,8 @@ impl Measured {
         self.also.get("undisturbed").copied()
     }
 
-    /// Round of each sample, with the value of the sample's quietest part. Samples whose vCPU
-    /// placement is not the summary's are left out, and samples with a thread on a wrong CPU.
+    /// Allocation and round of each sample, with the value of the sample's quietest part. A sample
+    /// is left out if its vCPU placement is not the summary's, or if a thread was on a wrong CPU.
     pub fn quietest_parts(&self) -> impl Iterator<Item = ((u32, u32), f64)> {
         let placement = self.placement();
         self.samples
@@ -143,8 +148,8 @@ impl Measured {
             .filter_map(|s| Some(((s.allocation, s.round), s.quietest?)))
     }
 
-    /// For each round, the second best of the quietest parts of its samples, or the only one. The
-    /// best one may be wrong because of a late reading of the counter.
+    /// For each round, the second best of the quietest parts of its samples, or the only part. The
+    /// best part may be wrong because of a late reading of the counter.
     pub fn best_of_rounds(&self, higher_is_better: bool) -> Vec<f64> {
         let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
         for (round, value) in self.quietest_parts() {
@@ -185,16 +190,16 @@ impl Measured {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Load {
-    /// Median of the payload that its loads and stores requested, all threads together.
+    /// Median of the payload that the traffic's loads and stores requested, all threads together.
     pub median: f64,
     /// Lower end of the 95% confidence interval of that median.
     pub ci_low: f64,
     /// Upper end of the 95% confidence interval of that median.
     pub ci_high: f64,
-    /// Probability that such an interval contains the true median; below 0.95 with fewer than six
+    /// Probability that the interval contains the true median; below 0.95 with fewer than six
     /// rounds.
     pub confidence: f64,
-    /// Median of the estimated traffic on the memory bus. The estimate assumes that nothing stays
+    /// Median of the estimated traffic on the memory bus. The estimate assumes that no data stays
     /// in a cache and that ordinary stores read their lines first.
     pub bus_estimate: f64,
 }
@@ -223,7 +228,7 @@ pub struct Candidate {
     pub size_bytes: Option<u64>,
     /// Prefetch distance in bytes; `null` for a kernel without prefetching.
     pub prefetch_distance_bytes: Option<u64>,
-    /// Median of a few short samples, in the dataset's unit; for the selection only.
+    /// Median of a few short samples, in the dataset's unit. Only the selection uses it.
     pub median: f64,
     /// Number of these samples.
     pub samples: u64,
@@ -237,8 +242,8 @@ pub struct Limit {
     pub value: f64,
     /// Source of the limit, in words.
     pub source: String,
-    /// Factor on the bound up to which values are not rejected. The factor covers the error of the
-    /// bound and the part of the memory that caches may contain.
+    /// Factor by which a value may pass the bound without being rejected. The factor covers the
+    /// error of the bound and the part of the memory that caches may contain.
     #[serde(default = "exactly")]
     pub tolerance: f64,
 }
@@ -257,7 +262,7 @@ fn exactly() -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Summary {
-    /// The headline: median of the point.
+    /// Median of the point, its main figure.
     pub median: f64,
     /// Best sample: highest bandwidth, lowest latency.
     pub best: f64,
@@ -265,7 +270,7 @@ pub struct Summary {
     pub ci_low: f64,
     /// Upper end of the 95% confidence interval of the median.
     pub ci_high: f64,
-    /// Probability that such an interval contains the true median: below 0.95 with fewer than six
+    /// Probability that the interval contains the true median: below 0.95 with fewer than six
     /// rounds. 0 means that the spread is unknown and both ends are the median.
     #[serde(default = "usual")]
     pub confidence: f64,
@@ -289,7 +294,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Both ends of the confidence interval; `None` if unknown. Zero width would look exact.
+    /// Both ends of the confidence interval; `None` if unknown. An interval of zero width would
+    /// look exact.
     pub fn interval(&self) -> Option<(f64, f64)> {
         (self.confidence > 0.0).then_some((self.ci_low, self.ci_high))
     }
@@ -304,7 +310,8 @@ pub struct Sample {
     /// Length of the common window of all threads.
     pub elapsed_ns: f64,
     /// Work in the window. Bandwidth: payload bytes of all threads, or of the measured one.
-    /// Latency: steps of the chain. Else instructions, operations on locks, or round trips.
+    /// Latency: steps of the chain. Other experiments: instructions, operations on locks, or round
+    /// trips.
     pub work: u64,
     /// Payload of background traffic in the window, in B/s; left out if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -316,13 +323,13 @@ pub struct Sample {
     /// Number of the allocation of the sample's memory, from 0.
     #[serde(default)]
     pub allocation: u32,
-    /// Time in gaps inside the sample, all threads together. A gap is a chunk that took
-    /// more than three times its thread's median chunk. The time beyond one median is added up. Left
-    /// out if there was no gap.
+    /// Time in gaps inside the sample, all threads together. A gap is a chunk of work that took
+    /// more than three times its thread's median chunk. The time beyond one median chunk counts.
+    /// Left out if there was no gap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaps_ns: Option<f64>,
-    /// CPU that each thread was found on; left out if each was on its own CPU or the system does
-    /// not say.
+    /// CPU that each thread was found on. Left out if each thread was on its own CPU, or if the
+    /// system does not report the CPU.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
     /// Placement of the vCPUs in the sample's round; left out if it was not measured.
@@ -331,12 +338,13 @@ pub struct Sample {
     /// The quantity in the quietest of about sixteen parts of the sample; left out if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quietest: Option<f64>,
-    /// Why the sample is left out of the summary; `null` for an undisturbed sample.
+    /// Reason why the sample is left out of the summary; `null` for an undisturbed sample.
     pub disturbance: Option<String>,
 }
 
 impl Sample {
-    /// True if the sample is undisturbed and its round had `placement`; `None` accepts any.
+    /// True if the sample is undisturbed and its round had `placement`; `None` accepts any
+    /// placement.
     fn is_undisturbed_with(&self, placement: Option<VcpuPlacement>) -> bool {
         self.disturbance.is_none() && (placement.is_none() || self.placement == placement)
     }

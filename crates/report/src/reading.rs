@@ -4,8 +4,8 @@ use super::SCHEMA_VERSION;
 use units::Bytes;
 
 /// Largest file that is read into memory. The limit allows for more than a million points of 2 to 3
-/// kB each without samples. It stays below the reach of 32-bit addresses. A parsed report takes
-/// about as much memory as its file.
+/// kB each without samples. A parsed report takes about as much memory as its file. The limit is
+/// lower for 32-bit programs, because their address space is small.
 pub const LARGEST_REPORT: Bytes = Bytes::mib(if usize::BITS > 32 { 4096 } else { 512 });
 
 /// Message about a file that a later version of the program wrote.
@@ -15,8 +15,8 @@ pub(super) fn newer(version: u32) -> String {
     )
 }
 
-/// `text` of an error, shortened in the middle, because it may quote much of the file. The end
-/// stays, because it names the position in the file.
+/// Shortens `text`, the text of an error, in the middle, because it may quote much of the file. The
+/// end stays, because it names the position in the file.
 pub(super) fn brief(text: String) -> String {
     const START: usize = 140;
     const END: usize = 60;

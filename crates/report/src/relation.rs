@@ -161,8 +161,8 @@ mod tests {
     use super::*;
     use units::{Bytes, CpuList};
 
-    /// Two packages of two clusters of two cores of two threads. CPUs 0-7 are the first threads of
-    /// the cores, CPUs 8-15 the second threads.
+    /// A machine of two packages. Each package has two clusters, each cluster two cores, each core
+    /// two threads. CPUs 0-7 are the first threads of the cores, CPUs 8-15 the second threads.
     fn topology() -> Topology {
         let cpu = |id: u32| Cpu {
             id,

@@ -26,7 +26,7 @@ pub struct Report {
     pub plan: PlanSummary,
     /// Points, by experiment and quantity.
     pub datasets: Vec<Dataset>,
-    /// Findings.
+    /// Sentences about the results.
     pub findings: Vec<Finding>,
     /// Health of the machine; left out unless `memgauge health` made the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,12 +50,12 @@ pub enum RunStatus {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Provenance {
-    /// The program.
+    /// The program that measured.
     pub tool: Tool,
     /// Arguments as typed, the program's name first.
     pub command_line: Vec<String>,
-    /// Seed of every random choice, in decimal digits: not every JSON reader has numbers of 64
-    /// bits.
+    /// Seed of every random choice, in decimal digits. The seed is a text, because not every JSON
+    /// reader has numbers of 64 bits.
     pub seed: String,
     /// Start of the session, RFC 3339, UTC.
     pub started: String,
@@ -64,7 +64,7 @@ pub struct Provenance {
     /// Times of continuations with `--resume`, RFC 3339, UTC; left out of a session in one piece.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed: Vec<String>,
-    /// Place among the processes of a launcher; left out if there was none.
+    /// Place among the processes of a launcher; left out if there was no launcher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch: Option<Launch>,
     /// Kernels that were used.
@@ -89,8 +89,8 @@ pub struct Withheld {
 }
 
 impl Provenance {
-    /// Provenance of a table that the program `tool` wrote. A table has no facts about its session,
-    /// and `why` becomes the source of each unknown fact.
+    /// Provenance of a table that the program `tool` wrote. A table has no facts about its session.
+    /// `why` becomes the source of each unknown fact.
     pub(super) fn unknown(tool: &str, why: &str) -> Self {
         Provenance {
             tool: Tool {
@@ -141,17 +141,28 @@ pub struct Tool {
     pub machine: String,
 }
 
-/// A kernel that was used. Equal digests mean the same instructions.
+/// A kernel that was used. Kernels with equal digests have the same instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct KernelUsed {
     /// Name in `memgauge list kernels`.
     pub name: String,
-    /// Digest of its machine code.
+    /// Digest of its machine code; `null` if this program does not know that code.
     pub digest: Option<String>,
+    /// The C library whose functions the kernel calls; `null` for all other kernels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub c_library: Option<String>,
 }
 
-/// The clock behind every figure.
+impl KernelUsed {
+    /// Identifies the code of the kernel: its digest, or the name of its C library. `None` if
+    /// neither is known.
+    pub fn code(&self) -> Option<&str> {
+        self.digest.as_deref().or(self.c_library.as_deref())
+    }
+}
+
+/// The clock that timed every figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ClockFacts {
@@ -160,13 +171,13 @@ pub struct ClockFacts {
     /// Rate of the counter, calibrated against the monotonic clock; `null` if another tool's report
     /// lacks it.
     pub rate: Option<Hertz>,
-    /// Relative difference between two independent calibrations; `null` as for the rate.
+    /// Relative difference between two independent calibrations; `null` if the rate is `null`.
     pub error: Option<f64>,
-    /// Smallest step seen between two readings; `null` as for the rate.
+    /// Smallest step seen between two readings; `null` if the rate is `null`.
     pub resolution: Option<Nanos>,
-    /// Cost of one reading; `null` as for the rate.
+    /// Time that one reading takes; `null` if the rate is `null`.
     pub overhead: Option<Nanos>,
-    /// Core clock at the start, from dependent additions; `null` if unknown.
+    /// Core clock at the start, measured with dependent additions; `null` if unknown.
     pub core: Option<Hertz>,
 }
 
@@ -213,11 +224,11 @@ impl PlanSummary {
 pub struct DraftedPhase {
     /// The phase.
     pub phase: PhaseId,
-    /// Size of all last-level caches together by timing, which sizes memory from this phase on.
-    /// Left out if memory is sized by the system's figures.
+    /// Effective capacity of all last-level caches together. Memory is sized by it from this phase
+    /// on. Left out if memory is sized by the figures of the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_level: Option<Bytes>,
-    /// Finding about that size; left out if there is none.
+    /// Text of the finding about that capacity; left out if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
     /// Limits on the points of the phase; left out if the phase is no follow-up.
@@ -233,7 +244,7 @@ pub struct DraftedPhase {
 pub struct PhaseRoom {
     /// Name of the experiment.
     pub experiment: String,
-    /// The repeat; left out if there is only one.
+    /// The repetition whose points are limited; left out if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Coordinate>,
     /// Largest number of points.
@@ -257,7 +268,7 @@ pub struct PhaseId {
 
 /// A sentence about the results, as trustworthy as the points that it rests on.
 ///
-/// The last two fields are private: a finding is made only with the points that it rests on.
+/// The last two fields are private, so that each finding is made together with its points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Finding {
@@ -316,9 +327,8 @@ impl Finding {
         })
     }
 
-    /// A finding that many of `points` show together, so that a single point matters little. Its
-    /// grade is the median grade of the usable points ([`Point::usable`]). `None` if no point is
-    /// usable.
+    /// A finding that many of `points` show together. A single point matters little. The grade is
+    /// the median grade of the usable points ([`Point::usable`]). `None` if no point is usable.
     pub fn shown_by<'a>(
         points: impl IntoIterator<Item = &'a Point>,
         kind: &str,
@@ -351,7 +361,7 @@ impl Finding {
         &self.points
     }
 
-    /// True if the points of the finding are not solid, so that a reader must be told.
+    /// True if the grade of the finding's points is below solid. A reader must then be warned.
     pub fn is_doubtful(&self) -> bool {
         self.trust.is_some_and(|trust| trust > VerdictGrade::Solid)
     }

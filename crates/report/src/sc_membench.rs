@@ -41,7 +41,7 @@ pub(super) fn is_heading(line: &[u8]) -> bool {
     line.len() <= LONGEST_HEADING && text.split(',').any(|title| title.trim() == "size_kb")
 }
 
-/// Makes a report from the rows of such a file. An error is one line of text.
+/// Makes a report from the rows of a file. An error is one line of text.
 pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     let unreadable =
         |e: csv::Error| format!("sc-membench's CSV cannot be read: {}", brief(e.to_string()));
@@ -62,7 +62,8 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     Ok(sc_membench_report(&rows))
 }
 
-/// Index among the file's columns of each known column.
+/// For each known column, its index among the columns of the file. A missing or unknown column is
+/// an error.
 fn places(titles: &csv::StringRecord) -> Result<Vec<usize>, String> {
     let known: Vec<&str> = SC_MEMBENCH_HEADER.split(',').collect();
     if let Some(other) = titles.iter().find(|title| !known.contains(title)) {
@@ -124,7 +125,7 @@ impl ScMembenchRow {
             .unwrap_or_default()
     }
 
-    /// Bytes that a thread walks through, which are both buffers of a copy. Saturates.
+    /// Bytes that a thread walks through: for a copy, both buffers. Saturates at `u64::MAX`.
     fn size(&self) -> u64 {
         self.kib.saturating_mul(1024 * buffers(self.operation))
     }
@@ -283,7 +284,7 @@ impl ScMembenchRow {
     }
 }
 
-/// Verdict on a number that has no samples.
+/// Verdict on each number of sc-membench: doubtful, because there are no samples.
 fn doubt() -> Verdict {
     let reason = Reason {
         cause: Cause::FewSamples,
@@ -402,7 +403,7 @@ mod tests {
             (latency.summary.median, latency.summary.undisturbed_samples),
             (2.0, 4)
         );
-        // 1.96 * 1.2533 * 0.2 / 2 on either side.
+        // The interval reaches 1.96 * 1.2533 * 0.2 / 2 to either side of the median.
         assert!(
             (latency.summary.ci_high - 2.245_647).abs() < 1e-6,
             "{:?}",

@@ -11,8 +11,8 @@ const REPLACEMENT: &str = "(left out)";
 /// Source text of a fact that was left out.
 const WHY_UNKNOWN: &str = "left out of a shared report";
 
-/// Most digits of a seed that is kept. A longer seed may be a reading of the clock, which tells the
-/// time of day.
+/// Longest seed that is kept, in digits. A longer seed may be a reading of the clock, which tells
+/// the time of day.
 const LONGEST_SEED: usize = 12;
 
 /// Shortest name that is searched for, because single letters occur everywhere.
@@ -82,7 +82,8 @@ pub fn shared(report: &Report, private: &[String]) -> Result<Report, String> {
             count += 1;
             Some(clean)
         });
-        // A name that is a word of the format cannot be replaced, but it identifies nobody.
+        // A name may be a word of the report's format. Such a name is kept, because the report
+        // could not be read back without it.
         if count > 0 && serde_json::from_value::<Report>(attempt.clone()).is_ok() {
             value = attempt;
             found += count;
@@ -109,7 +110,7 @@ pub fn shared(report: &Report, private: &[String]) -> Result<Report, String> {
 /// A part that was left out, and the reason.
 type Removed = (&'static str, &'static str);
 
-/// Removes the parts that are private whatever they contain. Returns the parts that existed.
+/// Removes the parts of `report` that are always private. Returns the parts that existed.
 fn remove(report: &mut Report) -> Vec<Removed> {
     let mut removed = Vec::new();
     let provenance = &mut report.provenance;
@@ -203,7 +204,7 @@ fn names(report: &Report, private: &[String]) -> Vec<String> {
         names.extend(host.split('.').next().map(str::to_owned));
     }
     if let Some(launch) = &provenance.launch {
-        // The number of a job may occur as any number in a text.
+        // A job's number is no name to search for, because any text may contain the same number.
         let is_number = |name: &String| name.chars().all(|c| c.is_ascii_digit());
         let known = [&launch.node, &launch.job].into_iter().flatten();
         names.extend(known.filter(|name| !is_number(name)).cloned());
@@ -233,7 +234,8 @@ fn names(report: &Report, private: &[String]) -> Vec<String> {
     names
 }
 
-/// Words that say what was measured, which stay even if a host has the same name.
+/// Words of the report that describe the measurement. They stay even if a host or a user has the
+/// same name.
 fn terms(report: &Report) -> BTreeSet<&str> {
     let mut terms: BTreeSet<&str> = [
         report.plan.profile.as_str(),
@@ -273,7 +275,8 @@ fn file_names(word: Option<&str>) -> Vec<String> {
     }
 }
 
-/// Names of users in the paths of `text`.
+/// Names of users in the paths of `text`. Such a name is the part of a path that follows a member
+/// of [`HOMES`].
 fn users(text: &str) -> Vec<String> {
     let ends = |c: char| c == '/' || c == '\\' || ends_word(c);
     let after = |home: &&str| {
@@ -307,8 +310,8 @@ fn change_texts(value: &mut Value, change: &mut impl FnMut(&str) -> Option<Strin
     }
 }
 
-/// `text` with every occurrence of `name` replaced, in upper or lower case; `None` if there is
-/// none. A short name is replaced only as a whole word.
+/// `text` with every occurrence of `name` replaced, in upper or lower case. `None` if `name` does
+/// not occur. A short name is replaced only if it is a whole word.
 fn without_name(text: &str, name: &str) -> Option<String> {
     // Only ASCII letters ignore case, because other letters may change their length with case.
     let haystack = text.to_ascii_lowercase();

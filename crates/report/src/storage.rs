@@ -9,21 +9,21 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Latencies {
-    /// Number of operations: whole ones, of all windows.
+    /// Number of complete operations in all windows.
     pub operations: u64,
-    /// Mean, exact.
+    /// Mean latency, exact.
     pub mean_ns: f64,
     /// Shortest latency, exact.
     pub least_ns: f64,
-    /// Half of the operations took no longer. Percentiles are accurate to 0.8%.
+    /// Half of the operations took at most this time. Percentiles are accurate to 0.8%.
     pub p50_ns: f64,
-    /// 90% of the operations took no longer.
+    /// 90% of the operations took at most this time.
     pub p90_ns: f64,
-    /// 99% of the operations took no longer.
+    /// 99% of the operations took at most this time.
     pub p99_ns: f64,
-    /// 99.9% of the operations took no longer.
+    /// 99.9% of the operations took at most this time.
     pub p99_9_ns: f64,
-    /// 99.99% of the operations took no longer.
+    /// 99.99% of the operations took at most this time.
     pub p99_99_ns: f64,
     /// Longest latency, exact.
     pub most_ns: f64,
@@ -33,18 +33,18 @@ pub struct Latencies {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StorageSecond {
-    /// Begin of the second since the begin of the point's first window, in ns. Rounds of other
+    /// Begin of the second, in ns since the begin of the point's first window. Rounds of other
     /// points may lie in between.
     pub begin_ns: f64,
-    /// Length of its windows together, in ns.
+    /// Sum of the lengths of its windows, in ns.
     pub elapsed_ns: f64,
-    /// Whole operations completed inside the windows.
+    /// Number of operations that ended inside the windows.
     pub operations: u64,
     /// Bytes moved by these operations.
     pub bytes: u64,
-    /// Half of its operations took no longer, in ns; `null` if none was completed.
+    /// Half of these operations took at most this time, in ns; `null` if there are none.
     pub p50_ns: Option<f64>,
-    /// 99% of its operations took no longer, in ns; `null` if none was completed.
+    /// 99% of these operations took at most this time, in ns; `null` if there are none.
     pub p99_ns: Option<f64>,
     /// Number of operations that failed.
     pub errors: u64,
@@ -60,7 +60,7 @@ pub struct SeekWindow {
     pub elapsed_ns: f64,
     /// Number of operations.
     pub operations: u64,
-    /// Half of the operations took no longer, in ns, accurate to 0.8%.
+    /// Half of the operations took at most this time, in ns, accurate to 0.8%.
     pub p50_ns: f64,
 }
 
@@ -68,15 +68,16 @@ pub struct SeekWindow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SeekLatencies {
-    /// Least seek distance of the group, in bytes: 0 or a power of two. Distances end below twice
-    /// that. A seek distance is between the beginnings of two consecutive operations of a thread in
-    /// the same file.
+    /// Smallest seek distance of the group, in bytes: 0 or a power of two. All distances of a group
+    /// are below twice this power of two. A seek distance is the distance between the beginnings of
+    /// two consecutive operations of a thread in the same file.
     pub distance_bytes: u64,
-    /// Number of whole operations of all windows; the first of a window has no distance.
+    /// Number of complete operations in all windows. The first operation of a window does not
+    /// count, because it has no distance.
     pub operations: u64,
-    /// Half of the operations took no longer, in ns. Percentiles are accurate to 0.8%.
+    /// Half of the operations took at most this time, in ns. Percentiles are accurate to 0.8%.
     pub p50_ns: f64,
-    /// 99% of the operations took no longer, in ns.
+    /// 99% of the operations took at most this time, in ns.
     pub p99_ns: f64,
     /// Windows with operations of this group.
     pub windows: Vec<SeekWindow>,
@@ -91,15 +92,17 @@ pub struct Storage {
     pub engine: String,
     /// True if requests bypassed the page cache.
     pub direct: bool,
-    /// Differences from the request, one sentence each: no direct I/O here, no polling.
+    /// Differences from the user's request, one sentence each. Examples are missing direct I/O and
+    /// missing polling.
     pub remarks: Vec<String>,
     /// Files, in the order in which they were named.
     pub files: Vec<String>,
-    /// Size of the range of all files that operations went to, in bytes.
+    /// Sum of the sizes of the parts of all files that operations went to, in bytes.
     pub range_bytes: u64,
     /// Memory that could cache the range, in bytes; `null` if unknown.
     pub memory_bytes: Option<u64>,
-    /// Whole operations of all windows, including those completed after the end of their window.
+    /// Number of complete operations of all windows, including operations that ended after their
+    /// window.
     pub operations: u64,
     /// Bytes moved by these operations.
     pub bytes: u64,
@@ -117,15 +120,17 @@ pub struct Storage {
     pub short: u64,
     /// Number of blocks read whose data differs from the data written.
     pub wrong: u64,
-    /// Operations that a rate limit, a number or a recording made due and that were never begun.
+    /// Number of operations that were due and were never begun.
     pub behind: u64,
-    /// Operations that a rate limit, a number or a recording made due.
+    /// Number of operations that were due according to a rate limit, a requested number of
+    /// operations or a recording.
     pub due: u64,
-    /// Number of whole operations of each thread.
+    /// Number of complete operations of each thread.
     pub threads: Vec<u64>,
     /// Figures of each second, in order.
     pub seconds: Vec<StorageSecond>,
-    /// Latencies by seek distance; left out if the order of blocks is not about distances.
+    /// Latencies by seek distance; left out unless the requested order of blocks is about seek
+    /// distances.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seeks: Vec<SeekLatencies>,
 }

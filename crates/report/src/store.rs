@@ -9,8 +9,8 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use units::Bytes;
 
-/// Bytes at the start of a file that determine its format. Other input may never end and is not
-/// read further.
+/// Number of bytes at the start of a file that determine its format. Input of an unknown format is
+/// not read further, because it may never end.
 const START: u64 = 64 << 10;
 
 /// Replaces the content of `path` with `content`. A reader sees the old file or the new file, never
@@ -39,7 +39,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
         .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
-        // An error of the removal is ignored, because the first error is returned.
+        // An error of the removal is ignored, because the error of the writing is returned.
         let _ = fs::remove_file(&temporary);
     }
     written
@@ -84,8 +84,8 @@ impl Saved {
     }
 }
 
-/// Reads a report, a journal, or CSV of memgauge or sc-membench. The content determines the format.
-/// The error says why the file cannot be read.
+/// Reads a report, a journal, or CSV of memgauge or sc-membench. The content of the file determines
+/// the format. An error says why the file cannot be read.
 pub fn read_saved(path: &Path) -> Result<Saved, String> {
     let file = File::open(path).map_err(|e| e.to_string())?;
     parse_saved(io::BufReader::new(file))

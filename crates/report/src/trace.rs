@@ -44,8 +44,8 @@ pub enum TraceFormat {
 }
 
 impl TraceFormat {
-    /// Format according to the extension of a file's name: JSON Lines for `.jsonl` and `.json`, CSV
-    /// for any other.
+    /// Returns the format for the name of a file: JSON Lines for `.jsonl` and `.json`, CSV for any
+    /// other name.
     pub fn from_name(name: &str) -> Self {
         if name.ends_with(".jsonl") || name.ends_with(".json") {
             TraceFormat::JsonLines
@@ -114,7 +114,7 @@ impl TraceWriter {
 /// Reads a trace in either format.
 ///
 /// # Errors
-/// Number of the first invalid line, from 1, and the error in it.
+/// The error is the number of the first invalid line, from 1, and the reason.
 pub fn read_trace(text: &str) -> Result<Vec<TraceRecord>, (usize, String)> {
     if text.trim_start().starts_with('{') {
         let lines = text.as_bytes().lines().enumerate();
@@ -126,7 +126,7 @@ pub fn read_trace(text: &str) -> Result<Vec<TraceRecord>, (usize, String)> {
             .collect();
     }
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    // The reader counts lines, because a file name may span several. The heading is line 1.
+    // The reader counts lines, because a file name may span several lines. The heading is line 1.
     let line = |e: &csv::Error| {
         e.position()
             .map_or(1, |at| usize::try_from(at.line()).unwrap_or(usize::MAX))

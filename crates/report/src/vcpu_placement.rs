@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Nearest resource that two vCPUs shared, as the round trip of a cache line showed it. Nearest
-/// first.
+/// Nearest resource that two vCPUs shared, concluded from the round trip of a cache line. Variants
+/// are in order, nearest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -35,7 +35,7 @@ impl VcpuPlacement {
         }
     }
 
-    /// Phrase about the placement, to stand after two CPUs or threads in a sentence.
+    /// Phrase about the placement. It follows two CPUs or threads in a sentence.
     pub fn phrase(self) -> &'static str {
         match self {
             Self::SameCore => "on one core",
@@ -77,7 +77,7 @@ pub struct PlacementStratum {
     pub ci_low: Option<f64>,
     /// Upper end of the 95% confidence interval of that median.
     pub ci_high: Option<f64>,
-    /// Probability that such an interval contains the true median; below 0.95 with fewer than six
+    /// Probability that the interval contains the true median; below 0.95 with fewer than six
     /// rounds.
     pub confidence: Option<f64>,
 }
@@ -92,15 +92,16 @@ pub struct VcpuPlacementEvidence {
     pub cpus: [u32; 2],
     /// Number of rounds with a reading.
     pub rounds: u64,
-    /// Rounds whose placement was not the same before and after. The summary leaves their samples
-    /// out.
+    /// Number of rounds whose placement changed between begin and end. The summary leaves their
+    /// samples out.
     pub moved_rounds: u64,
-    /// The placements, that of the summary first, then the most frequent ones.
+    /// Figures by placement. The placement of the summary comes first, the others in falling
+    /// frequency.
     pub strata: Vec<PlacementStratum>,
 }
 
 impl VcpuPlacementEvidence {
-    /// The figures of the summary's placement; `None` if it was not measured.
+    /// The figures of the placement that the summary uses; `None` if no placement was measured.
     pub fn headline(&self) -> Option<&PlacementStratum> {
         self.strata.first()
     }

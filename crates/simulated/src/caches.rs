@@ -10,7 +10,8 @@ use stats::fewer_than;
 const WAYS: u32 = 16;
 
 impl CacheCost {
-    /// CPUs other than `cpu` that really use `cache`, according to the model.
+    /// CPUs that share `cache` with `cpu` according to the model, without `cpu` itself. The
+    /// reported facts may name other CPUs.
     fn sharing<'a>(&'a self, cache: &'a Cache, cpu: u32) -> impl Iterator<Item = &'a u32> {
         let group = self
             .shared
@@ -25,9 +26,9 @@ impl CacheCost {
 }
 
 impl CostModel {
-    /// Mean latency in ns of a load of `work` in `caches`, nearest first, without TLB misses. It
-    /// includes the effects of prefetching. `sets` has the working sets of all threads, this one
-    /// included. Traffic makes memory `factor` times as slow.
+    /// Mean latency in ns of a load of `work`, with the effects of prefetching, but without TLB
+    /// misses. `caches` are the caches of its CPU, nearest first. `sets` has the working sets of
+    /// all threads, including `work`. The latency of memory is multiplied by `factor`.
     pub(super) fn load(
         &self,
         caches: &[&Cache],
@@ -57,8 +58,9 @@ impl CostModel {
         }
     }
 
-    /// Mean latency without prefetching. With `partial_hits`, every cache holds as much of the
-    /// working set as it can. Otherwise it holds all of it or nothing.
+    /// Mean latency in ns without prefetching. With `partial_hits`, every cache contains a part of
+    /// a working set that is too large for it. Otherwise the cache contains nothing of such a
+    /// working set.
     fn any_load(&self, caches: &[&Cache], work: &ChaseWork, (sets, factor): (&Sets, f64)) -> f64 {
         let memory = self.levels.last().map_or(0.0, |level| level.latency.0) * factor;
         let mut held = 0.0;
@@ -86,8 +88,9 @@ impl CostModel {
         mean + (1.0 - held) * memory
     }
 
-    /// Share of the loads of `work` that hit `cache`. `holds` is the size up to which the cache has
-    /// hits, `size` its own size, and `others` the room that other threads take.
+    /// Share of the loads of `work` that hit `cache`. `holds` is the size of working sets up to
+    /// which the cache has hits. `size` is its own size, and `others` are the bytes that other
+    /// threads take.
     fn share(
         &self,
         (holds, size, others): (u64, u64, u64),

@@ -1,5 +1,5 @@
-//! Effect of traffic on other work of the simulated machine: loads queue for memory, and shared
-//! caches have less room.
+//! Computes the effect of traffic on other work of the simulated machine: loads queue for memory,
+//! and shared caches have less room.
 
 use crate::cost_model::{CostModel, LoadCost};
 use engine::{LoadedWork, Traffic};
@@ -8,18 +8,19 @@ use std::collections::BTreeMap;
 use units::Bytes;
 
 impl LoadCost {
-    /// Latency of a load, relative to idle memory, if the share `used` of the bandwidth is in use.
+    /// Latency of a load divided by its latency in idle memory, if the share `used` of the
+    /// bandwidth is in use.
     pub fn factor(&self, used: f64) -> f64 {
         let u = used.clamp(0.0, self.fullest);
         1.0 + self.queue * u / (1.0 - u)
     }
 }
 
-/// Working set of the thread on each CPU.
+/// Working set of the thread on each CPU, by the number of the CPU.
 pub type Sets = BTreeMap<u32, Bytes>;
 
-/// Level that serves each thread of `sets`: the nearest cache with room for the working sets of all
-/// threads that share it. Without one, `memory`.
+/// Level that serves each thread of `sets`, by CPU. It is the nearest cache with room for the
+/// working sets of all threads that share the cache. If no cache has room, it is `memory`.
 pub fn levels(topology: &Topology, sets: &Sets, memory: usize) -> BTreeMap<u32, usize> {
     let mut levels: BTreeMap<u32, usize> = sets.keys().map(|&cpu| (cpu, memory)).collect();
     for cache in topology
@@ -54,7 +55,7 @@ pub fn levels(topology: &Topology, sets: &Sets, memory: usize) -> BTreeMap<u32, 
 pub struct TrafficRates {
     /// Payload of the background traffic.
     pub payload: f64,
-    /// Bytes of the background traffic on the bus, with those of write-allocate.
+    /// Bytes of the background traffic on the memory bus, including the reads of write-allocate.
     pub bus: f64,
     /// Payload of the probe, if it streams; otherwise 0.
     pub probe: f64,
@@ -62,7 +63,8 @@ pub struct TrafficRates {
     pub used: f64,
 }
 
-/// Traffic of the threads of `work`, with their pauses. Threads in memory share its bandwidth.
+/// Traffic of the threads of `work`; their pauses are part of the time. Threads whose working sets
+/// lie in memory share its bandwidth.
 pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> TrafficRates {
     let memory = model.levels.len() - 1;
     let levels = levels(topology, &sets(work), memory);
@@ -94,8 +96,9 @@ pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> Traff
     moved
 }
 
-/// Bytes per second of a thread that is alone: bursts, each followed by its pause. A store takes
-/// twice as long as a load. Write-allocate makes an ordinary store to memory slower still.
+/// Payload bytes per second of a thread without other threads. Each burst is followed by its pause.
+/// A store takes twice as long as a load. An ordinary store to memory takes longer still, because
+/// of write-allocate.
 fn burst_rate(model: &CostModel, traffic: &Traffic, level: usize) -> f64 {
     let read = model.levels[level].read.0;
     let allocate = if level + 1 == model.levels.len() {

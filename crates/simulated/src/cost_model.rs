@@ -1,4 +1,4 @@
-//! Cost model of the simulated machine: all figures from which its answers follow.
+//! Defines the cost model of the simulated machine: all figures from which it computes its answers.
 
 use crate::disturbances::NoiseModel;
 use crate::numa::NodesCost;
@@ -8,10 +8,10 @@ use kernels::SetId;
 use std::collections::BTreeMap;
 use units::{Bytes, BytesPerSecond, CpuList, Hertz, Nanos};
 
-/// Costs of a cache level, or of memory.
+/// Costs of loads from a cache level or from memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LevelCost {
-    /// Payload bytes per second that one thread alone reads from this level.
+    /// Payload bytes per second that one thread reads from this level when no other thread runs.
     pub read: BytesPerSecond,
     /// Latency of a dependent load.
     pub latency: Nanos,
@@ -26,7 +26,7 @@ pub struct CostModel {
     pub memory_total: BytesPerSecond,
     /// The core clock.
     pub core: Hertz,
-    /// Bytes per second of newly mapped memory that all threads together fault in.
+    /// Bytes per second of newly mapped memory that all threads together touch for the first time.
     pub fault: BytesPerSecond,
     /// True if a chain larger than a cache has hits for the part that the cache holds, as with
     /// random replacement. Otherwise such a chain has no hits.
@@ -37,16 +37,16 @@ pub struct CostModel {
     pub tlb_reach: Bytes,
     /// TLBs with an extra latency of their own, nearest first.
     pub tlbs: Vec<TlbLevel>,
-    /// Share of memory that the kernel grants in the requested size of pages.
+    /// Share (0 to 1) of memory that the simulated kernel provides in pages of the requested size.
     pub granted: f64,
-    /// Candidates of `--width best`, each with its share of the model's bandwidth. Without any, no
-    /// kernel selection takes place.
+    /// Candidates of `--width best`, each with a factor on the bandwidth of the model. If the list
+    /// is empty, there is no kernel selection.
     pub choices: Vec<(SetId, f64)>,
     /// Cost of memory under load.
     pub load: LoadCost,
     /// Rates of threads that use the same core, cluster, node or memory.
     pub sharing: SharingModel,
-    /// Capacity, replacement and prefetching of the caches, where they differ from the report.
+    /// Properties of the caches that timing shows, but the report does not name or names wrongly.
     pub caches: CacheCost,
     /// Cost of round trips of a cache line between CPUs.
     pub hand_off: HandOffCost,
@@ -58,31 +58,35 @@ pub struct CostModel {
     pub storage: StorageModel,
 }
 
-/// Behaviour of the caches.
+/// Behaviour of the caches, where it differs from the reported facts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheCost {
-    /// Effective capacity of each data cache, nearest first, if it differs from the reported one. A
-    /// cache that is missing here has the reported capacity.
+    /// Effective capacity of each data cache, nearest first. A cache without an entry has the
+    /// reported capacity.
     pub holds: Vec<Bytes>,
-    /// Least and largest capacity that neighbours leave of the last cache. Each sample of a chase
-    /// finds another capacity in this range, which replaces the last value of `holds`.
+    /// Least and largest capacity of the last cache that other programs leave free. Each sample of
+    /// a chase finds another capacity in this range, which replaces the last value of `holds`.
     pub left_by_neighbours: Option<(Bytes, Bytes)>,
-    /// Groups of CPUs that really share a cache, by level. A level without an entry is as reported.
+    /// Groups of CPUs that share a cache, by level. The caches of a level without an entry are
+    /// shared as the topology says.
     pub shared: BTreeMap<u32, Vec<CpuList>>,
     /// True if each cache holds only lines that nearer caches do not hold. A level then has hits up
-    /// to the sum of its own size and those of nearer caches.
+    /// to the sum of its own size and the sizes of nearer caches.
     pub exclusive: bool,
-    /// True if the pages of a working set fill the sets at random, in all caches but the first.
-    /// Half of a working set as large as the cache then does not fit, as with small pages.
+    /// True if the pages of a working set are mapped to the cache sets at random, as with small
+    /// pages. The first cache is an exception. Of a working set as large as a cache, about half
+    /// then does not fit.
     pub scattered: bool,
-    /// True if lines compete for the ways of a set. Otherwise any lines fit, up to the size of the
-    /// cache. The last-level cache never has this limit, because a hash chooses its sets.
+    /// True if the number of lines that fit is limited by the ways of their cache sets. Otherwise
+    /// any lines fit, up to the size of the cache. The last-level cache never has this limit,
+    /// because a hash chooses its sets.
     pub sets: bool,
     /// Size of a line in bytes.
     pub line: Bytes,
-    /// True if a load from beyond the second cache also fetches the other line of an aligned pair.
+    /// True if a load that misses the second cache also fetches the other line of an aligned pair
+    /// of lines.
     pub adjacent: bool,
-    /// Largest distance between consecutive loads at which prefetchers still work.
+    /// Largest distance in bytes between consecutive loads that prefetchers follow.
     pub followed: Bytes,
 }
 
@@ -105,10 +109,10 @@ impl Default for CacheCost {
 /// Cost of memory under load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadCost {
-    /// A load takes `1 + queue * u / (1 - u)` times as long as an idle one if the share `u` of the
-    /// memory's bandwidth is in use: the mean wait of a queue with random arrivals.
+    /// If the share `u` of the memory's bandwidth is in use, a load takes `1 + queue * u / (1 - u)`
+    /// times as long as in idle memory. This is the mean wait of a queue with random arrivals.
     pub queue: f64,
-    /// Largest value of `u`, because queues are finite.
+    /// Largest value of `u`. It limits the wait, because real queues are finite.
     pub fullest: f64,
 }
 
@@ -121,25 +125,27 @@ impl Default for LoadCost {
     }
 }
 
-/// Limits of threads that share a resource. By default memory is the only limit, evenly divided.
+/// Limits of threads that share a resource. By default, the only limit is the bandwidth of memory,
+/// which threads share evenly.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SharingModel {
-    /// Rate of all threads of a core together, relative to one thread alone. `None` if threads of a
-    /// core do not slow each other down.
+    /// Rate of all threads on a core together, divided by the rate of one thread alone. `None` if
+    /// the threads on a core do not slow each other down.
     pub core: Option<f64>,
     /// Bytes per second that the threads of one last-level cache read from memory together.
     pub cluster: Option<BytesPerSecond>,
     /// Bytes per second that the threads of a node read from memory together.
     pub node: Option<BytesPerSecond>,
-    /// Share of the memory bandwidth that each thread costs that is not needed to saturate it.
+    /// Share of the memory bandwidth that is lost for each thread beyond the number that saturates
+    /// memory.
     pub crowding: f64,
-    /// CPUs of a slower kind, and their speed relative to the others.
+    /// CPUs of a slower kind, and their speed divided by the speed of the other CPUs.
     pub slower: Option<(Vec<u32>, f64)>,
-    /// Share of the time of a CPU with several threads that switching between them takes.
+    /// Share of a CPU's time that is lost to switching if several threads share the CPU.
     pub switching: f64,
 }
 
-/// One TLB.
+/// Size and cost of a TLB.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TlbLevel {
     /// Number of base pages that the TLB covers.

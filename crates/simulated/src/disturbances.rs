@@ -13,21 +13,21 @@ pub enum Spike {
     Switch,
     /// The thread is stopped and continued: a voluntary context switch.
     Stop,
-    /// Memory that the kernel took away is faulted in again.
+    /// The kernel has taken a page away, and the thread waits for it: a page fault.
     Fault,
     /// The thread is moved to another CPU.
     Move,
-    /// The hypervisor runs another machine. The system does not count this.
+    /// The hypervisor runs another virtual machine. No counter of the system shows this.
     Gap,
-    /// A neighbour uses the same cache or memory. No counter shows this.
+    /// Another program uses the same cache or memory. No counter shows this.
     Neighbour,
 }
 
 /// Disturbances of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct NoiseModel {
-    /// Relative size of a uniformly random slow-down of each sample: 0.01 makes samples differ by
-    /// up to 1%.
+    /// Largest random slow-down of a sample, as a share of its time, uniformly distributed. With
+    /// 0.01, samples differ by up to 1%.
     pub jitter: f64,
     /// Every sample whose number is a multiple of this takes three times as long, because of
     /// `spike`; 0 for none.
@@ -36,33 +36,36 @@ pub struct NoiseModel {
     pub spike: Spike,
     /// Share of the time that the hypervisor takes.
     pub steal: f64,
-    /// Share of the time in which a CPU quota stops threads.
+    /// Share of the time for which a CPU quota stops the threads.
     pub throttled: f64,
-    /// Time that other programs use, in CPUs.
+    /// Number of CPUs that other programs use on average.
     pub others: f64,
-    /// Share of the time in which a program waits for memory.
+    /// Share of the time for which a program waits for memory (memory pressure).
     pub memory_pressure: f64,
     /// Number of thermal throttles per second.
     pub throttles_per_second: f64,
     /// Relative deviation of the raw counter from its calibration.
     pub counter_drift: f64,
-    /// Relative slow-down in every second mapping of memory.
+    /// Slow-down of all samples in every second mapping of memory, as a share of their time.
     pub placement: f64,
     /// Extra time of every mapping of memory, as a multiple of the time that the plan expects.
     pub slow_mapping: f64,
-    /// Relative slow-down per second of simulated time: a machine that heats up.
+    /// Slow-down per second of simulated time, as a share of a sample's time. It simulates a
+    /// machine that heats up.
     pub drift: f64,
-    /// Placements of the vCPUs, each for two hundred samples, repeated. If there are none, CPUs
-    /// stay where the topology says.
+    /// Placements of the vCPUs. Each lasts for two hundred samples, and after the last the first
+    /// begins again. If the list is empty, CPUs stay where the topology says.
     pub placements: &'static [Relation],
     /// Another thread uses the core in one of this many spans of ten samples; 0 for never.
     pub shared_every: u64,
-    /// One of this many spans of ten samples has no other thread after all; 0 for never.
+    /// In one of this many spans of ten samples, no other thread uses the core, even if
+    /// `shared_every` says so; 0 for never.
     pub alone_every: u64,
-    /// Share by which the core clock is too low during the whole session.
+    /// Share by which the core clock is lower than the model's during the whole session.
     pub slow_clock: f64,
-    /// Factor by which chunks are too short in samples that choose the length of their chunks.
-    /// Samples just after a disturbance of the caches can be like this; 0 for none.
+    /// Factor by which chunks are too short in samples that find the amount of work in a chunk
+    /// themselves. On real machines this happens right after a disturbance of the caches. 0 for no
+    /// such error.
     pub short_chunks: u32,
 }
 
@@ -70,7 +73,7 @@ pub struct NoiseModel {
 const WIDTH: f64 = 5.0;
 
 impl Spike {
-    /// Counts of the event that the system reports for the thread.
+    /// Page faults and context switches that the system reports for this event.
     pub(super) fn noise(self) -> ThreadNoise {
         let count = |kind: Spike| u64::from(self == kind);
         ThreadNoise {
@@ -83,7 +86,8 @@ impl Spike {
 }
 
 impl NoiseModel {
-    /// Relation of the vCPUs after this many samples; `None` if they stay where the topology says.
+    /// Placement of the vCPUs after this number of samples; `None` if they stay where the topology
+    /// says.
     pub(super) fn placement(&self, samples: u64) -> Option<Relation> {
         let span = (samples / 200) as usize;
         let placements = self.placements;
@@ -95,7 +99,7 @@ impl NoiseModel {
         nth(self.shared_every) && !nth(self.alone_every)
     }
 
-    /// Instructions per cycle of independent instructions after this many samples.
+    /// Instructions per cycle of independent instructions after this number of samples.
     pub(super) fn issue(&self, samples: u64) -> f64 {
         if self.is_shared(samples) {
             WIDTH * 0.6
@@ -104,7 +108,8 @@ impl NoiseModel {
         }
     }
 
-    /// Share of the core's speed that remains while another thread may use the core.
+    /// Share of the core's speed that the work has after this number of samples; 1 without another
+    /// thread on the core.
     pub(super) fn left_of_core(&self, samples: u64) -> f64 {
         if self.is_shared(samples) { 0.8 } else { 1.0 }
     }
@@ -126,7 +131,8 @@ impl NoiseModel {
     }
 }
 
-/// Lengths of `count` equal chunks of a sample. The time of a gap is added to the last one.
+/// The `count` chunks of a sample, all of equal length. The time of a gap is added to the last
+/// chunk.
 pub(super) fn chunks(count: u64, amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
     let each = (elapsed - gap) * (1.0 / count as f64);
     let mut lengths = vec![each; count as usize];

@@ -1,10 +1,10 @@
-//! A machine for tests that computes its answers from a cost model. Equal requests have equal
-//! answers, and the clock is its own.
+//! A machine for tests that computes its answers from a cost model. The same requests always get
+//! the same answers, and the machine has a simulated clock.
 //!
-//! With it, experiments, planner, sampling and renderers are tested without waiting, on topologies
-//! that no test machine has. Its figures are those of the model. A level has a capacity, a
-//! bandwidth for one thread and a latency; instances of a cache are shared as the topology says;
-//! all threads share the bandwidth of memory.
+//! Experiments, planner, sampling and renderers are tested with this machine, without waiting, on
+//! topologies that no test machine has. All figures come from the cost model. A level has a
+//! capacity, a bandwidth for one thread and a latency. The topology says which CPUs share a cache.
+//! All threads share the bandwidth of memory.
 
 #![forbid(unsafe_code)]
 

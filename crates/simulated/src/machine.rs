@@ -53,8 +53,8 @@ pub struct SimulatedMachine {
     prepared: Option<Prepared>,
     storage: SimulatedStorage,
     stop_at: Option<Nanos>,
-    /// Numbers of samples that were taken before each fill of the caches, and before each call for
-    /// system activity.
+    /// Number of samples before each call of `fill` (first list), and before each call of
+    /// `system_activity` (second list).
     pub calls: [Vec<u64>; 2],
 }
 
@@ -69,7 +69,8 @@ struct Prepared {
 }
 
 impl SimulatedMachine {
-    /// A machine with these facts and costs. `seed` determines the random part of disturbances.
+    /// A machine with these `facts` and the costs of `model`. `seed` determines the random part of
+    /// disturbances.
     pub fn new(facts: HostFacts, model: CostModel, seed: u64) -> Self {
         let clock = ClockFacts {
             counter: "simulated".to_owned(),
@@ -98,7 +99,7 @@ impl SimulatedMachine {
         }
     }
 
-    /// Interrupts the session at the simulated time `time`, as Ctrl-C does.
+    /// Interrupts the session at the simulated time `time`, like a user who presses Ctrl-C.
     pub fn interrupt_at(&mut self, time: Nanos) {
         self.stop_at = Some(time);
     }
@@ -118,21 +119,22 @@ impl SimulatedMachine {
         self.samples
     }
 
-    /// Relation of two CPUs, at their present placement by the host.
+    /// Relation of two CPUs at the current placement of vCPUs; without placements, their relation
+    /// in the topology.
     fn relation(&self, from: u32, to: u32) -> Relation {
         let topology = || self.places.relation(from, to);
         let placement = self.model.noise.placement(self.samples);
         placement.unwrap_or_else(topology)
     }
 
-    /// Round trip of a cache line that `from` starts, at the present placement of the CPUs.
+    /// Time of a round trip of a cache line that `from` starts, at the current placement of vCPUs.
     fn round_trip(&self, [from, to]: [u32; 2]) -> Nanos {
         let relation = self.relation(from, to);
         self.model.hand_off.round_trip(relation, from, to)
     }
 
-    /// Factor on the speed of several threads at the present placement of their CPUs. Two threads
-    /// of a core share its ports. Cores with a common cache share a link to memory.
+    /// Factor on the speed of several threads at the current placement of vCPUs. Threads on one
+    /// core share its execution units. Cores with a common cache share a link to memory.
     fn placement_factor(&self, work: &Work) -> f64 {
         let several = work.cpus().len() > 1;
         match self.model.noise.placement(self.samples).filter(|_| several) {
@@ -156,9 +158,9 @@ impl SimulatedMachine {
         }
     }
 
-    /// Level that serves threads on `cpus` with `bytes` each: the nearest one with room for the
-    /// working sets of all threads that share a cache. If threads differ, the farthest of their
-    /// levels.
+    /// Index of the level that serves threads on `cpus` with `bytes` each. It is the nearest level
+    /// with room for the working sets of all threads that share a cache. If the threads' levels
+    /// differ, it is the farthest of them.
     pub fn level(&self, cpus: &[u32], bytes: Bytes) -> usize {
         let memory = self.model.levels.len() - 1;
         let sets = cpus.iter().map(|&cpu| (cpu, bytes)).collect();
@@ -168,7 +170,7 @@ impl SimulatedMachine {
             .unwrap_or(memory)
     }
 
-    /// A window of storage work on the model's device.
+    /// Takes a window of storage work on the simulated device.
     fn window(&mut self, work: &IoWork, length: Nanos) -> Result<Observation, Failure> {
         let (io, took) = self
             .storage
@@ -180,7 +182,7 @@ impl SimulatedMachine {
         })
     }
 
-    /// Draws a new capacity of the last cache, if neighbours use it.
+    /// Draws a new capacity of the last cache, if other programs use it (`left_by_neighbours`).
     fn move_neighbours(&mut self) {
         let caches = &mut self.model.caches;
         if let (Some((least, most)), Some(last)) =
@@ -217,8 +219,8 @@ impl SimulatedMachine {
     }
 
     /// Builds the chains of `work`, each in the next free piece of its mapping. If no piece is
-    /// left, all chains in that mapping are dropped. The real machine does the same. Writing and
-    /// verifying take one pass each.
+    /// left, all chains in this mapping are dropped first, as on the real machine. Writing and
+    /// verifying a chain take one pass each.
     fn build(&mut self, work: &ChaseWork) -> Result<(), Failure> {
         let mut missing: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
         for chain in work
@@ -275,7 +277,7 @@ impl SimulatedMachine {
         };
         let set = |cpu: u32| (cpu, work.touched());
         let all: Sets = work.cpus.iter().copied().map(set).collect();
-        // A shared chain takes the room of one chain, whatever the number of threads.
+        // A shared chain takes the room of one chain, for any number of threads.
         let beside = |cpu: u32| {
             if work.shared {
                 Sets::from([set(cpu)])
@@ -307,8 +309,9 @@ impl SimulatedMachine {
             }
     }
 
-    /// Operations per second. An operation takes 20 cycles, a fence 30, plus the additions inside
-    /// and between. On a shared line, one operation follows the other.
+    /// Operations per second of all threads. A fence takes 30 cycles and any other operation 20,
+    /// and each addition one more. On a shared line, only one thread at a time executes an
+    /// operation.
     fn lock_rate(&self, work: &LockWork) -> f64 {
         let one = if work.operation == LockOperation::Fence {
             30.0
@@ -323,8 +326,8 @@ impl SimulatedMachine {
         }
     }
 
-    /// Latency in ns of a load of `work`. `sets` has the working sets of all threads, this one
-    /// included. Traffic makes memory `factor` times as slow.
+    /// Latency in ns of a load of `work`. `sets` has the working sets of all threads, including
+    /// `work`. The latency of memory is multiplied by `factor`.
     fn chase_nanos(&self, work: &ChaseWork, sets: &Sets, factor: f64) -> f64 {
         let load = self.model.load(
             &self.facts.topology.data_caches(work.cpu()),
@@ -355,8 +358,8 @@ impl SimulatedMachine {
         (one / f64::from(work.walkers.max(1))).max(one / 10.0)
     }
 
-    /// Takes memory for `work`. Returns the rate of the probe per nanosecond, and the background
-    /// traffic.
+    /// Takes memory for `work`. Returns the amount that the probe does in a nanosecond, and the
+    /// background traffic in a nanosecond.
     fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<BackgroundTraffic>), Failure> {
         work.validate()?;
         if traffic_memory(work, &self.facts)
@@ -381,7 +384,7 @@ impl SimulatedMachine {
         ))
     }
 
-    /// Rate of the probe of `work`, per nanosecond.
+    /// Amount that the probe of `work` does in a nanosecond.
     fn loaded_rate(&self, work: &LoadedWork) -> f64 {
         let moved = contention::moved(&self.model, &self.facts.topology, work);
         match work.chase() {
@@ -424,8 +427,8 @@ impl SimulatedMachine {
         let elapsed = length * factor;
         self.advance(elapsed + SAMPLE_OVERHEAD)?;
         let is = |kind: Spike| spike && self.model.noise.spike == kind;
-        // Spikes leave a gap in the time of the thread, except a move and a neighbour, which do not
-        // stop the thread.
+        // A spike stops the thread and leaves a gap in its time. A move or another program in the
+        // same cache does not stop the thread.
         let gap = if spike && !is(Spike::Move) && !is(Spike::Neighbour) {
             length * 2.0
         } else {
@@ -468,7 +471,7 @@ impl SimulatedMachine {
         work.pages == PageMode::Base && work.window() > self.model.tlb_reach
     }
 
-    /// Factor on the length of the next sample, and whether the sample has a spike.
+    /// Factor on the time of the next sample, and true if the sample has a spike.
     fn disturbance(&mut self) -> (f64, bool) {
         let noise = self.model.noise;
         self.samples += 1;
@@ -517,7 +520,8 @@ impl Machine for SimulatedMachine {
     }
 
     fn fault_rate(&mut self) -> BytesPerSecond {
-        // The trial takes time. If it is interrupted, the next call fails.
+        // The trial takes simulated time. If it is interrupted here, the next call of the machine
+        // fails.
         let _ = self.advance(Nanos::from_secs(
             Bytes::mib(16).0 as f64 / self.model.fault.0,
         ));
@@ -551,14 +555,15 @@ impl Machine for SimulatedMachine {
         Ok(KernelUsed {
             name,
             digest: Some("0000000000000000".to_owned()),
+            c_library: None,
         })
     }
 
     fn costs(&self) -> Costs {
         let nothing = Nanos::ZERO;
-        // Warming up ends when two consecutive samples agree within 2%, or after eight samples.
-        // `agree` is the probability that evenly distributed jitter lets two samples agree. Without
-        // noise it is 1.
+        // The warm-up ends when two consecutive samples agree within 2%, or after eight samples.
+        // `agree` is the probability that two samples agree with uniformly distributed jitter. It
+        // is 1 without jitter.
         let agree = 1.0 - (1.0 - 0.02 / self.model.noise.jitter.max(0.02)).powi(2);
         let warm_ups = (1.0 + 1.0 / agree).min(8.0);
         Costs {
@@ -593,7 +598,7 @@ impl Machine for SimulatedMachine {
         self.build_time(chase) * chase.chains().len() as f64
     }
 
-    /// Zero, because the files exist already.
+    /// Returns zero, because the simulated device has all files.
     fn expected_preparation(&self, _work: &Work) -> Nanos {
         Nanos::ZERO
     }

@@ -8,10 +8,10 @@ use report::{HostFacts, PageEvidence};
 use std::collections::BTreeMap;
 use units::{BytesPerSecond, Nanos};
 
-/// Link from a CPU to memory at a distance.
+/// Cost of the way from a CPU to the memory of a node at a certain distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
-    /// Distance as the system reports it for two nodes.
+    /// Distance of the two nodes, as the system reports it.
     pub distance: u32,
     /// Share of a node's memory bandwidth that the link carries.
     pub share: f64,
@@ -26,9 +26,10 @@ pub struct NodesCost {
     pub nodes: BTreeMap<u32, (BytesPerSecond, Nanos)>,
     /// Links by distance of the nodes. A distance without an entry has no extra cost.
     pub links: Vec<Link>,
-    /// Node from which the kernel wrongly takes all pages; `None` if it follows requests.
+    /// Node from which the simulated kernel takes all pages, even if another node was requested;
+    /// `None` if it follows requests.
     pub misplaced: Option<u32>,
-    /// True if the kernel does not report the nodes of pages.
+    /// True if the simulated kernel does not report the nodes of pages.
     pub unreported: bool,
 }
 
@@ -38,12 +39,12 @@ impl NodesCost {
         self.links.iter().find(|link| link.distance == distance)
     }
 
-    /// Bytes per second that CPUs of node `from` can read from memory at `place`, if enough of them
-    /// read. `None` if a node of the place has no entry.
+    /// Bytes per second that the CPUs of node `from` together can read from memory at `place`.
+    /// `None` if a node of the place has no entry.
     fn carried(&self, from: u32, place: &Place, facts: &HostFacts) -> Option<f64> {
         let part = |&to: &u32| {
             let share = self.link(from, to, facts).map_or(1.0, |link| link.share);
-            // A read of interleaved memory takes as long as that of its slowest node.
+            // A read of interleaved memory takes as long as the read of the slowest node's part.
             Some(self.nodes.get(&to)?.0.0 * share / share_of(place, to, &facts.topology.nodes))
         };
         place
@@ -55,15 +56,16 @@ impl NodesCost {
             .reduce(f64::min)
     }
 
-    /// Bytes per second of all threads, if each alone would read `one`. `threads` has the node of
-    /// each CPU and the place of its memory. `None` if a node has no entry.
+    /// Bytes per second of all threads together. `one` is the rate of a thread without other
+    /// threads. `threads` has, for each thread, the node of its CPU and the place of its memory.
+    /// `None` if a node has no entry.
     pub fn rate(&self, threads: &[(u32, Place)], one: f64, facts: &HostFacts) -> Option<f64> {
         let mut groups: BTreeMap<&Place, (f64, f64)> = BTreeMap::new();
         for (from, place) in threads {
             let carried = self.carried(*from, place, facts)?;
             let group = groups.entry(place).or_insert((0.0, 0.0));
-            // If CPUs of several nodes read the same memory, those with the best link can use its
-            // whole bandwidth.
+            // If CPUs of several nodes read the same memory, the CPUs with the best link determine
+            // the limit.
             *group = (group.0 + one, group.1.max(carried));
         }
         Some(
@@ -82,8 +84,8 @@ impl NodesCost {
         link + self.nodes.get(&to).map_or(0.0, |(_, latency)| latency.0)
     }
 
-    /// Page evidence that this kernel reports for `work`. `granted` is the share of memory in pages
-    /// of the requested size; base pages are always granted.
+    /// Page evidence that the simulated kernel reports for `work`. `granted` is the share of memory
+    /// in pages of the requested size; base pages are always granted.
     pub fn evidence(&self, work: &Work, facts: &HostFacts, granted: f64) -> PageEvidence {
         let Some(pages) = work.pages() else {
             return PageEvidence::default();
@@ -115,8 +117,8 @@ impl NodesCost {
         }
     }
 
-    /// Number of base pages of `work` on each node, and number of pages on another node than
-    /// requested.
+    /// Number of base pages of `work` on each node, and number of base pages that lie on another
+    /// node than requested.
     fn pages(&self, work: &Work, facts: &HostFacts) -> (BTreeMap<u32, u64>, u64) {
         let all = work
             .working_set()

@@ -1,4 +1,4 @@
-//! Time of a round trip of a cache line between two CPUs of the simulated machine.
+//! Computes the time of a round trip of a cache line between two CPUs of the simulated machine.
 
 use report::Relation;
 use units::Nanos;
@@ -16,9 +16,10 @@ pub struct HandOffCost {
     pub same_package: Nanos,
     /// Round trip between packages.
     pub cross_package: Nanos,
-    /// Size of groups of consecutive CPUs that no topology shows, and the round trip inside one.
+    /// Number of CPUs in a group of consecutive CPUs that the topology does not show, and the round
+    /// trip inside such a group.
     pub hidden: Option<(u32, Nanos)>,
-    /// Factor on round trips that the CPU with the higher number starts.
+    /// Factor on the time of round trips that the CPU with the higher number starts.
     pub asymmetry: f64,
 }
 

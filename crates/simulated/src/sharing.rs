@@ -1,4 +1,4 @@
-//! Rates of simulated threads that share a CPU, a core, a cluster or a node.
+//! Computes the rates of simulated threads that share a CPU, a core, a last-level cache or a node.
 
 use crate::cost_model::{CostModel, SharingModel};
 use engine::{StreamWork, TableOrder};
@@ -8,8 +8,8 @@ use report::{CacheKind, Cpu, HostFacts, Topology};
 use std::collections::BTreeMap;
 use units::BytesPerSecond;
 
-/// Bytes per second of all threads of `work` at `level`, and the speed of the slowest thread
-/// relative to the fastest.
+/// Payload bytes per second of all threads of `work` if `level` serves them. The second value is
+/// the rate of the slowest thread divided by the rate of the fastest.
 pub fn stream_rate(
     model: &CostModel,
     facts: &HostFacts,
@@ -18,7 +18,7 @@ pub fn stream_rate(
 ) -> (f64, f64) {
     let memory = level + 1 == model.levels.len();
     let contract = work.operation.contract();
-    // A store takes twice as long as a load. Write-allocate has a cost only in memory.
+    // A store takes twice as long as a load. Write-allocate has a cost only if the level is memory.
     let store = if contract.stores > 0 { 0.5 } else { 1.0 };
     let allocate = if memory {
         contract.payload_factor() as f64 / contract.bus_factor() as f64
@@ -50,8 +50,8 @@ pub fn stream_rate(
     (all * allocate * choice * order, fairness)
 }
 
-/// Bytes per second that all threads together read from the memory of the nodes, if each alone
-/// would read `one`. `None` if memory costs the same on all nodes.
+/// Bytes per second that all threads of `work` together read from the memory of the nodes. `one` is
+/// the rate of a thread without other threads. `None` if memory costs the same on all nodes.
 fn by_node(model: &CostModel, facts: &HostFacts, work: &StreamWork, one: f64) -> Option<f64> {
     let node = |cpu: u32| facts.topology.node_of(cpu).unwrap_or(0);
     let threads: Vec<(u32, Place)> = work
@@ -63,9 +63,10 @@ fn by_node(model: &CostModel, facts: &HostFacts, work: &StreamWork, one: f64) ->
 }
 
 impl SharingModel {
-    /// Rate of all threads on `cpus`, and the slowest thread relative to the fastest. `one` is the
-    /// rate of one thread alone. For streams through memory, `memory` is the bandwidth of the
-    /// memory, and the share of it that the operation can reach.
+    /// Rate of all threads on `cpus` together. The second value is the rate of the slowest thread
+    /// divided by the rate of the fastest. `one` is the rate of one thread alone. For streams
+    /// through memory, `memory` has its bandwidth, and the share of the bandwidth that the
+    /// operation can reach.
     pub fn rates(
         &self,
         topology: &Topology,
@@ -102,7 +103,7 @@ impl SharingModel {
         )
     }
 
-    /// Rate of each thread, limited only by the CPU and the core that it shares.
+    /// Rate of each thread if only its CPU and its core, which it may share, limit it.
     fn in_cores(&self, topology: &Topology, cpus: &[u32], one: f64) -> Vec<f64> {
         let known: BTreeMap<u32, &Cpu> = topology.cpus.iter().map(|cpu| (cpu.id, cpu)).collect();
         let core = |cpu: u32| {
@@ -143,6 +144,7 @@ impl SharingModel {
 }
 
 /// Reduces `rates` so that the threads of each group together have at most the rate `limit`.
+/// `group` returns the group of a CPU.
 fn limit_groups(cpus: &[u32], rates: &mut [f64], group: impl Fn(u32) -> u32, limit: f64) {
     let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
     for (&cpu, &rate) in cpus.iter().zip(rates.iter()) {
@@ -156,7 +158,7 @@ fn limit_groups(cpus: &[u32], rates: &mut [f64], group: impl Fn(u32) -> u32, lim
     }
 }
 
-/// Last-level cache of each CPU, named by the lowest CPU that uses that cache.
+/// Last-level cache of each CPU, identified by the lowest number of the CPUs that use this cache.
 fn clusters(topology: &Topology) -> BTreeMap<u32, u32> {
     let mut last: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     for cache in topology

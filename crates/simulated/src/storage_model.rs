@@ -32,13 +32,13 @@ pub struct StorageModel {
     pub read: Nanos,
     /// Time of a write.
     pub write: Nanos,
-    /// Extra time of a read or write per GiB of distance from the previous one.
+    /// Extra time of a read or write for each GiB of distance from the previous operation.
     pub seek: Nanos,
     /// Time of a flush.
     pub flush: Nanos,
     /// Number of operations that the device executes at the same time.
     pub parallelism: u32,
-    /// Largest random share by which an operation takes longer.
+    /// Largest random extra time of an operation, as a share of its time.
     pub jitter: f64,
     /// One in this many operations takes twenty times as long; 0 for none.
     pub slow_every: u64,
@@ -46,9 +46,10 @@ pub struct StorageModel {
     pub error_every: u64,
     /// One in this many operations transfers half of its bytes; 0 for none.
     pub short_every: u64,
-    /// Number of operations of a thread after which none of its operations completes; 0 for never.
+    /// Number of operations of a thread after which no further operation of it completes; 0 if all
+    /// complete.
     pub hangs_after: u64,
-    /// One in this many reads returns other data than was written; 0 for none.
+    /// One in this many reads returns data that differs from the written data; 0 for none.
     pub wrong_every: u64,
 }
 
@@ -92,7 +93,7 @@ impl StorageModel {
     }
 }
 
-/// Time on the simulated machine in ns. All clones are the same clock.
+/// Clock of the simulated device, in ns. All clones share one time.
 #[derive(Debug, Clone, Default)]
 struct SimulatedClock(Arc<AtomicU64>);
 
@@ -102,7 +103,7 @@ impl SimulatedClock {
     }
 }
 
-/// Time in ns to look for completions, and to submit a request.
+/// Time in ns that it takes to look for completions, or to submit a request.
 const QUEUE_CHECK: u64 = 500;
 
 impl Ticker for SimulatedClock {
@@ -125,7 +126,7 @@ struct Device {
     clock: SimulatedClock,
     /// Time at which each of the parallel servers is free again.
     servers: Vec<u64>,
-    /// Factor on the time of an operation, because other threads use the device too.
+    /// Factor on the time of an operation. It is above 1 if other threads use the device too.
     share: f64,
     under_way: Vec<IoCompletion>,
     /// Offset of the previous operation, from which a seek starts.
@@ -226,7 +227,7 @@ impl IoEngine for Device {
     fn reap(&mut self, least: usize, into: &mut Vec<IoCompletion>) -> Result<()> {
         self.under_way.sort_by_key(|c| c.at);
         if let Some(last) = least.min(self.under_way.len()).checked_sub(1) {
-            // Waits at most this long, as engines of real devices do.
+            // The wait is at most `LONGEST_WAIT`, as with the engines of real devices.
             let longest = self.clock.now().saturating_add(LONGEST_WAIT.0 as u64);
             self.clock.wait_until(self.under_way[last].at.min(longest));
         }
@@ -241,7 +242,7 @@ impl IoEngine for Device {
     }
 }
 
-/// Storage part of the simulated machine: its clock, and the state of each work.
+/// Simulated device with its clock, and the state of each work.
 #[derive(Default)]
 pub struct SimulatedStorage {
     clock: SimulatedClock,
@@ -257,7 +258,7 @@ impl std::fmt::Debug for SimulatedStorage {
 }
 
 impl SimulatedStorage {
-    /// Makes the queues of `work`, unless they exist.
+    /// Creates the queues of `work`, unless they exist already.
     pub fn prepare(
         &mut self,
         work: &IoWork,
@@ -296,8 +297,8 @@ impl SimulatedStorage {
         ))
     }
 
-    /// Executes a window of `work` that begins at `now`. Returns its figures, and the time until
-    /// all operations in flight were done.
+    /// Executes a window of `work` that begins at `now`. Returns the figures of the window, and the
+    /// time until its last operation was done.
     pub fn sample(
         &mut self,
         work: &IoWork,

@@ -1,4 +1,4 @@
-//! Cost of TLB misses on the simulated machine.
+//! Computes the cost of TLB misses on the simulated machine.
 
 use crate::cost_model::{CostModel, TlbLevel};
 use engine::page_bytes;
@@ -7,8 +7,8 @@ use host::memory::PageMode;
 use report::HostFacts;
 use units::Bytes;
 
-/// Extra latency in ns of a load in a chain over `pages` pages. A TLB that is too small has no
-/// hits. With `partial`, as with random replacement, it has hits for the pages that it holds.
+/// Extra latency in ns of a load in a chain over `pages` pages. A TLB with too few entries has no
+/// hits. With `partial`, it has hits for the pages in its entries, as with random replacement.
 pub fn translation(tlbs: &[TlbLevel], pages: u64, huge: bool, partial: bool) -> f64 {
     let added = |tlb: &TlbLevel| {
         let entries = if huge { tlb.huge } else { tlb.entries };
@@ -37,7 +37,8 @@ pub fn translation_of(work: &ChaseWork, model: &CostModel, facts: &HostFacts) ->
         | ChainShape::DiffRandomInBox(window)
             if window < work.bytes =>
         {
-            // The loads of a window share one further miss for each of its pages.
+            // The first load in each page of a window has a further miss. The cost is spread over
+            // all loads of the window.
             let inside = miss(pages(window));
             let loads = window.0 as f64 / work.stride.0.max(1) as f64;
             inside + (miss(pages(work.bytes)) - inside) * (pages(window) as f64 / loads).min(1.0)

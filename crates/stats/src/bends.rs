@@ -1,16 +1,18 @@
-//! The knee of a smooth curve, the spacing of its points, and the x where it reaches a value.
+//! Finds the knee of a smooth curve, the pieces where it needs further points, and the y at a given
+//! x.
 
-/// Least distance of a knee below the chord between the ends, with both axes scaled to [0, 1].
+/// Least distance of a knee from the straight line between the ends of the curve. Both axes are
+/// scaled to [0, 1].
 const SHALLOWEST: f64 = 0.1;
 
-/// A point of a curve with both axes scaled to 0 to 1.
+/// A point of a curve whose x and y are scaled to 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct SquarePoint {
     x: f64,
     y: f64,
 }
 
-/// The curve with both axes scaled to 0 to 1. `None` if all x or all y are equal, or a value is not
+/// The curve with x and y scaled to 0 to 1. `None` if all x or all y are equal, or a value is not
 /// finite.
 fn in_square(x: &[f64], y: &[f64]) -> Option<Vec<SquarePoint>> {
     let span = |v: &[f64]| {
@@ -28,8 +30,8 @@ fn in_square(x: &[f64], y: &[f64]) -> Option<Vec<SquarePoint>> {
     (x.len() == y.len()).then(|| x.iter().zip(y).map(place).collect())
 }
 
-/// Distance of `point` from the straight line through `from` and `to`. If these are equal, the
-/// distance of `point` from `from`.
+/// Distance of `point` from the straight line through `from` and `to`. If `from` and `to` are
+/// equal, it is the distance of `point` from `from`.
 fn distance(point: SquarePoint, from: SquarePoint, to: SquarePoint) -> f64 {
     let dx = to.x - from.x;
     let dy = to.y - from.y;
@@ -44,12 +46,12 @@ fn distance(point: SquarePoint, from: SquarePoint, to: SquarePoint) -> f64 {
 }
 
 /// Index of the knee of a curve that rises ever more steeply over rising `x`. Both axes are scaled
-/// to 0 to 1. The knee is the inner point furthest below the straight line from the first point to
-/// the last. `None` if `x` does not rise, a value is not finite, or no inner point lies a tenth
-/// below the line.
+/// to 0 to 1. The knee is the inner point that lies furthest below the straight line from the first
+/// point to the last point. `None` if `x` does not rise, a value is not finite, or no inner point
+/// lies a tenth below the line.
 ///
 /// Source: Satopaa, Albrecht, Irwin and Raghavan, "Finding a Kneedle in a Haystack", ICDCS
-/// workshops 2011, without the smoothing: points here are medians with intervals.
+/// workshops 2011, without its smoothing, because points here are medians of many samples.
 pub fn knee_below_chord(x: &[f64], y: &[f64]) -> Option<usize> {
     let curve = in_square(x, y)?;
     let &first = curve.first()?;
@@ -68,10 +70,10 @@ pub fn knee_below_chord(x: &[f64], y: &[f64]) -> Option<usize> {
         .map(|(index, _)| index)
 }
 
-/// For each piece between neighbouring points, how much the curve gains from a point there. With
-/// both axes scaled to 0 to 1, this weight is length × (length + bend + bend). A bend is the
-/// distance of an end of the piece from the line through its own neighbours. Empty if all x or all
-/// y are equal.
+/// Weight of each piece between neighbouring points: how much the curve would gain from a further
+/// point in this piece. With both axes scaled to 0 to 1, the weight is length × (length + first
+/// bend + second bend). Each end of the piece has a bend: its distance from the line through the
+/// two points next to it. Empty if all x or all y are equal.
 pub fn unevenness(x: &[f64], y: &[f64]) -> Vec<f64> {
     let Some(curve) = in_square(x, y) else {
         return Vec::new();
@@ -84,14 +86,15 @@ pub fn unevenness(x: &[f64], y: &[f64]) -> Vec<f64> {
         let from = curve[at];
         let to = curve[at + 1];
         let length = (to.x - from.x).hypot(to.y - from.y);
-        // The factor `length` keeps the weight of a bend in a very short piece low, as noise.
+        // The factor `length` keeps the weight of a very short piece low, because its bends may be
+        // noise.
         length * (length + bend(at) + bend(at + 1))
     };
     (0..curve.len().saturating_sub(1)).map(piece).collect()
 }
 
-/// The first x at which the curve, interpolated linearly between its points, has the value `at`.
-/// `None` if no piece contains that value.
+/// The y at the first place of the curve where x has the value `at`, interpolated linearly between
+/// points. `None` if no piece of the curve contains this x.
 pub fn first_passing(x: &[f64], y: &[f64], at: f64) -> Option<f64> {
     let pieces = x.windows(2).zip(y.windows(2));
     let passed = pieces.filter(|(x, _)| (x[0].min(x[1])..=x[0].max(x[1])).contains(&at));
@@ -118,14 +121,14 @@ mod tests {
             .map(|u| 100.0 * (1.0 + 0.25 * u / (1.0 - u)))
             .collect();
         let knee = knee_below_chord(&x, &y).unwrap();
-        // The slope of the chord is 5 times 100 per unit; that of the curve is 25 / (1 - u)^2.
+        // The knee is where the slope of the curve, 25 / (1 - u)^2, equals the slope of the chord.
         let expected = 1.0 - (25.0f64 / ((y[95] - y[0]) / 0.95)).sqrt();
         assert!(
             (x[knee] - expected).abs() < 0.011,
             "{} against {expected}",
             x[knee]
         );
-        // Neither unit matters.
+        // The result does not depend on the unit of y.
         let scaled: Vec<f64> = y.iter().map(|y| y * 1e9).collect();
         assert_eq!(knee_below_chord(&x, &scaled), Some(knee));
     }

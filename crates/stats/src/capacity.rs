@@ -1,19 +1,22 @@
-//! Capacities of caches, from a curve of latency over the size of the working set.
+//! Computes capacities of caches from a curve of latency over the size of the working set.
 
-/// The place on a curve of latency over size where working sets stop fitting into a cache.
+/// The end of a cache on a curve of latency over size: working sets beyond it no longer fit into
+/// the cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheEnd {
     /// Capacity of the cache that explains the curve best, in the unit of x.
     pub capacity: f64,
-    /// Smallest capacity that fits about as well, at most the largest x below `capacity`.
+    /// Smallest capacity that explains the curve about as well. It is at most the largest x up to
+    /// `capacity`.
     pub low: f64,
-    /// Largest capacity that fits about as well, at least the smallest x above `capacity`.
+    /// Largest capacity that explains the curve about as well. It is at least the smallest x above
+    /// `capacity`.
     pub high: f64,
     /// Latency of the cache itself, in the unit of y.
     pub before: f64,
     /// Latency of the level behind the cache, in the unit of y.
     pub after: f64,
-    /// Index of the rise that belongs to this cache, in the argument of [`cache_ends`].
+    /// Index of the rise that belongs to this cache, among the rises that [`cache_ends`] was given.
     pub rise: usize,
     /// Replacement policy that explains the curve best.
     policy: ReplacementModel,
@@ -25,16 +28,16 @@ enum ReplacementModel {
     /// Least recently used with evenly filled sets: a cyclic walk larger than the cache has no
     /// hits.
     Recent,
-    /// Least recently used with unevenly filled sets: a hit rate of one half at the capacity, which
-    /// falls with this exponent.
+    /// Least recently used with unevenly filled sets. The hit rate is one half at the capacity. The
+    /// field is the exponent with which it falls.
     Uneven(f64),
-    /// Least recently used in sets of this many ways. Pages are mapped to the sets at random, like
-    /// small pages with unrelated physical addresses.
+    /// Least recently used in sets of this many ways. Pages are mapped to the sets at random,
+    /// because small pages have unrelated physical addresses.
     Scattered(u32),
-    /// A fixed part of the working set, as large as the cache, stays cached. Policies that do not
-    /// insert streamed lines behave like this.
+    /// A fixed part of the working set, as large as the cache, stays in the cache. Some policies
+    /// behave like this, because they do not insert streamed lines.
     Part,
-    /// Random replacement.
+    /// Random replacement: every miss evicts a random line.
     Chance,
 }
 
@@ -57,20 +60,22 @@ const POLICIES: [ReplacementModel; 11] = [
 const COARSE: f64 = 16.0;
 const FINE: f64 = 128.0;
 
-/// A fit uses points up to this many times the first x behind the rise, and none beyond the next
-/// rise. Later points are left out, because a level often rises a little towards its end.
+/// A fit uses points up to this many times the first x behind the rise, but no points beyond the
+/// next rise. Later points are left out, because a level often rises a little towards its end.
 const REACH: f64 = 2.0;
 
-/// Iterations of the weighted least-squares fit that approximate least absolute deviations.
+/// Number of iterations of the weighted least-squares fit. The iterations approximate least
+/// absolute deviations.
 const TURNS: usize = 4;
 
-/// A capacity explains a curve about as well as the best one if its mean relative deviation is
-/// small enough. The limit is the best deviation times the first constant plus the second one.
+/// A capacity explains a curve about as well as the best capacity if its mean relative deviation is
+/// at most the limit. The limit is the least deviation times `ABOUT`, plus `ABOUT_MORE`.
 const ABOUT: f64 = 1.25;
 const ABOUT_MORE: f64 = 0.001;
 
 impl ReplacementModel {
-    /// Hit rate, from 0 to 1, of a working set `ratio` times as large as the cache.
+    /// Hit rate, from 0 to 1. `ratio` is the size of the working set divided by the capacity of the
+    /// cache.
     fn hits(self, ratio: f64) -> f64 {
         match self {
             ReplacementModel::Uneven(steepness) => 1.0 / (1.0 + ratio.powf(steepness)),
@@ -95,9 +100,9 @@ pub fn fewer_than(count: u32, mean: f64) -> f64 {
     sum
 }
 
-/// Hit rate h under random replacement, for a working set `ratio` > 1 times as large as the cache.
-/// h is the root below 1 of h = exp(-(1 - h) ratio), because every miss evicts any line with the
-/// same probability.
+/// Hit rate h under random replacement. `ratio` is the size of the working set divided by the
+/// capacity of the cache, and is above 1. The rate h is the solution below 1 of h = exp(-(1 - h)
+/// ratio). The equation holds because every miss evicts each line with the same probability.
 fn by_chance(ratio: f64) -> f64 {
     let mut low = 0.0;
     let mut high = 1.0 / ratio;
@@ -112,7 +117,8 @@ fn by_chance(ratio: f64) -> f64 {
     low
 }
 
-/// A cache nearer to the core than the one being fitted, with its parameters already known.
+/// A cache that is nearer to the core than the cache that is being fitted. Its parameters are
+/// already known.
 #[derive(Debug, Clone, Copy)]
 struct KnownCache {
     policy: ReplacementModel,
@@ -130,16 +136,17 @@ struct Fit {
     deviation: f64,
 }
 
-/// Finds the end of one cache for each of the `rises` of the curve `y` over rising `x`, in order. A
-/// rise is given by the last x before it and the first x behind it. Rises that no cache explains
-/// are left out. The result is empty if `x` does not rise, lengths differ, or a value is not finite
-/// and above 0.
+/// Finds the end of one cache for each of the `rises` of the curve `y` over rising `x`, in order.
+/// Each rise is a pair: the last x before it, and the first x behind it. Rises that no cache
+/// explains are left out. The result is empty if `x` does not rise, lengths differ, or a value is
+/// not finite and above 0.
 ///
 /// With hit rate h, the mean latency is h × the cache's latency + (1 - h) × the latency of the next
 /// level. Just beyond the capacity, h depends on the replacement policy, which is unknown. Every
-/// policy is tried with every capacity, and the least absolute deviations relative to y win. So
-/// both a jump and a bend give the capacity. The two latencies are those of the levels alone, even
-/// if every point of the curve mixes both.
+/// policy is tried with every capacity, and the result is the combination with the least absolute
+/// deviations relative to y. In this way, both a jump and a bend give the capacity. Each of the two
+/// fitted latencies is the latency of one level, even if every point of the curve mixes both
+/// levels.
 ///
 /// Sources: stack distances of a cyclic walk under LRU (Mattson et al., IBM Systems Journal 9,
 /// 1970); random replacement (the fixed point above, as for the Che approximation with random
@@ -182,7 +189,7 @@ pub fn cache_ends(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> Vec<CacheEnd> {
     ends
 }
 
-/// The part of a curve around one rise, and the caches found at the rises before it.
+/// The part of a curve around one rise, and the caches that were found at earlier rises (`nearer`).
 struct Part<'a> {
     x: &'a [f64],
     y: &'a [f64],
@@ -190,7 +197,8 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// The end of the cache whose capacity is about `from` to `to`. `None` if no policy fits.
+    /// The end of the cache whose capacity lies near the range from `from` to `to`. `None` if no
+    /// policy fits.
     fn end(&self, from: f64, to: f64) -> Option<CacheEnd> {
         let low = from / std::f64::consts::SQRT_2;
         let high = to.max(from * std::f64::consts::SQRT_2);
@@ -205,8 +213,8 @@ impl Part<'_> {
             .iter()
             .map(|fit| fit.deviation)
             .min_by(f64::total_cmp)?;
-        // If the curve jumps, all capacities between two points fit equally. The middle one is
-        // taken.
+        // If the curve jumps, all capacities between two points fit equally well. The middle of
+        // these capacities is taken.
         let mut tied: Vec<&Fit> = fits
             .iter()
             .filter(|fit| fit.deviation <= least + 1e-9)
@@ -258,7 +266,8 @@ impl Part<'_> {
         })
     }
 
-    /// Fits every policy with every capacity from `low` to `high`, `steps` capacities per doubling.
+    /// Fits every policy with capacities from `low` to `high`. There are `steps` capacities per
+    /// doubling.
     fn fits(&self, low: f64, high: f64, steps: f64) -> Vec<Fit> {
         let count = ((high / low).log2() * steps).ceil().clamp(0.0, 4096.0) as usize;
         let capacities = (0..=count).map(|i| low * 2f64.powf(i as f64 / steps));
@@ -303,8 +312,8 @@ impl Part<'_> {
         solved.filter(|fit| fit.before > 0.0 && fit.after > fit.before)
     }
 
-    /// Terms of the latency at `x`: the time spent in nearer caches, and the shares of loads that
-    /// hit and miss the cache being fitted.
+    /// Terms of the mean latency at `x`. The first is the time of loads that hit nearer caches. The
+    /// others are the shares of loads that hit the fitted cache, and that miss it.
     fn terms(&self, policy: ReplacementModel, capacity: f64, x: f64) -> (f64, f64, f64) {
         let (known, held) = found_in(self.nearer, x);
         let hits = policy.hits(x / capacity).max(held);
@@ -312,8 +321,8 @@ impl Part<'_> {
     }
 }
 
-/// For a working set of `x`: the part of the mean latency spent in `caches`, nearest first, and the
-/// share of loads that hit them.
+/// Loads of a working set of the size `x` that hit one of `caches`: the part of the mean latency
+/// that they add, and their share of all loads. `caches` are nearest first.
 fn found_in(caches: &[KnownCache], x: f64) -> (f64, f64) {
     let add = |(sum, held): (f64, f64), cache: &KnownCache| {
         let hits = cache.policy.hits(x / cache.capacity).max(held);
@@ -322,8 +331,8 @@ fn found_in(caches: &[KnownCache], x: f64) -> (f64, f64) {
     caches.iter().fold((0.0, 0.0), add)
 }
 
-/// Mean absolute deviation, relative to y, of the curve from the latencies that the caches `ends`
-/// predict, nearest first. `None` without points or ends.
+/// Mean absolute deviation, relative to y, between the curve and the latencies that the caches of
+/// `ends` predict. `ends` are nearest first. `None` without points or ends.
 pub fn deviation(x: &[f64], y: &[f64], ends: &[CacheEnd]) -> Option<f64> {
     let behind = ends.last()?.after;
     let caches: Vec<KnownCache> = ends.iter().map(CacheEnd::known).collect();
@@ -344,15 +353,16 @@ impl CacheEnd {
         }
     }
 
-    /// Share of the loads of a working set of `x` that miss the cache `nearer` and hit this one.
+    /// Share of the loads that miss the cache `nearer` and hit this cache, for a working set of the
+    /// size `x`.
     pub fn own_share(&self, nearer: &CacheEnd, x: f64) -> f64 {
         let held = |end: &CacheEnd| end.policy.hits(x / end.capacity);
         (held(self) - held(nearer)).max(0.0)
     }
 }
 
-/// Weighted least squares: the two factors for the terms `(known, a, b)` of `y`. `None` if the
-/// terms do not distinguish the factors.
+/// Weighted least squares: the factors f and g with which known + f a + g b is closest to `y`. Each
+/// of `terms` is (known, a, b). `None` if the terms do not determine both factors.
 fn solve(terms: &[(f64, f64, f64)], y: &[f64], weights: &[f64]) -> Option<(f64, f64)> {
     let mut aa = 0.0;
     let mut ab = 0.0;
@@ -387,7 +397,7 @@ mod tests {
     const CACHES: [(f64, f64); 3] = [(48.0, 1.0), (2048.0, 3.5), (36000.0, 12.0)];
     const MEMORY: f64 = 95.0;
 
-    /// Latency at `x` if all caches have this policy.
+    /// Latency of a working set of the size `x` if all caches have this policy.
     fn load(policy: ReplacementModel, x: f64) -> f64 {
         let mut held = 0.0;
         let mut sum = 0.0;
@@ -399,7 +409,7 @@ mod tests {
         sum + MEMORY * (1.0 - held)
     }
 
-    /// Sizes: 4 per doubling, and 16 per doubling around each capacity.
+    /// Sizes of working sets: 4 per doubling, and 16 per doubling around each capacity.
     fn grid() -> Vec<f64> {
         let mut x: Vec<f64> = (0..64)
             .map(|i| 4.0 * 2f64.powf(f64::from(i) / 4.0))
@@ -432,7 +442,7 @@ mod tests {
                     end.low <= capacity * 1.01 && capacity <= end.high * 1.01,
                     "{policy:?}: {end:?}"
                 );
-                // The longer the bend, the more capacities explain it about as well.
+                // If the bend is long, many capacities explain it about as well.
                 let long =
                     matches!(policy, ReplacementModel::Uneven(steepness) if steepness < 16.0);
                 let width = if long || matches!(policy, ReplacementModel::Scattered(_)) {
@@ -520,7 +530,7 @@ mod tests {
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(cache_ends(&x, &[1.0, bad, 2.0, 2.0], &[(2.0, 4.0)]).is_empty());
         }
-        // A fall or a flat line is no end of a cache.
+        // A falling or flat curve shows no end of a cache.
         assert!(cache_ends(&x, &[2.0, 2.0, 1.0, 1.0], &[(2.0, 4.0)]).is_empty());
         let flat = cache_ends(&x, &[1.0; 4], &[(2.0, 4.0)]);
         assert!(

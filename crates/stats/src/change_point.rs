@@ -1,13 +1,13 @@
-//! The moment at which several time series changed their level together.
+//! Finds the moment at which several time series changed their level together.
 
 use super::order::median;
 use std::ops::Range;
 
-/// Deviations from the median are cut off at this many standard deviations. So a single outlier is
-/// not taken for a change of level.
+/// Deviations from the median are cut off at this many standard deviations, so that a single
+/// outlier is not taken for a change of level.
 const FARTHEST: f64 = 8.0;
 
-/// Values of one quantity in time order, and the standard deviation expected at a constant level.
+/// Values of one quantity in time order, with their expected standard deviation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Pairs of a moment's index and the value at this moment, with rising indices.
@@ -17,14 +17,14 @@ pub struct Series {
 }
 
 /// The first moment after the most likely change of level among the `moments` of all `series`
-/// together. At least `least` moments precede the change. At least `least` follow it, or one if
-/// `is_open`. Noise also has a most likely change, so the caller has to test it. `None` if there
-/// are too few moments or all values are equal.
+/// together. At least `least` moments lie before the change. At least `least` moments lie after it,
+/// or one moment if `is_open`. Noise also has a most likely change, so that the caller has to test
+/// the result. `None` if there are too few moments or all values are equal.
 ///
-/// The change maximizes the sum over the series of the squared cumulative sums, in standard
-/// deviations. Sources: Page, "Continuous inspection schemes", Biometrika 41 (1954); Zhang,
-/// Siegmund, Ji and Li, "Detecting simultaneous changepoints in multiple sequences", Biometrika 97
-/// (2010).
+/// The change maximizes the sum over all series of the squared cumulative sums, which are in
+/// standard deviations. Sources: Page, "Continuous inspection schemes", Biometrika 41 (1954);
+/// Zhang, Siegmund, Ji and Li, "Detecting simultaneous changepoints in multiple sequences",
+/// Biometrika 97 (2010).
 pub fn likely_change(
     series: &[Series],
     moments: Range<usize>,
@@ -41,8 +41,8 @@ pub fn likely_change(
     (gains[best] > 0.0).then_some(moments.start + best)
 }
 
-/// For each moment, adds to `gains` the sum of squares of `series` that a change of level at this
-/// moment would explain.
+/// For each moment, adds to `gains` how much a change of level at this moment reduces the sum of
+/// squares of `series`.
 fn add_gains(series: &Series, moments: &Range<usize>, gains: &mut [f64]) {
     let points: Vec<(usize, f64)> = series
         .points
@@ -89,7 +89,8 @@ mod tests {
             .map(|_| series((0..20).map(|i| normal(&mut random) - if i < 13 { 0.0 } else { 1.5 })))
             .collect();
         assert_eq!(likely_change(&all, 0..20, 2, true), Some(13));
-        // The newest moment alone, and only if it may stand alone.
+        // The level changes at the newest moment. The change is found only if one moment after it
+        // is enough.
         let last =
             [series((0..9).map(|i| {
                 if i == 8 { 6.0 } else { 0.1 * (i % 2) as f64 }

@@ -1,17 +1,18 @@
-//! Coverage of the headline's interval on simulated samples that resemble memory measurements.
+//! Tests the coverage of the headline's interval on simulated samples that resemble memory
+//! measurements.
 
 use super::SplitMix64;
 use super::levels::headline;
 use super::order::tests::{exponential, normal};
 
-/// Numbers of rounds, and numbers of samples in each.
+/// Numbers of rounds, and numbers of samples in each round, that are simulated.
 const ROUNDS: [usize; 6] = [6, 7, 8, 10, 12, 25];
 const EACH: [usize; 2] = [5, 25];
 
-/// Promised coverage of intervals, in percent.
+/// Lowest and highest promised coverage of intervals, in percent.
 const PROMISED: [f64; 2] = [93.0, 97.0];
 
-/// Cases that the tests check at every change: rounds, samples in each, trials.
+/// Cases that the tests always check: number of rounds, samples in each round, trials.
 const CHECKED: [(usize, usize, u32); 7] = [
     (6, 5, 2000),
     (7, 5, 1000),
@@ -24,18 +25,20 @@ const CHECKED: [(usize, usize, u32); 7] = [
 
 type Rounds = Vec<Vec<f64>>;
 
-/// A process that generates samples around 0.
+/// A kind of simulated samples: a random process that generates them, and its true level.
 struct Kind {
     name: &'static str,
-    /// Generates rounds, given their number and the samples in each.
+    /// Generates rounds from their number and the number of samples in each round.
     draw: fn(usize, usize, &mut SplitMix64) -> Rounds,
-    /// The level that half of all rounds are above, given the samples in each.
+    /// The true level: half of all possible rounds lie above it. The argument is the number of
+    /// samples in each round.
     truth: fn(usize) -> f64,
-    /// Lowest and highest accepted percentage of intervals that contain it.
+    /// Lowest and highest accepted percentage of intervals that contain the true level.
     held: [f64; 2],
 }
 
-/// Samples of a first-order autoregression with variance 1. With `gap`, each round starts afresh.
+/// Samples of a first-order autoregression with variance 1. With `gap`, each round is independent
+/// of earlier rounds.
 fn autoregression(phi: f64, gap: bool, shape: [usize; 2], random: &mut SplitMix64) -> Rounds {
     let mut state = normal(random);
     let mut round = |_| {
@@ -49,7 +52,8 @@ fn autoregression(phi: f64, gap: bool, shape: [usize; 2], random: &mut SplitMix6
     (0..shape[0]).map(&mut round).collect()
 }
 
-/// Normal samples with standard deviation `within` around one level per round.
+/// One round for each of `levels`. Its samples are normal around the level, with standard deviation
+/// `within`.
 fn around(levels: &[f64], within: f64, each: usize, random: &mut SplitMix64) -> Rounds {
     levels
         .iter()
@@ -57,14 +61,15 @@ fn around(levels: &[f64], within: f64, each: usize, random: &mut SplitMix64) -> 
         .collect()
 }
 
-/// `rounds` rounds whose samples all come from `one`.
+/// `rounds` rounds of `each` samples that are all drawn by `one`.
 fn alike(rounds: usize, each: usize, mut one: impl FnMut() -> f64) -> Rounds {
     (0..rounds)
         .map(|_| (0..each).map(|_| one()).collect())
         .collect()
 }
 
-/// Normal samples that rise by `total` standard deviations of a round's median.
+/// Normal samples around levels that rise over all rounds. The total rise is `total` standard
+/// deviations of a round's median.
 fn drifting(total: f64, rounds: usize, each: usize, random: &mut SplitMix64) -> Rounds {
     let rise = total * (std::f64::consts::FRAC_PI_2 / each as f64).sqrt();
     let levels: Vec<f64> = (0..rounds)
@@ -73,14 +78,14 @@ fn drifting(total: f64, rounds: usize, each: usize, random: &mut SplitMix64) -> 
     around(&levels, 1.0, each, random)
 }
 
-/// Levels of rounds, each correlated with the next by `phi`.
+/// Rounds whose levels are correlated: `phi` is the correlation of each level with the next level.
 fn wandering(phi: f64, rounds: usize, each: usize, random: &mut SplitMix64) -> Rounds {
     let levels = autoregression(phi, false, [rounds, 1], random).concat();
     around(&levels, 0.1, each, random)
 }
 
-/// Rounds at a low level with probability 0.7, otherwise at a high one, each shifted by a normal
-/// value with deviation `off`.
+/// Rounds around a low level with probability 0.7, or else around a high level. Each level is
+/// shifted by a normal value with standard deviation `off`.
 fn choosing(off: f64, rounds: usize, each: usize, random: &mut SplitMix64) -> Rounds {
     let mut level = |_| if random.fraction() < 0.7 { 0.0 } else { 20.0 } + off * normal(random);
     let levels: Vec<f64> = (0..rounds).map(&mut level).collect();
@@ -92,7 +97,8 @@ fn median_deviation(each: usize) -> f64 {
     if each == 5 { 0.5356 } else { 0.2476 }
 }
 
-/// Normal quantile at 0.5 / 0.7: the median of all rounds if 70% of them are low.
+/// Normal quantile at 0.5 / 0.7. It is the true level of [`choosing`], in standard deviations of
+/// the medians of low rounds.
 const LOW_SHARE: f64 = 0.5659;
 
 const KINDS: [Kind; 15] = [
@@ -198,7 +204,7 @@ const KINDS: [Kind; 15] = [
     },
 ];
 
-/// Percentage of intervals that contain the true level.
+/// Percentage of simulated intervals that contain the true level of `kind`.
 fn held(kind: &Kind, rounds: usize, each: usize, trials: u32) -> f64 {
     let mut random = SplitMix64::new((1000 * rounds + each) as u64);
     let truth = (kind.truth)(each);
@@ -215,7 +221,7 @@ fn assert_held(kinds: &[Kind]) {
     for kind in kinds {
         for (rounds, each, trials) in CHECKED {
             let held = held(kind, rounds, each, trials);
-            // 2.5 standard deviations of a share of 95% in this many trials.
+            // The slack is 2.5 standard deviations of a share of 95% in this number of trials.
             let slack = 2.5 * (5.0 * 95.0 / f64::from(trials)).sqrt();
             let [least, most] = [kind.held[0] - slack, kind.held[1] + slack];
             assert!(
@@ -250,8 +256,8 @@ fn rounds_that_wander_are_merged() {
     assert!(slow > 84.0 && slower > 80.0, "{slow} {slower}");
 }
 
-/// `count` allocations of three rounds of five samples, with levels that differ by `apart` times
-/// the spread of samples.
+/// `count` allocations of three rounds of five samples. The standard deviation of the allocations'
+/// levels is `apart`, and the standard deviation of samples is 1.
 fn allocations(count: usize, apart: f64, random: &mut SplitMix64) -> Vec<Rounds> {
     (0..count)
         .map(|_| {
@@ -302,8 +308,8 @@ fn intervals_of_few_rounds_hold_what_they_attain() {
             assert_eq!(headline.interval.attained, attained);
             found += i32::from(headline.interval.contains(0.0));
         }
-        // Only the lower limit: the interval reaches at least as far as that of independent
-        // samples.
+        // The upper limit is wider: the interval reaches at least as far as the interval of
+        // independent samples.
         assert!(
             (attained - 0.04..attained + 0.08).contains(&(f64::from(found) / 1000.0)),
             "{count}: {found}"
@@ -311,9 +317,9 @@ fn intervals_of_few_rounds_hold_what_they_attain() {
     }
 }
 
-/// Percentage of intervals that contain the true level, and percentage of points that went on.
-/// Points have 20 rounds of eight samples, whose levels differ by `apart` of the median. They go on
-/// if the interval is wider than 5% and 60 rounds could make it narrow enough.
+/// Percentage of intervals that contain the true level, and percentage of points that got further
+/// rounds. A point has 20 rounds of eight samples, whose levels differ by `apart` of the median. It
+/// gets further rounds if its interval is wider than 5% and 60 rounds could make it narrow enough.
 fn held_by_those_that_go_on(apart: f64, trials: u32) -> [f64; 2] {
     let mut random = SplitMix64::new(23);
     let mut found = 0;

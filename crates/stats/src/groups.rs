@@ -1,6 +1,7 @@
 //! Merges neighbouring groups of values in time order.
 
-/// Limit of the number of groups. The time of a comparison of all pairs grows with its square.
+/// Largest number of groups. It is limited, because the time to compare all pairs of groups grows
+/// with the square of the number.
 pub(super) const MAX_GROUPS: usize = 64;
 
 /// `groups`, with neighbours merged if there are more than [`MAX_GROUPS`].
@@ -8,7 +9,8 @@ pub(super) fn merged(groups: &[Vec<f64>]) -> Vec<Vec<f64>> {
     merge(groups, groups.len().min(MAX_GROUPS))
 }
 
-/// Merges neighbours of `groups` into `count` groups of about the same number.
+/// Merges neighbours of `groups` into `count` groups. Each new group has nearly the same number of
+/// old groups.
 pub(super) fn merge(groups: &[Vec<f64>], count: usize) -> Vec<Vec<f64>> {
     let bound = |block: usize| block * groups.len() / count.max(1);
     (0..count)

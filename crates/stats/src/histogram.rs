@@ -1,12 +1,12 @@
-//! Histogram with buckets that grow with the value.
+//! Defines a histogram whose buckets become wider with the value.
 
-/// log2 of the number of buckets per doubling. With 2^7 buckets, the width of a bucket is at most
-/// 1/128 of its values.
+/// Base-2 logarithm of the number of buckets per doubling. With 2^7 buckets, the width of a bucket
+/// is at most 1/128 of its values.
 const BITS: u32 = 7;
 const EACH: u64 = 1 << BITS;
 
-/// Histogram of whole numbers. Values below 256 are exact, larger ones are rounded by at most 0.8%.
-/// The least, the greatest and the mean value are exact.
+/// Histogram of whole numbers. Values below 256 are exact, and larger values are rounded by at most
+/// 0.8%. The least, the greatest and the mean value are exact.
 ///
 /// Source: the layout of HdrHistogram (Tene, 2012): linear buckets inside each power of two.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -78,7 +78,8 @@ impl Histogram {
         (self.total > 0).then(|| self.sum as f64 / self.total as f64)
     }
 
-    /// A pair for each non-empty bucket, in rising order: a value in the bucket, and the count.
+    /// A pair for each bucket that is not empty, in rising order: a value inside the bucket, and
+    /// the number of values in it.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let counted = self
             .counts
@@ -94,8 +95,8 @@ impl Histogram {
         })
     }
 
-    /// The `q` quantile, rounded to the middle of its bucket: the smallest value that a share `q`
-    /// of all values do not exceed. `None` without values, or if `q` is outside 0 to 1.
+    /// The `q` quantile: the smallest value that a share `q` of all values do not exceed. It is
+    /// rounded to the middle of its bucket. `None` without values, or if `q` is outside 0 to 1.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.total == 0 || !(0.0..=1.0).contains(&q) {
             return None;

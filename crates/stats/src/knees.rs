@@ -1,11 +1,11 @@
-//! Steps of a curve over sizes from one level to the next.
+//! Finds the steps of a curve over sizes. A step leads from one level to the next.
 
 use super::order::median;
 
 /// Least number of points of a level.
 const SHORTEST_LEVEL: usize = 2;
 
-/// Number of points on each side of a change whose medians are compared.
+/// Number of points on each side of a change. The medians of both sides are compared.
 const WINDOW: usize = 3;
 
 /// A step of a curve from one level to another.
@@ -15,7 +15,8 @@ pub struct Knee {
     pub index: usize,
     /// x of the point at `index`.
     pub x: f64,
-    /// Index of the first point on the next level. It equals `index` if no point lies between.
+    /// Index of the first point on the next level. It equals `index` if no point lies between the
+    /// levels.
     pub settled: usize,
     /// y of the previous level.
     pub before: f64,
@@ -24,27 +25,27 @@ pub struct Knee {
 }
 
 impl Knee {
-    /// The next level divided by the previous one: above 1 for a step up.
+    /// The next level divided by the previous level; above 1 for a step up.
     pub fn ratio(&self) -> f64 {
         self.after / self.before
     }
 }
 
 /// The steps of the curve `y` over increasing `x`, in order. A step is a change between levels
-/// within a few points. The levels differ by a factor of more than 1 + `threshold`, up or down, and
-/// each lasts for at least two points. A rise or fall over several points is one step, which begins
-/// where the curve leaves the previous level. Two rises or falls are separate steps if at least two
-/// points between them are nearly flat. Neither a single outlier nor a slow drift is a step. Empty
-/// if `x` is not increasing, lengths differ, a `y` is not finite and above 0, or `threshold` is not
-/// finite and above 0.
+/// within a few points. The two levels differ by a factor of more than 1 + `threshold`, up or down.
+/// Each level lasts for at least two points. A rise or fall over several points is one step, which
+/// begins where the curve leaves the previous level. Two rises or falls are separate steps if at
+/// least two points between them are nearly flat. Neither a single outlier nor a slow drift is a
+/// step. Empty if `x` is not increasing, lengths differ, a `y` is not finite and above 0, or
+/// `threshold` is not finite and above 0.
 ///
-/// Source: binary segmentation (Scott and Knott, Biometrics 30, 1974) of log y, by absolute
-/// deviations from the segments' medians, so that outliers weigh little. Fryzlewicz (Annals of
-/// Statistics 42, 2014) discusses its limits. Here only the points next to a change are compared,
-/// since a dip would cancel out on whole segments. The value of a level is the median of the half
-/// of its segment with the smallest range. The other half may belong to the transitions on both
-/// sides. This is the shorth (Andrews et al., Robust Estimates of Location, 1972), restricted to
-/// consecutive points.
+/// Source: binary segmentation (Scott and Knott, Biometrics 30, 1974) of log y. The splits minimize
+/// absolute deviations from the medians of the segments, so that outliers weigh little. Fryzlewicz
+/// (Annals of Statistics 42, 2014) discusses its limits. Here only the points next to a change are
+/// compared, because a dip in a whole segment would cancel out. The value of a level is the median
+/// of half of the points of its segment: of the run of consecutive points with the smallest range.
+/// The other points may belong to the transitions on both sides. This is the shorth (Andrews et
+/// al., Robust Estimates of Location, 1972), restricted to consecutive points.
 pub fn knees(x: &[f64], y: &[f64], threshold: f64) -> Vec<Knee> {
     let usable = x.len() == y.len()
         && x.iter().all(|v| v.is_finite())
@@ -93,8 +94,8 @@ struct Step {
 }
 
 /// Splits `logs` recursively and adds the indices of the splits, plus `offset`, to `changes` in
-/// order. Only steps of `least` or more are splits. The best one minimizes the absolute deviations
-/// from the medians of both parts.
+/// order. Each split is at a step of `least` or more. The best split minimizes the absolute
+/// deviations from the medians of both parts.
 fn segment(logs: &[f64], offset: usize, least: f64, changes: &mut Vec<usize>) {
     let last = (logs.len() + 1).saturating_sub(SHORTEST_LEVEL);
     let steps: Vec<usize> = (SHORTEST_LEVEL..last)
@@ -103,8 +104,8 @@ fn segment(logs: &[f64], offset: usize, least: f64, changes: &mut Vec<usize>) {
     let Some(coarse) = best_split(logs, 0, &steps) else {
         return;
     };
-    // On a part with further steps, the split next to the right one can have the same cost. So the
-    // search is repeated with the points around the split only.
+    // If `logs` has further steps, a neighbour of the right split can have the same cost. The
+    // search is therefore repeated with only the points around the split.
     let from = coarse.saturating_sub(WINDOW + 1);
     let to = logs.len().min(coarse + WINDOW + 1);
     let near: Vec<usize> = steps
@@ -134,9 +135,9 @@ fn best_split(logs: &[f64], offset: usize, places: &[usize]) -> Option<usize> {
         .map(|best| best.0)
 }
 
-/// Height of the step at `at`: the median of the three points from `at` on minus that of the three
-/// points before. With only two points on a side, the value nearer to the other side counts. So a
-/// single outlier has no effect.
+/// Height of the step at `at`: the median of the three points from `at` on, minus the median of the
+/// three points before. With only two points on a side, the value nearer to the other side counts,
+/// so that a single outlier has no effect.
 fn step_at(logs: &[f64], at: usize) -> f64 {
     let left = &logs[at.saturating_sub(WINDOW)..at];
     let right = &logs[at..logs.len().min(at + WINDOW)];
@@ -149,7 +150,8 @@ fn step_at(logs: &[f64], at: usize) -> f64 {
     }
 }
 
-/// The median of a window of three values. Of two values, the higher if `higher`, else the lower.
+/// The median of a window of three values. For two values, the result is the higher value if
+/// `higher`, otherwise the lower value.
 fn typical(window: &[f64], higher: bool) -> f64 {
     match window {
         [a, b] if higher => a.max(*b),
@@ -194,8 +196,8 @@ fn is_ramp(logs: &[f64], (step, change): (&Step, usize), direction: f64, least: 
     })
 }
 
-/// Value of the level of `segment`: the median of the run of consecutive points, half of all, with
-/// the smallest range. `None` without points.
+/// Value of the level of `segment`. Among all runs of consecutive points with half of the points,
+/// it is the median of the run with the smallest range. `None` without points.
 fn level(segment: &[f64]) -> Option<f64> {
     let range = |part: &&[f64]| {
         let (low, high) = part.iter().fold((f64::MAX, f64::MIN), |(low, high), &v| {
@@ -215,8 +217,8 @@ fn level(segment: &[f64]) -> Option<f64> {
         .and_then(median)
 }
 
-/// Index of the first of the last points of `segment` that all differ from `level` by `margin` or
-/// more. A negative `margin` means downwards.
+/// Index of the point from which on all points of `segment` differ from `level` by `margin` or
+/// more. They lie above `level`, or below if `margin` is negative.
 fn onset(segment: &[f64], level: f64, margin: f64) -> usize {
     let left = |v: &f64| (v - level) * margin.signum() >= margin.abs();
     segment
@@ -225,8 +227,8 @@ fn onset(segment: &[f64], level: f64, margin: f64) -> usize {
         .map_or(segment.len(), |last| last + 1)
 }
 
-/// Index of the first point of `segment` that has come within `margin` of `level`. A negative
-/// `margin` means downwards.
+/// Index of the first point of `segment` that is less than `margin` away from `level`, on the way
+/// up. The curve comes from above if `margin` is negative.
 fn arrival(segment: &[f64], level: f64, margin: f64) -> usize {
     segment
         .iter()
@@ -240,7 +242,7 @@ mod tests {
     use super::super::order::tests::normal;
     use super::*;
 
-    /// Indices and rounded ratios of the knees of `y` over 1, 2, 4, ...
+    /// Indices and rounded ratios of the knees of `y` at x = 1, 2, 4, ...
     fn found(y: &[f64]) -> Vec<(usize, f64)> {
         let x: Vec<f64> = (0..y.len()).map(|i| 2f64.powi(i as i32)).collect();
         let knees = knees(&x, y, 0.2);
@@ -320,7 +322,8 @@ mod tests {
 
     #[test]
     fn a_sloping_level_between_steeper_ramps_is_one() {
-        // A slope of an eighth per point is part of a transition of at most twice that.
+        // The middle rises by an eighth per point, which is too little to belong to the steep rises
+        // on both sides.
         let curve = [
             1.0, 1.0, 1.0, 1.0, 2.5, 6.0, 6.8, 7.7, 8.7, 30.0, 90.0, 95.0, 95.0, 95.0,
         ];
@@ -337,8 +340,8 @@ mod tests {
 
     #[test]
     fn a_curve_seen_on_a_contested_machine_has_the_levels_that_it_shows() {
-        // Latency on an AMD Zen 5 whose L3 the neighbours use: no L3 is left, and L2 loses lines
-        // long before its capacity.
+        // Latency on an AMD Zen 5 whose L3 other programs use. Nothing of the L3 is left, and L2
+        // loses lines long before its capacity.
         let curve = [
             1.107, 1.107, 1.101, 1.181, 3.844, 3.880, 3.895, 4.450, 5.953, 8.058, 9.714, 13.55,
             126.4, 140.2, 145.2, 152.3, 154.5, 155.8, 158.8, 170.6,

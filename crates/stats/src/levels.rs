@@ -1,5 +1,5 @@
-//! Median and interval of samples in levels: allocations of memory, rounds in each, samples in each
-//! round.
+//! Computes median and interval of nested samples: allocations of memory contain rounds, and rounds
+//! contain samples.
 
 use super::groups::{merge, merged};
 use super::order::{
@@ -8,15 +8,16 @@ use super::order::{
 use super::placement::differ;
 use super::trend::{neighbours_alike, slope, trend_by_chance};
 
-/// Least number of independent values whose range has 95% coverage for the median.
+/// Least number of independent values whose range contains the median with a confidence of 95%.
 const ENOUGH: usize = 6;
 
-/// A trend with a smaller p-value is subtracted before the interval is computed.
+/// If a trend has a smaller p-value than this, it is subtracted before the interval is computed.
 const TREND: f64 = 0.05;
 
-/// Neighbouring rounds are merged if their serial correlation exceeds that of independent values by
-/// this many standard deviations. The number is low, because merging independent rounds costs a
-/// little width, while missing dependent ones costs coverage.
+/// Neighbouring rounds are merged if their serial correlation exceeds the expected correlation of
+/// independent values by this number of standard deviations. The number is low: merging independent
+/// rounds only makes the interval a little wider, but not merging dependent rounds makes it too
+/// narrow.
 const MERGE: f64 = 0.5;
 
 /// Median of all samples, and its interval.
@@ -31,14 +32,14 @@ pub struct Headline {
 /// Median and 95% interval of samples `allocations[allocation][round][sample]` in time order, in
 /// any unit.
 ///
-/// The interval is that of the sign test on the medians of the rounds, or of the allocations if
-/// there are six or more. This test assumes nothing about the distribution, about differences
-/// between rounds, or about dependence within a round. A trend is subtracted first, and rounds that
-/// resemble their neighbours are merged. Two to five allocations that differ give the range of
-/// their medians. Two to five rounds give the range of their medians, but at least
-/// [`median_interval`] of all samples. `attained` is then 0.5, 0.75, 0.875 or 0.9375. The samples
-/// of a single round are treated as independent. Empty rounds are left out. `None` without samples,
-/// or if one is not finite.
+/// The interval comes from a sign test on the medians of the rounds. With six or more allocations,
+/// the medians of the allocations are used. This test assumes nothing about the distribution, about
+/// differences between rounds, or about dependence within a round. A trend is subtracted first, and
+/// rounds that resemble their neighbours are merged. If two to five allocations differ, the
+/// interval is the range of their medians. With two to five rounds, the interval is the range of
+/// their medians, extended to [`median_interval`] of all samples. `attained` is then 0.5, 0.75,
+/// 0.875 or 0.9375. The samples of a single round are treated as independent. Empty rounds are left
+/// out. `None` without samples, or if a sample is not finite.
 ///
 /// Sources: Hettmansperger and Sheather 1986 (see `interpolated_interval`); Sen 1968 (slope, see
 /// `trend`); Flyvbjerg and Petersen, "Error estimates on averages of correlated data", Journal of
@@ -102,7 +103,8 @@ fn of_many(groups: &[Vec<f64>]) -> Option<Interval> {
         levels = self::levels(&merge(&groups, levels.len() / 2))?;
     }
     let interval = interpolated_interval(&levels)?;
-    // A fitted slope also removes some of the rounds' spread, so the interval is widened.
+    // The fitted slope has also removed some of the spread of the rounds. The interval is widened
+    // to make up for it.
     let margin = if trend {
         (interval.high / 2.0 - interval.low / 2.0) / (levels.len() - 2) as f64
     } else {
@@ -121,7 +123,8 @@ fn of_many(groups: &[Vec<f64>]) -> Option<Interval> {
     })
 }
 
-/// The groups minus their trend, which is 0 at the middle of the time. `None` if there is no trend.
+/// The groups without their trend. The subtracted trend is 0 at the middle of the time. `None` if
+/// there is no trend.
 fn without_trend(groups: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let before = levels(groups)?;
     if trend_by_chance(&before) >= TREND {
@@ -198,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_trend_is_taken_out_and_only_a_trend() {
-        // The same forwards and backwards, so that its own slope is 0.
+        // These values are the same forwards and backwards, so that their slope is 0.
         let zigzag = [3.0, -4.0, 2.0, 1.0, 1.0, 2.0, -4.0, 3.0];
         let around = |slope: f64| -> Vec<Vec<f64>> {
             zigzag

@@ -5,17 +5,18 @@ use super::order::{median, sorted};
 /// Two groups whose medians differ by less than this factor are not reported.
 const LEAST_RATIO: f64 = 1.1;
 
-/// A group with a smaller share or a smaller number of the samples consists of outliers.
+/// A group with a smaller share or a smaller number of the samples counts as outliers.
 const LEAST_SHARE: f64 = 0.1;
 const LEAST_COUNT: usize = 8;
 
-/// Least separation of two groups of n independent samples: `SEPARATION + BY_CHANCE / n` plus the
-/// result of [`valley`], 0 for an empty valley. The halves of a uniform distribution have the
-/// largest separation of all distributions with a single peak, 12^(1/2), and no valley.
+/// Two groups of n independent samples need a separation of at least `SEPARATION + BY_CHANCE / n`
+/// plus the result of [`valley`]. For comparison: no distribution with a single peak has halves
+/// with a larger separation than the uniform distribution. Its halves have 12^(1/2), and no valley
+/// between them.
 const SEPARATION: f64 = 3.1;
 const BY_CHANCE: f64 = 80.0;
 
-/// Two groups of values.
+/// The two groups of a bimodal set of samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Modes {
     /// Median of the lower group.
@@ -28,10 +29,11 @@ pub struct Modes {
 
 /// The two groups of a bimodal set of samples, in time order and any unit. The samples are split
 /// where the sum of squares within both groups is least. The groups have to be further apart than
-/// the halves of any distribution with a single peak, with a valley between them. Each group needs
-/// 10% of the samples and at least eight of them. The medians differ by a factor of at least 1.1.
-/// Samples that resemble their neighbours count for less, so that six rounds at six levels are not
-/// two groups. `None` if a condition fails, or if a value is not finite and above 0.
+/// the halves of any distribution with a single peak, and need a valley between them. Each group
+/// needs 10% of the samples and at least eight of them. The medians differ by a factor of at least
+/// 1.1. Samples that resemble the samples before and after them count for less. Otherwise six
+/// rounds at six levels would look like two groups. `None` if a condition fails, or if a value is
+/// not finite and above 0.
 ///
 /// Sources: Otsu, "A threshold selection method from gray-level histograms", IEEE Transactions on
 /// Systems, Man, and Cybernetics 9 (1979) (the split); Ashman, Bird and Zepf, "Detecting bimodality
@@ -62,7 +64,7 @@ struct Split {
 }
 
 /// The split of the sorted values `ordered` with the least sum of squares within both groups.
-/// `None` if every split leaves a group too small.
+/// `None` if one group is too small at every split.
 fn best_split(ordered: &[f64]) -> Option<Split> {
     let n = ordered.len();
     let least = ((n as f64 * LEAST_SHARE).ceil() as usize).max(LEAST_COUNT);
@@ -129,8 +131,9 @@ impl Side {
     }
 }
 
-/// Number of values around the middle between the medians `low` and `high`, divided by the smaller
-/// of the numbers around each median.
+/// Depth of the valley between the medians `low` and `high`: 0 if it is empty. The result is the
+/// number of values near its middle, divided by the number near one median. The median with fewer
+/// values near it is used.
 fn valley(ordered: &[f64], low: f64, high: f64) -> f64 {
     let near = |share: f64| {
         let middle = low + (high - low) * share;
@@ -141,8 +144,8 @@ fn valley(ordered: &[f64], low: f64, high: f64) -> f64 {
     near(0.5) / near(0.0).min(near(1.0))
 }
 
-/// Effective number of independent samples. It is derived from the correlation of each sample with
-/// the next, as far as that exceeds the correlation that independent samples can have.
+/// Effective number of independent samples. It is computed from the correlation between successive
+/// samples, minus the correlation that independent samples may show by chance.
 ///
 /// Source: Bayley and Hammersley, "The effective number of independent observations in an
 /// autocorrelated time series", Supplement to the Journal of the Royal Statistical Society 8
@@ -164,8 +167,8 @@ mod tests {
     use super::super::order::tests::{exponential, normal};
     use super::*;
 
-    /// Share of cases in which `count` samples show two groups; `draw` gives a sample by its
-    /// number.
+    /// Share of trials in which `count` samples show two groups. `draw` returns the sample with a
+    /// given number.
     fn found(
         count: usize,
         trials: usize,
@@ -239,7 +242,7 @@ mod tests {
             };
             20.0 + 0.1 * normal(r) + if high { 5.0 } else { 0.0 }
         });
-        assert!(by_round > 0.9, "{by_round}"); // all six rounds are of one kind in 5%
+        assert!(by_round > 0.9, "{by_round}"); // in 5%, all six rounds have one level
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Order statistics: median, quantiles, spread, and the confidence interval of the median.
+//! Computes order statistics: median, quantiles, spread, and the confidence interval of the median.
 
-/// Confidence that the intervals aim at.
+/// Confidence of the computed intervals, if there are enough samples.
 pub(super) const COVERAGE: f64 = 0.95;
 
 /// A confidence interval and its actual confidence.
@@ -47,7 +47,7 @@ pub fn quantile(samples: &[f64], q: f64) -> Option<f64> {
 }
 
 /// The median absolute deviation from the median, unscaled. For a normal distribution, the standard
-/// deviation is 1.4826 times as large. `None` as for [`median`].
+/// deviation is 1.4826 times as large. `None` without samples, or if a sample is not finite.
 ///
 /// Source: Hampel, "The influence curve and its role in robust estimation", JASA 69 (1974).
 pub fn mad(samples: &[f64]) -> Option<f64> {
@@ -56,15 +56,15 @@ pub fn mad(samples: &[f64]) -> Option<f64> {
     median(&deviations)
 }
 
-/// The mean. `None` as for [`median`], and if the sum overflows.
+/// The mean. `None` without samples, if a sample is not finite, or if the sum overflows.
 pub fn mean(samples: &[f64]) -> Option<f64> {
     let count = samples.len() as f64;
     let mean = samples.iter().map(|s| s / count).sum::<f64>();
     (!samples.is_empty() && mean.is_finite()).then_some(mean)
 }
 
-/// The sample standard deviation, with the divisor n - 1. `None` for fewer than two samples and as
-/// for [`mean`].
+/// The sample standard deviation, with the divisor n - 1. `None` for fewer than two samples, if a
+/// sample is not finite, or if a sum overflows.
 pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     let mean = mean(samples)?;
     let freedom = samples
@@ -79,21 +79,22 @@ pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
 }
 
 /// The coefficient of variation: the standard deviation divided by the magnitude of the mean.
-/// `None` if the mean is 0, and as for [`standard_deviation`].
+/// `None` if the mean is 0, or if there is no [`standard_deviation`].
 pub fn coefficient_of_variation(samples: &[f64]) -> Option<f64> {
     let share = standard_deviation(samples)? / mean(samples)?.abs();
     share.is_finite().then_some(share)
 }
 
-/// The 95% confidence interval of the median by order statistics. The interval reaches from the
-/// k-th smallest to the k-th largest sample, with the largest k that leaves at most 2.5% on either
-/// side. Its confidence holds for every distribution of independent samples. Fewer than six samples
-/// have no 95% interval. Their result is their whole range, with the lower confidence in
-/// `attained`. `None` as for [`median`].
+/// The 95% confidence interval of the median from order statistics. The interval reaches from the
+/// k-th smallest to the k-th largest sample. The number k is the largest for which the true median
+/// lies beyond either end with a probability of at most 2.5%. The confidence holds for every
+/// distribution of independent samples. Fewer than six samples have no 95% interval. Their result
+/// is their whole range, with its lower confidence in `attained`. `None` without samples, or if a
+/// sample is not finite.
 ///
-/// Source: Conover, "Practical nonparametric statistics", section 3.2; without the interpolation of
-/// Hettmansperger and Sheather (Statistics & Probability Letters 4, 1986), which is narrower but
-/// does not hold for every distribution.
+/// Source: Conover, "Practical nonparametric statistics", section 3.2. It is not interpolated like
+/// the interval of Hettmansperger and Sheather (Statistics & Probability Letters 4, 1986), which is
+/// narrower but does not hold for every distribution.
 pub fn median_interval(samples: &[f64]) -> Option<Interval> {
     let sorted = sorted(samples)?;
     let (rank, attained) = interval_rank(sorted.len());
@@ -105,13 +106,14 @@ pub fn median_interval(samples: &[f64]) -> Option<Interval> {
 }
 
 /// The interval of [`median_interval`] with its ends moved inwards, so that the confidence is 95%.
-/// Each end is interpolated between two neighbouring order statistics for a smooth distribution.
-/// `None` for fewer than six samples, which have no 95% interval, and if a sample is not finite.
+/// Each end is interpolated between two neighbouring order statistics, which assumes a smooth
+/// distribution. `None` for fewer than six samples, which have no 95% interval, and if a sample is
+/// not finite.
 ///
 /// Source: Hettmansperger and Sheather, "Confidence intervals based on interpolated order
-/// statistics", Statistics & Probability Letters 4 (1986); Nyblom, "Note on interpolated order
-/// statistics", the same 14 (1992): off by less than 1% for distributions from the uniform to the
-/// Cauchy.
+/// statistics", Statistics & Probability Letters 4 (1986). According to Nyblom, "Note on
+/// interpolated order statistics", Statistics & Probability Letters 14 (1992), the confidence is
+/// off by less than 1% for distributions from the uniform to the Cauchy.
 pub(super) fn interpolated_interval(samples: &[f64]) -> Option<Interval> {
     let sorted = sorted(samples)?;
     let n = sorted.len();
@@ -120,7 +122,8 @@ pub(super) fn interpolated_interval(samples: &[f64]) -> Option<Interval> {
         return None;
     }
     let count = (rank + 1) as f64;
-    // Logarithm of the number of ways to choose `count` of n samples, which can overflow.
+    // Logarithm of the number of ways to choose `count` of n samples. The number itself can
+    // overflow.
     let ways: f64 = (0..=rank)
         .map(|k| ((n - k) as f64 / (k + 1) as f64).ln())
         .sum();
@@ -139,9 +142,9 @@ pub(super) fn interpolated_interval(samples: &[f64]) -> Option<Interval> {
     })
 }
 
-/// Index of the interval's lower end among `n` sorted samples, and the confidence. The upper end
-/// has the mirrored index. The number of samples below the true median is binomial with probability
-/// 1/2.
+/// Index of the interval's lower end among `n` sorted samples, and the confidence of the interval.
+/// The upper end has the same index counted from the largest sample. The computation uses that the
+/// number of samples below the true median is binomial with probability 1/2.
 pub(super) fn interval_rank(n: usize) -> (usize, f64) {
     let tail_allowed = (1.0 - COVERAGE) / 2.0;
     // The probability is a logarithm, because 2^-n underflows from n = 1075 on.
@@ -169,7 +172,7 @@ pub(super) fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
     Some(sorted)
 }
 
-/// [`quantile`] of samples that are sorted and finite.
+/// [`quantile`] of samples that the caller has sorted and found finite.
 pub(super) fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&q) || sorted.is_empty() {
         return None;
@@ -181,7 +184,7 @@ pub(super) fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
 }
 
 /// Linear interpolation: the value at `share` (0 to 1) of the way from `low` to `high`, never
-/// outside them. The formula avoids `high - low`, which may overflow.
+/// outside of them. The formula avoids `high - low`, which may overflow.
 fn between(low: f64, high: f64, share: f64) -> f64 {
     (low * (1.0 - share) + high * share).clamp(low, high)
 }
@@ -309,8 +312,8 @@ pub(super) mod tests {
 
     #[test]
     fn interval_ranks_are_the_tabled_ones() {
-        // Ranks from 1 and coverages of the sign-test interval, from the binomial distribution by
-        // hand.
+        // Ranks (counted from 1) and coverages of the sign-test interval, computed from the
+        // binomial distribution by hand.
         for (n, rank, coverage) in [
             (2, 1, 0.5),
             (3, 1, 0.75),
@@ -341,7 +344,8 @@ pub(super) mod tests {
             );
         }
         let (rank, coverage) = interval_rank(100_000);
-        assert!((49_689..=49_691).contains(&(rank + 1)) && (coverage - 0.95).abs() < 0.001); // normal approximation
+        // The expected rank comes from the normal approximation.
+        assert!((49_689..=49_691).contains(&(rank + 1)) && (coverage - 0.95).abs() < 0.001);
     }
 
     #[test]

@@ -2,26 +2,26 @@
 
 use super::order::median;
 
-/// Significance levels: the probability that equal allocations are taken for different ones. The
-/// first is for the finding, the second for the confidence interval. The second one is higher,
-/// because the interval pools allocations that do not differ.
+/// Significance levels: probabilities that equal allocations are taken for different.
+/// `NOTED_BY_CHANCE` is for the finding, and `POOLED` for the confidence interval. `POOLED` is
+/// higher, because the interval must not pool allocations that differ.
 const NOTED_BY_CHANCE: f64 = 0.005;
 const POOLED: f64 = 0.05;
 
 /// Allocations that differ by less than this factor are not reported.
 const LEAST_RATIO: f64 = 1.03;
 
-/// Least degrees of freedom of rounds within allocations, for a test.
+/// The test needs at least this number of degrees of freedom of rounds within allocations.
 const LEAST_WITHIN: usize = 3;
 
-/// Ratio of the highest to the lowest median of an allocation, for
-/// `allocations[allocation][round][sample]` in time order. `None` if the ratio is at most 1.03, or
-/// if the spread of rounds and a common trend explain the difference. `None` also for fewer than
-/// two allocations of three rounds (or three of two), and for values that are not finite and above
-/// 0.
+/// Ratio of the highest median of an allocation to the lowest.
+/// `allocations[allocation][round][sample]` are in time order. `None` if the ratio is at most 1.03,
+/// or if the spread of rounds and a common trend explain the difference. `None` also if there are
+/// fewer than two allocations of three rounds, or fewer than three of two rounds. `None` also if a
+/// value is not finite and above 0.
 ///
 /// Source: Fisher's analysis of covariance on the medians of rounds, with time as the covariate
-/// (Scheffé, "The analysis of variance", chapter 6), at 0.5%.
+/// (Scheffé, "The analysis of variance", chapter 6). The significance level is 0.5%.
 pub fn placement(allocations: &[Vec<Vec<f64>>]) -> Option<f64> {
     let all: Option<Vec<f64>> = allocations
         .iter()
@@ -45,8 +45,8 @@ pub(super) fn differ(allocations: &[Vec<Vec<f64>>]) -> bool {
     by_chance(allocations, false).is_some_and(|p| p < POOLED)
 }
 
-/// p-value of the differences between allocations: the probability that equal allocations differ as
-/// much by chance. With `trend`, a common trend over time is fitted first. `None` for too few
+/// p-value of the differences between allocations: the probability that equal allocations differ
+/// this much by chance. With `trend`, a common trend over time is fitted first. `None` for too few
 /// rounds.
 fn by_chance(allocations: &[Vec<Vec<f64>>], trend: bool) -> Option<f64> {
     let mut rounds = Vec::new();
@@ -125,23 +125,23 @@ fn left_over(points: &[Point], class: impl Fn(&Point) -> usize, trend: bool) -> 
     Some((levels - fitted).max(0.0)).filter(|left| left.is_finite())
 }
 
-/// p-value of the F test: the probability that two equal variances give a ratio of mean squares at
-/// least as large. `between` and `within` are the degrees of freedom.
+/// p-value of the F test: the probability that the ratio of the mean squares is at least this large
+/// if the variances are equal. `between` and `within` are the degrees of freedom.
 fn f_by_chance(mean_between: f64, mean_within: f64, between: usize, within: usize) -> f64 {
     let a = within as f64 / 2.0;
     let b = between as f64 / 2.0;
     let noise = within as f64 * mean_within;
     let signal = between as f64 * mean_between;
-    // Equal values give sums of squares below this limit, by rounding errors of about 1e-16.
+    // Equal values give sums of squares below this limit, because rounding errors are about 1e-16.
     if signal <= 1e-28 {
         return 1.0;
     }
     incomplete_beta(noise / (noise + signal), a, b)
 }
 
-/// The regularised incomplete beta function at `x` of [0, 1], where `a` and `b` are halves of whole
-/// numbers. The integral of t^(a-1) (1-t)^(b-1) is computed with the substitution t = sin^2, which
-/// makes the integrand smooth.
+/// The regularised incomplete beta function at `x`, which lies in [0, 1]. `a` and `b` are halves of
+/// whole numbers. The integral of t^(a-1) (1-t)^(b-1) is computed with the substitution t = sin^2,
+/// which makes the integrand smooth.
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     const STEPS: usize = 200;
     let weight =
@@ -164,9 +164,9 @@ mod tests {
     use super::super::order::tests::{exponential, normal};
     use super::*;
 
-    /// Share of cases in which allocations are found to differ. `shape` has the numbers of
-    /// allocations and rounds, the last allocation is `apart` above 20, values rise by `rise` over
-    /// all rounds, and noise has a deviation of 1.
+    /// Share of trials in which allocations are found to differ. `shape` has the numbers of
+    /// allocations and of rounds in each. Values are around 20, and in the last allocation `apart`
+    /// higher. They rise by `rise` over all rounds, and `noise` has a standard deviation of 1.
     fn found(shape: [usize; 2], apart: f64, rise: f64, noise: fn(&mut SplitMix64) -> f64) -> f64 {
         let mut random = SplitMix64::new(41);
         let trials = 600;
@@ -226,7 +226,8 @@ mod tests {
             ),
             (None, None, None)
         );
-        // With one round each, the effects of allocation and round cannot be separated.
+        // If each allocation has one round, the effects of allocations and rounds cannot be
+        // separated.
         let single: Vec<Vec<Vec<f64>>> = (1..9).map(|level| vec![vec![f64::from(level)]]).collect();
         assert_eq!(placement(&single), None);
         assert_eq!(
@@ -243,7 +244,8 @@ mod tests {
             ),
             (None, false)
         );
-        // Equal rounds within each allocation, and no difference between allocations.
+        // The rounds of each allocation are equal. If the allocations are equal too, nothing
+        // differs.
         assert_eq!(placement(&[three(1.0), three(1.0)]), None);
         assert_eq!(placement(&[three(1.0), three(2.0)]), Some(2.0));
         assert_eq!(placement(&[three(1e300), three(2e300)]), Some(2.0));
@@ -255,7 +257,7 @@ mod tests {
 
     #[test]
     fn chances_are_the_tabled_ones() {
-        // Quantiles of F from tables: 1 and 4, 2 and 3, 1 and 10, 5 and 60 degrees of freedom.
+        // Quantiles of the F distribution from tables, for the given degrees of freedom.
         for (ratio, between, within, p) in [
             (7.709, 1, 4, 0.05),
             (30.82, 2, 3, 0.01),

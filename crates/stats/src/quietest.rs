@@ -1,21 +1,23 @@
-//! The value on which the quietest moments of many rounds agree.
+//! Finds the value on which the least disturbed moments of many rounds agree.
 //!
-//! Other virtual machines, interrupts and shared cores only make work slower. If some rounds had an
-//! undisturbed moment, their best values pile up at the undisturbed value: the distribution has a
-//! sharp end there. Without such moments its end is not sharp.
+//! Other virtual machines, interrupts and shared cores only make work slower. If several rounds had
+//! an undisturbed moment, their best values lie close together at the undisturbed value. The
+//! distribution of best values then ends sharply there. Otherwise it ends gradually.
 
-/// Two values agree if their relative difference is at most this.
+/// Two values agree if they differ by at most this share.
 const AGREE: f64 = 0.01;
 
-/// Least number of values that have to agree: as many as a 95% confidence interval needs.
+/// At least this number of values has to agree. A 95% confidence interval needs the same number.
 const FEWEST: usize = 6;
 
-/// At most this many values may be better than the values that agree, as a share of their number.
-/// Beyond a sharp end there are hardly any values. Beyond a gradual end there are about as many.
+/// Largest number of values that are better than the agreeing values, divided by the number of
+/// agreeing values. Beyond a sharp end there are hardly any values. Beyond a gradual end, about the
+/// same number of values is better.
 const BEYOND: f64 = 0.25;
 
-/// The best value on which six or more of `values` agree within 1%: the median of these. `None` if
-/// fewer agree, if too many values are better, or if a value is not positive and finite.
+/// The best value on which six or more of `values` agree within 1%. The result is the median of the
+/// values that agree. `None` if fewer agree, if too many values are better, or if a value is not
+/// positive and finite.
 pub fn quietest(values: &[f64], higher_is_better: bool) -> Option<f64> {
     if !values.iter().all(|value| value.is_finite() && *value > 0.0) {
         return None;
@@ -46,8 +48,8 @@ mod tests {
     use super::*;
     use crate::SplitMix64;
 
-    /// Best values of rounds, of which a share of `quiet` is at 100 within 0.5%, and others are
-    /// slower by up to half.
+    /// Best values of `count` rounds. A share `quiet` of them is at most 0.5% below 100, and the
+    /// others are 5% to 50% below 100.
     fn bests(count: usize, quiet: f64, seed: u64) -> Vec<f64> {
         let mut random = SplitMix64::new(seed);
         (0..count)
@@ -73,7 +75,7 @@ mod tests {
     fn rounds_without_a_quiet_moment_do_not_agree() {
         for seed in 0..20 {
             let mut random = SplitMix64::new(seed);
-            // The end of the distribution is gradual: a sum of three numbers.
+            // A sum of three random numbers has a distribution that ends gradually.
             let mut slow = || (0..3).map(|_| random.fraction()).sum::<f64>() / 3.0;
             let values: Vec<f64> = (0..30).map(|_| 100.0 * (0.5 + 0.5 * slow())).collect();
             assert_eq!(quietest(&values, true), None, "{seed}");

@@ -1,13 +1,14 @@
-//! Random numbers that only depend on the seed and are the same on every machine.
+//! Generates random numbers that depend only on the seed, so that they are the same on every
+//! machine.
 //!
-//! This module is in the lowest crate that needs random numbers: the tests of `stats` draw samples.
-//! `engine` re-exports it.
+//! This module is in the lowest crate that needs random numbers. The tests of `stats` draw random
+//! samples.
 
 /// Increment of SplitMix64's state: 2^64 divided by the golden ratio, made odd.
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The generator SplitMix64, with 64 bits of state and 64 bits per step. Every seed is equally
-/// good. It is not for secrets.
+/// good. The generator must not be used for secrets.
 ///
 /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
 /// with the finaliser (Stafford's variant 13) of its Java implementation.
@@ -31,7 +32,8 @@ impl SplitMix64 {
     /// A uniformly distributed whole number in [0, n); 0 if `n` is 0.
     ///
     /// Source: Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): the
-    /// high half of a product. A few low halves, which would favour some results, are rejected.
+    /// result is the high half of a product. Products with certain low halves are rejected, because
+    /// they would make some results more probable.
     pub fn below(&mut self, n: u64) -> u64 {
         let mut product = u128::from(self.next_u64()) * u128::from(n);
         if (product as u64) < n {
@@ -57,8 +59,9 @@ impl SplitMix64 {
     }
 }
 
-/// A seed derived from `seed` for the purpose `domain` and the number `index` within it. Different
-/// purposes and indices get unrelated seeds. A new purpose does not change the seeds of others.
+/// A seed that is derived from `seed` for the purpose `domain` and the number `index`. Different
+/// purposes and indices get unrelated seeds. A new purpose does not change the seeds of other
+/// purposes.
 ///
 /// `domain` is hashed by FNV-1a (Fowler, Noll and Vo). SplitMix64's finaliser combines the hash,
 /// `seed` and `index`.
@@ -72,7 +75,7 @@ pub fn derive(seed: u64, domain: &str, index: u64) -> u64 {
         })
 }
 
-/// Stafford's variant 13 of the MurmurHash3 finaliser, a bijection of 64 bits.
+/// Stafford's variant 13 of the finaliser of MurmurHash3. It maps 64 bits to 64 bits, one to one.
 fn mix(z: u64) -> u64 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -113,8 +116,8 @@ mod tests {
             .map(|&c| (f64::from(c) - 1e4).powi(2) / 1e4)
             .sum();
         assert!(chi2 < 22.5, "{counts:?}"); // 6 degrees of freedom, one in a thousand
-        // At 3/4 of the range, a product without rejection would hit the residues mod 3 in a ratio
-        // of 2:1:1.
+        // With 3/4 of the range of 64 bits and without rejection, the residues mod 3 would occur in
+        // a ratio of 2:1:1.
         let large = 3u64 << 62;
         let mut residues = [0u32; 3];
         for _ in 0..30_000 {

@@ -1,24 +1,25 @@
-//! The ratio of two sets of values, with a confidence interval.
+//! Computes confidence intervals of the ratio of two sets of values.
 
 use super::order::{Interval, mean, median, sorted};
 use super::tails::student_tail;
 
 /// If each set has at most this many values, the distribution of rank sums is counted exactly. For
-/// more values, the normal approximation is as good.
+/// more values, the normal approximation is good enough.
 const EXACT: usize = 20;
 
-/// A larger set is thinned out evenly to at most this many values, which bounds the time and only
-/// widens the interval.
+/// Only every k-th value of a larger set is used, so that at most this many are left. This limits
+/// the computing time, and only widens the interval.
 const MOST: usize = 400;
 
-/// Confidence interval of the ratio of `after` to `before`. Both hold independent, positive values
-/// in one unit. The interval contains the true ratio with at least the given `confidence` if both
-/// have the same distribution up to a factor. So if nothing changed, 1 lies outside in at most 1 -
-/// `confidence` of all comparisons.
+/// Confidence interval of the ratio of `after` to `before`. Both are sets of independent, positive
+/// values in the same unit. The interval contains the true ratio with at least the given
+/// `confidence`, if both sets have the same distribution up to a factor. If nothing changed, 1 lies
+/// outside the interval in at most 1 - `confidence` of all comparisons.
 ///
 /// `None` if a value is not finite and above 0, if a ratio overflows, or if there are too few
-/// values. A confidence of 0.98 needs five and five values, or four and six. The interval inverts
-/// the rank-sum test of Wilcoxon, Mann and Whitney on logarithms, where a factor is a shift.
+/// values. A confidence of 0.98 needs two sets of five values, or a set of four and a set of six.
+/// The interval inverts the rank-sum test of Wilcoxon, Mann and Whitney. The test uses logarithms,
+/// which turn a factor into a shift.
 ///
 /// Source: Hollander and Wolfe, "Nonparametric statistical methods", section 4.3 (Moses' interval).
 pub fn ratio_interval(before: &[f64], after: &[f64], confidence: f64) -> Option<Interval> {
@@ -42,13 +43,14 @@ pub fn ratio_interval(before: &[f64], after: &[f64], confidence: f64) -> Option<
     })
 }
 
-/// Standard error of the median divided by that of the mean, for a normal distribution.
+/// Standard error of the median divided by the standard error of the mean, for a normal
+/// distribution.
 const MEDIAN_ERROR: f64 = 1.2533;
 
-/// Like [`ratio_interval`], for sets that are too small for it: at least one value in each set and
-/// four together. The interval is Student's around the ratio of the medians. It assumes that the
-/// logarithms of both sets are normal with equal standard deviations. `None` for fewer values, or
-/// if a value is not finite and above 0.
+/// Like [`ratio_interval`], but for smaller sets: at least one value in each set, and four values
+/// together. The interval is Student's interval around the ratio of the medians. It assumes that
+/// the logarithms of both sets are normal with equal standard deviations. `None` for fewer values,
+/// or if a value is not finite and above 0.
 ///
 /// Source: Hollander and Wolfe, "Nonparametric statistical methods", section 4.2, for the interval
 /// of means. The factor `MEDIAN_ERROR` widens it for medians.
@@ -77,8 +79,9 @@ pub fn few_ratio_interval(before: &[f64], after: &[f64], confidence: f64) -> Opt
     })
 }
 
-/// Number of the `n` x `m` ratios outside the interval on each side, and the confidence of the
-/// interval. `None` if there are too few values for `confidence`.
+/// Number of ratios that lie outside the interval on each side, and the confidence of the interval.
+/// There are `n` x `m` ratios, one for each pair of values. `None` if there are too few values for
+/// `confidence`.
 fn rank(n: usize, m: usize, confidence: f64) -> Option<(usize, f64)> {
     let tail_allowed = (1.0 - confidence) / 2.0;
     if n.max(m) > EXACT {
@@ -99,19 +102,21 @@ fn rank(n: usize, m: usize, confidence: f64) -> Option<(usize, f64)> {
     inside
 }
 
-/// The number of [`rank`] from the normal approximation. It is one less than rounding would give,
-/// which only widens the interval.
+/// Number of ratios outside the interval on each side, from the normal approximation. It is one
+/// less than rounding would give, which only widens the interval. `None` if there are too few
+/// values.
 fn normal_rank(n: usize, m: usize, tail: f64) -> Option<usize> {
     let n = n as f64;
     let m = m as f64;
     let deviation = (n * m * (n + m + 1.0) / 12.0).sqrt();
     let rank = (n * m / 2.0 - normal_quantile(tail) * deviation - 1.0).floor();
-    // With two values against many, the rank is negative: even the largest ratio is too probable.
+    // The rank can be negative, for example with two values in one set. There is no interval then.
     (rank >= 0.0).then_some(rank as usize)
 }
 
-/// Quantile of the normal distribution: the number of standard deviations above the mean that is
-/// exceeded with probability `tail`, which must be below a half. The error is less than 0.0005.
+/// Quantile of the normal distribution: a value exceeds the mean by more than this number of
+/// standard deviations with probability `tail`. `tail` must be below a half. The error is less than
+/// 0.0005.
 ///
 /// Source: Abramowitz and Stegun, "Handbook of mathematical functions", formula 26.2.23.
 fn normal_quantile(tail: f64) -> f64 {
@@ -121,8 +126,8 @@ fn normal_quantile(tail: f64) -> f64 {
     t - above / below
 }
 
-/// Distribution of the statistic of Mann and Whitney: element u is the number of orders of `n` and
-/// `m` values in which it is u.
+/// Distribution of the statistic of Mann and Whitney. Element u is the number of orders of `n` and
+/// `m` values in which the statistic is u.
 ///
 /// Source: Mann and Whitney, "On a test of whether one of two random variables is stochastically
 /// larger than the other", Annals of Mathematical Statistics 18 (1947): the recursion that removes
@@ -148,7 +153,7 @@ fn rank_sum_ways(n: usize, m: usize) -> Vec<f64> {
     row.pop().unwrap_or_default()
 }
 
-/// Every k-th of `values`, with the least k that leaves at most [`MOST`] values.
+/// Every k-th of `values`. k is the least number that leaves at most [`MOST`] values.
 fn thin(values: &[f64]) -> Vec<f64> {
     values
         .iter()
@@ -165,8 +170,8 @@ mod tests {
 
     #[test]
     fn published_critical_values() {
-        // Two-sided 0.02 of the rank-sum statistic: 3 of 6 and 6, 19 of 10 and 10, 1 of 5 and 5,
-        // none of 4 and 4.
+        // Published critical values of the rank-sum statistic, two-sided at 0.02. Sets of four and
+        // four values have none.
         for (n, m, outside) in [(5, 5, 1), (6, 6, 3), (10, 10, 19), (20, 20, 114)] {
             assert_eq!(rank(n, m, 0.98).unwrap().0, outside, "{n} {m}");
         }

@@ -3,17 +3,17 @@
 use super::levels::{Headline, headline};
 use super::order::COVERAGE;
 
-/// Rule that ends sampling when the confidence interval of the median is narrow enough. It requires
-/// a minimum of samples and allows a maximum.
+/// Rule that ends sampling when the confidence interval of the median is narrow enough. The rule
+/// has a minimum and a maximum number of samples.
 ///
 /// Source: Hoefler and Belli, "Scientific benchmarking of parallel computing systems", SC'15, rule
-/// on the number of measurements: stop by the width of a non-parametric confidence interval of the
-/// median, with a cap.
+/// on the number of measurements. It ends sampling according to the width of a non-parametric
+/// confidence interval of the median, at the latest after a maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StopRule {
     /// Largest half width of the interval, relative to the median: 0.01 is plus or minus 1%.
     pub relative_width: f64,
-    /// Fewer samples than this are never enough, unless they reach `maximum`.
+    /// Fewer samples than this are not enough, unless there are at least `maximum` samples.
     pub minimum: usize,
     /// This many samples are always enough.
     pub maximum: usize,
@@ -21,16 +21,18 @@ pub struct StopRule {
 
 impl StopRule {
     /// True if `allocations[allocation][round][sample]` has enough samples for the interval of
-    /// [`headline`]. Rounds that differ widen this interval and so lead to more rounds. Without a
-    /// 95% interval, only the maximum ends sampling. There is none for two to five rounds, two to
-    /// five allocations that differ, and fewer than six samples of one round.
+    /// [`headline`]. Rounds that differ widen this interval, so that more rounds are needed.
+    /// Without a 95% interval, only the maximum ends sampling. Two to five rounds have no 95%
+    /// interval. The same holds for two to five allocations that differ, and for fewer than six
+    /// samples of one round.
     pub fn enough(&self, allocations: &[Vec<Vec<f64>>]) -> bool {
         let count: usize = allocations.iter().flatten().map(Vec::len).sum();
         count >= self.maximum
             || (count >= self.minimum && self.precise(allocations).unwrap_or(false))
     }
 
-    /// True if the interval has 95% confidence and is narrow enough. `None` without an interval.
+    /// True if the interval has 95% confidence and is narrow enough. `None` if there is no
+    /// interval.
     fn precise(&self, allocations: &[Vec<Vec<f64>>]) -> Option<bool> {
         let Headline { median, interval } = headline(allocations)?;
         let narrow = interval.high / 2.0 - interval.low / 2.0 <= self.relative_width * median.abs();
@@ -91,7 +93,7 @@ mod tests {
         };
         let middling = taken(many, 0.0, 3.0);
         assert!((35..300).contains(&middling), "{middling}");
-        // The same spread needs more samples if it lies between rounds.
+        // The same spread needs more samples if it is a spread between rounds.
         let by_round = taken(many, 3.0, 0.0);
         assert!(by_round > middling * 2, "{by_round} {middling}");
     }

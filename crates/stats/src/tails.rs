@@ -1,4 +1,4 @@
-//! Tail quantiles of the normal distribution and of Student's t distribution.
+//! Computes tail quantiles of the normal distribution and of Student's t distribution.
 
 /// The value that a standard normal variable exceeds with probability `p`: 1.645 for 0.05. `None`
 /// unless `p` is in (0, 1).
@@ -40,7 +40,7 @@ pub fn normal_tail(p: f64) -> Option<f64> {
         return None;
     }
     let polynomial = |terms: &[f64], x: f64| terms.iter().fold(0.0, |sum, term| sum * x + term);
-    // The constant term of each denominator is 1 and not in the tables.
+    // The constant term of each denominator is 1. The tables do not contain it.
     let below = |terms: &[f64], x: f64| polynomial(terms, x) * x + 1.0;
     let outer = |p: f64| {
         let q = (-2.0 * p.ln()).sqrt();

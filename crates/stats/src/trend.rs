@@ -1,4 +1,4 @@
-//! Trends of values in time order, and correlation of neighbours.
+//! Finds trends of values in time order, and correlation between successive values.
 
 use super::groups::merged;
 use super::order::median;
@@ -15,19 +15,19 @@ const COUNTED: usize = 12;
 pub struct Drift {
     /// Change from the first round to the last, relative to the median: 0.05 is 5% up.
     pub total: f64,
-    /// p-value: the probability that rounds without a trend show one at least as clear.
+    /// p-value: the probability that rounds without a trend rise or fall at least as consistently
+    /// by chance.
     pub p: f64,
 }
 
-/// The trend over the rounds of all allocations in time order, for
-/// `allocations[allocation][round][sample]` in any unit. `None` if the p-value is 0.01 or more,
-/// which is always so below six rounds. `None` also without samples, if a sample is not finite, or
-/// if the median is 0.
+/// The trend over the rounds of all allocations. `allocations[allocation][round][sample]` are in
+/// time order and in any unit. `None` if the p-value is 0.01 or more. With fewer than six rounds,
+/// it always is. `None` also without samples, if a sample is not finite, or if the median is 0.
 ///
-/// Source: Mann, "Nonparametric tests against trend", Econometrica 13 (1945), two-sided; the change
+/// Source: Mann, "Nonparametric tests against trend", Econometrica 13 (1945), two-sided. The change
 /// is the slope of Sen, "Estimates of the regression coefficient based on Kendall's tau", JASA 63
-/// (1968), times the steps between the rounds. More than 64 rounds are merged with their neighbours
-/// first.
+/// (1968), times the number of steps between rounds. If there are more than 64 rounds, neighbours
+/// are merged first.
 pub fn drift(allocations: &[Vec<Vec<f64>>]) -> Option<Drift> {
     let rounds: Vec<Vec<f64>> = allocations
         .iter()
@@ -52,8 +52,9 @@ pub(super) fn slope(levels: &[f64]) -> Option<f64> {
     median(&pairs.collect::<Vec<f64>>())
 }
 
-/// Probability that values without a trend rise or fall as consistently as `levels` do (Mann and
-/// Kendall, two-sided). A tie is neither a rise nor a fall, so the result is rather too high.
+/// p-value: the probability that values without a trend rise or fall as consistently as `levels` by
+/// chance (Mann and Kendall, two-sided). Equal values count as neither a rise nor a fall. The
+/// result is then rather too high.
 pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
     let n = levels.len();
     let mut rises = 0usize;
@@ -63,8 +64,9 @@ pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
         falls += levels.iter().take(j).filter(|a| *a > b).count();
     }
     if n <= COUNTED {
-        // Number of pairs against the trend, where a tie counts as half a pair. The p-value is
-        // twice the share of the orders without ties that have at most this number.
+        // Number of pairs that change against the trend. Two equal values count as half a pair. The
+        // p-value is twice the share of all orders of distinct values that have at most this number
+        // of such pairs.
         let against = (n * n.saturating_sub(1) / 2 - rises.abs_diff(falls)) / 2;
         let share: f64 = inversions(n).iter().take(against + 1).sum();
         return (2.0 * share).min(1.0);
@@ -74,11 +76,13 @@ pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
     two_sided((rises.abs_diff(falls) as f64 - 1.0).max(0.0) / deviation)
 }
 
-/// Element k is the share of all orders of `n` values that have k falling pairs.
+/// Distribution of the number of falling pairs: element k is the share of all orders of `n` values
+/// that have k falling pairs.
 fn inversions(n: usize) -> Vec<f64> {
     let mut shares = vec![1.0];
     for count in 2..=n {
-        // Inserting the largest value adds 0 to `count` - 1 falling pairs, all equally probable.
+        // Inserting a further, largest value adds 0 to `count` - 1 falling pairs. All these numbers
+        // are equally probable.
         let mut next = vec![0.0; shares.len() + count - 1];
         for (pairs, share) in shares.iter().enumerate() {
             for slot in next.iter_mut().skip(pairs).take(count) {
@@ -90,7 +94,8 @@ fn inversions(n: usize) -> Vec<f64> {
     shares
 }
 
-/// Probability that a standard normal value is further than `z` >= 0 from 0, to within 2e-7.
+/// Probability that a standard normal value is further than `z` >= 0 from 0. The error is at most
+/// 2e-7.
 ///
 /// Source: Abramowitz and Stegun, "Handbook of mathematical functions", 7.1.26.
 fn two_sided(z: f64) -> f64 {
@@ -106,14 +111,16 @@ fn two_sided(z: f64) -> f64 {
     TERMS.iter().fold(0.0, |sum, term| sum * t + term) * t * (-x * x).exp()
 }
 
-/// True if the rank correlation between successive `levels` exceeds that of independent values by
-/// `deviations` standard deviations.
+/// True if the rank correlation between successive `levels` exceeds the expected correlation of
+/// independent values by more than `deviations` standard deviations.
 ///
 /// Source: Wald and Wolfowitz, "An exact test for randomness in the non-parametric case based on
-/// serial correlation", Annals of Mathematical Statistics 14 (1943): mean -1/n, variance about 1/n.
+/// serial correlation", Annals of Mathematical Statistics 14 (1943): the correlation of independent
+/// values has the mean -1/n and about the variance 1/n.
 pub(super) fn neighbours_alike(levels: &[f64], deviations: f64) -> bool {
     let n = levels.len() as f64;
-    // Twice the difference between a rank and the middle rank. Ties share their mean rank.
+    // The result is twice the difference between the rank of x and the middle rank. Equal values
+    // have the mean of their ranks.
     let rank = |x: &f64| {
         let below = levels.iter().filter(|y| *y < x).count() as f64;
         below - levels.iter().filter(|y| *y > x).count() as f64
@@ -140,8 +147,8 @@ mod tests {
 
     #[test]
     fn chances_are_the_counted_ones() {
-        // By hand: 2 of the 24 orders of four are monotone, 8 of them at most one exchange off; of
-        // six 2 of 720.
+        // Counted by hand: of the 24 orders of four values, 2 are monotone, and 8 are at most one
+        // exchange from monotone. Of the 720 orders of six values, 2 are monotone.
         assert!((trend_by_chance(&[1.0, 2.0, 3.0, 4.0]) - 2.0 / 24.0).abs() < 1e-12);
         assert!((trend_by_chance(&[4.0, 3.0, 1.0, 2.0]) - 8.0 / 24.0).abs() < 1e-12);
         assert!((trend_by_chance(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) - 2.0 / 720.0).abs() < 1e-12);
@@ -153,8 +160,8 @@ mod tests {
             ),
             (1.0, 1.0, 1.0)
         );
-        // Beyond twelve the normal distribution: 72 more pairs of 13 rise than fall, less 1 for
-        // continuity.
+        // For more than twelve values, the normal distribution is used. Of these 13 values, 72 more
+        // pairs rise than fall. A continuity correction subtracts 1.
         assert!((two_sided(1.96) - 0.05).abs() < 1e-5 && (two_sided(0.0) - 1.0).abs() < 1e-6);
         let levels: Vec<f64> = (0..13)
             .map(|i| f64::from(if i < 3 { 2 - i } else { i }))
@@ -173,11 +180,11 @@ mod tests {
         assert!((found.total - 5.0 / 102.5).abs() < 1e-12 && found.p < 0.01);
         let falling: Vec<f64> = levels.iter().rev().copied().collect();
         assert!((drift(&rounds(&falling)).unwrap().total + 5.0 / 102.5).abs() < 1e-12);
-        // Time goes on from one allocation to the next.
+        // A trend continues from one allocation to the next.
         let halves: Vec<Vec<Vec<f64>>> =
             levels.chunks(3).map(|half| rounds(half).concat()).collect();
         assert_eq!(drift(&halves), Some(found));
-        // A single outlier does not change it.
+        // A single outlier hardly changes the trend.
         let mut wild: Vec<f64> = (0..12).map(|i| 100.0 + f64::from(i)).collect();
         wild[5] = 900.0;
         assert!((drift(&rounds(&wild)).unwrap().total - 0.103).abs() < 0.01);

@@ -1,11 +1,12 @@
-//! The trend of values within a round, if most rounds agree on its direction.
+//! Finds the trend of values within a round, if most rounds agree on its direction.
 
 use super::median;
 
-/// Relative change from the first to the last of every `period` consecutive values in a round: the
-/// median over rounds of the medians within rounds. `None` if the change may be chance. The
-/// two-sided sign test over rounds requires p < 0.01: eight of eight rounds in one direction, or 15
-/// of 17. `None` also if rounds are shorter than a period, or if a value is not above zero.
+/// Relative change from the first to the last of `period` consecutive values in a round. The result
+/// is the median over all rounds of the median within each round. `None` if the change may be
+/// chance, according to a two-sided sign test over rounds with p < 0.01. For example, eight of
+/// eight rounds or 15 of 17 rounds have to change in one direction. `None` also if rounds are
+/// shorter than a period, or if a value is not above zero.
 ///
 /// Source: the sign test (Conover, *Practical Nonparametric Statistics*, 3rd edition, 3.4).
 pub fn within(allocations: &[Vec<Vec<f64>>], period: usize) -> Option<f64> {
@@ -35,7 +36,7 @@ pub fn within(allocations: &[Vec<Vec<f64>>], period: usize) -> Option<f64> {
         .flatten()
 }
 
-/// Significance level of the sign test: only a smaller p-value is a trend.
+/// Significance level of the sign test: a trend needs a smaller p-value.
 const CHANCE: f64 = 0.01;
 
 /// Probability that at most `count` of `all` fair coins show heads: the p-value of the sign test.

@@ -1,19 +1,21 @@
-//! Data to write, and data with which the result of a read is compared.
+//! Produces data to write, and compares read data with the data that was written.
 
 use super::work::Content;
 use host::storage::{Filler, Pattern};
 use stats::{SplitMix64, derive};
 use std::sync::Arc;
 
-/// Least size of a block whose random bytes are produced once for its buffer, not copied for every
-/// write. Compressors do not search far enough to find equal bytes in such a block.
+/// Blocks of at least this size keep the random bytes of their buffer from write to write. Smaller
+/// blocks get other bytes for every write. Compressors do not look back far enough to find equal
+/// bytes in two large blocks.
 const LARGE: usize = 64 << 10;
 
-/// Bytes in the pool of random data, from which smaller blocks are copied at random offsets.
+/// Size in bytes of the pool of random data. Smaller blocks are copied from random offsets of this
+/// pool.
 const POOL: usize = 1 << 20;
 
-/// Distance of the stamps in a random block. A write has one stamp, and no other write has the same
-/// one. So no device finds equal blocks.
+/// Distance in bytes between the stamps in a block of random data. A stamp is a random number that
+/// no other write has, so that a device finds no equal blocks.
 const STAMP_DISTANCE: usize = 4096;
 
 /// Seed of [`Content::Pattern`]. It is fixed, so that files of earlier sessions can be verified.
@@ -46,7 +48,7 @@ impl Contents {
         }
     }
 
-    /// Bytes that a file of this kind of data contains, as a function of their offset.
+    /// The bytes of a file with this kind of data, as a function of their offset.
     pub fn pattern(content: Content, seed: u64) -> Pattern {
         match content {
             Content::Random => Pattern::new(Filler::Incompressible, derive(seed, "io-content", 0)),
@@ -55,7 +57,8 @@ impl Contents {
         }
     }
 
-    /// Fills `buffer`, which belongs to `slot`, with the data for a write at `offset` of a file.
+    /// Fills `buffer` with the data for a write at `offset` of a file. The buffer belongs to
+    /// `slot`.
     pub fn make(&mut self, slot: usize, buffer: &mut [u8], offset: u64) {
         if self.content != Content::Random {
             return self.pattern.fill(buffer, offset);
@@ -72,7 +75,8 @@ impl Contents {
         }
     }
 
-    /// Fills a large buffer with random bytes, unless it contains them already. Writing keeps them.
+    /// Fills a large buffer with random bytes, unless it still contains them. A write does not
+    /// change the buffer.
     fn fill(&mut self, slot: usize, buffer: &mut [u8], offset: u64) {
         if self.filled.len() <= slot {
             self.filled.resize(slot + 1, false);
@@ -90,7 +94,8 @@ impl Contents {
         }
     }
 
-    /// True if `buffer`, which was read at `offset`, has the data that the pattern has there.
+    /// True if `buffer`, which was read at `offset`, contains the bytes of the pattern at this
+    /// offset.
     pub fn is_right(&self, buffer: &[u8], offset: u64) -> bool {
         self.pattern.verify(buffer, offset).is_ok()
     }

@@ -1,4 +1,4 @@
-//! Implements the engine's external work for work on storage.
+//! Implements [`ExternalWork`] of the engine for work on storage.
 
 use super::figures::{also, storage};
 use super::observe::StorageWindow;
@@ -11,14 +11,15 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use units::{BytesPerSecond, Nanos};
 
-/// Typical rate at which a new file is written before it is measured.
+/// Typical rate at which a new file is written before measurements of it.
 const FILE_FILL: BytesPerSecond = BytesPerSecond(300e6);
 
-/// Length of the warm-up, as a share of a window. A warm-up fills the queue and wakes the device.
+/// Length of the warm-up, divided by the length of a window. A warm-up fills the queue and wakes
+/// the device.
 const WARM_UP: f64 = 0.2;
 
-/// Number of involuntary context switches that a window may have for the system's own work. One in
-/// a hundred operations may cause a further switch.
+/// Number of involuntary context switches of a window that are no disturbance, because the system's
+/// own work causes them. Each hundred operations allow a further switch.
 const FEW_SWITCHES: u64 = 20;
 
 impl ExternalWork for IoWork {
@@ -47,10 +48,12 @@ impl ExternalWork for IoWork {
         Ok(KernelUsed {
             name: row.name.to_owned(),
             digest: None,
+            c_library: None,
         })
     }
 
-    /// Time of writing the file, for the first point. Other points use the same file.
+    /// Time to write the file, for the first point. It is zero for other points, which use the same
+    /// file.
     fn expected_preparation(&self) -> Nanos {
         if self.point == 0 {
             Nanos::from_secs(self.filled().0 as f64 / FILE_FILL.0)
@@ -59,13 +62,15 @@ impl ExternalWork for IoWork {
         }
     }
 
-    /// Length of the warm-up; 0 if all operations are counted, because each has to be measured.
+    /// Length of the warm-up, divided by the length of a window. It is 0 if the number of
+    /// operations is fixed, because every operation then has to be measured.
     fn warm_up(&self) -> f64 {
         if self.total().is_none() { WARM_UP } else { 0.0 }
     }
 
-    /// Names a disturbance if there are too many involuntary context switches, unless threads share
-    /// a CPU. Waits for storage and page faults of mapped files belong to the work itself.
+    /// A disturbance if there are too many involuntary context switches, unless threads share a
+    /// CPU. Waiting for storage and page faults of mapped files are no disturbance, because they
+    /// are part of the work.
     fn disturbance(&self, window: &ExternalWindow<'_>) -> Option<(Cause, String)> {
         let seen = window.figures.get::<StorageWindow>()?;
         let often = FEW_SWITCHES + seen.whole / 100;
@@ -73,7 +78,8 @@ impl ExternalWork for IoWork {
             .noise
             .map(|noise| noise.involuntary_switches)
             .filter(|&n| n > often)?;
-        // With more threads than CPUs, threads take turns on a CPU.
+        // If there are more threads than CPUs, threads take turns on a CPU, and each turn ends with
+        // a switch.
         let cpus = window.found_on.map_or(usize::MAX, |cpus| {
             cpus.iter().collect::<BTreeSet<_>>().len()
         });
@@ -85,7 +91,7 @@ impl ExternalWork for IoWork {
         })
     }
 
-    /// Adds the figures of the operations in all windows, disturbed ones included.
+    /// Adds the figures of the operations in all windows, including disturbed windows.
     fn complete(
         &self,
         windows: &[ExternalWindow<'_>],

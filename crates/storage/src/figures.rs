@@ -1,4 +1,4 @@
-//! Figures of a point's operations, combined from its windows.
+//! Computes the figures of a point's operations from its windows.
 
 use super::observe::StorageWindow;
 use super::work::{IoWork, Pace};
@@ -7,10 +7,12 @@ use stats::Histogram;
 use std::collections::BTreeMap;
 use units::Nanos;
 
-/// Least length of an entry in a series of seconds. Windows do not end exactly on time.
+/// Least length of an entry in a series of seconds. It is slightly below a second, because windows
+/// do not end exactly on time.
 const SECOND: Nanos = Nanos(0.999e9);
 
-/// Figures of all windows of a point. `memory` is the size of the memory that can cache files.
+/// Figures of all windows of a point. `memory` is the size in bytes of the memory that can cache
+/// files; `None` if unknown.
 pub fn storage<'a>(
     work: &IoWork,
     windows: impl Iterator<Item = &'a StorageWindow> + Clone,
@@ -87,8 +89,8 @@ fn latencies(all: &Histogram) -> Option<Latencies> {
     })
 }
 
-/// Series of seconds: successive windows are combined until they last a second. The rest at the end
-/// is an entry if it lasts at least half a second.
+/// Figures for each second. An entry combines successive windows until they last a second. The
+/// remaining windows at the end are an entry if they last at least half a second.
 fn seconds<'a>(
     work: &IoWork,
     windows: impl Iterator<Item = &'a StorageWindow>,
@@ -111,7 +113,8 @@ fn seconds<'a>(
         let (mut second, mut latencies) = current.take().unwrap_or((empty, Histogram::default()));
         second.elapsed_ns += window.elapsed.0;
         second.operations += window.amount;
-        // The mean size is used, because recorded operations have different sizes.
+        // Bytes are computed from the mean size of a transfer, because recorded operations have
+        // different sizes.
         let each = if window.whole == 0 {
             work.block.0 as f64
         } else {
@@ -136,7 +139,8 @@ fn seconds<'a>(
     all
 }
 
-/// Further figures for tables, CSV and charts. `median` is the median of operations per second.
+/// Further figures for tables, CSV and charts, by name. `median` is the median of operations per
+/// second, and `cpu` the CPU time of all threads.
 pub fn also(storage: &Storage, median: f64, cpu: Option<Nanos>) -> BTreeMap<String, f64> {
     let mut also = BTreeMap::new();
     let mut add = |name: &str, value: Option<f64>| {

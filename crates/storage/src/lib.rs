@@ -1,9 +1,9 @@
-//! Operations on files and block devices. Method: docs/method/io.md.
+//! Measures operations on files and block devices. docs/method/io.md describes the method.
 //!
 //! `walk` chooses the next block, `pace` the time of each operation, and `worker` executes the
-//! operations of one thread. `observe` combines the threads of a window, and `figures` the windows
-//! of a point. `runner` executes works with the engines of [`host::storage`]. `experiment` drafts
-//! the points. The engine knows this work only as [`engine::ExternalWork`].
+//! operations of one thread. `observe` combines the results of all threads of a window, and
+//! `figures` the windows of a point. `runner` executes works with the engines of [`host::storage`].
+//! `experiment` drafts the points. The engine knows this work only as [`engine::ExternalWork`].
 
 #![forbid(unsafe_code)]
 

@@ -12,19 +12,20 @@ use units::Nanos;
 /// Number of windows into which a fixed number of operations is divided.
 pub const COUNTED_WINDOWS: u64 = 20;
 
-/// Time after which a window ends that waits for a number of operations.
+/// Time limit of a window that ends after a number of operations.
 const LONGEST: Nanos = Nanos(60e9);
 
 /// Figures of storage in one window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StorageWindow {
-    /// Start of the window, by the machine's clock.
+    /// Start of the window, as a time of the machine's clock.
     pub begin: Nanos,
     /// Time over which `amount` is counted.
     pub elapsed: Nanos,
-    /// Operations that count for the rate.
+    /// Number of operations that count for the rate.
     pub amount: u64,
-    /// Complete transfers, including those that completed after the end of the window.
+    /// Number of complete transfers, including transfers that completed after the end of the
+    /// window.
     pub whole: u64,
     /// Bytes that the complete transfers moved.
     pub bytes: u64,
@@ -34,17 +35,17 @@ pub struct StorageWindow {
     pub writes: Histogram,
     /// Latencies of flushes in ns.
     pub flushes: Histogram,
-    /// Latencies by distance of seeks, if the order of blocks requests them.
+    /// Latencies by distance of seeks. Empty unless the order of blocks varies the distance.
     pub seeks: Seeks,
-    /// Failed operations by error.
+    /// Number of failed operations, by the text of the error.
     pub errors: BTreeMap<String, u64>,
-    /// Transfers of fewer bytes than requested.
+    /// Number of transfers that moved fewer bytes than requested.
     pub short: u64,
-    /// Blocks whose content differs from the written data.
+    /// Number of blocks whose content differs from the written data.
     pub wrong: u64,
-    /// Operations that were due in the window.
+    /// Number of operations that were due in the window.
     pub due: u64,
-    /// Due operations that were never begun.
+    /// Number of due operations that were not begun.
     pub behind: u64,
     /// Number of complete transfers of each thread.
     pub threads: Vec<u64>,
@@ -54,12 +55,12 @@ pub struct StorageWindow {
     pub is_last: bool,
     /// True if I/O was direct, without the page cache.
     pub direct: bool,
-    /// Sentences about differences from the request.
+    /// Sentences that say how the window differs from the request.
     pub remarks: Vec<String>,
 }
 
-/// Number of operations after which a window of `work` ends; `None` if it ends by time. `left` is
-/// the number of operations that are left.
+/// Number of operations after which a window of `work` ends; `None` if it ends after a time. `left`
+/// is the number of operations that the point still has to do.
 pub fn quota(work: &IoWork, left: Option<u64>) -> Option<u64> {
     let total = work.total().filter(|_| work.is_counted())?;
     Some(
@@ -70,8 +71,9 @@ pub fn quota(work: &IoWork, left: Option<u64>) -> Option<u64> {
     )
 }
 
-/// Number of operations that `thread` of `threads` threads does of the next `quota`. Threads take
-/// turns, and `done` operations before the window tell whose turn it is.
+/// Number of operations that thread number `thread` of `threads` does in a window of `quota`
+/// operations. Threads take turns. The number of earlier operations `done` determines which thread
+/// begins.
 pub fn share(quota: u64, done: u64, thread: usize, threads: usize) -> u64 {
     let thread = thread as u64;
     let threads = threads.max(1) as u64;
@@ -79,7 +81,8 @@ pub fn share(quota: u64, done: u64, thread: usize, threads: usize) -> u64 {
     until(done + quota) - until(done)
 }
 
-/// Time limit of a window of `work`: `wanted`, or a long one if operations are counted.
+/// Time limit of a window of `work`. It is `wanted`, or a long time if the window ends after a
+/// number of operations.
 pub fn length(work: &IoWork, wanted: Nanos) -> Nanos {
     if work.is_counted() { LONGEST } else { wanted }
 }
@@ -90,11 +93,12 @@ pub fn error_text(number: i32) -> String {
 }
 
 impl StorageWindow {
-    /// Combines the threads' windows from tick `start` to tick `end`. `rate` is in ticks per ns.
+    /// Combines the results of all threads in the window from tick `start` to tick `end`. `rate` is
+    /// in ticks per ns.
     ///
     /// # Errors
-    /// An operation failed and the work does not continue on errors, or no operation succeeded
-    /// although some were tried.
+    /// An operation failed and the work does not continue on errors. Or operations were tried and
+    /// none was a complete transfer.
     pub fn from_threads(
         work: &IoWork,
         queues: &[WorkerWindow],
@@ -183,7 +187,8 @@ impl StorageWindow {
     }
 }
 
-/// Text about a failure: `read of data.bin at byte 4096 failed: Input/output error (os error 5)`
+/// Text about a failed operation, for example: `read of data.bin at byte 4096 failed: Input/output
+/// error (os error 5)`
 fn describe(work: &IoWork, step: &Step, transfer: Transfer, number: i32) -> String {
     let what = match transfer {
         Transfer::Read => "read",
@@ -278,10 +283,11 @@ mod tests {
             (6, Nanos(2000.0), 8)
         );
         assert_eq!(seen.threads, [6, 2]);
-        // No operation completed in time: the time until the first completion counts.
+        // If no operation completed in the window, the time until the first completion counts.
         let slow = StorageWindow::from_threads(&work(), &[queue(0, 3)], (1000, 2000, 2.0)).unwrap();
         assert_eq!((slow.amount, slow.elapsed), (1, Nanos(1000.0)));
-        // A number of operations ends the window: the time until the last completion counts.
+        // If the window ends after a number of operations, the time until the last completion
+        // counts.
         let counted = IoWork {
             operations: Some(100),
             ..work()

@@ -1,9 +1,10 @@
-//! Times at which operations are due. A fixed schedule goes on even if the device is slow.
+//! Computes the times at which operations are due. A fixed schedule goes on even if the device is
+//! slow.
 
 use super::work::{IoWork, Pace, Step};
 use host::interrupt::StopFlag;
 
-/// Time limits and other limits of one thread's part of a window.
+/// Limits and settings of one thread's part of a window.
 #[derive(Debug, Clone)]
 pub struct Window {
     /// Index of the thread in the work.
@@ -18,7 +19,7 @@ pub struct Window {
     pub rate: f64,
     /// True if a trace is written, which needs a record of every operation.
     pub traced: bool,
-    /// Set when the session is to end.
+    /// Flag that is set when the session shall end.
     pub stop: StopFlag,
 }
 
@@ -34,10 +35,10 @@ pub enum Schedule {
         /// Time between two operations.
         step: f64,
     },
-    /// An operation that was recorded t ns after the first one is due at `origin + t * rate`.
+    /// An operation that was recorded t ns after the first operation is due at `origin + t * rate`.
     Recorded {
-        /// Time at which the first operation of the recording was due. In every window but the
-        /// first, this time lies before the window.
+        /// Time at which the first operation of the recording was due. After the first window, this
+        /// time lies before the start of the window.
         origin: f64,
         /// Ticks per nanosecond.
         rate: f64,
@@ -45,13 +46,13 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// Schedule of a thread of `work` in `window`. `covered` is the time of the recording, in
-    /// ticks, that earlier windows have covered.
+    /// Schedule of a thread of `work` in `window`. `covered` is the length of the recording, in
+    /// ticks, that earlier windows have replayed.
     pub fn new(work: &IoWork, window: &Window, covered: u64) -> Self {
         match work.pace {
             Pace::Free => Schedule::Free,
             Pace::PerThousandSeconds(count) => {
-                // Threads take turns, so that together they keep the rate.
+                // The threads take turns, so that all threads together keep the rate.
                 let apart = 1e12 / count.max(1) as f64 * window.rate;
                 let first = window.start as f64 + apart * window.thread as f64;
                 Schedule::Steps {
@@ -66,13 +67,13 @@ impl Schedule {
         }
     }
 
-    /// True if a schedule determines when operations begin.
+    /// True if the schedule determines when operations begin; false for [`Schedule::Free`].
     pub fn is_paced(&self) -> bool {
         !matches!(self, Schedule::Free)
     }
 
-    /// Tick at which operation `index` of the window is due; `None` without a schedule. A recorded
-    /// `step` has a time of its own.
+    /// Tick at which operation `index` of the window is due; `None` for [`Schedule::Free`]. For a
+    /// recording, the time of `step` counts, and not `index`.
     pub fn due(&self, index: u64, step: Option<&Step>) -> Option<u64> {
         match self {
             Schedule::Free => None,
@@ -84,7 +85,7 @@ impl Schedule {
         }
     }
 
-    /// Number of operations that are due before `end`; 0 except at a fixed rate.
+    /// Number of operations that are due before tick `end`; 0 unless operations have a fixed rate.
     pub fn due_before(&self, end: u64) -> u64 {
         match self {
             Schedule::Steps { first, step } if (end as f64) > *first && *step > 0.0 => {
@@ -114,8 +115,8 @@ mod tests {
 
     #[test]
     fn threads_take_turns_at_a_rate() {
-        // A rate of 10000 per second at 3 ticks per ns is one operation every 300000 ticks, or 10
-        // in a window of 1 ms.
+        // At 10000 operations per second and 3 ticks per ns, an operation is due every 300000
+        // ticks. These are 10 operations in a window of 1 ms.
         let work = IoWork {
             cpus: vec![0, 0],
             pace: Pace::PerThousandSeconds(10_000_000),

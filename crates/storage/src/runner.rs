@@ -24,16 +24,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use units::error::Error;
 use units::{Bytes, Nanos};
 
-/// Clock of this machine: the raw counter. Long waits sleep.
+/// Clock of this machine: the raw counter. During long waits, the thread sleeps.
 struct RealTicker {
     /// Ticks per nanosecond.
     rate: f64,
 }
 
-/// Largest expected delay of the end of a sleep; for this long before a tick, waits do not sleep.
+/// Largest expected delay at the end of a sleep. A wait for a tick stops sleeping this long before
+/// the tick.
 const LONGEST_WAKE_UP: Nanos = Nanos(80e3);
 
-/// Longest single sleep: the stop flag is checked between sleeps.
+/// Longest single sleep. It is limited, because the stop flag is checked between sleeps.
 const LONGEST_SLEEP: Nanos = Nanos(50e6);
 
 impl Ticker for RealTicker {
@@ -57,7 +58,7 @@ impl Ticker for RealTicker {
     }
 }
 
-/// State of a thread between two preparations of its work, without its engine.
+/// State of a thread between two preparations of its work. Its engine is closed in this time.
 #[derive(Debug, Clone)]
 struct Parked {
     walk: Walk,
@@ -67,7 +68,8 @@ struct Parked {
     covered: u64,
 }
 
-/// State of a work between two preparations: its threads, and the number of operations left.
+/// State of a work between two preparations: the state of its threads, and the number of operations
+/// that are left.
 #[derive(Debug, Clone)]
 struct Progress {
     threads: Vec<Parked>,
@@ -85,7 +87,7 @@ pub struct IoRun {
 /// Executes works on storage on this machine. Files stay open for the whole session.
 #[derive(Default)]
 pub struct StorageRunner {
-    /// Opened files by name, permission, and whether direct I/O is requested.
+    /// Opened files by name, permission, and a flag that is true if direct I/O was requested.
     targets: BTreeMap<(PathBuf, Permission, bool), Target>,
     parked: BTreeMap<IoWork, Progress>,
     current: Option<(IoWork, Arc<IoRun>)>,
@@ -108,7 +110,7 @@ struct ThreadResult {
     found_on: Option<u32>,
 }
 
-/// Finds the facts about `file` before any operation. Nothing is created or written.
+/// Finds the facts about `file` before any operation. The file is neither created nor written.
 ///
 /// # Errors
 /// The file cannot be used. The error is a message with the reason.
@@ -165,7 +167,7 @@ impl ExternalRunner for StorageRunner {
     }
 }
 
-/// `work` as the type of work on storage.
+/// `work` as an [`IoWork`].
 ///
 /// # Errors
 /// `work` is external work of another kind.
@@ -201,7 +203,8 @@ impl StorageRunner {
         Ok(())
     }
 
-    /// Saves the progress of the current work and closes its engines.
+    /// Saves the progress of the current work and closes its engines. Does nothing without a
+    /// current work.
     fn park_work(&mut self) {
         let Some((work, run)) = self.current.take() else {
             return;
@@ -246,7 +249,7 @@ impl StorageRunner {
         Ok(target)
     }
 
-    /// Opens the engines of all threads, each on its own thread.
+    /// Opens the engines of all threads. Each thread opens its own engine.
     fn start(
         &mut self,
         work: &IoWork,
@@ -284,7 +287,7 @@ impl StorageRunner {
         let engines = means
             .team
             .run(&work.cpus, move |_| open(&shared, &settings))?;
-        // Data that is neither written nor compared is never produced, whatever its kind.
+        // If data is neither written nor compared, none is produced.
         let content = if work.writes() || work.verify {
             work.content
         } else {
@@ -325,7 +328,8 @@ impl StorageRunner {
         })
     }
 
-    /// Executes a window of `work` that lasts about `wanted`.
+    /// Executes a window of `work` that lasts about `wanted`. The work must be the work that was
+    /// prepared last.
     fn window(
         &mut self,
         work: &IoWork,
@@ -386,7 +390,7 @@ impl StorageRunner {
             all.into_iter()
                 .fold(ThreadNoise::default(), ThreadNoise::plus)
         });
-        // An interrupted window is too short for a rate.
+        // An interrupted window is discarded, because it is too short for a rate.
         if means.stop.is_set() {
             return Err(Failure::Interrupted);
         }
@@ -414,12 +418,14 @@ impl StorageRunner {
         tracer.window(work, &trace, rate)
     }
 
-    /// Adds facts about the open work to `seen`, and reduces the number of operations left.
+    /// Adds facts about the current work to `seen`, and reduces the number of operations that are
+    /// left by `quota`.
     fn complete(&mut self, seen: &mut StorageWindow, quota: Option<u64>) {
         let Some((_, run)) = &mut self.current else {
             return;
         };
-        // Threads drop their references to the run when a window ends.
+        // At the end of a window, the threads have dropped their references to the run, so that
+        // this succeeds.
         let Some(run) = Arc::get_mut(run) else { return };
         seen.direct = run.direct;
         seen.remarks.clone_from(&run.remarks);
@@ -434,7 +440,8 @@ impl StorageRunner {
     }
 }
 
-/// One thread's part of a window. The first thread to start stores the start of the window for all.
+/// Executes one thread's part of a window. The thread that starts first stores the start of the
+/// window for all threads.
 fn one_thread(
     run_of: &IoRun,
     work: &IoWork,
@@ -480,7 +487,8 @@ fn one_thread(
     }
 }
 
-/// Fails if direct I/O cannot have the offsets and lengths of `work`.
+/// Fails if direct I/O is used, and the offset or the block size of `work` is no multiple of its
+/// unit.
 fn aligned(work: &IoWork, file: &IoFile, target: &Target) -> Result<(), Failure> {
     let Direct::Granted { offset, .. } = target.direct() else {
         return Ok(());
@@ -540,7 +548,8 @@ fn facts_of(target: &Target) -> IoTarget {
     }
 }
 
-/// Remark about a file with holes; `None` without holes.
+/// Remark about a file with holes, which are read without the device; `None` for a file without
+/// holes.
 fn holes(target: &Target) -> Option<String> {
     let holes = Bytes(target.holes()?);
     let size = Bytes(target.size());

@@ -1,4 +1,4 @@
-//! Latencies of operations by distance from the previous operation.
+//! Collects latencies of operations by their distance from the previous operation.
 
 use super::work::{IoWork, Order};
 use report::{SeekLatencies, SeekWindow};
@@ -11,7 +11,8 @@ use units::Nanos;
 pub struct SeekTimes(Vec<Histogram>);
 
 impl SeekTimes {
-    /// True if the order of blocks is one of those that vary the distance of seeks.
+    /// True if latencies of `work` are collected by distance: its order of blocks varies the
+    /// distance of seeks.
     pub fn are_requested(work: &IoWork) -> bool {
         matches!(work.order, Order::SeekDistance(_) | Order::SeekGrowing(_))
     }
@@ -26,8 +27,9 @@ impl SeekTimes {
     }
 }
 
-/// Latencies of all threads in a window: number of operations by least distance of a doubling, then
-/// by latency (to 0.8%). Histograms would take many times the memory for many windows.
+/// Latencies of all threads in a window. The outer key is the least distance of a doubling. The
+/// inner map has the number of operations by their latency, which is rounded by up to 0.8%. This
+/// takes far less memory than a histogram for each window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seeks(BTreeMap<u64, BTreeMap<u64, u64>>);
 
@@ -44,7 +46,8 @@ impl Seeks {
     }
 }
 
-/// The least latency that a share `q` of all operations does not exceed; `None` without operations.
+/// The `q` quantile: the least latency that a share `q` of all operations does not exceed. `None`
+/// without operations.
 fn quantile(counts: &BTreeMap<u64, u64>, q: f64) -> Option<f64> {
     let total: u64 = counts.values().sum();
     let rank = ((q * total as f64).ceil() as u64).clamp(1, total.max(1));
@@ -56,7 +59,8 @@ fn quantile(counts: &BTreeMap<u64, u64>, q: f64) -> Option<f64> {
     found.map(|(nanos, _)| *nanos as f64)
 }
 
-/// Latencies of a point by distance, from the round, the length and the latencies of each window.
+/// Latencies of a point by distance. Each item of `windows` has the round, the length and the
+/// latencies of a window.
 pub fn by_distance<'a>(
     windows: impl Iterator<Item = (u32, Nanos, &'a Seeks)>,
 ) -> Vec<SeekLatencies> {
@@ -127,7 +131,7 @@ mod tests {
             (8192, 4, 200.0),
             (1 << 63, 4, 300.0),
         ];
-        // Latencies of 200 and 300 ns lie in buckets of 1 and 2 ns.
+        // Latencies are rounded: buckets are 1 ns wide at 200 ns, and 2 ns wide at 300 ns.
         let close = |a: f64, b: f64| (a / b - 1.0).abs() < 0.008;
         assert_eq!(told.len(), wanted.len(), "{told:?}");
         for (told, wanted) in told.iter().zip(wanted) {

@@ -1,9 +1,9 @@
-//! Facts about a file or device before any operation.
+//! Defines the facts about a file or device that are known before any operation.
 
 /// Facts about a file or device that a plan needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IoTarget {
-    /// Size in bytes. A file that the session will create has its future size.
+    /// Size in bytes. For a file that the session will create, it is the future size.
     pub size: u64,
     /// Kind of the target in words: `file`, `block device`.
     pub kind: String,

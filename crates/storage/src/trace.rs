@@ -1,4 +1,4 @@
-//! Trace of single operations, as lines of a file.
+//! Writes a trace of single operations, one line for each operation.
 
 use super::work::IoWork;
 use super::worker::TraceEntry;
@@ -16,7 +16,7 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// A trace whose lines `writer` writes.
+    /// A trace of no operations so far. `writer` will write its lines.
     pub fn new(writer: TraceWriter) -> Self {
         Self {
             writer,

@@ -1,9 +1,11 @@
-//! The order of blocks: each thread has a sequence that depends on nothing but its work.
+//! Computes the order of blocks. The sequence of each thread depends only on the work and the
+//! number of the thread.
 
 use super::work::{IoWork, Order, Step};
 use stats::{SplitMix64, derive};
 
-/// Iterator over the operations of one thread. Only a recording has an end.
+/// Iterator over the operations of one thread. It ends only if the operations come from a
+/// recording.
 #[derive(Debug, Clone)]
 pub struct Walk {
     work: IoWork,
@@ -20,7 +22,7 @@ pub struct Walk {
 #[derive(Debug, Clone, Copy, Default)]
 struct FilePosition {
     block: u64,
-    /// Number of jumps in this pass, for the orders about seeks.
+    /// Number of jumps in the current pass, for orders that vary the distance of seeks.
     jump: u64,
     /// Number of finished passes over the file, for growing seeks.
     pass: u64,
@@ -85,8 +87,8 @@ impl Walk {
     }
 }
 
-/// Next block of growing seeks. Each jump crosses the middle of the file. Jump k of a pass covers
-/// about k strides.
+/// Next block of [`Order::SeekGrowing`]. Each jump leads across the middle of the file. Jump number
+/// k of a pass is about k strides long.
 fn growing(place: &mut FilePosition, blocks: u64, stride: u64) -> u64 {
     let middle = |pass: u64| (blocks / 2 + pass % stride) % blocks;
     let at = |jump: u64, middle: u64| {
@@ -215,7 +217,7 @@ mod tests {
         }
         assert_eq!(counts.len(), 200);
         let chi2: f64 = counts.values().map(|n| (n - 1000.0).powi(2) / 1000.0).sum();
-        // 199 degrees of freedom: one draw in a thousand exceeds the limit.
+        // With 199 degrees of freedom, one draw in a thousand exceeds this limit.
         assert!(chi2 < 267.5, "{chi2}");
         let mut again = Walk::new(&work(Order::Random, 2, &[size, size]), 1);
         let mut other = Walk::new(&work(Order::Random, 2, &[size, size]), 0);

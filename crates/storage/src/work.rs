@@ -1,4 +1,4 @@
-//! Work on files and devices: everything that determines the operations.
+//! Defines work on files and devices: all properties that determine the operations.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,8 +12,8 @@ pub enum Permission {
     /// The file is only read.
     #[default]
     Read,
-    /// The session creates the file and writes to it. At its end it removes the file, unless `keep`
-    /// is set.
+    /// The session creates the file and writes to it. At its end, the session removes the file,
+    /// unless `keep` is set.
     Create {
         /// Size of the file.
         size: Bytes,
@@ -24,7 +24,7 @@ pub enum Permission {
     Destroy,
 }
 
-/// A file or device, and the range of its blocks for operations.
+/// A file or device, and the range of its blocks that operations may use.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IoFile {
     /// Path as the user typed it.
@@ -38,7 +38,7 @@ pub struct IoFile {
 }
 
 impl IoFile {
-    /// The file at `path`, to be read, with an empty range.
+    /// The file at `path`, with permission to read and an empty range.
     pub fn named(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
@@ -60,24 +60,26 @@ pub struct Step {
     pub bytes: usize,
     /// True for a write.
     pub write: bool,
-    /// Time of a recorded operation in ns, counted from the first one; `None` without a recording.
+    /// Time of a recorded operation in ns after the first operation; `None` without a recording.
     pub recorded: Option<u64>,
 }
 
 /// The order of blocks. Distances are in blocks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Order {
-    /// Block after block. Each thread starts at its share of the range.
+    /// Block after block. The start of each thread is different: the range is divided evenly among
+    /// the threads.
     #[default]
     Sequential,
     /// Random blocks, all equally likely.
     Random,
-    /// Random jumps to and fro: one of the last blocks of the range, then one of the first. The
-    /// field is the number of blocks at each end.
+    /// Jumps to and fro: a random block near the end of the range, then a random block near its
+    /// start. The field is the number of blocks at each end among which is chosen.
     SeekDistance(u64),
-    /// Jumps across the middle. The field is the number of blocks by which jumps become longer.
+    /// Jumps across the middle of the range that become longer. The field is the number of blocks
+    /// by which each jump is longer than the previous jump.
     SeekGrowing(u64),
-    /// The blocks of the recording, once and in its order.
+    /// The blocks of the recording, each once, in the recorded order.
     Recorded(Recording),
 }
 
@@ -151,7 +153,7 @@ impl Ord for Steps {
     }
 }
 
-/// Choice of the times at which operations begin.
+/// Determines the times at which operations begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Pace {
     /// An operation begins as soon as a slot is free.
@@ -187,19 +189,20 @@ pub enum Flush {
 /// Threads that read and write files and devices.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct IoWork {
-    /// Number of the point in its experiment. It makes works different that are otherwise equal.
+    /// Number of the point in its experiment. Works that are otherwise equal differ in this number.
     pub point: u32,
-    /// Files and their ranges.
+    /// The files, each with the range of its blocks that operations may use.
     pub files: Vec<IoFile>,
-    /// Name of the engine.
+    /// Name of the engine that executes the operations.
     pub engine: String,
-    /// True if the page cache is to be bypassed, where that is possible.
+    /// True if direct I/O shall bypass the page cache, where this is possible.
     pub direct: bool,
-    /// True if completions are to be polled, where that is possible, instead of awaited.
+    /// True if threads poll for completions instead of waiting for interrupts, where the device
+    /// allows it.
     pub poll: bool,
     /// Order of blocks.
     pub order: Order,
-    /// Bytes of an operation. For a recording, those of its largest operation.
+    /// Bytes of an operation. For a recording, they are the bytes of its largest operation.
     pub block: Bytes,
     /// Number of writes in a million operations.
     pub writes_per_million: u32,
@@ -207,13 +210,14 @@ pub struct IoWork {
     pub cpus: Vec<u32>,
     /// Number of operations that each thread keeps in flight.
     pub depth: u32,
-    /// Choice of the times at which operations begin.
+    /// Determines the times at which operations begin.
     pub pace: Pace,
-    /// Time in ns from a completion until its slot is used again.
+    /// Think time: time in ns from a completion until its slot is used again.
     pub think_ns: u64,
     /// Number of dependent additions that a thread does before each submission.
     pub compute: u32,
-    /// Number of writes of a thread after which it flushes, and kind of the flush.
+    /// Number of writes of a thread after which it flushes, and kind of the flush; `None` for no
+    /// flushes.
     pub flush: Option<(u32, Flush)>,
     /// Kind of data to write.
     pub content: Content,
@@ -221,7 +225,7 @@ pub struct IoWork {
     pub verify: bool,
     /// True if failed operations are counted. Otherwise a failure ends the point.
     pub continue_on_error: bool,
-    /// Number of operations of the whole point; `None` if the time limits it.
+    /// Number of operations of the whole point; `None` if a time limits the point instead.
     pub operations: Option<u64>,
     /// Seed of random offsets, and of the choice between reads and writes.
     pub seed: u64,
@@ -243,7 +247,7 @@ impl IoWork {
         }
     }
 
-    /// Number of operations of the whole point; `None` if the time limits it.
+    /// Number of operations of the whole point; `None` if a time limits the point instead.
     pub fn total(&self) -> Option<u64> {
         match &self.order {
             Order::Recorded(recording) => Some(recording.steps().len() as u64),

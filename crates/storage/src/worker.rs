@@ -1,7 +1,7 @@
-//! One thread's part of a window: keeps its slots busy, times operations, counts failures.
+//! Executes one thread's part of a window: keeps its slots busy, times operations, counts failures.
 //!
-//! The loop is the same on this machine and on a simulated device. Both provide an [`IoEngine`] and
-//! a [`Ticker`].
+//! The loop is the same for real and for simulated devices. Both have an [`IoEngine`] and a
+//! [`Ticker`].
 
 use super::content::Contents;
 use super::pace::{Schedule, Window};
@@ -26,13 +26,13 @@ pub trait Ticker {
     fn compute(&self, additions: u32);
 }
 
-/// Engine and progress of a thread, which it keeps from window to window.
+/// Engine and progress of a thread. Both are kept from window to window.
 pub struct WorkerQueue {
     /// Engine that executes requests.
     pub engine: Box<dyn IoEngine>,
     /// Source of the next operation.
     pub walk: Walk,
-    /// Data to write, and data with which the result of a read is compared.
+    /// Source of the data to write, and of the data with which reads are compared.
     pub contents: Contents,
     /// Operation that the previous window took from `walk`, but did not begin.
     pub pending: Option<Step>,
@@ -40,7 +40,7 @@ pub struct WorkerQueue {
     pub unflushed: u32,
     /// Indices of the files that were written since the last flush.
     pub unflushed_files: BTreeSet<usize>,
-    /// Time of the recording, in ticks, that earlier windows have covered.
+    /// Length of the recording, in ticks, that earlier windows have replayed.
     pub covered: u64,
 }
 
@@ -68,9 +68,9 @@ pub struct TraceEntry {
     pub transfer: Transfer,
     /// Time at which the operation was due.
     pub due: u64,
-    /// Time at which it was submitted.
+    /// Time at which the operation was submitted to the engine.
     pub issued: u64,
-    /// Time at which the thread found its completion.
+    /// Time at which the thread found the completion of the operation.
     pub done: u64,
     /// Bytes moved, or the system's error number.
     pub result: Result<usize, i32>,
@@ -79,9 +79,10 @@ pub struct TraceEntry {
 /// Figures of one thread in a window. Latencies are in ns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorkerWindow {
-    /// Complete transfers that completed before the end of the window.
+    /// Number of complete transfers that completed before the end of the window.
     pub inside: u64,
-    /// Complete transfers, including those that completed after the end of the window.
+    /// Number of complete transfers, including transfers that completed after the end of the
+    /// window.
     pub whole: u64,
     /// Bytes that all complete transfers moved.
     pub bytes: u64,
@@ -91,21 +92,22 @@ pub struct WorkerWindow {
     pub writes: Histogram,
     /// Latencies of flushes.
     pub flushes: Histogram,
-    /// Latencies of complete transfers by distance, if the order of blocks requests them.
+    /// Latencies of complete transfers by distance. Empty unless the order of blocks varies the
+    /// distance.
     pub seeks: SeekTimes,
-    /// Failed operations by the system's error number.
+    /// Number of failed operations, by the system's error number.
     pub errors: BTreeMap<i32, u64>,
     /// The first failure: the operation, its kind, and the system's error number.
     pub fault: Option<(Step, Transfer, i32)>,
-    /// Transfers of fewer bytes than requested.
+    /// Number of transfers that moved fewer bytes than requested.
     pub short: u64,
-    /// Blocks whose content differs from the written data.
+    /// Number of blocks whose content differs from the written data.
     pub wrong: u64,
     /// Number of operations that were due at a fixed rate.
     pub due: u64,
-    /// Due operations that were never begun.
+    /// Number of due operations that were not begun.
     pub behind: u64,
-    /// Tick at which the first complete transfer completed.
+    /// Tick at which the first complete transfer completed; `None` without one.
     pub first: Option<u64>,
     /// Tick at which the last operation completed.
     pub last: u64,
@@ -115,11 +117,11 @@ pub struct WorkerWindow {
     pub trace: Vec<TraceEntry>,
 }
 
-/// A window fails after this time without a completion: the engine or its device hangs.
+/// A window fails after this time without a completion, because the engine or its device hangs.
 const HANG_TIMEOUT: Nanos = Nanos(120e9);
 
-/// The same limit at the end of a session. It is shorter, because nothing in this window counts any
-/// more.
+/// The same limit after the session was interrupted. It is shorter, because the window is discarded
+/// anyway.
 const END_TIMEOUT: Nanos = Nanos(5e9);
 
 /// An operation in flight.
@@ -129,7 +131,8 @@ struct Busy {
     transfer: Transfer,
     due: u64,
     issued: u64,
-    /// Bytes from the previous operation, if latencies are counted by distance.
+    /// Distance in bytes from the previous operation; `None` if latencies are not collected by
+    /// distance.
     distance: Option<u64>,
 }
 
@@ -155,10 +158,11 @@ struct WindowRun<'a, T: Ticker> {
     seeks: bool,
 }
 
-/// Executes the operations of one thread in a window, and waits until all have completed.
+/// Executes the operations of one thread in a window, and waits until all of them have completed.
 ///
 /// # Errors
-/// The engine failed, or hangs. Failures of single operations are counted in the result instead.
+/// The engine failed or hangs. A failure of a single operation is no error here, but is counted in
+/// the result.
 pub fn run<T: Ticker>(
     queue: &mut WorkerQueue,
     work: &IoWork,
@@ -191,7 +195,8 @@ pub fn run<T: Ticker>(
         schedule,
         ..
     } = turn;
-    // Operations are due only at a fixed rate, not in a window with a number of operations.
+    // Due operations are counted only at a fixed rate. If the window ends after a number of
+    // operations, the runner counts them.
     seen.due = if window.most.is_some() {
         0
     } else {
@@ -226,7 +231,8 @@ impl<T: Ticker> WindowRun<'_, T> {
         }
     }
 
-    /// True if no further operation begins in this window. Takes the next operation from the walk.
+    /// True if no further operation begins in this window. Otherwise the next operation is then in
+    /// `pending`.
     fn is_over(&mut self) -> bool {
         let ended = (self.seen.fault.is_some() && !self.work.continue_on_error)
             || self.window.most.is_some_and(|most| self.begun >= most)
@@ -242,7 +248,7 @@ impl<T: Ticker> WindowRun<'_, T> {
         self.seen.exhausted
     }
 
-    /// True if a flush is due. All operations in flight have to complete before it.
+    /// True if a flush is due. The operations in flight have to complete before the flush.
     fn must_flush(&self) -> bool {
         self.work
             .flush
@@ -269,7 +275,8 @@ impl<T: Ticker> WindowRun<'_, T> {
                 break;
             };
             self.take_up(step, due);
-            // The additions for the next operation must not delay this one.
+            // This operation is submitted first, because the additions for the next operation would
+            // delay it.
             if self.work.compute > 0 {
                 self.submit()?;
             }
@@ -277,7 +284,7 @@ impl<T: Ticker> WindowRun<'_, T> {
         self.submit()
     }
 
-    /// Prepares `step` in a free slot; with think time, in the slot that has been free longest.
+    /// Prepares `step` in a free slot. With think time, this is the slot that may be used first.
     fn take_up(&mut self, step: Step, due: u64) {
         let rests = self.work.think_ns > 0;
         let oldest = || (0..self.free.len()).min_by_key(|&i| self.free[i].0);
@@ -332,7 +339,8 @@ impl<T: Ticker> WindowRun<'_, T> {
         (file == step.file).then(|| offset.abs_diff(step.offset))
     }
 
-    /// Submits the prepared operations. Operations that the engine does not take stay in the batch.
+    /// Submits the prepared operations. Operations that the engine does not accept yet stay in the
+    /// batch.
     fn submit(&mut self) -> Result<(), Failure> {
         while !self.batch.is_empty() {
             let now = self.ticker.now();
@@ -356,7 +364,7 @@ impl<T: Ticker> WindowRun<'_, T> {
         Ok(())
     }
 
-    /// Waits for a completion. If another operation may be due before, only polls.
+    /// Waits for a completion. If another operation may become due before, it only polls.
     fn reap(&mut self) -> Result<(), Failure> {
         let waiting = !self.batch.is_empty();
         let timed = self.schedule.is_paced() || self.work.think_ns > 0;
@@ -365,11 +373,12 @@ impl<T: Ticker> WindowRun<'_, T> {
         self.take(usize::from(!looks))
     }
 
-    /// Takes at least `least` completions, unless the engine stops waiting for them.
+    /// Takes completions from the engine, at least `least` of them unless the engine's wait ends
+    /// before.
     ///
     /// # Errors
-    /// No operation has completed for too long. The operations remain with the engine, which does
-    /// not wait for them.
+    /// No operation has completed for too long. The engine keeps the operations in flight, but
+    /// nothing waits for them.
     fn take(&mut self, least: usize) -> Result<(), Failure> {
         self.completions.clear();
         self.queue.engine.reap(least, &mut self.completions)?;
@@ -402,7 +411,7 @@ impl<T: Ticker> WindowRun<'_, T> {
             self.free
                 .push((completion.at + self.ticks(self.work.think_ns as f64), slot));
         }
-        // The list goes back, so that its memory is used again.
+        // The list is put back, so that its memory is used again.
         self.completions = completions;
     }
 
@@ -469,7 +478,8 @@ impl<T: Ticker> WindowRun<'_, T> {
         }
     }
 
-    /// Flushes every file that was written, one after another. No other operation is in flight.
+    /// Flushes every file that was written since the last flush, one file after another. The caller
+    /// ensures that no other operation is in flight.
     fn flush(&mut self) -> Result<(), Failure> {
         let Some((_, kind)) = self.work.flush else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Tests: a hanging device ends a window, and nothing waits forever.
+//! Tests that a window ends if its device hangs.
 
 use super::super::work::{Content, IoFile};
 use super::*;
@@ -24,8 +24,8 @@ impl Ticker for Clock {
     fn compute(&self, _additions: u32) {}
 }
 
-/// An engine that completes its first `sound` operations at once, and no others. It sets the stop
-/// flag after `end_after` waits.
+/// An engine that completes its first `sound` operations at once, and no further operation. It sets
+/// the stop flag after `end_after` waits.
 struct Hanging {
     sound: u64,
     ready: Vec<IoCompletion>,
@@ -72,7 +72,8 @@ impl IoEngine for Hanging {
     }
 }
 
-/// Results of a window of 1 s, and the time at its end.
+/// Results of a window of 1 s, and the time at its end in ns. `sound` and `end_after` are fields of
+/// [`Hanging`].
 fn ran(work: &IoWork, (sound, end_after): (u64, u64)) -> (Result<WorkerWindow, Failure>, u64) {
     let clock = Clock::default();
     let stop = StopFlag::never();
@@ -119,7 +120,7 @@ fn work() -> IoWork {
 
 #[test]
 fn operations_that_never_come_back_end_a_window() {
-    // Flushes after every write, which are awaited in a separate place of the code.
+    // This work flushes after every write. Another part of the code waits for flushes.
     let flushes = IoWork {
         flush: Some((1, Flush::Sync)),
         writes_per_million: 1_000_000,

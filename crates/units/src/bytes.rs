@@ -1,4 +1,4 @@
-//! Amounts of memory.
+//! Defines [`Bytes`], an amount of memory.
 
 use crate::numbers::split_number;
 use crate::parse_error::ParseError;
@@ -37,8 +37,8 @@ impl Bytes {
         Bytes(self.0 / step * step)
     }
 
-    /// The smallest multiple of `step` that is not below this amount. If that overflows, the
-    /// largest multiple that fits into 64 bits. `step` must not be zero.
+    /// The smallest multiple of `step` that is not below this amount. If this multiple does not fit
+    /// into 64 bits, the result is the largest multiple that does. `step` must not be zero.
     pub fn round_up(self, step: u64) -> Self {
         Bytes(
             self.0
@@ -47,7 +47,7 @@ impl Bytes {
         )
     }
 
-    /// The exact amount as a user types it: `256MiB`, `4096`.
+    /// The exact amount in the form in which a user types it: `256MiB`, `4096`.
     pub fn typed(self) -> String {
         let units = [
             (1u64 << 40, "TiB"),
@@ -72,7 +72,8 @@ impl Bytes {
 
 impl std::ops::Add for Bytes {
     type Output = Bytes;
-    /// The sum, at most `u64::MAX`: callers only need to know that this is more memory than exists.
+    /// The sum, limited to `u64::MAX`. Callers only need to know that such a sum is more memory
+    /// than exists.
     fn add(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_add(other.0))
     }

@@ -1,11 +1,12 @@
-//! The error type of the whole program: a message of one line that says what to do about it.
+//! Defines the error type of the whole program: a message of one line that tells the user what to
+//! do.
 
 #![forbid(unsafe_code)]
 
 use crate::ParseError;
 use std::fmt;
 
-/// Kind of an error: whether the user or the machine has to change. It decides the exit code.
+/// Kind of an error. It determines the exit code of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The request cannot be executed as typed, and nothing was measured.

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Limit of the entries of a list. A longer list is taken for a typing error.
+/// Largest number of entries of a list. A longer list is taken for a typing error.
 const LONGEST_LIST: usize = 100_000;
 
-/// Reads a comma-separated list. `one` reads each entry.
+/// Reads a comma-separated list. `one` parses each entry.
 pub fn parse_list<T>(
     text: &str,
     one: impl Fn(&str) -> Result<T, ParseError>,
@@ -41,7 +41,7 @@ impl FromStr for SizeList {
 }
 
 /// Appends the sizes of a range to `sizes`. `rest` is the last size and an optional step:
-/// `64KiB:x4`. The last size is always included, even if no step ends there.
+/// `64KiB:x4`. The last size is always included, even if no step reaches it exactly.
 fn expand_range(
     entry: &str,
     first: &str,
@@ -92,15 +92,15 @@ fn expand_range(
 pub enum ThreadCount {
     /// Exactly this number of threads.
     Exactly(usize),
-    /// One for each CPU that may be used.
+    /// One thread for each CPU that the process may use.
     All,
     /// The number of threads that kernel selection finds fastest.
     Best,
 }
 
 impl ThreadCount {
-    /// The number of threads on a machine with `cpus` allowed CPUs. `None` for `Best`, which is
-    /// only known after measuring.
+    /// The number of threads on a machine with `cpus` allowed CPUs. `None` for
+    /// [`ThreadCount::Best`], because kernel selection finds this number later.
     pub fn resolve(self, cpus: usize) -> Option<usize> {
         match self {
             ThreadCount::Exactly(n) => Some(n),
@@ -145,7 +145,7 @@ impl FromStr for ThreadList {
     }
 }
 
-/// Limit of CPU numbers. No machine has more CPUs.
+/// CPU numbers must be below this limit. No machine has more CPUs.
 const MAX_CPUS: u32 = 1 << 20;
 
 /// CPU numbers in the kernel's notation: `0-3,8`.
@@ -157,8 +157,8 @@ pub struct CpuList(pub Vec<u32>);
 impl FromStr for CpuList {
     type Err = ParseError;
 
-    /// Reads numbers and ranges in the given order, without duplicates. Also reads the kernel's
-    /// groups: `0-15:2/4` is the first 2 of every 4 CPUs.
+    /// Reads numbers and ranges in the given order, without duplicates. Also reads the groups of
+    /// the kernel's notation: `0-15:2/4` stands for the first 2 of every 4 CPUs.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
             ParseError::new(text, "a list of CPUs or nodes is numbers and ranges: 0-3,8")
@@ -166,7 +166,8 @@ impl FromStr for CpuList {
         };
         let number = |t: &str| t.trim().parse::<u32>().ok().filter(|&n| n < MAX_CPUS);
         let mut cpus: Vec<u32> = Vec::new();
-        // CPUs of all ranges together, because a short text can repeat a range of a million.
+        // Number of CPUs of all ranges together. It is limited, because a short text can repeat a
+        // range of a million CPUs.
         let mut named = 0;
         for entry in text.trim().split(',') {
             let (range, group) = entry.split_once(':').unwrap_or((entry, "1/1"));

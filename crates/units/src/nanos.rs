@@ -1,4 +1,4 @@
-//! Lengths of time.
+//! Defines [`Nanos`], a length of time.
 
 use crate::numbers::{significant, split_number};
 use crate::parse_error::ParseError;
@@ -15,7 +15,7 @@ use std::str::FromStr;
 pub struct Nanos(pub f64);
 
 impl Nanos {
-    /// Zero length.
+    /// The length zero.
     pub const ZERO: Nanos = Nanos(0.0);
 
     /// `s` seconds.
@@ -128,7 +128,7 @@ impl FromStr for Nanos {
 }
 
 /// Reads a time for options whose values are usually below a second. A number above 0 without a
-/// unit is an error, because seconds are rarely meant.
+/// unit is an error, because it would mean seconds.
 pub fn short_time(text: &str) -> Result<Nanos, ParseError> {
     let time: Nanos = text.parse()?;
     let bare = split_number(text).is_some_and(|(number, unit)| unit.is_empty() && number > 0.0);

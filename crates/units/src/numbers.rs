@@ -1,9 +1,9 @@
-//! Numbers and counts as text for people.
+//! Formats numbers and counts for people.
 
 use std::fmt;
 
-/// `value` with at most three significant digits and no exponent. Measurements on a shared machine
-/// are not more precise.
+/// `value` as text without an exponent, rounded to about three significant digits; `-` if it is not
+/// finite. Measurements on a shared machine are not more precise.
 pub fn significant(value: f64) -> String {
     match value.abs() {
         a if !a.is_finite() => "-".to_owned(),
@@ -13,7 +13,8 @@ pub fn significant(value: f64) -> String {
     }
 }
 
-/// `value` with this number of decimals. A value that rounds to zero has no sign.
+/// `value` as text, with `decimals` digits after the point. A value that rounds to zero has no
+/// sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text

@@ -1,4 +1,4 @@
-//! The error for text that cannot be parsed, and parsers that return this error.
+//! Defines the error for text that cannot be parsed, and parsers that return this error.
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,7 +44,8 @@ impl ParseError {
     }
 
     /// An error about `given`, which is none of the `known` names of a `kind`. The example is the
-    /// known name most similar to `given`, or else the first one.
+    /// known name that is most similar to `given`. If no name is similar, it is the first known
+    /// name.
     pub fn unknown_name(given: &str, known: &[&str], kind: &str) -> Self {
         let nearest = nearest_name(given, known);
         let hint = nearest
@@ -55,7 +56,7 @@ impl ParseError {
     }
 }
 
-/// A parser of an option's value: a whole number from `least` to `most`.
+/// Returns a parser for the value of an option: a whole number from `least` to `most`.
 pub fn whole_number<T: TryFrom<u64>>(
     least: u64,
     most: u64,
@@ -74,7 +75,8 @@ pub fn whole_number<T: TryFrom<u64>>(
     }
 }
 
-/// A parser of an option's value whose errors suggest `example` instead of the type's own example.
+/// Returns a parser for the value of an option. Its errors suggest `example` instead of the example
+/// of the type `T`.
 pub fn read_like<T: FromStr<Err = ParseError>>(
     example: &'static str,
 ) -> impl Fn(&str) -> Result<T, ParseError> + Clone + Send + Sync + 'static {
@@ -86,7 +88,7 @@ pub fn read_like<T: FromStr<Err = ParseError>>(
 
 /// The known name that is most similar to `given`; `None` if no name is similar.
 pub fn nearest_name<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
-    // The similarity measure and the threshold are those of clap for misspelt options.
+    // For misspelt options, clap uses the same similarity measure and threshold.
     let likeness = |name: &&str| strsim::jaro(&given.to_ascii_lowercase(), name);
     let best = known
         .iter()

@@ -1,4 +1,4 @@
-//! Rates of data and of events.
+//! Defines rates of data and of events.
 
 use crate::bytes::Bytes;
 use crate::nanos::Nanos;
@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Range of plausible memory bandwidths in bytes per second. Others count as typing errors.
+/// Range of plausible memory bandwidths in bytes per second. Values outside this range count as
+/// typing errors.
 const RATES: std::ops::RangeInclusive<f64> = 1e6..=100e12;
 
 /// Data moved per second, in bytes.
@@ -65,7 +66,7 @@ impl fmt::Display for BytesPerSecond {
 pub struct Hertz(pub f64);
 
 impl Hertz {
-    /// Number of cycles of this frequency in `time`.
+    /// Number of cycles that a clock of this frequency makes in `time`.
     pub fn cycles_in(self, time: Nanos) -> f64 {
         self.0 * time.secs()
     }

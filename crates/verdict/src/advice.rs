@@ -52,7 +52,7 @@ pub fn for_cause(cause: Cause) -> &'static str {
     }
 }
 
-/// The cause of doubt as a clause, to stand after `because` in a sentence.
+/// The cause of doubt as a clause that follows `because` in a sentence.
 pub fn because(cause: Cause) -> &'static str {
     match cause {
         Cause::AboveLimit => "they are above the limit of the machine",
@@ -87,7 +87,7 @@ pub fn because(cause: Cause) -> &'static str {
     }
 }
 
-/// Phrase about the disturbance of samples, to stand after `were disturbed`.
+/// Phrase about the disturbance of samples. It follows `were disturbed` in a sentence.
 pub fn cause_phrase(cause: Cause) -> &'static str {
     match cause {
         Cause::Moved => " by moves to other cpus",

@@ -1,4 +1,4 @@
-//! Matches points of two reports that measure the same thing with the same kernel.
+//! Pairs points of two reports that measure the same thing with the same kernel.
 
 use report::{
     Candidate, Choice, Coordinate, Coordinates, Dataset, Outcome, Point, Provenance,
@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Axis of `--repeat`. Points that differ on this axis only are repetitions of one point.
 pub(super) const REPEAT: &str = "repeat";
-/// Axis of the kernel, which kernel selection may have chosen.
+/// Axis of the kernel's name.
 const KERNEL: &str = "kernel";
-/// Axes whose values depend on the kernel, if kernel selection chose it.
+/// Axes that are ignored if kernel selection chose the kernel, because their values depend on it.
 const OF_CHOICE: [&str; 2] = [KERNEL, "prefetch_bytes"];
-/// Axes whose values depend on the number of threads, if selection chose it.
+/// Axes that are ignored if selection chose the number of threads, because their values depend on
+/// it.
 const OF_COUNT: [&str; 2] = ["threads", "size_bytes"];
 
 /// Points of two reports that measure the same thing, and are compared.
@@ -27,16 +28,17 @@ pub struct Aligned<'a> {
     pub dataset: &'a Dataset,
     /// Measured points of the first report, one for each repetition.
     pub before: Vec<&'a Point>,
-    /// Measured points of the second report.
+    /// Measured points of the second report, one for each repetition.
     pub after: Vec<&'a Point>,
     /// Difference in method, in words; `None` if the methods are equal.
     pub remark: Option<String>,
-    /// Speed of one selected kernel relative to the other, from the kernel selections, at least 1.
-    /// The value is 1 if the same kernel won in both reports, or without selection.
+    /// Speed of the faster selected kernel divided by the speed of the other, according to the
+    /// kernel selections. It is 1 if the same kernel won in both reports, or without selection.
     pub apart: f64,
 }
 
-/// A point that only one report has, or that both measured with different kernels.
+/// A point that is not compared. Either only one report has it, or the reports used different
+/// kernels or have no number for it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Unaligned {
@@ -44,30 +46,30 @@ pub struct Unaligned {
     pub experiment: String,
     /// Name of the quantity.
     pub quantity: String,
-    /// Coordinates.
+    /// Coordinates of the point.
     pub coordinates: Coordinates,
-    /// Reason why it is not compared, in words.
+    /// Reason why the point is not compared, in words.
     pub reason: String,
     /// True if only one report has the point.
     #[serde(skip)]
     pub is_alone: bool,
 }
 
-/// Points of a dataset by the coordinates that must be equal for a pair.
+/// Points of a dataset by the coordinates that must be equal in both reports.
 type Places<'a> = BTreeMap<Coordinates, Vec<&'a Point>>;
 
-/// Pairs the points of two reports. Experiment, quantity, unit and coordinates must be equal,
-/// including the kernel and its machine code. Points with selected kernels are paired whichever
-/// kernel won, if the candidates were the same. With `any_kernel`, points of other kernels are
-/// paired too, with a remark. A point in neither list was measured in neither report, or serves
-/// findings only. Pairs are in the order of the first report.
+/// Pairs the points of two reports. Two points form a pair if experiment, quantity, unit and
+/// coordinates are equal, including the kernel and its machine code. Points with selected kernels
+/// are paired whichever kernel won, if the candidates were the same. With `any_kernel`, points of
+/// different kernels are paired too, with a remark. Pairs are in the order of the first report. The
+/// second list has the measured points without a partner. Auxiliary points are in neither list.
 pub fn align<'a>(
     before: &'a Report,
     after: &'a Report,
     any_kernel: bool,
 ) -> (Vec<Aligned<'a>>, Vec<Unaligned>) {
     let mut pairs = Pairs {
-        digests: KernelDigests::collect(before, after),
+        codes: KernelCodes::collect(before, after),
         any_kernel,
         ..Pairs::default()
     };
@@ -91,7 +93,7 @@ pub fn align<'a>(
 /// Pairs and unpaired points found so far.
 #[derive(Default)]
 struct Pairs<'a> {
-    digests: KernelDigests<'a>,
+    codes: KernelCodes<'a>,
     any_kernel: bool,
     aligned: Vec<Aligned<'a>>,
     unaligned: Vec<Unaligned>,
@@ -114,7 +116,8 @@ impl<'a> Pairs<'a> {
         self.by_other_kernels(dataset, left, others);
     }
 
-    /// Pairs the points left over in two datasets by all axes but the kernel, where that is unique.
+    /// Pairs the remaining points of two datasets, ignoring the kernel. Points are paired only if
+    /// exactly one point of each dataset fits.
     fn by_other_kernels(&mut self, dataset: &'a Dataset, left: Places<'a>, others: Places<'a>) {
         let mut twins = by_question(others);
         for (question, mine) in by_question(left) {
@@ -147,7 +150,7 @@ impl<'a> Pairs<'a> {
         if let Some(reason) = missing {
             return self.skip(dataset, at, reason);
         }
-        let (remark, apart) = match self.digests.between(&before, &after) {
+        let (remark, apart) = match self.codes.between(&before, &after) {
             KernelMatch::Same => (None, 1.0),
             KernelMatch::Selected { words, apart } => (Some(words), apart),
             KernelMatch::Different(words) if self.any_kernel => (Some(words), 1.0),
@@ -163,7 +166,8 @@ impl<'a> Pairs<'a> {
         });
     }
 
-    /// Records points that only one report has. Points that were not measured are left out.
+    /// Records `points`, which only one report has, as not compared. Points that were not measured
+    /// are not recorded.
     fn alone(&mut self, dataset: &Dataset, at: &Coordinates, points: &[&Point], reason: &str) {
         if points.iter().any(|p| p.outcome.measured().is_some()) {
             self.skip(dataset, at.clone(), reason.to_owned());
@@ -209,7 +213,7 @@ fn measured<'a>(points: &[&'a Point]) -> Vec<&'a Point> {
     if good.is_empty() { all } else { good }
 }
 
-/// Reason why a point of the `which` report has no usable number.
+/// Reason why a point of the `which` report has no number; empty for a measured point.
 fn unmeasured(point: &Point, which: &str) -> String {
     let Outcome::Measured(_) = point.outcome else {
         let reason = point.outcome.reason().unwrap_or_default();
@@ -218,22 +222,22 @@ fn unmeasured(point: &Point, which: &str) -> String {
     String::new()
 }
 
-/// Result of the kernel selection of a point; `None` without one.
+/// Result of the kernel selection of a point; `None` if there was no selection.
 fn race(point: &Point) -> Option<&Choice> {
     point.outcome.measured()?.choice.as_ref()
 }
 
-/// True if kernel selection decided the kernel of a point. A table has no selections, but it has
-/// the requested width, which may be the fastest.
+/// True if kernel selection chose the kernel of a point. A table has no results of selections. It
+/// shows a selection by the width `best`, or by the axis of requested threads.
 fn is_chosen(point: &Point) -> bool {
     race(point).is_some()
         || point.name("width") == Some("best")
         || point.coordinates.contains_key(REQUESTED_THREADS)
 }
 
-/// The coordinates by which points are paired. Repetitions, and coordinates that kernel selection
-/// decided, are left out. A name that consists of digits becomes a number, because a table does not
-/// distinguish them.
+/// The coordinates by which points are paired. The repetition is left out, and so are coordinates
+/// that kernel selection chose. A name that consists of digits becomes a number, because a table
+/// does not distinguish the two.
 fn question(point: &Point) -> Coordinates {
     let mut left_out = vec![REPEAT];
     if is_chosen(point) {
@@ -274,7 +278,7 @@ fn in_order(dataset: &Dataset) -> Vec<Coordinates> {
         .collect()
 }
 
-/// Coordinates and their points, grouped by all axes but those of the kernel.
+/// Coordinates and their points, grouped by all axes except the axes of the kernel.
 fn by_question(places: Places<'_>) -> BTreeMap<Coordinates, Vec<(Coordinates, Vec<&Point>)>> {
     let mut questions: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (at, points) in places {
@@ -311,46 +315,47 @@ enum KernelMatch {
     Same,
     /// Different kernels won in selections among the same candidates.
     Selected {
-        /// Names of the winners.
+        /// Remark with the names of the winners.
         words: String,
-        /// Speed of one winner relative to the other, from the selections.
+        /// Speed of the faster winner divided by the speed of the other, according to the
+        /// selections.
         apart: f64,
     },
-    /// The kernels have different machine code; the difference in words.
+    /// The kernels have different machine code. The text describes the difference.
     Different(String),
 }
 
-/// Digests of the kernels of two reports.
+/// Code of each kernel of two reports, as [`report::KernelUsed::code`] identifies it.
 #[derive(Default)]
-struct KernelDigests<'a> {
+struct KernelCodes<'a> {
     before: BTreeMap<&'a str, Option<&'a str>>,
     after: BTreeMap<&'a str, Option<&'a str>>,
     /// True if the same version of memgauge wrote both reports. Equal names then mean equal code.
     one_version: bool,
-    /// True if one of the reports was read from a table, which has neither digests nor selections.
+    /// True if one of the reports was read from a table, which names neither code nor selections.
     table: bool,
 }
 
-impl<'a> KernelDigests<'a> {
+impl<'a> KernelCodes<'a> {
     fn collect(before: &'a Report, after: &'a Report) -> Self {
-        let digests = |provenance: &'a Provenance| {
+        let codes = |provenance: &'a Provenance| {
             provenance
                 .kernels
                 .iter()
-                .map(|k| (k.name.as_str(), k.digest.as_deref()))
+                .map(|k| (k.name.as_str(), k.code()))
                 .collect()
         };
         let one = &before.provenance;
         let other = &after.provenance;
         Self {
-            before: digests(one),
-            after: digests(other),
+            before: codes(one),
+            after: codes(other),
             one_version: one.tool == other.tool,
             table: one.is_unknown() || other.is_unknown(),
         }
     }
 
-    /// Compares the kernels of `before` and `after`, which both have at least one point.
+    /// Compares the kernels of two lists of points, neither of which is empty.
     fn between(&self, before: &[&Point], after: &[&Point]) -> KernelMatch {
         let [one, other] = [before, after].map(kernels);
         if let Some(words) = one
@@ -418,7 +423,7 @@ impl<'a> KernelDigests<'a> {
         }
     }
 
-    /// True if a kernel is known to have the same code in both reports.
+    /// True if a kernel is known to have the same machine code in both reports.
     fn known(&self, kernel: &str) -> bool {
         let both = self.before.get(kernel).zip(self.after.get(kernel));
         self.one_version || both.is_some_and(|(a, b)| a.is_some() && a == b)
@@ -437,8 +442,8 @@ fn kernels(points: &[&Point]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Speed of one winner of `races` relative to the other, from the selection that shows the larger
-/// difference. `None` if the candidates of the selections differ.
+/// Speed of the faster winner of `races` divided by the speed of the other, from the selection that
+/// shows the larger difference. `None` if the candidates of the selections differ.
 fn apart(races: &[&Choice]) -> Option<f64> {
     let who = |c: &Candidate| {
         (

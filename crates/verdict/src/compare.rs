@@ -1,4 +1,5 @@
-//! Compares two reports point by point, with the result better, worse, same, or cannot tell.
+//! Compares two reports point by point. A point is better, worse or the same, or the comparison
+//! cannot tell.
 
 use super::align::{Aligned, REPEAT, Unaligned, align};
 use super::report_set::ReportSet;
@@ -16,26 +17,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 use units::{Bytes, ParseError, counted};
 
-/// Confidence of the interval of a ratio. Without a real difference, at most 2 of 100 intervals
-/// exclude a ratio of 1.
+/// Confidence of the interval of a ratio. If nothing changed, at most 2 of 100 intervals exclude
+/// the ratio 1.
 pub const CONFIDENCE: f64 = 0.98;
 
-/// Floor of a comparison if the user sets none. Smaller relative differences do not matter.
+/// Floor of a comparison if the user sets none. Relative differences below the floor do not matter.
 pub const DEFAULT_FLOOR: Fraction = Fraction(0.03);
 
-/// Floor for points without samples. Only experience says how much two sessions of one machine
+/// Floor for points without samples. Such points do not show how much two sessions of one machine
 /// differ. The best of three tries, which other tools report, differs by several percent.
 pub const DEFAULT_FLOOR_WITHOUT_SAMPLES: Fraction = Fraction(0.1);
 
 /// Largest number of values of an axis that are listed if two reports share no point.
 const MAX_NAMED: usize = 4;
 
-/// Undisturbed values are compared only if the best values of at least this many rounds of each
-/// report agree with them.
+/// Least number of rounds of each report whose best values agree with the undisturbed value. With
+/// fewer rounds, typical values are compared instead of undisturbed ones.
 const FEWEST_ROUNDS: usize = 6;
 
-/// Number of allocations in both reports from which on each allocation counts as one value. All
-/// rounds of an allocation share its pages, so they are not independent.
+/// Least number of allocations in each report for which an allocation counts as one value. All
+/// rounds of an allocation use the same pages, so their values are not independent.
 const ENOUGH_ALLOCATIONS: usize = 5;
 
 /// A fraction: `3%` or `0.03`; at least 0 and below 1.
@@ -91,13 +92,13 @@ impl Default for Settings {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// Worse by more than the floor, and not by chance.
+    /// The value is worse by more than the floor, and chance does not explain it.
     Worse,
-    /// Better by more than the floor, and not by chance.
+    /// The value is better by more than the floor, and chance does not explain it.
     Better,
-    /// The interval crosses the floor, or there is no interval.
+    /// The interval of the ratio crosses the floor, or there is no interval.
     CannotTell,
-    /// The whole interval lies within the floor.
+    /// The whole interval of the ratio lies within the floor.
     Same,
 }
 
@@ -117,11 +118,11 @@ impl Change {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedPoint {
-    /// Median of the compared values in the quantity's unit. The values are medians of rounds,
-    /// allocations or the reports of a set. Without samples they are the reported figures of the
-    /// repetitions.
+    /// Median of the compared values in the quantity's unit. A compared value is the median of a
+    /// round, of an allocation or of a report of a set. Without samples, it is the reported figure
+    /// of a repetition.
     pub median: f64,
-    /// Number of rounds, allocations or reports in the interval; 0 without samples.
+    /// Number of compared values: rounds, allocations or reports. 0 without samples.
     pub values: u64,
     /// Worst verdict among the repetitions.
     pub grade: VerdictGrade,
@@ -131,36 +132,37 @@ pub struct ComparedPoint {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Pair {
-    /// Coordinates.
+    /// Coordinates that the points of both reports share.
     pub coordinates: Coordinates,
     /// The point in the first report.
     pub before: ComparedPoint,
     /// The point in the second report.
     pub after: ComparedPoint,
-    /// The median after divided by the median before; `null` if that is not finite.
+    /// Median in the second report divided by the median in the first; `null` if the ratio is not a
+    /// positive number.
     pub ratio: Option<f64>,
     /// Lower end of the ratio's interval; `null` if there are too few values.
     pub ratio_low: Option<f64>,
-    /// Upper end of the ratio's interval.
+    /// Upper end of the ratio's interval; `null` if there are too few values.
     pub ratio_high: Option<f64>,
-    /// True if the undisturbed values are compared, false for the typical ones.
+    /// True if undisturbed values are compared, false for typical values.
     pub is_undisturbed: bool,
     /// Change of the point.
     pub change: Change,
-    /// Differences up to this share do not count: the floor of the comparison, or the distance of
-    /// the selected kernels if that is larger.
+    /// Relative difference beyond which the point is better or worse. It is the floor of the
+    /// comparison, increased by the difference of the selected kernels.
     pub floor: Fraction,
     /// Remark about the pair: different kernels, a rejected number, too few rounds.
     pub remark: Option<String>,
 }
 
 impl Pair {
-    /// True if the pair was judged without samples, by its reported values alone.
+    /// True if a report has no samples, so that the pair was judged by the reported values alone.
     pub fn is_without_samples(&self) -> bool {
         self.before.values == 0 || self.after.values == 0
     }
 
-    /// Size of the difference, up or down, in steps of a millionth, for sorting rows.
+    /// Size of the difference, for sorting rows: magnitude of the ratio's logarithm, in millionths.
     pub fn size(&self) -> f64 {
         self.ratio
             .map_or(0.0, |ratio| (ratio.ln().abs() * 1e6).round())
@@ -177,7 +179,8 @@ pub struct PairGroup {
     pub quantity: Quantity,
     /// The axes along which the points of the experiment differ.
     pub axes: Vec<Axis>,
-    /// Pairs: worse, better, cannot tell, same; within each, the largest difference first.
+    /// Pairs, sorted by change: worse, better, cannot tell, same. Pairs with the same change are
+    /// sorted by the size of the difference, the largest first.
     pub pairs: Vec<Pair>,
 }
 
@@ -189,7 +192,7 @@ pub struct Tally {
     pub worse: usize,
     /// Pairs that are better.
     pub better: usize,
-    /// Pairs that cannot be told.
+    /// Pairs for which the comparison cannot tell.
     pub cannot_tell: usize,
     /// Pairs that are the same.
     pub same: usize,
@@ -210,7 +213,7 @@ pub struct Comparison {
     pub before: String,
     /// Name of the second report.
     pub after: String,
-    /// Relative differences up to this do not matter.
+    /// Relative differences up to this floor do not matter.
     pub floor: Fraction,
     /// The floor for points without samples.
     pub floor_without_samples: Fraction,
@@ -218,12 +221,11 @@ pub struct Comparison {
     pub confidence: f64,
     /// Number of pairs with each result.
     pub tally: Tally,
-    /// Differences between the sessions other than numbers: machine, program, settings of the
-    /// system.
+    /// Texts about differences between the sessions: machine, program, settings of the system.
     pub notes: Vec<String>,
     /// Pairs in the order of the first report's experiments.
     pub groups: Vec<PairGroup>,
-    /// Points that are not compared, with the reason.
+    /// Points that are not compared, each with the reason.
     pub unaligned: Vec<Unaligned>,
 }
 
@@ -279,7 +281,7 @@ impl<'a> ComparedReport<'a> {
         }
     }
 
-    /// Provenance of each report, at least one.
+    /// Provenance of each report of this side, at least one.
     fn provenances(&self) -> Vec<&'a Provenance> {
         match self.set {
             [] => vec![&self.report.provenance],
@@ -295,8 +297,8 @@ impl<'a> ComparedReport<'a> {
 /// two one-sided tests (Schuirmann 1987) at the level of [`CONFIDENCE`]. docs/method/compare.md has
 /// the consequences for many points.
 ///
-/// If one side is a set of reports, each report counts as one value. The interval then includes the
-/// scatter between sessions.
+/// If `before` or `after` is a set of reports, each report counts as one value. The interval then
+/// includes the scatter between sessions.
 ///
 /// Points without samples are judged by their reported values and a separate floor. If one report
 /// comes from sc-membench, the other report is converted to the form of sc-membench, so that both
@@ -346,7 +348,8 @@ pub fn compare(
             .sort_by(|a, b| a.change.cmp(&b.change).then(b.size().total_cmp(&a.size())));
     }
     let mut notes = notes(before, after);
-    // A point that both reports have is listed with the reason why it is not compared.
+    // If both reports have a point that is not compared, its reason is listed. The text is then not
+    // needed.
     if tally.all() == 0 && unaligned.iter().all(|one| one.is_alone) {
         notes.push(nothing_in_common(&first.report, &second.report));
     }
@@ -368,7 +371,7 @@ fn is_sc_membench(report: &Report) -> bool {
     report.provenance.tool.name == "sc-membench" && report.provenance.is_unknown()
 }
 
-/// A report in the form in which it is compared, with the points that have no place in this form.
+/// A report in the form in which it is compared, and its points that have no place in this form.
 struct InForm<'a> {
     report: Cow<'a, Report>,
     left_out: Vec<ScMembenchLeftOut>,
@@ -405,7 +408,7 @@ impl<'a> InForm<'a> {
     }
 }
 
-/// Result of the comparison of one point. If `is_of_sets`, each report counts as one value.
+/// Compares one point of two reports. If `is_of_sets` is true, each report counts as one value.
 fn judge(one: &Aligned<'_>, settings: &Settings, is_of_sets: bool) -> Pair {
     let measured = one
         .before
@@ -464,7 +467,7 @@ fn judge(one: &Aligned<'_>, settings: &Settings, is_of_sets: bool) -> Pair {
             remarks.push(format!("rejected in the {which} report"));
             Change::CannotTell
         }
-        // Without samples, only the reported value can be judged.
+        // Without samples there is no interval, so the ratio of the reported values is judged.
         (None, Some(ratio), _) if bare => floors.change(ratio, ratio, higher_is_better),
         (None, Some(ratio), Some(interval)) if interval.low <= ratio && ratio <= interval.high => {
             floors.change(interval.low, interval.high, higher_is_better)
@@ -511,16 +514,18 @@ fn judge(one: &Aligned<'_>, settings: &Settings, is_of_sets: bool) -> Pair {
     }
 }
 
-/// Thresholds of a comparison. Values are the same up to the share `same`, and differ beyond the
-/// share `differ`. A share reaches equally far up and down in the logarithm.
+/// Thresholds of a comparison, as shares. Values within `same` of each other are the same. Values
+/// more than `differ` apart are better or worse. A share reaches equally far up and down on a
+/// logarithmic scale.
 struct Floors {
     same: Fraction,
-    /// At least `same`. The distance of selected kernels is no difference between machines.
+    /// At least `same`. If kernel selection chose different kernels, their difference in speed is
+    /// added, because it is no difference between machines.
     differ: Fraction,
 }
 
 impl Floors {
-    /// Change of a point whose ratio lies between `low` and `high`.
+    /// Change of a point whose ratio lies between `low` and `high`. The ends may be equal.
     fn change(&self, low: f64, high: f64, higher_is_better: bool) -> Change {
         let more = 1.0 + self.differ.0;
         let same = 1.0 + self.same.0;
@@ -548,12 +553,13 @@ enum CommonPlacement {
     Unknown,
     /// Only samples with this placement are compared.
     Of(VcpuPlacement),
-    /// No placement occurs in both reports.
+    /// The reports have no placement in common, so that no samples are compared.
     None,
 }
 
 impl CommonPlacement {
-    /// The placement that occurs most in both reports, by the smaller of its two shares of rounds.
+    /// Finds the placement with the largest share of rounds in both reports. Of the two shares of a
+    /// placement, the smaller one counts.
     fn find(before: &[&Point], after: &[&Point]) -> Self {
         let shares = [before, after].map(placement_shares);
         if shares.iter().any(BTreeMap::is_empty) {
@@ -570,7 +576,7 @@ impl CommonPlacement {
             .map_or(Self::None, |(_, placement)| Self::Of(placement))
     }
 
-    /// The placement in words; `None` if both headlines have it.
+    /// Remark that names the placement; `None` if the summaries of all points use it.
     fn remark(self, before: &[&Point], after: &[&Point]) -> Option<String> {
         match self {
             Self::Of(placement) if !self.is_of_headlines(before, after) => {
@@ -580,7 +586,7 @@ impl CommonPlacement {
         }
     }
 
-    /// True if both headlines have this placement, or if placements are unknown.
+    /// True if the summaries of all points use this placement, or if placements are unknown.
     fn is_of_headlines(self, before: &[&Point], after: &[&Point]) -> bool {
         let mut all = before
             .iter()
@@ -594,8 +600,8 @@ impl CommonPlacement {
     }
 }
 
-/// For both reports, the best values of the rounds that agree with the undisturbed value of their
-/// point. `None` if a point has no such value, or a report has too few rounds.
+/// For each report, the best values of the rounds that agree with the undisturbed value of their
+/// point. `None` if a point has no undisturbed value, or if a report has too few such rounds.
 fn undisturbed_values(
     before: &[&Point],
     after: &[&Point],
@@ -613,7 +619,8 @@ fn undisturbed_values(
     Some((bests(before)?, bests(after)?))
 }
 
-/// Mean share of rounds with each placement over a point's repetitions; empty if one is unknown.
+/// Share of rounds with each placement, averaged over the repetitions of a point. Empty if the
+/// placement of a repetition is unknown.
 fn placement_shares(points: &[&Point]) -> BTreeMap<VcpuPlacement, f64> {
     let mut shares: BTreeMap<VcpuPlacement, f64> = BTreeMap::new();
     for measured in points.iter().filter_map(|p| p.outcome.measured()) {
@@ -628,8 +635,8 @@ fn placement_shares(points: &[&Point]) -> BTreeMap<VcpuPlacement, f64> {
 }
 
 /// The compared values of both reports: medians of the undisturbed samples of each allocation, if
-/// both reports have enough allocations. Otherwise medians of each round. If `placement` is given,
-/// only samples with this placement of the vCPUs count.
+/// both reports have enough allocations. Otherwise they are medians of each round. If `placement`
+/// is given, only samples with this placement of the vCPUs count.
 fn values(
     before: &[&Point],
     after: &[&Point],
@@ -643,7 +650,8 @@ fn values(
     }
 }
 
-/// Medians of the undisturbed samples of each round, or of each allocation if `whole`.
+/// Medians of the undisturbed samples of each round, or of each allocation if `whole` is true. If
+/// `placement` is given, only samples with this placement of the vCPUs count.
 fn rounds(points: &[&Point], placement: Option<VcpuPlacement>, whole: bool) -> Vec<f64> {
     let mut groups: BTreeMap<(usize, u32, u32), Vec<f64>> = BTreeMap::new();
     for (repeat, point) in points.iter().enumerate() {
@@ -677,7 +685,7 @@ fn of_reports(points: &[&Point], placement: Option<VcpuPlacement>) -> Vec<f64> {
         .collect()
 }
 
-/// The undisturbed value of each report of a set; `None` if one point has none.
+/// The undisturbed value of each report of a set; `None` if a point has none.
 fn undisturbed_of_reports(points: &[&Point]) -> Option<Vec<f64>> {
     let of_report = |own: &Vec<&Point>| {
         let measured = own.iter().filter_map(|point| point.outcome.measured());
@@ -687,7 +695,7 @@ fn undisturbed_of_reports(points: &[&Point]) -> Option<Vec<f64>> {
     by_report(points).values().map(of_report).collect()
 }
 
-/// Points of a set by the number of their report.
+/// Points of a set, grouped by the number of their report.
 fn by_report<'a>(points: &[&'a Point]) -> BTreeMap<Option<&'a Coordinate>, Vec<&'a Point>> {
     let mut reports: BTreeMap<Option<&Coordinate>, Vec<&Point>> = BTreeMap::new();
     for point in points {
@@ -697,7 +705,7 @@ fn by_report<'a>(points: &[&'a Point]) -> BTreeMap<Option<&'a Coordinate>, Vec<&
     reports
 }
 
-/// The point in one report. `values` are the compared values of the point.
+/// Makes the figures of a point in one report. `values` are its compared values.
 fn side(points: &[&Point], values: &[f64]) -> ComparedPoint {
     let measured: Vec<_> = points.iter().filter_map(|p| p.outcome.measured()).collect();
     let reported: Vec<f64> = measured.iter().map(|m| m.summary.median).collect();
@@ -714,7 +722,8 @@ fn side(points: &[&Point], values: &[f64]) -> ComparedPoint {
     }
 }
 
-/// Text about two reports without a common point: the axes on which they share no coordinate.
+/// Text about two reports that have no point in common. It names the axes on which they share no
+/// coordinate.
 fn nothing_in_common(before: &Report, after: &Report) -> String {
     let measured = |dataset: &&Dataset| {
         dataset
@@ -772,7 +781,7 @@ fn nothing_in_common(before: &Report, after: &Report) -> String {
     }
 }
 
-/// The coordinates on an axis of the measured points of a dataset, as words.
+/// Coordinates on one axis of the measured points of a dataset, as words.
 fn coordinates_on(axis: &str, dataset: &Dataset) -> BTreeSet<String> {
     let measured = dataset
         .points
@@ -786,7 +795,7 @@ fn coordinates_on(axis: &str, dataset: &Dataset) -> BTreeSet<String> {
     measured.map(word).collect()
 }
 
-/// The first few of `words`, and how many more there are.
+/// Joins the first few of `words`, and adds how many more there are.
 fn listed(words: &BTreeSet<String>) -> String {
     let few: Vec<&str> = words.iter().take(MAX_NAMED).map(String::as_str).collect();
     match words.len().saturating_sub(MAX_NAMED) {
@@ -796,7 +805,8 @@ fn listed(words: &BTreeSet<String>) -> String {
     }
 }
 
-/// Texts about differences between two sessions, or two sets of sessions, apart from numbers.
+/// Texts about differences between two sessions, or two sets of sessions, except differences of
+/// values.
 fn notes(before: ComparedReport<'_>, after: ComparedReport<'_>) -> Vec<String> {
     let sides = [(before, "first"), (after, "second")];
     let mut notes: Vec<String> = sides
@@ -865,8 +875,8 @@ fn facts(provenance: &Provenance) -> Vec<(&'static str, String)> {
 /// Largest relative difference of the IPC baselines of cores of one design.
 const SAME_CORE: f64 = 0.05;
 
-/// A note if another thread used the cores of one session all the time. A single session cannot
-/// show this, because its baseline comes from its own samples.
+/// Makes a note if another hardware thread used the cores of one session all the time. A single
+/// session cannot show this, because its baseline comes from its own samples.
 fn beside_one_of_them(before: &Report, after: &Report) -> Option<String> {
     let model = |report: &Report| report.provenance.host.cpu.model_name.get().cloned();
     let alone = |report: &Report| {
@@ -921,7 +931,7 @@ mod tests {
             differ: Fraction(0.03),
         };
         let told = |low, high, higher_is_better| floors.change(low, high, higher_is_better);
-        // The first entry is for bandwidth, the second for latency.
+        // The first expected change is for bandwidth, the second for latency.
         for (low, high, more, less) in [
             (1.04, 1.2, Change::Better, Change::Worse),
             (0.8, 0.96, Change::Worse, Change::Better),
@@ -936,8 +946,8 @@ mod tests {
                 "{low} {high}"
             );
         }
-        // The distance between two selected kernels shows neither a difference between the machines
-        // nor that they are the same.
+        // A difference as large as the difference of two selected kernels proves neither that the
+        // machines differ nor that they are the same.
         let floors = Floors {
             same: Fraction(0.03),
             differ: Fraction(0.06),

@@ -10,9 +10,9 @@ use units::Bytes;
 /// differences come from the core clock.
 const BELOW: f64 = 0.9;
 
-/// Rejects every latency that is below that of a smaller working set with otherwise equal
+/// Rejects every latency that is below the latency of a smaller working set with otherwise equal
 /// coordinates. A smaller working set lies in a level that is at least as fast. The two intervals
-/// must not overlap, and the smaller working set must be solid.
+/// must not overlap, and the point of the smaller working set must be solid.
 pub fn reject_below_faster(dataset: &mut Dataset) {
     let mut places: BTreeMap<Coordinates, Vec<(u64, usize)>> = BTreeMap::new();
     for (index, point) in dataset.points.iter().enumerate() {
@@ -26,7 +26,7 @@ pub fn reject_below_faster(dataset: &mut Dataset) {
     }
     for mut line in places.into_values() {
         line.sort_unstable();
-        // Size and lower end of the interval of the slowest among the smaller working sets.
+        // Size and lower end of the interval of the slowest smaller working set so far.
         let mut slowest: Option<(u64, f64)> = None;
         for (size, index) in line {
             let Outcome::Measured(measured) = &mut dataset.points[index].outcome else {
@@ -53,12 +53,13 @@ pub fn reject_below_faster(dataset: &mut Dataset) {
     }
 }
 
-/// A working set exceeds a cache if it is larger by this factor. The end of a cache is only known
-/// to a step of the grid.
+/// A working set exceeds a cache if it is larger by this factor. Sizes are measured in steps, so
+/// the capacity of a cache is known only to one step.
 const BEYOND: f64 = 1.25;
 
 /// Smallest working set in memory, as a multiple of the last-level cache's effective capacity.
-/// Below this multiple, the cache may answer more than half of the loads of a random chain.
+/// Below this multiple, the cache may answer more than half of the loads of a pointer chain in
+/// random order.
 const MEMORY_AT_LEAST: f64 = 2.0;
 
 /// A last-level cache whose capacity was found by timing.
@@ -70,15 +71,15 @@ pub struct TimedCache {
     pub level: String,
     /// Effective capacity of the cache.
     pub capacity: Bytes,
-    /// Smallest capacity that explains the curve about as well.
+    /// Smallest capacity that explains the measured latencies about as well.
     pub low: Bytes,
-    /// Largest capacity that explains the curve about as well.
+    /// Largest capacity that explains the measured latencies about as well.
     pub high: Bytes,
 }
 
 /// Adds the effective capacity of the last-level cache to the evidence of each of `points`. A point
-/// becomes doubtful if it is named after this cache but does not fit into it. A point in `memory`
-/// becomes doubtful if the cache may answer it.
+/// becomes doubtful if its level is this cache but its working set does not fit into the cache. A
+/// point whose level is `memory` becomes doubtful if the cache may answer its loads.
 pub fn doubt_by_timed_caches<'a>(
     points: impl Iterator<Item = &'a mut Point>,
     caches: &[TimedCache],

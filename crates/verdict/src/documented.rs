@@ -10,7 +10,7 @@ const PRIVATE: f64 = 0.08;
 /// Relative tolerance for the latency of a shared cache, whose slices differ in distance.
 const SHARED: f64 = 0.2;
 
-/// Usual causes of a disagreement, as the end of a finding.
+/// Usual causes of a disagreement, as text for the end of a finding.
 const CAUSES: &str = "usual causes: another thread on the core, a hypervisor that hides or divides \
                       the hardware, another revision of the design";
 
@@ -24,8 +24,9 @@ struct Comparison<'a> {
     agrees: bool,
 }
 
-/// One finding for all measured levels with a published figure, and one for each that disagrees.
-/// `documented` are the figures of the processor, `findings` the findings of the session.
+/// Makes one finding about all measured levels that have a published figure, and one for each level
+/// that disagrees. `documented` are the figures of the processor, `findings` the findings of the
+/// session.
 pub fn documented_levels(
     documented: &[DocumentedFigure],
     findings: &[Finding],
@@ -82,7 +83,7 @@ fn resting_on<'a, 'b>(
 }
 
 impl Comparison<'_> {
-    /// `L2 14.1 cycles, 14 documented`
+    /// Text of the comparison: `L2 14.1 cycles, 14 documented`.
     fn text(&self) -> String {
         let published: Vec<String> = self.figures.iter().map(|f| f.value()).collect();
         format!(
@@ -94,7 +95,8 @@ impl Comparison<'_> {
     }
 }
 
-/// The published figures of `quantity`. There is one for each kind of core of the processor.
+/// The published figures of `quantity`. A processor with several kinds of core has one for each
+/// kind.
 fn figures(
     documented: &[DocumentedFigure],
     quantity: DocumentedQuantity,
@@ -105,7 +107,8 @@ fn figures(
         .collect()
 }
 
-/// Kinds of findings about a level of cache. If its size is not as reported, the kind is another.
+/// Kinds of findings about a level of cache. The last kind is for a cache whose size by timing
+/// differs from the size that the system reports.
 const CACHES: [&str; 3] = ["cache-level", "cache-exclusive", "cache-disagrees"];
 
 /// Comparisons of a cache's latency and size. Empty if `finding` is not about a cache.
@@ -198,7 +201,7 @@ fn tlb<'a>(documented: &'a [DocumentedFigure], finding: &Finding) -> Vec<Compari
     compared
 }
 
-/// Marks the last comparison as agreeing if a published range overlaps `low..high`.
+/// Sets whether the last comparison agrees: a published range has to overlap `low..high`.
 fn agree(compared: &mut [Comparison<'_>], low: f64, high: f64) {
     if let Some(last) = compared.last_mut() {
         let meets =
@@ -255,7 +258,7 @@ mod tests {
             agreements(&zen4, &level(1.0, 5.0, 40.0 * kib, 48.0 * kib)),
             [false, false]
         );
-        // No documented size of L2, and none of L3: only the latency is compared.
+        // No size is documented for L2 or L3, so only the latency is compared.
         assert_eq!(agreements(&zen4, &level(2.0, 14.1, 1e6, 2e6)), [true]);
         assert_eq!(agreements(&zen4, &level(2.0, 17.7, 1e6, 2e6)), [false]);
         assert_eq!(agreements(&zen4, &level(3.0, 44.8, 1e6, 2e6)), [true]);

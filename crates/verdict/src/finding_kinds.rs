@@ -1,15 +1,15 @@
-//! Kinds of findings: what each states, and how much it is worth to a reader.
+//! Kinds of findings: the statement that each makes, and its worth to a reader.
 
-/// Value of a finding for a reader with little time.
+/// Worth of a finding to a reader who has little time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Worth {
-    /// A setting of the machine or of the session should be changed first.
+    /// The reader should change a setting of the machine or of the session before measuring again.
     Change,
     /// The finding answers the question of an experiment, or disagrees with documented figures.
     Answer,
     /// The finding is a detail of an answer.
     Detail,
-    /// The finding is a circumstance that the verdict reports too.
+    /// The finding is about conditions that the verdict on the report names too.
     Circumstance,
 }
 
@@ -18,7 +18,7 @@ pub enum Worth {
 pub struct FindingKind {
     /// Name in reports, `page-walk-cost`.
     pub name: &'static str,
-    /// How much findings of this kind are worth to a reader.
+    /// Worth of findings of this kind.
     pub worth: Worth,
     /// Statement that the finding makes.
     pub meaning: &'static str,

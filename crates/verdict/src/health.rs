@@ -11,10 +11,10 @@ use units::{counted, fixed};
 /// Name of the method. The name changes when the points or settings of the method change.
 pub const HEALTH_METHOD: &str = "health-1";
 
-/// Prefix of the digest's input, so that no digest for another purpose has the same input.
+/// Text that is part of every digest's input, so that digests for other purposes have other inputs.
 const DIGEST_OF: &str = "method of a health check";
 
-/// Number of slow figures that are enough together, although none is beyond its threshold.
+/// Number of slow figures that together make a machine slow, even if none is beyond its threshold.
 const ENOUGH_TOGETHER: usize = 4;
 
 /// Result of the first measurement of a machine.
@@ -100,7 +100,8 @@ impl FirstJudgement {
         own
     }
 
-    /// Names of the experiments to measure again before the verdict; empty if none is needed.
+    /// Names of the experiments to measure again before the verdict; empty if no second measurement
+    /// is needed.
     pub fn experiments(&self) -> BTreeSet<&str> {
         self.slower
             .iter()
@@ -108,7 +109,8 @@ impl FirstJudgement {
             .collect()
     }
 
-    /// The verdict without a second measurement. `why` is the reason if one was needed.
+    /// The verdict without a second measurement. If one was needed, the machine is inconclusive,
+    /// and `why` is the reason why it is missing.
     pub fn without_repeat(self, why: &str) -> Health {
         let mut health = self.health;
         if let Some(slowest) = health.slower.first() {
@@ -118,7 +120,7 @@ impl FirstJudgement {
         health
     }
 
-    /// The verdict after a second measurement in fresh memory, which is `again`.
+    /// The verdict after `again`, a second measurement in fresh memory.
     pub fn with_repeat(
         self,
         again: &Report,
@@ -155,7 +157,7 @@ impl FirstJudgement {
             return health;
         };
         let text = in_words(slowest);
-        // One slow figure is never enough, because a slow machine is taken out of service.
+        // One slow figure is never enough, because users take a slow machine out of service.
         let is_confirmed = is_beyond_chance && slow > 1;
         if is_confirmed || slow >= ENOUGH_TOGETHER {
             health.state = HealthState::Slow;
@@ -172,7 +174,8 @@ impl FirstJudgement {
     }
 }
 
-/// Fleet verdict on `report` alone, as a fleet with one machine.
+/// Judges `report` against the expectations, as a fleet with one machine. An error says why the
+/// report has no figures.
 fn judged(
     report: &Report,
     expected: &Expectations,
@@ -184,7 +187,7 @@ fn judged(
     Ok(judge_fleet(&fleet, Vec::new(), settings, Some(expected)))
 }
 
-/// Text about a figure.
+/// Text about a figure: its name, and its difference from the expected value in percent.
 fn in_words(figure: &HealthFigure) -> String {
     let change = |value: f64| {
         let change = value / figure.expected - 1.0;
@@ -201,7 +204,7 @@ fn in_words(figure: &HealthFigure) -> String {
     )
 }
 
-/// Eight hexadecimal digits for the requested points and the kernels that were used.
+/// Digest of the requested points and of the kernels that were used: eight hexadecimal digits.
 fn digest(report: &Report) -> String {
     let points = report
         .datasets
@@ -215,10 +218,11 @@ fn digest(report: &Report) -> String {
                 .collect();
             format!("{} {}", dataset.experiment, at.join(" "))
         });
-    let kernels = report.provenance.kernels.iter().map(|kernel| {
-        let digest = kernel.digest.as_deref().unwrap_or_default();
-        format!("{} {digest}", kernel.name)
-    });
+    let kernels = report
+        .provenance
+        .kernels
+        .iter()
+        .map(|kernel| format!("{} {}", kernel.name, kernel.code().unwrap_or_default()));
     let lines: BTreeSet<String> = points.chain(kernels).collect();
     let text: String = lines.into_iter().map(|line| line + "\n").collect();
     let hash = stats::derive(text.len() as u64, &(text + DIGEST_OF), 0);

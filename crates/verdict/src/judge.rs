@@ -7,10 +7,11 @@ use report::SystemActivity;
 use report::{Cause, Evidence, Limit, Load, Reason, Storage, Summary, Verdict, VerdictGrade};
 use units::{Bytes, Hertz, Nanos, counted};
 
-/// Least share of memory in the requested pages. Below it, the pages count as mixed.
+/// Least share of memory in pages of the requested size. Below this share, the pages count as
+/// mixed.
 pub const GRANTED: f64 = 0.9;
 
-/// Largest share of time that a hypervisor or a quota may take. A larger share moves a median.
+/// Largest share of time that a hypervisor or a quota may take. A larger share changes a median.
 const MAX_STOLEN_SHARE: f64 = 0.01;
 
 /// CPU time that other programs may use during a session, as a number of CPUs.
@@ -19,19 +20,20 @@ const OTHERS: f64 = 0.25;
 /// Further CPU time that other programs may use, as a share of all CPUs of the machine.
 const OTHERS_SHARE: f64 = 0.02;
 
-/// Step of the system's counts of CPU time.
+/// Step in which the system counts CPU time.
 const JIFFY: Nanos = Nanos(10e6);
 
-/// Largest share of time in which a task waits for memory. Above it, the system reclaims or swaps.
+/// Largest share of time in which a task waits for memory. Above this share, the system reclaims or
+/// swaps memory.
 const MEMORY_PRESSURE: f64 = 0.05;
 
-/// Least confidence of an interval. Five rounds have 94%, four rounds have 88%.
+/// Least confidence of an interval. The interval of five rounds has 94%, that of four rounds 88%.
 const LEAST_CONFIDENCE: f64 = 0.9;
 
 /// Largest relative change of the core clock during the samples.
 const CLOCK_MOVED: f64 = 0.05;
 
-/// Least core clock relative to that of the same CPUs in the rest of the session. On some
+/// Least core clock relative to the clock that the same CPUs reach in the session. On some
 /// processors, wide vector instructions normally lower the clock by up to a fifth.
 const CLOCK_OF_RUN: f64 = 0.75;
 
@@ -45,43 +47,45 @@ const CALIBRATION: f64 = 0.001;
 /// Largest half-width of an interval relative to the median.
 pub const SPREAD: f64 = 0.05;
 
-/// Largest share of the smaller of two groups of values. Above it, the median may be in either.
+/// Largest share of values in the smaller of two groups. Above this share, the median may lie in
+/// either group.
 const MINORITY: f64 = 0.3;
 
 /// Largest relative change of values from the first to the last round, unless chance explains it.
 const DRIFT: f64 = 0.05;
 
-/// Largest share of disturbed samples. Above it, the other samples are suspect too, because the
-/// disturbance probably reached them.
+/// Largest share of disturbed samples. Above this share, the other samples are suspect too, because
+/// the disturbance probably reached them.
 const MAX_DISTURBED: f64 = 0.5;
 
-/// Largest share of disturbed samples if every sample is checked for the disturbance. If two thirds
-/// of samples were disturbed, the others were as fast as samples of undisturbed points.
+/// Largest share of disturbed samples for a disturbance that every sample is checked for. In tests
+/// with two thirds of the samples disturbed, the other samples were as fast as samples of
+/// undisturbed points.
 const MAX_DISTURBED_OF_CHECKED: f64 = 0.8;
 
-/// Fewest undisturbed samples that have a 95% interval of the median (1 - 2/2^n >= 0.95).
+/// Fewest undisturbed samples for which a 95% interval of the median exists (1 - 2/2^n >= 0.95).
 const FEWEST_SAMPLES: u64 = 6;
 
-/// Facts that a verdict depends on.
+/// Facts that the verdict on a point depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct VerdictInput<'a> {
     /// Summary of the samples.
     pub summary: &'a Summary,
-    /// The evidence.
+    /// Evidence about the samples.
     pub evidence: &'a Evidence,
-    /// Statistics of the samples over time and among themselves.
+    /// Statistics of the samples: their trend over time, and groups of values.
     pub shape: &'a SampleStatistics,
     /// Cause of most of the disturbed samples; `None` without disturbed samples.
     pub main_disturbance: Option<Cause>,
-    /// Upper bound of the value.
+    /// Upper bound of the value; `None` if unknown.
     pub limit: Option<&'a Limit>,
-    /// Background traffic and its upper bound.
+    /// Background traffic and its upper bound; `None` without traffic or bound.
     pub load: Option<(&'a Load, &'a Limit)>,
-    /// Number of all samples, with disturbed samples and samples at other placements of vCPUs.
+    /// Number of all samples, including disturbed samples and samples at other placements of vCPUs.
     pub samples: u64,
     /// Number of CPUs of the machine.
     pub machine_cpus: usize,
-    /// Figures of storage operations.
+    /// Figures of storage operations; `None` for other experiments.
     pub storage: Option<&'a Storage>,
     /// Number of rounds that the samples come from.
     pub rounds: u32,
@@ -89,7 +93,7 @@ pub struct VerdictInput<'a> {
     pub interrupted: bool,
 }
 
-/// Verdict on a point.
+/// Derives the verdict on a point.
 pub fn judge(input: &VerdictInput<'_>) -> Verdict {
     let mut verdict = Verdict {
         grade: VerdictGrade::Solid,
@@ -149,8 +153,8 @@ pub fn judge(input: &VerdictInput<'_>) -> Verdict {
     verdict
 }
 
-/// Explains scattered values, if `reasons` are about scatter: samples get slower or faster within
-/// rounds. `None` if they do not.
+/// Makes the reason that samples got slower or faster within rounds, which explains scattered
+/// values. `None` if `reasons` are not about scatter, or if there is no such trend.
 fn non_stationary(shape: &SampleStatistics, reasons: &[Reason]) -> Option<Reason> {
     let scatters =
         |reason: &Reason| matches!(reason.cause, Cause::Spread | Cause::Bimodal | Cause::Drift);
@@ -169,7 +173,7 @@ fn non_stationary(shape: &SampleStatistics, reasons: &[Reason]) -> Option<Reason
     Some(reason(Cause::NonStationary, text))
 }
 
-/// A reason with `text` and the advice for its cause.
+/// Makes a reason with `text` and the advice for its cause.
 pub fn reason(cause: Cause, text: String) -> Reason {
     Reason {
         cause,
@@ -178,7 +182,7 @@ pub fn reason(cause: Cause, text: String) -> Reason {
     }
 }
 
-/// Reasons against a point: placement of threads and memory.
+/// Reasons to doubt a point: placement of threads and memory.
 fn placement(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if evidence.affinity_held == Some(false) {
@@ -231,7 +235,7 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
     reasons
 }
 
-/// Reasons against a point: disturbed samples, and too few samples.
+/// Reasons to doubt a point: disturbed samples, and too few samples.
 fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
     let clean = input.summary.undisturbed_samples;
     let disturbed = input.evidence.disturbed_samples;
@@ -267,7 +271,7 @@ fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
     reasons
 }
 
-/// Reasons against a point: other activity of the system.
+/// Reasons to doubt a point: other activity of the system.
 fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
     let around = &input.evidence.system_activity;
     let elapsed = around.elapsed_ns.max(1.0);
@@ -290,7 +294,7 @@ fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
         reasons.push(reason(Cause::Throttled, text));
     }
     let others = share(around.others_ns);
-    // Each reading has an error of half a step for every CPU, and a round has two readings.
+    // Each reading has an error of half a step for every CPU. A round has two readings.
     let error = JIFFY.0 * (input.rounds as f64 * input.machine_cpus as f64 / 6.0).sqrt() / elapsed;
     if others > OTHERS + OTHERS_SHARE * input.machine_cpus as f64 + 3.0 * error {
         reasons.push(reason(
@@ -309,7 +313,7 @@ fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
     reasons
 }
 
-/// Reasons against a point: core clock and counter.
+/// Reasons to doubt a point: core clock and counter.
 fn clocks(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let (Some(before), Some(after)) = (evidence.core_hz_before, evidence.core_hz_after)
@@ -377,11 +381,11 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
     reasons
 }
 
-/// Largest share of due operations that were never submitted. Above it, the latencies lack
-/// operations that matter.
+/// Operations with a fixed rate are due at fixed times. This is the largest tolerated share of
+/// operations that were never submitted. Above this share, they would have changed the latencies.
 const BEHIND: f64 = 0.01;
 
-/// Reasons against a point: storage operations.
+/// Reasons to doubt a point: storage operations.
 fn on_storage(storage: &Storage) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let failed = storage.failed();
@@ -437,11 +441,11 @@ fn on_storage(storage: &Storage) -> Vec<Reason> {
     reasons
 }
 
-/// Neither other programs nor a hypervisor keep a thread from its CPU for this long. Instead, the
-/// thread or the machine was stopped.
+/// Length of a gap that shows that the thread or the machine was stopped. Other programs and
+/// hypervisors keep a thread from its CPU for shorter times.
 const LONG_STOP: Nanos = Nanos(0.5e9);
 
-/// Reasons against a point: distribution of the values.
+/// Reasons to doubt a point: distribution of the values.
 fn shape(shape: &SampleStatistics) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let Some(drift) = shape.drift.filter(|d| d.total.abs() > DRIFT) {

@@ -1,4 +1,4 @@
-//! Each check names its cause and no other.
+//! Tests that each check names its cause and no other.
 
 use super::*;
 use report::PageEvidence;
@@ -70,7 +70,7 @@ fn verdict(case: &Case, limit: Option<f64>) -> Verdict {
     verdict_of(case, limit, samples)
 }
 
-/// Verdict on a point with this number of samples in all placements of its vCPUs.
+/// Verdict on a point with `samples` samples, including samples at other placements of its vCPUs.
 fn verdict_of(case: &Case, limit: Option<f64>, samples: u64) -> Verdict {
     let limit = limit.map(|value| Limit {
         value,

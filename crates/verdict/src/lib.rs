@@ -1,4 +1,4 @@
-//! From reports to verdicts: verdicts on points, and differences that are more than chance.
+//! Derives verdicts from reports: verdicts on points, and differences that chance does not explain.
 //!
 //! A verdict is data: nothing in this crate prints, draws or decides an exit code.
 

@@ -3,19 +3,18 @@
 use report::{ClockFacts, HostFacts, Limit, Node};
 use units::{Bytes, BytesPerSecond, Hertz};
 
-/// Factor for the error of a limit that depends on the core clock.
+/// Tolerance of a limit that depends on the core clock, as a factor.
 const CLOCK_ERROR: f64 = 1.03;
 
-/// Nodes whose memory sizes have at least this ratio count as equal. Firmware and kernel reserve
-/// some memory.
+/// Ratio of two nodes' memory sizes from which on the sizes count as equal. Firmware and kernel
+/// reserve some memory.
 const ALIKE: f64 = 0.9;
 
-/// Reported distance of a node from itself. Nodes that a kernel emulates report this distance
-/// between each other too.
+/// Reported distance of a node from itself. Emulated nodes report this distance to each other too.
 const OWN_DISTANCE: u32 = 10;
 
-/// Base clock of the processor: the rate of the time-stamp counter on known x86 core designs, which
-/// count at this rate in all power states. `None` on other processors and under an emulator.
+/// Base clock of the processor. On known x86 core designs, the time-stamp counter runs at this rate
+/// in all power states. `None` on other processors and under an emulator.
 pub fn base_clock(facts: &HostFacts, clock: &ClockFacts) -> Option<Hertz> {
     let emulated = facts
         .system
@@ -28,14 +27,14 @@ pub fn base_clock(facts: &HostFacts, clock: &ClockFacts) -> Option<Hertz> {
     clock.rate.filter(|_| known && counts && !emulated)
 }
 
-/// Loads and stores of threads through the ports of their L1 data caches.
+/// Loads and stores that threads do through the ports of their L1 data caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortTraffic {
-    /// Number of loaded streams.
+    /// Number of streams (arrays) that the kernel loads.
     pub loads: u32,
-    /// Number of stored streams.
+    /// Number of streams that the kernel stores.
     pub stores: u32,
-    /// Payload bytes for each byte of a stream.
+    /// Number of payload bytes for each byte of a stream.
     pub payload_factor: u64,
     /// Number of threads.
     pub threads: usize,
@@ -66,16 +65,17 @@ pub fn port_limit(facts: &HostFacts, core: Hertz, traffic: PortTraffic) -> Optio
 pub struct MemoryTraffic<'a> {
     /// CPUs of the threads.
     pub cpus: &'a [u32],
-    /// Bytes of memory of all threads together.
+    /// Memory of all threads together.
     pub bytes: Bytes,
-    /// Number of NUMA nodes that the user requests; `None` without a request.
+    /// Number of NUMA nodes that the user requests; `None` if the user requests none.
     pub nodes: Option<usize>,
     /// Peak rate that the user gives; `None` to use the rate of the memory modules.
     pub given_peak: Option<BytesPerSecond>,
 }
 
-/// Largest payload per second that the memory carries. `None` if its peak rate is unknown. Every
-/// byte crosses the memory bus, except bytes that the last-level caches keep between passes.
+/// Largest payload per second that the memory carries. `None` if the peak rate of the memory is
+/// unknown. Every byte crosses the memory bus, except bytes that the last-level caches keep between
+/// two passes.
 pub fn memory_limit(facts: &HostFacts, traffic: MemoryTraffic<'_>) -> Option<Limit> {
     let modules = &facts.memory.bus;
     let (peak, source) = match (traffic.given_peak, modules.get()) {
@@ -102,8 +102,9 @@ pub fn memory_limit(facts: &HostFacts, traffic: MemoryTraffic<'_>) -> Option<Lim
     })
 }
 
-/// Number of nodes, if each has the same number of channels. Such nodes have CPUs, the same size of
-/// memory, and a distance above their own. Firmware counts the modules of all nodes together.
+/// Number of nodes if all nodes have the same number of channels; otherwise `None`. Such nodes have
+/// CPUs, the same size of memory, and a distance above [`OWN_DISTANCE`] to each other. The firmware
+/// counts the modules of all nodes together.
 fn equal_nodes(facts: &HostFacts) -> Option<usize> {
     let nodes = &facts.topology.nodes;
     let channels = facts.memory.bus.get()?.channels as usize;

@@ -6,15 +6,15 @@ use report::{Coordinate, Dataset, Provenance, Report};
 /// Reports of one state of a machine or of a fleet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportSet {
-    /// All points. In place of its repetition, each point has the number of its report.
+    /// Points of all reports. The repetition of each point is replaced by the number of its report.
     report: Report,
     /// Provenance of each report.
     provenances: Vec<Provenance>,
 }
 
 impl ReportSet {
-    /// The set of `reports`; `None` if there are none. Repetitions within a report count as one. A
-    /// kernel with several digests loses its digest.
+    /// The set of `reports`; `None` if there are none. Repetitions within a report count as one
+    /// point. A kernel whose code differs between the reports loses its digest and its C library.
     pub fn new(reports: Vec<Report>) -> Option<Self> {
         let mut all = reports.into_iter().enumerate();
         let (_, mut whole) = all.next()?;
@@ -32,8 +32,11 @@ impl ReportSet {
             for kernel in other.provenance.kernels {
                 let known = &mut whole.provenance.kernels;
                 match known.iter_mut().find(|known| known.name == kernel.name) {
-                    Some(same) if same.digest == kernel.digest => {}
-                    Some(other_code) => other_code.digest = None,
+                    Some(same) if same.code() == kernel.code() => {}
+                    Some(other_code) => {
+                        other_code.digest = None;
+                        other_code.c_library = None;
+                    }
                     None => known.push(kernel),
                 }
             }
@@ -60,7 +63,8 @@ impl ReportSet {
         })
     }
 
-    /// The points of all reports as one report, with the provenance of the first report.
+    /// The points of all reports as one report, with the provenance of the first report and the
+    /// kernels of all.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -76,7 +80,7 @@ impl ReportSet {
     }
 }
 
-/// Replaces the repetition of all points by `index`, the number of their report.
+/// Sets the repetition of all points to `index`, the number of their report.
 fn number(datasets: &mut [Dataset], index: u64) {
     for point in datasets.iter_mut().flat_map(|dataset| &mut dataset.points) {
         let repetition = Coordinate::Number(index);

@@ -7,19 +7,20 @@ use stats::{self, Drift, Modes};
 pub struct SampleStatistics {
     /// A trend over the rounds that chance does not explain; `None` without one.
     pub drift: Option<Drift>,
-    /// Two groups of values; `None` if the values form one group.
+    /// Two groups that the values form; `None` if they form one group.
     pub modes: Option<Modes>,
-    /// Ratio of the highest to the lowest median of an allocation. `None` unless allocations differ
-    /// by more than the rounds within them.
+    /// Highest median of an allocation divided by the lowest. `None` unless allocations differ by
+    /// more than the rounds of one allocation.
     pub placement: Option<f64>,
-    /// Relative slow-down in rounds, negative for a speed-up. `None` unless most rounds share it.
+    /// Relative slow-down from the first to the last samples of a round, negative for a speed-up.
+    /// `None` unless most rounds show it.
     pub within_round_trend: Option<f64>,
 }
 
 impl SampleStatistics {
-    /// Statistics of values by allocation and round. `rates` is true if higher values are faster.
-    /// Every `samples_per_prefill` samples, caches are filled again. Therefore the trend within
-    /// rounds is the trend between two prefills.
+    /// Computes the statistics of `allocations`: values by allocation and round. `rates` is true if
+    /// higher values are faster. Caches are filled again every `samples_per_prefill` samples. The
+    /// trend within rounds is therefore the trend between two prefills.
     pub fn describe(
         allocations: &[Vec<Vec<f64>>],
         rates: bool,

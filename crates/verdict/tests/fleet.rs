@@ -9,34 +9,35 @@ use stats::SplitMix64;
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// Quantities of a machine: the first ones depend on its memory, the others on its cores.
+/// Number of quantities of a machine. The first [`OF_MEMORY`] depend on its memory, the others on
+/// its cores.
 const QUANTITIES: usize = 20;
 const OF_MEMORY: usize = 8;
 
 /// Share of slow machines in a fleet with faults.
 const SLOW: f64 = 0.005;
 
-/// Share of noisy machines, and the factor on their noise.
+/// Share of noisy machines, and the factor by which their noise is larger.
 const NOISY: f64 = 0.02;
 const NOISE: f64 = 4.0;
 
-/// Machines of a group too small to be judged.
+/// Number of machines in a group that is too small to be judged.
 const SMALL_GROUP: usize = 3;
 
-/// A fault of a machine.
+/// The simulated state of a machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Truth {
-    /// Its memory or its cores are slower by this share.
+    /// The memory or the cores of the machine are slower by this share.
     Slow(f64),
-    /// Everything is faster.
+    /// All quantities of the machine are faster.
     Fast,
-    /// Its group is small.
+    /// The group of the machine is too small to be judged.
     Lonely,
-    /// No fault.
+    /// The machine has no fault.
     Sound,
 }
 
-/// A fleet and its truth.
+/// A fleet, and the simulated state of each machine by name.
 struct Simulated {
     fleet: FleetCollection,
     truth: BTreeMap<String, Truth>,
@@ -59,7 +60,7 @@ fn simulate(nodes: usize, groups: usize, with_faults: bool, seed: u64) -> Simula
     let fast_node = nodes / groups / 2;
     for group in 0..groups {
         let is_small = with_faults && group == groups - 1;
-        // Groups differ in size by a factor of three.
+        // The sizes of groups differ by up to a factor of three.
         let usual = nodes / groups;
         let size = if is_small {
             SMALL_GROUP
@@ -140,7 +141,7 @@ fn simulate(nodes: usize, groups: usize, with_faults: bool, seed: u64) -> Simula
     Simulated { fleet, truth }
 }
 
-/// Machines by truth and verdict.
+/// Numbers of machines by simulated state and verdict.
 #[derive(Debug, Default)]
 struct Score {
     sound: usize,
@@ -185,7 +186,7 @@ fn score(verdict: &FleetVerdict, truth: &BTreeMap<String, Truth>) -> Score {
     score
 }
 
-/// Simulates one fleet and holds the promises of docs/method/fleet.md.
+/// Simulates one fleet with faults, and checks the promises of docs/method/fleet.md.
 fn hold(nodes: usize, groups: usize, seed: u64) -> Score {
     let (verdict, truth) = judged(simulate(nodes, groups, true, seed));
     let score = score(&verdict, &truth);
@@ -206,7 +207,7 @@ fn hold(nodes: usize, groups: usize, seed: u64) -> Score {
         .findings
         .iter()
         .filter(|finding| finding.kind == "fleet-setting" && finding.text.contains("firmware"));
-    // Every sixth group, from the second one on.
+    // In every sixth group, from the second one on, the firmware makes machines slower.
     assert_eq!(with_firmware.count(), groups.saturating_sub(2) / 6 + 1);
     assert_eq!(verdict.findings.len(), groups.saturating_sub(2) / 6 + 1);
     score
@@ -231,7 +232,7 @@ fn a_fleet_without_faults_has_no_slow_machine() {
     assert_eq!(false_verdicts(6, 800, 4), 0);
 }
 
-/// The state of a machine with one slow value among `machines`.
+/// The state of the one machine with a slow value in a fleet of `machines` machines.
 fn state_with_one_slow_value(machines: usize) -> NodeState {
     let mut random = SplitMix64::new(5);
     let mut fleet = FleetCollection::default();
@@ -272,7 +273,7 @@ fn one_slow_value_is_enough_among_many_machines_only() {
     assert_eq!(state_with_one_slow_value(40), NodeState::Slow);
 }
 
-/// Groups of 5, 10 and 15 machines.
+/// The groups have 5, 10 and 15 machines.
 #[test]
 fn small_groups_without_faults_have_no_slow_machine() {
     let found = false_verdicts(100, 60, 6);

@@ -12,26 +12,27 @@ use stats::SplitMix64;
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// Quantities of a machine: the first ones depend on its memory, the others on its cores.
+/// Number of quantities of a machine. The first [`OF_MEMORY`] depend on its memory, the others on
+/// its cores.
 const QUANTITIES: usize = 20;
 const OF_MEMORY: usize = 8;
 
-/// Share of machines that became slower, and of those that always were slow.
+/// Share of machines that became slower, and of machines that always were slow.
 const SLOWER: f64 = 0.005;
 const ALWAYS_SLOW: f64 = 0.01;
 
-/// Share of noisy machines, and the factor on their noise.
+/// Share of noisy machines, and the factor by which their noise is larger.
 const NOISY: f64 = 0.02;
 const NOISE: f64 = 4.0;
 
-/// A machine of every group whose number has this remainder gets another kernel.
+/// Machines get another kernel if the number of their group, modulo 4, is this number.
 const UPDATED: usize = 1;
 
-/// Effect of the kernel on the first quantities, as a logarithm.
+/// Effect of the other kernel on the first [`OF_UPDATE`] quantities, as a logarithm.
 const UPDATE: f64 = -0.09;
 const OF_UPDATE: usize = 5;
 
-/// Reports of a machine, and those before the moment in question.
+/// Number of reports of a machine, and number of reports before the requested moment.
 #[derive(Debug, Clone, Copy)]
 struct Dates {
     reports: usize,
@@ -49,20 +50,21 @@ impl Dates {
     }
 }
 
-/// The history of a machine.
+/// The simulated history of a machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Truth {
-    /// Its memory or its cores are slower by this share from a report on.
+    /// The memory or the cores of the machine are slower by the share `by` from the report `from`
+    /// on.
     Slower { by: f64, from: usize },
-    /// They always were.
+    /// The memory or the cores of the machine are slow in all reports.
     AlwaysSlow,
-    /// They are since a report before the moment in question.
+    /// The memory or the cores of the machine are slow since a report before the requested moment.
     SlowerBefore,
-    /// Nothing of its own changed.
+    /// The machine did not change, except for an update of its group.
     Steady,
 }
 
-/// A fleet and its truth.
+/// A fleet, and the simulated history of each machine by name.
 struct Simulated {
     fleet: FleetCollection,
     truth: BTreeMap<String, Truth>,
@@ -106,8 +108,8 @@ fn report(host: &str, started: String, cpus: u64, kernel: &str, speeds: &[f64]) 
     }
 }
 
-/// A fleet of `nodes` machines in `groups` groups. Without changes nothing happens in it, neither
-/// faults nor updates.
+/// Simulates a fleet of `nodes` machines in `groups` groups. If `with_changes` is false, the fleet
+/// has neither faults nor updates.
 fn simulate(nodes: usize, groups: usize, dates: Dates, with_changes: bool, seed: u64) -> Simulated {
     let mut random = SplitMix64::new(seed);
     let mut fleet = FleetCollection::with_history(&dates.start(dates.before));
@@ -127,7 +129,7 @@ fn simulate(nodes: usize, groups: usize, dates: Dates, with_changes: bool, seed:
         };
         let is_noisy = random.fraction() < NOISY;
         let is_memory = random.below(2) == 0;
-        // An update reaches the machines of a group on three days.
+        // An update of a group reaches its machines on three different days.
         let update = dates.before + 3 + random.below(3) as usize;
         let own: Vec<f64> = (0..QUANTITIES)
             .map(|_| 0.005 * normal(&mut random))
@@ -182,7 +184,7 @@ fn state(node: &NodeVerdict) -> HistoryState {
     node.history.as_ref().expect("a history").state
 }
 
-/// Machines by truth and verdict.
+/// Numbers of machines by simulated history and verdict.
 #[derive(Debug, Default)]
 struct Score {
     others: usize,
@@ -191,11 +193,11 @@ struct Score {
     small_found: usize,
     large: usize,
     large_found: usize,
-    /// Changes whose report is named exactly.
+    /// Number of changes whose first report the verdict names exactly.
     dated: usize,
 }
 
-/// Simulates a fleet with changes and holds the promises of docs/method/history.md.
+/// Simulates a fleet with changes, and checks the promises of docs/method/history.md.
 fn hold(nodes: usize, groups: usize, dates: Dates, seed: u64) -> Score {
     let simulated = simulate(nodes, groups, dates, true, seed);
     let verdict = judged(simulated.fleet, &dates.start(dates.before));
@@ -208,7 +210,7 @@ fn hold(nodes: usize, groups: usize, dates: Dates, seed: u64) -> Score {
                 let at = change.map(|change| &change.first_after);
                 let is_dated = at == Some(&dates.start(from));
                 score.dated += usize::from(is_dated);
-                // An update within a day of the fault moves the date.
+                // An update within a day of the fault changes the date that the verdict names.
                 assert!(
                     is_dated || by < 0.08 || node.node.starts_with("g1n"),
                     "{by} {from} {node:?}"
@@ -277,8 +279,8 @@ fn a_fleet_without_changes_has_no_slower_machine() {
     assert_eq!(false_verdicts(5, 200, 4, TWENTY), 0);
 }
 
-/// Reports of a group: `speeds` has the logarithm of the speed of a machine in a report, by number
-/// of machine, report and quantity. Quantities have noise of 0.5%.
+/// Reports of a group of machines. `speeds` returns the logarithm of a speed for the numbers of
+/// machine, report and quantity. Quantities have noise of 0.5%.
 fn group(
     machines: usize,
     dates: Dates,
@@ -357,7 +359,7 @@ fn one_quantity_needs_a_second_report() {
             if is_faulty { -0.06 } else { 0.0 }
         })
     };
-    // Far from its peers, but within twice the threshold.
+    // The value is far from its peers, but less than twice the threshold. One report is not enough.
     let once = slower(1);
     assert_eq!(in_state(&once, HistoryState::Slower), [""; 0], "{once:?}");
     assert_eq!(in_state(&slower(2), HistoryState::Slower), ["m3"]);
@@ -369,7 +371,8 @@ fn a_machine_that_recovered_or_changed_before_is_not_slower() {
         1 if (14..17).contains(&number) => -0.2,
         2 if number >= 5 => -0.2,
         3 if number < 5 => -0.2,
-        // Nothing is known of the time between the change and the moment in question.
+        // The machine changed shortly before the requested moment. Its history since that change is
+        // too short.
         4 if number >= 10 => -0.2,
         _ => 0.0,
     });
@@ -379,7 +382,8 @@ fn a_machine_that_recovered_or_changed_before_is_not_slower() {
         "{verdict:?}"
     );
     assert_eq!(in_state(&verdict, HistoryState::ShortHistory), ["m4"]);
-    // The change that counts is larger than the one before it, or smaller.
+    // Each machine has two changes, one of them before the requested moment. Only the later change
+    // counts, whether it is the larger one or not.
     let later = |machine: usize, number: usize, _: usize| match machine {
         2 if number >= 13 => -0.4,
         2 if number >= 5 => -0.3,
@@ -442,7 +446,7 @@ fn a_common_change_is_one_finding_and_machines_are_judged_relative_to_it() {
         texts[0].contains("no known setting") && texts[0].contains("2026-01-16"),
         "{texts:?}"
     );
-    // Many, but not most: each of them is slower.
+    // Many machines became slower, but not most. Each of them is therefore slower than its peers.
     let many = judged_group(30, TWENTY, |machine, number, _| {
         if machine % 3 == 0 && number >= 15 {
             -0.1
@@ -463,14 +467,14 @@ fn changed_hardware_is_told_and_the_history_goes_on() {
         let mut report = report("lost", dates.start(number), 8, "6.1", &[speed; QUANTITIES]);
         if has_lost {
             report.hardware.memory = Some(Bytes::gib(192));
-            // A fact that was unknown did not change.
+            // The signature was unknown before, so it did not change.
             report.hardware.signature = Some("25/97/2".to_owned());
         }
         fleet
             .add(report, format!("lost-{number}"))
             .expect("a report");
     }
-    // Two machines with one name: their hardware alternates.
+    // Two machines have one name, so that the hardware under this name alternates.
     for number in 0..dates.reports {
         let cpus = 100 + (number % 2) as u64;
         let report = report(

@@ -1,4 +1,4 @@
-//! Health of simulated machines whose state is known, by expectations of few peers.
+//! Tests the health of simulated machines whose state is known, with expectations from few peers.
 
 mod noise;
 
@@ -7,14 +7,15 @@ use noise::{noise, normal};
 use report::{HealthState, Report, SC_MEMBENCH_HEADER, node_report, parse_saved};
 use stats::SplitMix64;
 
-/// Quantities of a machine: operations and sizes.
+/// Operations and number of sizes. Each operation with each size is a quantity.
 const OPERATIONS: [&str; 3] = ["read", "write", "copy"];
 const SIZES: u64 = 12;
 
-/// Good machines behind the expectations.
+/// Number of good machines from which the expectations are learned.
 const PEERS: usize = 6;
 
-/// Standard deviation between machines, and between sessions of a machine.
+/// Standard deviation of the logarithm of a speed between machines, and between sessions of a
+/// machine.
 const SIGMA: f64 = 0.01;
 
 /// Logarithms of the speeds of a machine. The largest `slow` sizes are slower by `by`.
@@ -32,7 +33,7 @@ fn machine(slow: u64, by: f64, random: &mut SplitMix64) -> Vec<f64> {
         .collect()
 }
 
-/// A session on `machine`.
+/// Simulates a session on a machine with the speeds `machine`.
 fn session(machine: &[f64], random: &mut SplitMix64) -> Report {
     let mut text = format!("{SC_MEMBENCH_HEADER}\n");
     let places = OPERATIONS
@@ -63,7 +64,7 @@ fn expectations(random: &mut SplitMix64) -> Expectations {
     judge_fleet(&fleet.finish().0, Vec::new(), &settings(), None).learned
 }
 
-/// The state of a machine after one measurement, or two.
+/// The state of a machine after one measurement, or after two if a second one is needed.
 fn state(machine: &[f64], expected: &Expectations, random: &mut SplitMix64) -> HealthState {
     let first = FirstJudgement::new(&session(machine, random), expected, &settings());
     if first.experiments().is_empty() {
@@ -126,7 +127,7 @@ fn a_fault_that_is_over_is_no_slow_machine() {
     assert!(health.slower.iter().all(|figure| figure.again.is_some()));
     let health = first().without_repeat("no time");
     assert_eq!(health.state, HealthState::Inconclusive);
-    // A second measurement without these figures decides nothing.
+    // A second measurement that lacks the slow figures makes the verdict inconclusive.
     let mut none = session(&sound, &mut random);
     none.datasets[0].points.truncate(3);
     let health = first().with_repeat(&none, &expected, &settings());

@@ -59,7 +59,7 @@ class Candidate:
     kernel: str
     """Name in `memgauge list kernels`."""
     median: float
-    """Median of a few short samples, in the dataset's unit; for the selection only."""
+    """Median of a few short samples, in the dataset's unit. Only the selection uses it."""
     samples: int
     """Number of these samples."""
     prefetch_distance_bytes: Optional[int] = None
@@ -95,7 +95,8 @@ class PageEvidence:
     """Evidence about the memory of a point, read back from the system; `None` means unknown."""
 
     expected_nodes: Optional[list[int]] = None
-    """Nodes on which the memory should lie: the requested ones, else those of the CPUs that use it.
+    """Nodes on which the memory should lie: the requested nodes, or else the nodes of the CPUs that
+    use the memory.
     """
     granted_bytes: Optional[int] = None
     """Size of the pages that most of the memory lies in, in bytes."""
@@ -104,21 +105,24 @@ class PageEvidence:
     nodes: Optional[list[int]] = None
     """NUMA nodes on which checked pages lie, in rising order."""
     non_zero: Optional[bool] = None
-    """True if every checked piece of memory contains data other than zeros.
+    """True if every checked piece of memory contains data that is not zero.
 
-    Reads of untouched memory would go to one shared page of zeros.
+    Reads of memory that was never written would go to one shared page of zeros.
     """
     pages_by_node: Optional[list[NodePages]] = None
-    """Number of checked base pages by node.
+    """Number of checked base pages on each node.
 
-    All pages are checked if a placement was requested, else a sample of them.
+    All pages are checked if a placement was requested, otherwise a sample of the pages.
     """
     pages_on_other_nodes: Optional[int] = None
-    """Number of checked base pages on a node other than expected."""
+    """Number of checked base pages that lie on none of the expected nodes."""
     requested_bytes: Optional[int] = None
     """Requested page size, in bytes."""
     requested_placement: Optional[str] = None
-    """Requested placement (`node 1`, `nodes 0-3 interleaved`); `None` if left to first touch."""
+    """Requested placement (`node 1`, `nodes 0-3 interleaved`); `None` if none was requested.
+
+    The system then places a page on the node of the thread that writes it first.
+    """
     resident_share: Optional[float] = None
     """Share (0 to 1) of pages that are resident."""
 
@@ -126,24 +130,27 @@ class PageEvidence:
 @dataclass(frozen=True)
 class SmtInterference:
     """Independent instructions that a core issued per cycle, read for some microseconds before and
-    after each sample. The rate is lower than usual if another hardware thread of the core
-    computes, be it of another virtual machine.
+    after each sample. The rate falls if another hardware thread uses the core, even one of
+    another virtual machine.
     """
 
     baseline_ipc: float
     """Baseline: instructions per cycle while no other hardware thread uses the cores, from all
-    samples of the session on these CPUs. At least 90% of the documented width, if that is known.
+    samples of the session on these CPUs. The baseline is at least 90% of the documented number
+    of instructions per cycle, if that number is known.
     """
     lowest_ipc: float
-    """Lowest reading around a sample of the point."""
+    """Lowest reading before or after a sample of the point."""
     shared_samples: int
-    """Samples with a reading below 97% of the baseline. The summary leaves them out."""
+    """Number of samples with a reading below 97% of the baseline. The summary leaves them out."""
 
 
 @dataclass(frozen=True)
 class SystemActivity:
-    """System activity during the rounds of a point: sums of the differences between readings before
-    and after each round. `None` means unknown.
+    """System activity during the rounds of a point.
+
+    Each figure is the sum of the differences between readings before and after each round. `None`
+    means unknown.
     """
 
     cpu_pressure_ns: Optional[float] = None
@@ -159,14 +166,14 @@ class SystemActivity:
     others_ns: Optional[float] = None
     """CPU time of other programs on all CPUs of the system together.
 
-    The system counts in steps of 10 ms, so the result can be below zero for short rounds.
+    The system counts in steps of 10 ms. For short rounds, the result can therefore be below zero.
     """
     stolen_ns: Optional[float] = None
     """Time that the hypervisor gave to other guests while the used CPUs had work, all CPUs
     together, in steps of 10 ms.
     """
     thermal_throttles: Optional[int] = None
-    """Times that the used CPUs slowed down because of heat."""
+    """Number of times that the used CPUs slowed down because of heat."""
     throttled_ns: Optional[float] = None
     """Time for which the control group's quota kept threads from running, all CPUs together."""
 
@@ -177,9 +184,9 @@ VcpuPlacement = Literal[
     "same-package",
     "other-package",
 ]
-"""Nearest resource that two vCPUs shared, as the round trip of a cache line showed it.
+"""Nearest resource that two vCPUs shared, concluded from the round trip of a cache line.
 
-Nearest first.
+Variants are in order, nearest first.
 """
 
 
@@ -202,7 +209,7 @@ class PlacementStratum:
     ci_low: Optional[float] = None
     """Lower end of the 95% confidence interval of that median."""
     confidence: Optional[float] = None
-    """Probability that such an interval contains the true median; below 0.95 with fewer than six
+    """Probability that the interval contains the true median; below 0.95 with fewer than six
     rounds.
     """
     median: Optional[float] = None
@@ -219,14 +226,17 @@ class VcpuPlacementEvidence:
     cpus: list[int] = field(default_factory=lambda: [0, 0])
     """The two CPUs with the shortest round trip."""
     moved_rounds: int = 0
-    """Rounds whose placement was not the same before and after.
+    """Number of rounds whose placement changed between begin and end.
 
     The summary leaves their samples out.
     """
     rounds: int = 0
     """Number of rounds with a reading."""
     strata: list[PlacementStratum] = field(default_factory=list)
-    """The placements, that of the summary first, then the most frequent ones."""
+    """Figures by placement.
+
+    The placement of the summary comes first, the others in falling frequency.
+    """
 
 
 @dataclass(frozen=True)
@@ -247,8 +257,8 @@ class Evidence:
     half of the rounds.
     """
     core_hz_base: Optional[float] = None
-    """Base clock in Hz: the least core clock that the processor promises without heat or a power
-    limit. Known only if it follows from the rate of the counter.
+    """Base clock in Hz: the lowest core clock that the processor guarantees, unless heat or a power
+    limit slows it. Known only if it follows from the rate of the counter.
     """
     core_hz_baseline: Optional[float] = None
     """Core clock in Hz that these CPUs reach in the session; `None` with too few samples."""
@@ -267,32 +277,34 @@ class Evidence:
     disturbed_by: dict[str, int] = field(default_factory=dict)
     """Number of disturbed samples by cause.
 
-    A sample with several causes counts for the first one.
+    A sample with several causes is counted under the first cause.
     """
     disturbed_samples: int = 0
-    """Number of samples left out of the summary."""
+    """Number of disturbed samples. The summary leaves them out."""
     gaps_ns: Optional[float] = None
     """Time in gaps inside the samples, all threads together, in ns.
 
-    A gap is a chunk of work longer than three median chunks of its sample; its time beyond one
-    median counts.
+    A gap is a chunk of work that took more than three times the median chunk of its sample. The
+    time beyond one median chunk counts.
     """
     involuntary_switches: Optional[int] = None
-    """Involuntary context switches of the measuring threads during the samples."""
+    """Number of involuntary context switches of the measuring threads during the samples."""
     last_level_cache_bytes: Optional[int] = None
-    """Size of the last-level caches of these CPUs, all instances together, in bytes."""
+    """Size of all last-level caches of these CPUs together, in bytes."""
     longest_gap_ns: Optional[float] = None
     """Longest gap, in ns."""
     major_faults: Optional[int] = None
-    """Page faults of the measuring threads during the samples that waited for storage."""
+    """Number of page faults of the measuring threads during the samples that waited for storage."""
     measured_last_level_bytes: Optional[int] = None
-    """Effective capacity of the last-level cache of these CPUs, in bytes; `None` if the session did
-    not measure it.
+    """Effective capacity of the last-level caches of these CPUs, in bytes; `None` if the session
+    did not measure it.
     """
     migrations: Optional[int] = None
-    """Times that a thread was found on another CPU than its own."""
+    """Number of times that a thread was found on another CPU than its own."""
     minor_faults: Optional[int] = None
-    """Page faults of the measuring threads during the samples, served without input."""
+    """Number of page faults of the measuring threads during the samples that needed no reading from
+    storage.
+    """
     pages: PageEvidence = field(default_factory=PageEvidence)
     """Evidence about the memory."""
     relative_spread: Optional[float] = None
@@ -308,10 +320,11 @@ class Evidence:
     thread.
     """
     voluntary_switches: Optional[int] = None
-    """Times that a measuring thread gave up its CPU during the samples: it waited, or was stopped.
+    """Number of times that a measuring thread gave up its CPU during the samples, because it waited
+    or was stopped.
     """
     working_set_bytes: Optional[int] = None
-    """Memory that the threads of the point walked through, all together, in bytes."""
+    """Working sets of all threads of the point together, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -323,7 +336,7 @@ class Limit:
     value: float
     """Value of the bound, in the dataset's unit."""
     tolerance: float = 1.0
-    """Factor on the bound up to which values are not rejected.
+    """Factor by which a value may pass the bound without being rejected.
 
     The factor covers the error of the bound and the part of the memory that caches may contain.
     """
@@ -336,7 +349,7 @@ class Load:
     bus_estimate: float
     """Median of the estimated traffic on the memory bus.
 
-    The estimate assumes that nothing stays in a cache and that ordinary stores read their lines
+    The estimate assumes that no data stays in a cache and that ordinary stores read their lines
     first.
     """
     ci_high: float
@@ -344,11 +357,11 @@ class Load:
     ci_low: float
     """Lower end of the 95% confidence interval of that median."""
     confidence: float
-    """Probability that such an interval contains the true median; below 0.95 with fewer than six
+    """Probability that the interval contains the true median; below 0.95 with fewer than six
     rounds.
     """
     median: float
-    """Median of the payload that its loads and stores requested, all threads together."""
+    """Median of the payload that the traffic's loads and stores requested, all threads together."""
 
 
 @dataclass(frozen=True)
@@ -365,23 +378,24 @@ class Sample:
     """Work in the window.
 
     Bandwidth: payload bytes of all threads, or of the measured one. Latency: steps of the chain.
-    Else instructions, operations on locks, or round trips.
+    Other experiments: instructions, operations on locks, or round trips.
     """
     allocation: int = 0
     """Number of the allocation of the sample's memory, from 0."""
     core_hz: Optional[float] = None
     """Core clock of the first CPU right before and after the sample, in Hz; `None` if unknown."""
     cpus: list[int] = field(default_factory=list)
-    """CPU that each thread was found on; left out if each was on its own CPU or the system does not
-    say.
+    """CPU that each thread was found on.
+
+    Left out if each thread was on its own CPU, or if the system does not report the CPU.
     """
     disturbance: Optional[str] = None
-    """Why the sample is left out of the summary; `None` for an undisturbed sample."""
+    """Reason why the sample is left out of the summary; `None` for an undisturbed sample."""
     gaps_ns: Optional[float] = None
     """Time in gaps inside the sample, all threads together.
 
-    A gap is a chunk that took more than three times its thread's median chunk. The time beyond one
-    median is added up. Left out if there was no gap.
+    A gap is a chunk of work that took more than three times its thread's median chunk. The time
+    beyond one median chunk counts. Left out if there was no gap.
     """
     placement: Optional[VcpuPlacement] = None
     """Placement of the vCPUs in the sample's round; left out if it was not measured."""
@@ -398,21 +412,21 @@ class Latencies:
     least_ns: float
     """Shortest latency, exact."""
     mean_ns: float
-    """Mean, exact."""
+    """Mean latency, exact."""
     most_ns: float
     """Longest latency, exact."""
     operations: int
-    """Number of operations: whole ones, of all windows."""
+    """Number of complete operations in all windows."""
     p50_ns: float
-    """Half of the operations took no longer. Percentiles are accurate to 0.8%."""
+    """Half of the operations took at most this time. Percentiles are accurate to 0.8%."""
     p90_ns: float
-    """90% of the operations took no longer."""
+    """90% of the operations took at most this time."""
     p99_99_ns: float
-    """99.99% of the operations took no longer."""
+    """99.99% of the operations took at most this time."""
     p99_9_ns: float
-    """99.9% of the operations took no longer."""
+    """99.9% of the operations took at most this time."""
     p99_ns: float
-    """99% of the operations took no longer."""
+    """99% of the operations took at most this time."""
 
 
 @dataclass(frozen=True)
@@ -420,22 +434,22 @@ class StorageSecond:
     """One second of a series: consecutive windows whose lengths add up to a second."""
 
     begin_ns: float
-    """Begin of the second since the begin of the point's first window, in ns.
+    """Begin of the second, in ns since the begin of the point's first window.
 
     Rounds of other points may lie in between.
     """
     bytes: int
     """Bytes moved by these operations."""
     elapsed_ns: float
-    """Length of its windows together, in ns."""
+    """Sum of the lengths of its windows, in ns."""
     errors: int
     """Number of operations that failed."""
     operations: int
-    """Whole operations completed inside the windows."""
+    """Number of operations that ended inside the windows."""
     p50_ns: Optional[float] = None
-    """Half of its operations took no longer, in ns; `None` if none was completed."""
+    """Half of these operations took at most this time, in ns; `None` if there are none."""
     p99_ns: Optional[float] = None
-    """99% of its operations took no longer, in ns; `None` if none was completed."""
+    """99% of these operations took at most this time, in ns; `None` if there are none."""
 
 
 @dataclass(frozen=True)
@@ -447,7 +461,7 @@ class SeekWindow:
     operations: int
     """Number of operations."""
     p50_ns: float
-    """Half of the operations took no longer, in ns, accurate to 0.8%."""
+    """Half of the operations took at most this time, in ns, accurate to 0.8%."""
     round: int
     """Number of the window's round, from 0."""
 
@@ -457,17 +471,20 @@ class SeekLatencies:
     """Operations whose seek distances lie within one doubling."""
 
     distance_bytes: int
-    """Least seek distance of the group, in bytes: 0 or a power of two.
+    """Smallest seek distance of the group, in bytes: 0 or a power of two.
 
-    Distances end below twice that. A seek distance is between the beginnings of two consecutive
-    operations of a thread in the same file.
+    All distances of a group are below twice this power of two. A seek distance is the distance
+    between the beginnings of two consecutive operations of a thread in the same file.
     """
     operations: int
-    """Number of whole operations of all windows; the first of a window has no distance."""
+    """Number of complete operations in all windows.
+
+    The first operation of a window does not count, because it has no distance.
+    """
     p50_ns: float
-    """Half of the operations took no longer, in ns. Percentiles are accurate to 0.8%."""
+    """Half of the operations took at most this time, in ns. Percentiles are accurate to 0.8%."""
     p99_ns: float
-    """99% of the operations took no longer, in ns."""
+    """99% of the operations took at most this time, in ns."""
     windows: list[SeekWindow]
     """Windows with operations of this group."""
 
@@ -479,13 +496,15 @@ class Storage:
     all: Optional[Latencies] = None
     """Latencies of all operations; `None` if there are none."""
     behind: int = 0
-    """Operations that a rate limit, a number or a recording made due and that were never begun."""
+    """Number of operations that were due and were never begun."""
     bytes: int = 0
     """Bytes moved by these operations."""
     direct: bool = False
     """True if requests bypassed the page cache."""
     due: int = 0
-    """Operations that a rate limit, a number or a recording made due."""
+    """Number of operations that were due according to a rate limit, a requested number of
+    operations or a recording.
+    """
     engine: str = ""
     """Engine that handed requests to the system: `sync`, `io_uring`."""
     errors: dict[str, int] = field(default_factory=dict)
@@ -495,23 +514,30 @@ class Storage:
     memory_bytes: Optional[int] = None
     """Memory that could cache the range, in bytes; `None` if unknown."""
     operations: int = 0
-    """Whole operations of all windows, including those completed after the end of their window."""
+    """Number of complete operations of all windows, including operations that ended after their
+    window.
+    """
     range_bytes: int = 0
-    """Size of the range of all files that operations went to, in bytes."""
+    """Sum of the sizes of the parts of all files that operations went to, in bytes."""
     reads: Optional[Latencies] = None
     """Latencies of reads."""
     remarks: list[str] = field(default_factory=list)
-    """Differences from the request, one sentence each: no direct I/O here, no polling."""
+    """Differences from the user's request, one sentence each.
+
+    Examples are missing direct I/O and missing polling.
+    """
     seconds: list[StorageSecond] = field(default_factory=list)
     """Figures of each second, in order."""
     seeks: list[SeekLatencies] = field(default_factory=list)
-    """Latencies by seek distance; left out if the order of blocks is not about distances."""
+    """Latencies by seek distance; left out unless the requested order of blocks is about seek
+    distances.
+    """
     short: int = 0
     """Number of transfers of fewer bytes than requested."""
     syncs: Optional[Latencies] = None
     """Latencies of flushes (fsync, fdatasync)."""
     threads: list[int] = field(default_factory=list)
-    """Number of whole operations of each thread."""
+    """Number of complete operations of each thread."""
     writes: Optional[Latencies] = None
     """Latencies of writes."""
     wrong: int = 0
@@ -529,7 +555,7 @@ class Summary:
     ci_low: float
     """Lower end of the 95% confidence interval of the median."""
     median: float
-    """The headline: median of the point."""
+    """Median of the point, its main figure."""
     undisturbed_samples: int
     """Number of undisturbed samples that these figures rest on."""
     coefficient_of_variation: Optional[float] = None
@@ -538,7 +564,7 @@ class Summary:
     `None` if the mean is 0 or the standard deviation is `None`.
     """
     confidence: float = 0.95
-    """Probability that such an interval contains the true median: below 0.95 with fewer than six
+    """Probability that the interval contains the true median: below 0.95 with fewer than six
     rounds. 0 means that the spread is unknown and both ends are the median.
     """
     mad: Optional[float] = None
@@ -594,7 +620,7 @@ Cause = Literal[
     "wrong-data",
     "behind",
 ]
-"""Cause of a doubt. Names are stable for programs."""
+"""Cause of a doubt about a number. Programs may rely on the serialised names."""
 
 
 @dataclass(frozen=True)
@@ -602,7 +628,7 @@ class Reason:
     """One reason why a number is not solid."""
 
     advice: str
-    """Advice how to get a solid number; empty if none is known."""
+    """Advice on how to get a solid number; empty if there is none."""
     cause: Cause
     """Kind of reason."""
     text: str
@@ -628,19 +654,20 @@ class Measured:
     """Further figures by name, in base units.
 
     - Bandwidth: `single_count` (a copy counted once), `bus_estimate` (with write-allocate traffic),
-    in B/s. Of several threads `fairness`, the slowest as a share of the fastest. - Latency:
-    `core_cycles`. - Instructions: `core_cycles`, `per_cycle`, `per_second`. - Locks:
-    `ns_per_operation` (of one thread). - Core to core: `one_way_ns` (half the round trip),
+    in B/s. With several threads, `fairness`: the slowest thread's share of the fastest thread's
+    value. - Latency: `core_cycles`. - Instructions: `core_cycles`, `per_cycle`, `per_second`. -
+    Locks: `ns_per_operation` (of one thread). - Core to core: `one_way_ns` (half the round trip),
     `core_cycles`. - Short windows: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a
-    window, `windows` (their number), `window_ns`. - `undisturbed`: the value on which the quietest
-    moments of the rounds agree within 1%. `undisturbed_share` of the samples had such a moment.
-    Left out if they do not agree. - Storage: `bytes_per_second`, `cpu_ns_per_operation`. Of every
-    operation, in ns: `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`,
-    `latency_max`. Of several threads `fairness`. If there were any, `errors`, `short`, `behind`. -
-    GPUs: `device_share`, the median time by the device's clock as a share of the host's.
+    window, `windows` (their number), `window_ns` (their length). - `undisturbed`: the value on
+    which the quietest moments of the rounds agree within 1%. `undisturbed_share`: the share of
+    samples with such a moment. Both are left out if the rounds do not agree. - Storage:
+    `bytes_per_second`, `cpu_ns_per_operation`. Latencies of all operations, in ns: `latency_mean`,
+    `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max`. With several threads,
+    `fairness`. Numbers of operations, left out if 0: `errors`, `short`, `behind`. - GPUs:
+    `device_share`, the median time by the device's clock divided by the time by the host's clock.
     `ns_per_transfer`. Medians of conditions after each sample: `device_core_hz`,
-    `device_memory_hz`, `device_celsius`, `device_watts`. `power_limited_share` of the samples ended
-    at the limit of power.
+    `device_memory_hz`, `device_celsius`, `device_watts`. `power_limited_share`: the share of
+    samples that ended at the power limit.
     """
     evidence: Evidence
     """Checks around and during the samples."""
@@ -663,7 +690,10 @@ class Measured:
 
 
 Outcome = Union[Measured, Missing]
-"""Outcome of a point. Every variant except the first gives the reason for the missing number."""
+"""Outcome of a point.
+
+Only the first variant has a number. The others have the reason for the missing number.
+"""
 
 
 @dataclass(frozen=True)
@@ -671,11 +701,11 @@ class Point(PointView):
     """One point: its coordinates and its outcome."""
 
     coordinates: dict[str, Coordinate]
-    """Coordinates."""
+    """Position of the point on the axes of its dataset."""
     id: int
     """Number of the point in the plan of its session, unique within a report."""
     outcome: Outcome
-    """Outcome."""
+    """Measured value, or the reason why there is none."""
 
 
 @dataclass(frozen=True)
@@ -683,7 +713,7 @@ class Quantity:
     """Quantity of a dataset's values."""
 
     higher_is_better: bool
-    """True if more is better (bandwidth), false if less is (latency)."""
+    """True if a higher value is better (bandwidth), false if a lower value is better (latency)."""
     name: str
     """Name in the field's terms: `bandwidth`, `latency`."""
     unit: str
@@ -703,14 +733,15 @@ class Dataset(DatasetView):
     quantity: Quantity
     """Quantity of the values."""
     auxiliary: bool = False
-    """True if the points only serve findings.
+    """True if the points serve findings only.
 
-    A boundary rests on many of them together, so none has to be known well. Auxiliary points do not
-    count in the report's verdict if other datasets exist.
+    Such a finding rests on many points together, so a single point may be inaccurate. Auxiliary
+    points do not count in the report's verdict if other datasets exist.
     """
     derived: bool = False
-    """True if the points were computed from the points of other datasets, whose verdicts they
-    carry. Derived points do not count in the report's verdict.
+    """True if the points were computed from the points of other datasets.
+
+    They have the verdicts of these points. Derived points do not count in the report's verdict.
     """
 
 
@@ -718,7 +749,7 @@ class Dataset(DatasetView):
 class Finding:
     """A sentence about the results, as trustworthy as the points that it rests on.
 
-    The last two fields are private: a finding is made only with the points that it rests on.
+    The last two fields are private, so that each finding is made together with its points.
     """
 
     kind: str
@@ -813,7 +844,7 @@ class PhaseRoom:
     points: int
     """Largest number of points."""
     repeat: Optional[Coordinate] = None
-    """The repeat; left out if there is only one."""
+    """The repetition whose points are limited; left out if there is only one."""
 
 
 @dataclass(frozen=True)
@@ -828,11 +859,12 @@ class DraftedPhase:
     points: list[int]
     """Numbers of the points that are new, or whose coordinates changed since the plan."""
     finding: Optional[str] = None
-    """Finding about that size; left out if there is none."""
+    """Text of the finding about that capacity; left out if there is none."""
     last_level: Optional[Bytes] = None
-    """Size of all last-level caches together by timing, which sizes memory from this phase on.
+    """Effective capacity of all last-level caches together.
 
-    Left out if memory is sized by the system's figures.
+    Memory is sized by it from this phase on. Left out if memory is sized by the figures of the
+    system.
     """
     rooms: list[PhaseRoom] = field(default_factory=list)
     """Limits on the points of the phase; left out if the phase is no follow-up."""
@@ -866,22 +898,22 @@ Hertz = float
 
 @dataclass(frozen=True)
 class ClockFacts:
-    """The clock behind every figure."""
+    """The clock that timed every figure."""
 
     counter: str
     """The counter: `tsc`, `cntvct`, `monotonic`, `simulated`."""
     core: Optional[Hertz] = None
-    """Core clock at the start, from dependent additions; `None` if unknown."""
+    """Core clock at the start, measured with dependent additions; `None` if unknown."""
     error: Optional[float] = None
-    """Relative difference between two independent calibrations; `None` as for the rate."""
+    """Relative difference between two independent calibrations; `None` if the rate is `None`."""
     overhead: Optional[Nanos] = None
-    """Cost of one reading; `None` as for the rate."""
+    """Time that one reading takes; `None` if the rate is `None`."""
     rate: Optional[Hertz] = None
     """Rate of the counter, calibrated against the monotonic clock; `None` if another tool's report
     lacks it.
     """
     resolution: Optional[Nanos] = None
-    """Smallest step seen between two readings; `None` as for the rate."""
+    """Smallest step seen between two readings; `None` if the rate is `None`."""
 
 
 DocumentedQuantity = Literal[
@@ -911,7 +943,7 @@ DocumentedQuantity = Literal[
     "rename_width",
     "memory_channels",
 ]
-"""Quantity of a documented figure. The name has the unit if it is not a plain number."""
+"""Quantity of a documented figure."""
 
 
 @dataclass(frozen=True)
@@ -925,7 +957,7 @@ class DocumentedFigure:
     low: int
     """Smallest published value."""
     quantity: DocumentedQuantity
-    """Quantity."""
+    """Quantity of the values."""
     source: str
     """Titles of the documents that have the figure."""
 
@@ -951,7 +983,7 @@ class CpuFacts:
     counter_invariant: Fact[bool]
     """True if the counter runs at one rate in all power states."""
     features: Fact[list[str]]
-    """Instruction set extensions that matter here and that the operating system supports too."""
+    """Instruction set extensions that both the processor and the operating system support."""
     l1_ports: Fact[PortWidth]
     """Width of the paths to the L1 data cache, from the vendor's documentation."""
     microarchitecture: Fact[str]
@@ -977,17 +1009,17 @@ class Environment:
     """Settings and conditions that affect results."""
 
     governor: Fact[str]
-    """Frequency governor."""
+    """Frequency governor of the CPUs, which chooses the core clock."""
     load: Fact[float]
     """Load average over one minute at the start."""
     mitigations: Fact[list[str]]
-    """Mitigations in force, each as `name: state`."""
+    """Mitigations of hardware vulnerabilities that are in force, each as `name: state`."""
     numa_balancing: Fact[bool]
     """True if automatic NUMA balancing is on."""
     smt: Fact[bool]
     """True if simultaneous multithreading is on."""
     turbo: Fact[bool]
-    """True if the clock may rise above nominal."""
+    """True if the core clock may rise above its nominal rate."""
     memory_pressure: Fact[str] = Fact("not in the reports of the version that wrote this one")
     """Scarcity of memory at the start in the system's own words; `normal` if memory is not scarce.
     """
@@ -1014,7 +1046,7 @@ class PciLink:
     """A PCI Express link."""
 
     current: PciRate
-    """Rate that both ends agreed on. Many devices lower it while they are idle."""
+    """Rate on which both ends of the link agreed. Many devices lower it while they are idle."""
     highest: PciRate
     """Highest rate of the device."""
 
@@ -1026,14 +1058,14 @@ class GpuFacts:
     """
 
     cache: Fact[Bytes]
-    """Cache that all compute units share."""
+    """Size of the cache that all compute units share."""
     clock: Fact[Hertz]
     """Highest clock rate of the compute units."""
     code: Fact[str]
     """Digest of the code that the driver made of the kernels: the first 16 digits of its SHA-256.
     """
     compute_units: Fact[int]
-    """Compute units: streaming multiprocessors, compute units, or CPUs."""
+    """Number of streaming multiprocessors, compute units or CPUs, depending on the device."""
     driver: Fact[str]
     """Name and version of the driver."""
     ecc: Fact[bool]
@@ -1043,13 +1075,16 @@ class GpuFacts:
     kind: str
     """`gpu`, `cpu`, `accelerator` or `other`."""
     largest_allocation: Fact[Bytes]
-    """Largest single allocation."""
+    """Size of the largest allocation that the driver allows."""
     line: Fact[Bytes]
     """Size of a line of that cache."""
     local_memory: Fact[Bytes]
-    """Memory that the work-items of a work-group share, per compute unit."""
+    """Size of the memory that the work-items of a work-group share, for each compute unit."""
     memory: Fact[Bytes]
-    """Memory of the device. For a CPU, a part of the main memory."""
+    """Size of the device's memory.
+
+    If the device is a CPU, this memory is a part of the main memory.
+    """
     name: str
     """Name of the device, from its driver."""
     number: int
@@ -1067,7 +1102,7 @@ class GpuFacts:
     numa_node: Fact[int] = Fact("not in the reports of the version that wrote this one")
     """NUMA node that the device is attached to."""
     partitioned: Fact[bool] = Fact("not in the reports of the version that wrote this one")
-    """True if the device is divided, and this is a share of it (MIG)."""
+    """True if the device is one part of a divided GPU (MIG)."""
     pci_address: Fact[str] = Fact("not in the reports of the version that wrote this one")
     """Address of the device on the PCI bus: `0000:65:00.0`."""
     power_limit: Fact[float] = Fact("not in the reports of the version that wrote this one")
@@ -1087,8 +1122,9 @@ class MemoryBus:
     modules: int
     """Number of modules in these channels."""
     peak: BytesPerSecond
-    """Sum over the channels of data width times configured transfers per second: an upper bound for
-    any program.
+    """Sum over the channels of data width times configured transfers per second.
+
+    No program can exceed this rate.
     """
 
 
@@ -1099,7 +1135,7 @@ class Swap:
     total: Bytes
     """Total size; 0 without swap."""
     used: Bytes
-    """Size of the part in use."""
+    """Size of the swap space in use."""
 
 
 @dataclass(frozen=True)
@@ -1109,15 +1145,20 @@ class MemoryFacts:
     available: Fact[Bytes]
     """Memory that is available now without evicting other programs."""
     cgroup: Fact[Bytes]
-    """Memory that control groups leave this process: the least of limit minus use over its group
-    and the group's ancestors.
+    """Memory that the limits of control groups leave to this process.
+
+    It is the smallest difference of limit and use in its group and the group's ancestors.
     """
     rlimit: Fact[Bytes]
-    """Memory that the address-space and data limits (RLIMIT_AS, RLIMIT_DATA) leave."""
+    """Memory that the limits of address space and data (RLIMIT_AS, RLIMIT_DATA) leave to this
+    process.
+    """
     total: Fact[Bytes]
     """Memory of the whole machine."""
     usable: Fact[Bytes]
-    """Memory that a session may map: the least of the above, less a reserve."""
+    """Memory that a session may map: the smallest of `available`, `cgroup` and `rlimit`, minus a
+    reserve.
+    """
     bus: Fact[MemoryBus] = Fact("not in the reports of the version that wrote this one")
     """Channels to the memory modules."""
     lock_limit: Fact[Bytes] = Fact("not in the reports of the version that wrote this one")
@@ -1155,19 +1196,21 @@ class PageFacts:
     thp_size: Fact[Bytes]
     """Size of a transparent huge page."""
     thp_defrag: Fact[str] = Fact("not in the reports of the version that wrote this one")
-    """Policy of the system if no transparent huge page is free: `always`, `defer`, `defer+madvise`,
-    `madvise`, `never`.
+    """Policy of the system for the case that no transparent huge page is free: `always`, `defer`,
+    `defer+madvise`, `madvise`, `never`.
     """
 
 
 @dataclass(frozen=True)
 class SystemFacts:
-    """The system around the processor."""
+    """The operating system, and the layers around it such as a hypervisor or a container."""
 
     container: Fact[str]
-    """Kind of container that this process runs in; unknown without a mark of one."""
+    """Kind of container that this process runs in; unknown if nothing indicates a container."""
     cpu_quota: Fact[float]
-    """CPU time per time that the control groups allow, in CPUs; unknown without a quota."""
+    """CPU time per elapsed time that the quota of the control groups allows, in CPUs; unknown
+    without a quota.
+    """
     emulation: Fact[str]
     """Emulator that executes the program's instructions, or `none`: `qemu-user`, `Rosetta 2`."""
     hostname: Fact[str]
@@ -1188,7 +1231,7 @@ class SystemFacts:
     """Vendor, version and date of the firmware."""
     thread_request: Fact[str] = Fact("not in the reports of the version that wrote this one")
     """Request about each measuring thread that the system accepted, such as a quality-of-service
-    class; it may still act otherwise. Unknown if no request is made.
+    class. The system need not act on the request. Unknown if the program made no request.
     """
 
 
@@ -1201,17 +1244,20 @@ CacheKind = Literal[
     "instruction",
     "unified",
 ]
-"""Contents of a cache."""
+"""Kind of contents of a cache."""
 
 
 @dataclass(frozen=True)
 class Cache:
-    """One cache instance, not a kind of cache."""
+    """One cache of the machine.
+
+    If each core has its own cache, each of these caches has an entry.
+    """
 
     cpus: CpuList
     """CPUs that share the cache."""
     kind: CacheKind
-    """Contents."""
+    """Kind of contents."""
     level: int
     """Level; 1 is nearest to the core."""
     size: Bytes
@@ -1219,7 +1265,7 @@ class Cache:
     line: Optional[Bytes] = None
     """Size of a cache line."""
     ways: Optional[int] = None
-    """Associativity."""
+    """Number of ways (associativity)."""
 
 
 @dataclass(frozen=True)
@@ -1239,9 +1285,9 @@ class Cpu:
     1024`. `None` if all cores are of one kind, or the system does not report kinds.
     """
     node: Optional[int] = None
-    """NUMA node."""
+    """Number of the NUMA node."""
     package: Optional[int] = None
-    """Socket."""
+    """Number of the package (socket)."""
 
 
 @dataclass(frozen=True)
@@ -1251,22 +1297,25 @@ class Node:
     cpus: CpuList
     """CPUs of the node."""
     distances: list[int]
-    """Distance to every node in the order of ids, 10 for the node itself; empty if the system
-    reports none.
+    """Distance to each node, in the order of node numbers.
+
+    The distance of a node to itself is 10. Empty if the system reports no distances.
     """
     id: int
     """Number of the node in the system."""
     allowed: Optional[bool] = None
     """True if this process may use the node's memory; `None` if the system does not report it."""
     available: Optional[Bytes] = None
-    """Memory of the node that is free or can be had at once; `None` if the system does not report
-    it.
+    """Memory of the node that is free, or that the system can free at once.
+
+    `None` if the system does not report it.
     """
     memory: Optional[Bytes] = None
     """Size of the node's memory, if the system reports it."""
     weight: Optional[int] = None
-    """Pages that weighted interleaving takes from the node in a row; `None` if the system has no
-    such weights.
+    """Number of consecutive pages that weighted interleaving takes from the node.
+
+    `None` if the system has no such weights.
     """
 
 
@@ -1281,9 +1330,9 @@ class Topology:
     cpus: list[Cpu]
     """Online CPUs in rising order."""
     cpus_source: str
-    """Source of the list of CPUs and of the facts about each."""
+    """Source of the list of CPUs and of the facts about each CPU."""
     nodes: list[Node]
-    """NUMA nodes; a single one if the system has none."""
+    """NUMA nodes. A machine without NUMA has a single node."""
     nodes_source: str
     """Source of the nodes."""
 
@@ -1310,19 +1359,21 @@ class HostFacts:
 
 @dataclass(frozen=True)
 class KernelUsed:
-    """A kernel that was used. Equal digests mean the same instructions."""
+    """A kernel that was used. Kernels with equal digests have the same instructions."""
 
     name: str
     """Name in `memgauge list kernels`."""
+    c_library: Optional[str] = None
+    """The C library whose functions the kernel calls; `None` for all other kernels."""
     digest: Optional[str] = None
-    """Digest of its machine code."""
+    """Digest of its machine code; `None` if this program does not know that code."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """Place of a process among those that a launcher started.
+    """Place of a process among the processes that a launcher started.
 
-    Facts that the launcher does not tell are left out.
+    Facts that the launcher does not report are left out.
     """
 
     all_ranks: bool = False
@@ -1380,14 +1431,16 @@ class Provenance:
     kernels: list[KernelUsed]
     """Kernels that were used."""
     seed: str
-    """Seed of every random choice, in decimal digits: not every JSON reader has numbers of 64 bits.
+    """Seed of every random choice, in decimal digits.
+
+    The seed is a text, because not every JSON reader has numbers of 64 bits.
     """
     started: str
     """Start of the session, RFC 3339, UTC."""
     tool: Tool
-    """The program."""
+    """The program that measured."""
     launch: Optional[Launch] = None
-    """Place among the processes of a launcher; left out if there was none."""
+    """Place among the processes of a launcher; left out if there was no launcher."""
     resumed: list[str] = field(default_factory=list)
     """Times of continuations with `--resume`, RFC 3339, UTC; left out of a session in one piece."""
     withheld: list[Withheld] = field(default_factory=list)
@@ -1407,7 +1460,7 @@ class CauseCount:
     """Number of points that a cause concerns."""
 
     advice: str
-    """Advice of the first of these points."""
+    """Advice from the verdict on the first of these points."""
     cause: Cause
     """The cause."""
     points: int
@@ -1433,7 +1486,7 @@ class Report(ReportView):
     datasets: list[Dataset]
     """Points, by experiment and quantity."""
     findings: list[Finding]
-    """Findings."""
+    """Sentences about the results."""
     plan: PlanSummary
     """The plan, and the time that it really took."""
     provenance: Provenance

@@ -1,4 +1,5 @@
-//! Pointer chases: 1 to 32 walkers, with and without payload.
+//! Kernels that follow pointer chains, with 1 to 32 walkers. A walker follows one chain. With
+//! payload, it also loads the word after each pointer.
 
 use super::pieces::counted_loop;
 use crate::text::{each, repeat};
@@ -6,11 +7,11 @@ use crate::text::{each, repeat};
 /// Number of walkers whose positions are in registers.
 const IN_REGISTERS: usize = 24;
 
-/// The chase of `walkers` walkers. Each hop of a walker needs the result of its previous hop. With
-/// `payload`, the word after each pointer is also loaded, and added up in `x2`.
+/// The chase kernel with `walkers` walkers. Each hop of a walker needs the result of its previous
+/// hop. With `payload`, the word after each pointer is also loaded, and added up in `x2`.
 ///
-/// The positions of further walkers are in the call structure. The store buffer forwards them,
-/// which adds about 5 cycles to a hop. This is far below the time of a cache miss.
+/// The positions of further walkers are in the call structure. The store buffer forwards these
+/// positions, which adds about 5 cycles to a hop. A cache miss takes far longer.
 pub(super) fn chase(walkers: usize, payload: bool) -> String {
     let registers = || (4..=17).chain(19..=28).take(walkers);
     let hop = |r: u32| {

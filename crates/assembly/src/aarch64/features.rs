@@ -11,7 +11,7 @@ pub(super) const LSE: Feature = feature("LSE", "lse");
 pub(super) const MOPS: Feature = feature("FEAT_MOPS", "mops");
 pub(super) const ZEROING: Feature = feature("DC ZVA of 16 to 64 B", "zeroes_blocks");
 
-/// A feature, for the constants above.
+/// A [`Feature`] with this name and this check.
 const fn feature(name: &'static str, check: &'static str) -> Feature {
     Feature { name, check }
 }

@@ -17,7 +17,7 @@ const REPETITIONS: usize = 32;
 /// The table row for `instruction`, which may be several instructions that are timed together.
 /// `back` is timed too, but not shown in lists. The texts of `around` are executed before the loop,
 /// at the start of every iteration, and after the loop. The count and branch of each iteration are
-/// also timed. The check of `needs` has the assembler's name of the extension.
+/// also timed. `needs.check` is also the assembler's name of the extension that the kernel enables.
 fn row(needs: Option<Feature>, around: [&str; 3], instruction: &str, back: &str) -> InstructionRow {
     let [start, restore, end] = around;
     let digits = ["0", "1", "2", "3", "4", "5", "6", "7"].into_iter().cycle();
@@ -63,8 +63,8 @@ fn sve(instruction: &str, back: &str) -> InstructionRow {
 }
 
 /// The rows of an insertion into element 1: of eight vectors in turn for throughput, of one vector
-/// for latency. Each insertion depends on the previous one into the same vector, because it keeps
-/// the other elements.
+/// for latency. An insertion keeps the other elements, so it depends on the previous insertion into
+/// the same vector.
 fn insert(element: &str, from: &str) -> [InstructionRow; 2] {
     ["v2%", "v0"].map(|vector| alone(&format!("ins {vector}.{element}[1], {from}")))
 }
@@ -99,7 +99,8 @@ fn rows_of(instruction: Instruction) -> [InstructionRow; 2] {
     match instruction {
         Move => moves("mov x1%, x3", "mov x3, x4", "mov x4, x3"),
         Add => chained("add x1%, x3, x4", "mov x4, 3", "add x3, x3, x4"),
-        // All additions read one register. Increments of eight registers would be eight chains.
+        // In the throughput kernel, all additions read one register, which never changes.
+        // Increments of eight registers in place would be eight dependent chains.
         Increment => both("add x1%, x3, 1", "add x3, x3, 1"),
         Multiply => chained("mul x1%, x3, x4", "mov x3, 3\nmov x4, 5", "mul x3, x3, x4"),
         // In the latency kernel, the word at x2 contains its own address.
@@ -109,14 +110,14 @@ fn rows_of(instruction: Instruction) -> [InstructionRow; 2] {
             "ldr x1%, [x2, 8 * %]\nadd x1%, x1%, 1\nstr x1%, [x2, 8 * %]",
             "ldr x3, [x2]\nadd x3, x3, 1\nstr x3, [x2]",
         ),
-        // The stack pointer stays a multiple of 16, because the processor requires that for
-        // accesses through it. Each iteration restores the stack pointer. The pushes use 512 B
-        // below the caller's stack.
+        // The stack pointer stays a multiple of 16, because the processor requires this for
+        // accesses through the stack pointer. Each iteration restores the stack pointer. The pushes
+        // use 512 B below the caller's stack.
         Push => {
             let around = ["sub sp, sp, 512", "add sp, sp, 512", "add sp, sp, 512"];
             [row(None, around, "str x3, [sp, -16]!", ""), THROUGH_STACK]
         }
-        // The popped words have never been written.
+        // The kernel never writes the words that it pops, because their values do not matter.
         Pop => {
             let around = ["", "sub sp, sp, 512", ""];
             [row(None, around, "ldr x1%, [sp], 16", ""), THROUGH_STACK]
@@ -125,7 +126,8 @@ fn rows_of(instruction: Instruction) -> [InstructionRow; 2] {
             ["x1%", "x3"].map(|to| alone(&format!("str x3, [sp, -16]!\nldr {to}, [sp], 16")))
         }
         LoadString8 | LoadString16 | LoadString32 | LoadString64 => [NO_STRING_LOAD; 2],
-        // A move to a vector register clears the rest of the register.
+        // A move to a vector register clears the rest of the register, so it does not wait for the
+        // previous move.
         ToVector32 => [alone("fmov s2%, w3"), ONE_WAY],
         ToVector64 => [alone("fmov d2%, x3"), ONE_WAY],
         FromVector32 => [alone("fmov w1%, s0"), ONE_WAY],
@@ -151,7 +153,8 @@ fn rows_of(instruction: Instruction) -> [InstructionRow; 2] {
         }
         VectorAdd128 => both("add v2%.2d, v0.2d, v1.2d", "add v0.2d, v0.2d, v1.2d"),
         VectorAddAny => ["z2%", "z0"].map(|to| sve(&format!("add {to}.d, z0.d, z1.d"), "")),
-        // There is no memory access between fences, so a fence only orders the previous one.
+        // There is no memory access between fences, so a fence has nothing to wait for except the
+        // previous fence.
         FenceLoad => [alone("dmb ishld"), NO_RESULT],
         FenceStore => [alone("dmb ishst"), NO_RESULT],
         FenceFull => [alone("dmb ish"), NO_RESULT],

@@ -1,6 +1,6 @@
 //! Operations on shared words, and hand-offs of a line between two threads.
 //!
-//! Atomic operations have acquire and release semantics, like those of x86.
+//! Atomic operations have acquire and release semantics, like the atomic operations of x86.
 
 use super::features::{BASELINE, LSE};
 use super::pieces::extended;
@@ -83,7 +83,7 @@ fn kernel(first: &str, attempt: &str, again: &str, then: &str, give: &str) -> St
 }
 
 /// The hand-off kernels. A hand-off jumps to label 3 if the awaited value has not arrived. The
-/// store of the answer depends on this branch, and therefore cannot pass the load.
+/// store of the answer depends on this branch, so it cannot become visible before the load.
 pub(super) fn hand_offs() -> HandOffs {
     let load = "ldr x11, [x2]\ncmp x11, x6\nb.ne 3b";
     let swap = "ldaxr x11, [x2]\ncmp x11, x6\nb.ne 3b\nstlxr w12, x8, [x2]\ncbnz w12, 3b";

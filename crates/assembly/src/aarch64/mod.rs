@@ -1,7 +1,7 @@
 //! AArch64: general registers, Advanced SIMD, SVE.
 //!
 //! All kernels follow the calling convention AAPCS64, so `x0` is the address of the call structure.
-//! This table has the uses of registers by kind of kernel:
+//! This table has the uses of registers for each kind of kernel:
 //!
 //! | register | streams | chases | locks | hand-offs | instructions |
 //! |---|---|---|---|---|---|

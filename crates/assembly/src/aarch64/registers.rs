@@ -81,7 +81,8 @@ pub(super) const SCALAR: Registers = Registers {
     no_library: None,
 };
 
-/// The set for operations on one word of each line. All other loads of the sets are wider.
+/// The registers for operations that load one word of each line. The loads of all other
+/// descriptions are wider than a word.
 pub(super) const ONE_WORD: Registers = Registers {
     words: Data {
         load: "ldr x%, @",

@@ -9,7 +9,7 @@ use super::registers::{ONE_WORD, Registers};
 use super::walk::{LINE, Order};
 use super::whole_lines;
 use crate::architecture::Row;
-use crate::contract::{BLOCK_BYTES, CodeOrigin, Contract, Does, Policy};
+use crate::contract::{BLOCK_BYTES, CodeOrigin, Contract, Does, NO_DIRECT_COPIES, Policy};
 use crate::text::{each, lines};
 use std::ops::Range;
 
@@ -20,11 +20,13 @@ const LENGTH: u32 = 10;
 /// Length of the shortest SVE vectors in bytes.
 const SHORTEST: u64 = 16;
 
-/// The table row of a register set for `contract`.
+/// The table row for `contract` with the registers `set`: a kernel, or the reason why there is
+/// none.
 pub(super) fn row(set: &Registers, contract: &Contract) -> Row {
     let row = match (contract.origin, contract.policy) {
         (CodeOrigin::CLibrary, _) => set.no_library.map_or(Ok(Row::CLibrary), Err),
         (CodeOrigin::Own, Policy::WholeLine) => whole_lines::row(set, contract),
+        (CodeOrigin::Own, Policy::Direct) => Err(NO_DIRECT_COPIES),
         (CodeOrigin::Own, Policy::Temporal | Policy::NonTemporal) => {
             Kernel::new(set, contract).map(|kernel| Row::Code(kernel.text()))
         }
@@ -41,7 +43,7 @@ struct Kernel<'a> {
     store: &'static str,
     /// Number of registers of a stream that are accessed together.
     group: usize,
-    /// Data registers: those of the first stream, then those of the second.
+    /// Data registers: the registers of the first stream, then the registers of the second.
     words: Vec<u32>,
     sums: Vec<u32>,
     operand: Vec<u32>,
@@ -69,7 +71,7 @@ impl<'a> Kernel<'a> {
         let (load, store) = match contract.policy {
             Policy::NonTemporal if contract.stores == 0 => (data.load_nt, data.store),
             Policy::NonTemporal => (data.load, data.store_nt),
-            Policy::Temporal | Policy::WholeLine => (data.load, data.store),
+            Policy::Temporal | Policy::WholeLine | Policy::Direct => (data.load, data.store),
         };
         let mut order = Order::new(contract.visits, contract.iteration)?;
         let vectors = set.bytes.is_none();
@@ -93,7 +95,8 @@ impl<'a> Kernel<'a> {
         let prefetched = usize::from(contract.prefetches) * contract.loads.max(1) as usize;
         let distance = order.take(prefetched.min(1), if vectors { 17 } else { 12 })?;
         let streams = contract.streams() as usize;
-        // Loads and stores of single registers only allow small negative offsets.
+        // Loads and stores of single registers only allow small negative offsets. Descending
+        // kernels with such accesses therefore have base registers at the start of a piece.
         let single = registers(load).min(registers(store)) == 1;
         let bases = if vectors {
             order.taken.push(LENGTH);
@@ -189,11 +192,11 @@ impl<'a> Kernel<'a> {
     }
 
     /// The accesses to a piece of up to `count` SVE vectors. The body for a block is unrolled for
-    /// the shortest vectors. Processors with longer vectors leave it early, by predictable
+    /// the shortest vectors. Processors with longer vectors leave the body early, by predictable
     /// branches.
     ///
-    /// The offset of an instruction is -8 to 7 vectors. Blocks use negative and positive offsets,
-    /// shorter pieces only positive ones.
+    /// The offset of an instruction is -8 to 7 vectors. Blocks use negative and positive offsets.
+    /// Shorter pieces use positive offsets only.
     fn vectors(&self, count: u64) -> String {
         let block = self.order.piece == BLOCK_BYTES;
         let (below, reach) = if block { (8, 16) } else { (0, 8) };
@@ -268,7 +271,7 @@ impl<'a> Kernel<'a> {
         let kind = if stored { "pst" } else { "pld" };
         let hint = match self.contract.policy {
             Policy::NonTemporal if loads == 0 || stores == 0 => "l1strm",
-            Policy::NonTemporal | Policy::Temporal | Policy::WholeLine => "l1keep",
+            _ => "l1keep",
         };
         let prefetch = self.set.prefetch.replace('#', &format!("{kind}{hint}"));
         each(self.visited(range, LINE), |line| {

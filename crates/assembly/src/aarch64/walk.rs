@@ -20,7 +20,8 @@ pub(super) struct Order {
     enter: String,
     /// For each piece of an iteration, the instructions that set `x4` to the piece.
     places: Vec<String>,
-    /// Instructions that advance to the next iteration. They wrap at the end of window or table.
+    /// Instructions that advance to the next iteration. At the end of the window or table, they go
+    /// back to its start.
     step: String,
     /// Instructions after the loop that store the offset of the next iteration.
     leave: &'static str,
@@ -99,7 +100,7 @@ impl Order {
     }
 
     /// Allocates `count` free general registers: from x`first` to x17, then from x6 on, then
-    /// callee-saved ones. The error is the reason if there are too few.
+    /// callee-saved registers. The error is the reason if there are too few.
     pub(super) fn take(&mut self, count: usize, first: u32) -> Result<Vec<u32>, &'static str> {
         let mut any = (first..=17).chain(6..=17).chain(19..=28);
         let mut next = || {
@@ -110,11 +111,12 @@ impl Order {
         (0..count).map(|_| next()).collect()
     }
 
-    /// A kernel that runs one of the codes in `pieces` on every piece of the walk. The first is for
-    /// SVE vectors of 16 B, the next for 32 B, and so on. The last one is for all other lengths.
+    /// A kernel that runs one of the codes in `pieces` on every piece of the walk. The first code
+    /// is for SVE vectors of 16 B, the next for 32 B, and so on. The last code is for all other
+    /// lengths.
     ///
-    /// Entry and exit cost about as much as a mispredicted branch, once per call. All accesses to
-    /// streams lie between the loads of the call's fields and the stores of the results.
+    /// Entry and exit take about the time of one mispredicted branch, once per call. All accesses
+    /// to streams lie between the loads of the call's fields and the stores of the results.
     pub(super) fn kernel(&self, start: &str, pieces: &[String], end: &str) -> String {
         let last = LABELS[pieces.len() - 1];
         let choose = each((4..).zip(&LABELS[..pieces.len() - 1]), |(bit, label)| {

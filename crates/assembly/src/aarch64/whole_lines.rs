@@ -29,13 +29,15 @@ const PATTERN: &str = "ldr x12, [x0, <pattern>]";
 const SET: &str = "mov x9, x4\nmov x10, x6\n\
      setp [x9]!, x10!, x12\nsetm [x9]!, x10!, x12\nsete [x9]!, x10!, x12";
 
-/// Copies a contiguous range in ascending order. The ranges may not overlap, like those of memcpy.
+/// Copies a contiguous range in ascending order. The ranges may not overlap, like the ranges of
+/// memcpy.
 const COPY: &str = "add x9, x4, x5\nmov x11, x4\nmov x10, x6\n\
      cpyfp [x9]!, [x11]!, x10!\ncpyfm [x9]!, [x11]!, x10!\ncpyfe [x9]!, [x11]!, x10!";
 
-/// A kernel of string instructions. Each executes `run` on a contiguous range of iterations, up to
-/// the end of the window. Ordinary programs also do not split a range. `x4` is the start of the
-/// range in the first stream, and `x6` its length in bytes. The rest takes a few cycles.
+/// A kernel of string instructions. It executes `run` once for each contiguous range of iterations,
+/// which ends at the end of the window at the latest. Ordinary programs do not split a range
+/// either. `x4` is the start of the range in the first stream, and `x6` is its length in bytes. The
+/// other instructions take a few cycles.
 fn strings(contract: &Contract, start: &str, run: &str) -> Result<Row, &'static str> {
     match contract.visits {
         AccessOrder::Forward => {}
@@ -54,8 +56,8 @@ fn strings(contract: &Contract, start: &str, run: &str) -> Result<Row, &'static 
     Ok(Row::Needs(MOPS, extended("mops", &text)))
 }
 
-/// A kernel of `dc zva`, for processors that zero 64, 32 or 16 B at once. With longer blocks, the
-/// code leaves a piece early, by branches that always go the same way.
+/// A kernel of `dc zva`, for processors that zero 64, 32 or 16 B at once. On processors with longer
+/// blocks, the code leaves a piece early, by branches that always go the same way.
 fn zeros(contract: &Contract) -> Result<Row, &'static str> {
     let order = Order::new(contract.visits, contract.iteration)?;
     let (ascend, descend) = (

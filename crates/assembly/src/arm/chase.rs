@@ -1,4 +1,5 @@
-//! Pointer chases: 1 to 32 walkers, with and without payload.
+//! Kernels that follow pointer chains, with 1 to 32 walkers. A walker follows one chain. With
+//! payload, it also loads a word after each pointer.
 
 use super::walk::TO_LOOP;
 use crate::text::{each, lines, repeat};
@@ -6,11 +7,11 @@ use crate::text::{each, lines, repeat};
 /// Registers of the walkers in order.
 const REGISTERS: [&str; 9] = ["r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12"];
 
-/// The chase of `walkers` walkers. Each hop of a walker needs the result of its previous hop. With
-/// `payload`, the word 8 bytes after each pointer is also loaded, and added up in `r2`.
+/// The chase kernel with `walkers` walkers. Each hop of a walker needs the result of its previous
+/// hop. With `payload`, the word 8 bytes after each pointer is also loaded, and added up in `r2`.
 ///
 /// The positions of the tenth and later walkers are in the call structure. The store buffer
-/// forwards them, which adds a few cycles to a hop. This is far below the time of a cache miss.
+/// forwards these positions, which adds a few cycles to a hop. A cache miss takes far longer.
 pub(super) fn chase(walkers: usize, payload: bool) -> String {
     let held = &REGISTERS[..walkers.min(REGISTERS.len())];
     let hop = |at: &str| {

@@ -38,7 +38,7 @@ struct Writer {
     needs: Option<Feature>,
 }
 
-/// Instructions of a kernel around the timed ones.
+/// Instructions of a kernel around the timed instructions.
 #[derive(Clone, Copy, Default)]
 struct Around {
     /// Executed before the loop.
@@ -121,7 +121,8 @@ fn pair(instruction: Instruction) -> [InstructionRow; 2] {
             w("add r4, r3, r12").general("add r%, r3, r12"),
             w("add r3, r3, r12").chain("mov r12, #3", "add r3, r3, r12"),
         ],
-        // All additions read one register. Increments of eight registers would be eight chains.
+        // In the throughput kernel, all additions read one register, which never changes.
+        // Increments of eight registers in place would be eight dependent chains.
         Instruction::Increment => [
             w("add r4, r3, #1").general("add r%, r3, #1"),
             w("add r3, r3, #1").general("add r3, r3, #1"),
@@ -235,7 +236,8 @@ fn pair(instruction: Instruction) -> [InstructionRow; 2] {
         | Instruction::VectorAdd512
         | Instruction::VectorAddAny => none(NOT_THIS_WIDE),
         Instruction::FenceLoad => none(NO_LOAD_FENCE),
-        // There is no memory access between fences, so a fence only orders the previous one.
+        // There is no memory access between fences, so a fence has nothing to wait for except the
+        // previous fence.
         Instruction::FenceStore => [w("dmb ishst").general("dmb ishst"), Unsupported(NO_RESULT)],
         Instruction::FenceFull => [w("dmb ish").general("dmb ish"), Unsupported(NO_RESULT)],
         Instruction::FenceLocked => none(NO_LOCKED_FENCE),

@@ -1,6 +1,6 @@
 //! Operations on shared words, and hand-offs of a line between two threads.
 //!
-//! Atomic operations have acquire and release semantics, by a `dmb ish` before and after them.
+//! A `dmb ish` before and after each atomic operation gives it acquire and release semantics.
 //! Compilers generate the same code.
 
 use super::sets::ARMV7;
@@ -13,7 +13,8 @@ pub(super) fn locks() -> Locks {
     const ADD: &str = "ldrex r11, [r2]\nadd r11, r11, #1\nstrex r12, r11, [r2]\ncmp r12, #0\n";
     const EXCHANGE: &str = "ldrex r11, [r2]\nstrex r12, r3, [r2]\ncmp r12, #0\n";
     let around = |tries: &str| format!("dmb ish\n{tries}bne 7f\n8: dmb ish");
-    // A failed comparison has already loaded the current value.
+    // A failed comparison has already loaded the current value, so a further attempt does not load
+    // it again.
     let swap = |to: &str| {
         format!("ldrex r11, [r2]\ncmp r11, r12\nbne {to}\nstrex r7, r8, [r2]\ncmp r7, #0\nbne {to}")
     };
@@ -55,10 +56,10 @@ pub(super) fn locks() -> Locks {
 /// A lock kernel. An operation executes `take`, the additions inside, and `give`. The timing covers
 /// the operation, all additions, and a compare and branch for each addition.
 ///
-/// If `take` can fail, it then jumps to label 7. There `again` makes further attempts, and
-/// continues at label 8, right after the first attempt, when one succeeds. A failed attempt is
-/// followed by `isb`, which waits for tens of cycles, like `pause` on x86. `yield` would do nothing
-/// on processors without hardware threads.
+/// If the attempt in `take` fails, it jumps to label 7. There, `again` makes further attempts.
+/// After a successful attempt, the kernel continues at label 8, right after the first attempt. A
+/// failed attempt is followed by `isb`, which waits for tens of cycles, like `pause` on x86.
+/// `yield` would do nothing on processors without hardware threads.
 ///
 /// No short loop straddles two lines of the instruction cache. The loops of additions are at the
 /// start of the kernel's loop, and `again` starts on a new line. The kernel enters its loop at
@@ -83,8 +84,8 @@ fn lock(take: &str, give: &str, again: &str) -> String {
     ])
 }
 
-/// The hand-off kernels. The store of the answer depends on the branch before it, and therefore
-/// cannot pass the load. No fence is needed, because only one word is handed over.
+/// The hand-off kernels. The store of the answer depends on the branch before it, so it cannot
+/// become visible before the load. No fence is needed, because only one word is handed over.
 pub(super) fn hand_offs() -> HandOffs {
     const WAIT: &str = "ldr r11, [r2]\ncmp r11, r6\nbne 3b\n";
     HandOffs {

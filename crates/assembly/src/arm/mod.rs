@@ -1,6 +1,7 @@
 //! Armv7 (A32): general registers, Advanced SIMD (NEON).
 //!
-//! At entry, `r0` is the address of the call structure. Registers by use:
+//! At entry, `r0` is the address of the call structure. The uses of registers, for each kind of
+//! kernel:
 //!
 //! | register | streams | chases | locks | hand-offs | instructions |
 //! |---|---|---|---|---|---|
@@ -21,7 +22,8 @@
 //!
 //! Every loop starts on a line of the instruction cache. The code jumps over the gap before the
 //! loop. Fixed bytes fill the gap, so that the digest does not depend on the assembler's padding.
-//! The instructions are those of A32. There are no kernels for targets that compile to Thumb.
+//! All instructions are in the A32 encoding. There are no kernels for targets that compile to
+//! Thumb.
 
 mod chase;
 mod instructions;

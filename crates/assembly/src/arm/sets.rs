@@ -2,7 +2,7 @@
 
 use super::streams::{Set as Registers, kernel};
 use crate::architecture::{Bits, Feature, Row, Set};
-use crate::contract::{CodeOrigin, Contract, Does, Policy};
+use crate::contract::{CodeOrigin, Contract, Does, NO_DIRECT_COPIES, Policy};
 
 /// The baseline of streaming kernels.
 const VFP: Feature = Feature {
@@ -53,6 +53,7 @@ fn row(set: Registers, contract: &Contract) -> Row {
         (CodeOrigin::Own, _) if contract.on_doubles() && set == Registers::Neon => {
             Row::Unsupported(NO_DOUBLES)
         }
+        (CodeOrigin::Own, Policy::Direct) => Row::Unsupported(NO_DIRECT_COPIES),
         (CodeOrigin::Own, Policy::NonTemporal) => Row::Unsupported(NO_NON_TEMPORAL),
         (CodeOrigin::Own, Policy::WholeLine) if contract.does == Does::StoreZero => {
             Row::Unsupported(NO_ZEROING)

@@ -75,7 +75,7 @@ fn order(visits: AccessOrder, piece: &str) -> Order {
     }
 }
 
-/// The streaming kernel of `body`. Entry and exit cost about as much as one mispredicted branch,
+/// The streaming kernel of `body`. Entry and exit take about the time of one mispredicted branch,
 /// once per call. There is no fence in the loop.
 pub(super) fn walk(contract: &Contract, body: &Body) -> String {
     let order = order(contract.visits, &body.piece);

@@ -1,4 +1,5 @@
-//! Pointer chases: 1 to 32 walkers, with and without payload.
+//! Kernels that follow pointer chains, with 1 to 32 walkers. A walker follows one chain. With
+//! payload, it also loads the word after each pointer.
 
 use super::walk::TO_LOOP;
 use crate::text::{each, lines, repeat};
@@ -12,12 +13,12 @@ const REGISTERS: [&str; 23] = [
 /// Index in `REGISTERS` of the first register that has to be restored for the caller.
 const FIRST_SAVED: usize = 10;
 
-/// The chase of `walkers` walkers. Each hop of a walker needs the result of its previous hop. With
-/// `payload`, the word after each pointer is also loaded, and added up in `t4`.
+/// The chase kernel with `walkers` walkers. Each hop of a walker needs the result of its previous
+/// hop. With `payload`, the word after each pointer is also loaded, and added up in `t4`.
 ///
 /// `t3` counts iterations. The positions of the 24th and later walkers are in the call structure.
-/// The store buffer forwards them, which adds a few cycles to a hop. This is far below the time of
-/// a cache miss.
+/// The store buffer forwards these positions, which adds a few cycles to a hop. A cache miss takes
+/// far longer.
 pub(super) fn chase(walkers: usize, payload: bool) -> String {
     let held = &REGISTERS[..walkers.min(REGISTERS.len())];
     let saved = &REGISTERS[FIRST_SAVED..];

@@ -8,7 +8,8 @@ use crate::text::lines;
 /// `pause` (Zihintpause). It is encoded as a fence, so every processor can execute it.
 const PAUSE: &str = ".4byte 0x0100000f";
 
-/// The only implementation: the A extension, which has atomic instructions (AMO) as well as LR/SC.
+/// The only implementation. It uses the A extension, which has atomic instructions (AMO),
+/// load-reserved and store-conditional (LR/SC).
 pub(super) fn locks() -> Locks {
     Locks {
         name: "amo",
@@ -24,8 +25,8 @@ pub(super) fn locks() -> Locks {
             "mv t1, t3\naddi t2, t1, 1\n\
              21:\nlr.d.aqrl t3, (a1)\nbne t3, t1, 7b\nsc.d.rl t4, t2, (a1)\nbnez t4, 21b",
         ),
-        // An exchange with 1 takes the lock. While it is taken, it is polled with `pause`. A store
-        // after a release fence frees it.
+        // An exchange with 1 takes the lock. While the lock is taken, it is polled with `pause`. A
+        // store after a release fence frees the lock.
         spin_lock: lock(
             "li t1, 1\namoswap.d.aq t2, t1, (a1)\nbnez t2, 7f\n\
              8:\nld t2, 8(a1)\naddi t2, t2, 1\nsd t2, 8(a1)",
@@ -43,8 +44,8 @@ pub(super) fn locks() -> Locks {
 /// A lock kernel. An operation executes `take`, the additions inside, and `give`. The timing covers
 /// the operation, all additions, and a branch for each addition.
 ///
-/// If `take` can fail, it then jumps to label 7. There `again` makes further attempts, and
-/// continues at label 8, right after the first attempt, when one succeeds.
+/// If the attempt in `take` fails, it jumps to label 7. There, `again` makes further attempts.
+/// After a successful attempt, the kernel continues at label 8, right after the first attempt.
 ///
 /// No short loop straddles two lines of the instruction cache. The loops of additions are at the
 /// start of the kernel's loop, and `again` starts on a new line. The kernel enters its loop at

@@ -1,6 +1,7 @@
 //! 64-bit RISC-V: general registers, and the vector extension (RVV 1.0).
 //!
-//! `a0` is the address of the call structure in all kernels. This table has the uses of the others:
+//! `a0` is the address of the call structure in all kernels. This table has the uses of the other
+//! registers:
 //!
 //! | register | streams | chases | locks | hand-offs | instructions |
 //! |---|---|---|---|---|---|
@@ -22,9 +23,9 @@
 //!
 //! Compressed instructions are off (`norvc`), and the linker rewrites no branch (`norelax`). So
 //! neither the offset of an instruction nor the digest depends on the target's defaults. The
-//! extensions of RV64G are enabled explicitly, because the assembler loses those of the target
-//! during link-time optimization. Every loop starts on a line of the instruction cache. The code
-//! jumps over the gap before the loop, which is filled with fixed bytes.
+//! extensions of RV64G are enabled explicitly, because the assembler loses the extensions of the
+//! target during link-time optimization. Every loop starts on a line of the instruction cache. The
+//! code jumps over the gap before the loop, which is filled with fixed bytes.
 
 mod chase;
 mod instructions;

@@ -2,7 +2,7 @@
 
 use super::{scalar, vectors};
 use crate::architecture::{Bits, Feature, Row, Set};
-use crate::contract::{CodeOrigin, Contract, Does, Policy};
+use crate::contract::{CodeOrigin, Contract, Does, NO_DIRECT_COPIES, Policy};
 
 /// The baseline of all kernels.
 pub(super) const RV64GC: Feature = Feature {
@@ -48,6 +48,7 @@ fn row(contract: &Contract, general: bool) -> Row {
     match (contract.origin, contract.policy) {
         (CodeOrigin::CLibrary, _) if general => Row::CLibrary,
         (CodeOrigin::CLibrary, _) => Row::Unsupported(NO_REGISTERS),
+        (CodeOrigin::Own, Policy::Direct) => Row::Unsupported(NO_DIRECT_COPIES),
         (CodeOrigin::Own, Policy::NonTemporal) => Row::Unsupported(NO_NON_TEMPORAL),
         (CodeOrigin::Own, Policy::WholeLine) if contract.does != Does::StoreZero => {
             Row::Unsupported(NO_STRINGS)

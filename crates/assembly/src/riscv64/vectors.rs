@@ -20,8 +20,8 @@ enum Layout {
     /// One group of eight registers, at most 512 B. `a7` is the length of the group in bytes. For
     /// chunks, `a6` is the offset in the chunk.
     Group,
-    /// Four single registers in descending order. `a7` is the length of one in bytes, `a6` that of
-    /// four.
+    /// Four single registers in descending order. `a7` is the length of one register in bytes, `a6`
+    /// the length of four.
     Singles,
     /// The eight lines of a block, with a group of four registers for each line.
     Lines,
@@ -75,7 +75,7 @@ fn order_of_vectors(contract: &Contract, layout: Layout) -> Order {
     }
 }
 
-/// The kernel of `contract`; the reason if there is none.
+/// The kernel of `contract`. The error is the reason why there is none.
 pub(super) fn kernel(contract: &Contract) -> Result<String, &'static str> {
     let layout = layout(contract);
     let prefetch = prefetch(contract)?;
@@ -93,7 +93,8 @@ pub(super) fn kernel(contract: &Contract) -> Result<String, &'static str> {
     Ok(format!(".option arch, +v\n{text}"))
 }
 
-/// Registers to prefetch with that the operation leaves free; `None` if nothing is prefetched.
+/// Registers for prefetching that the operation does not use; `None` if the kernel does not
+/// prefetch.
 fn prefetch(contract: &Contract) -> Result<Option<Prefetch>, &'static str> {
     let (distance, addresses) = match contract.loads {
         _ if !contract.prefetches || contract.loads == 0 => return Ok(None),

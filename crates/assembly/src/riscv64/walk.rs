@@ -69,7 +69,7 @@ pub(super) fn order(visits: AccessOrder, iteration: u64) -> Order {
 ///
 /// The offset wraps around at the end of the window by a comparison and a mask. The branch at the
 /// end of a nested loop would be mispredicted once per pass. The dependency chain from one offset
-/// to the next takes three cycles. Entry and exit cost about as much as one mispredicted branch,
+/// to the next takes three cycles. Entry and exit take about the time of one mispredicted branch,
 /// once per call. There is no fence in the loop.
 pub(super) fn walk(order: &Order, body: &Body) -> String {
     lines([

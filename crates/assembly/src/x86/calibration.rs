@@ -1,4 +1,4 @@
-//! Loops by which the clock and the issue rate of a core are measured.
+//! Loops that measure the clock and the issue rate of a core.
 
 use super::mode::{Mode, TO_LOOP, register};
 use crate::text::lines;

@@ -1,14 +1,15 @@
-//! Pointer chases: 1 to 32 walkers, with and without payload.
+//! Kernels that follow pointer chains, with 1 to 32 walkers. A walker follows one chain. With
+//! payload, it also loads the word after each pointer.
 
 use super::mode::{Mode, TO_LOOP, register};
 use crate::text::{each, lines, repeat};
 
-/// The chase of `walkers` walkers. Each hop of a walker needs the result of its previous hop. With
-/// `payload`, the word after each pointer is also loaded, and added up in `$sum`.
+/// The chase kernel with `walkers` walkers. Each hop of a walker needs the result of its previous
+/// hop. With `payload`, the word after each pointer is also loaded, and added up in `$sum`.
 ///
 /// The positions of the first walkers are in registers. All further walkers share one register and
-/// have their positions in the call structure. The store buffer forwards them, which adds about 4
-/// cycles to a hop. This is far below the time of a cache miss.
+/// have their positions in the call structure. The store buffer forwards these positions, which
+/// adds about 4 cycles to a hop. A cache miss takes far longer.
 ///
 /// Iterations are counted in r15 on x86-64, and in the call structure on x86.
 pub(super) fn chase(mode: Mode, walkers: usize, payload: bool) -> String {

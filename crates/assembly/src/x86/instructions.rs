@@ -1,9 +1,9 @@
 //! Kernels that time single instructions.
 //!
 //! Throughput kernels use all registers in turn, so that instructions do not wait for each other.
-//! With one cycle per addition, eight chains suffice for six additions per cycle. The five
-//! registers of 32-bit x86 suffice for five. Latency kernels are one dependent chain. A pair of
-//! moves there and back counts as one instruction.
+//! Each register is a chain of additions that take one cycle each. Eight chains suffice for six
+//! additions per cycle, and the five chains of 32-bit x86 suffice for five. Latency kernels are one
+//! dependent chain. A pair of moves there and back counts as one instruction.
 
 use super::mode::{AVX, AVX2, AVX512, Mode, Register, SSE41, TO_LOOP, register};
 use crate::architecture::{Feature, InstructionRow};

@@ -6,13 +6,14 @@ use crate::text::lines;
 
 /// Instructions of an operation on a shared word.
 struct Operation {
-    /// The operation. If it can fail, it then jumps to label 7 in `again`.
+    /// The operation. A failed attempt jumps to label 7 in `again`.
     take: &'static str,
     /// The end of the operation, after the additions inside.
     give: &'static str,
     /// Further attempts. They end with a jump to label 8, right after the first attempt.
     again: &'static str,
-    /// True if `again` starts on a new line of the instruction cache on x86, as always on x86-64.
+    /// True if `again` starts on a new line of the instruction cache on 32-bit x86. On x86-64, it
+    /// always does.
     own_line: bool,
 }
 
@@ -34,8 +35,8 @@ const COMPARE_AND_SWAP: Operation = Operation {
     own_line: false,
 };
 
-/// An exchange with 1 takes the lock. While it is taken, it is polled with `pause`. An ordinary
-/// store frees it, because on x86 earlier accesses cannot be delayed past a store.
+/// An exchange with 1 takes the lock. While the lock is taken, it is polled with `pause`. An
+/// ordinary store frees the lock, because on x86 earlier accesses cannot be delayed past a store.
 const SPIN_LOCK: Operation = Operation {
     take: "mov eax, 1\nxchg [$word], $a\ntest $a, $a\njnz 7f\n8: inc $size ptr [$word + $bytes]",
     give: "mov $size ptr [$word], 0",

@@ -17,8 +17,8 @@
 //! | `$table` | rbx, by chunks rbp | on the stack | start of the index table |
 //!
 //! Vector registers 0 to 7 are data. Callee-saved registers are restored: rbx, rbp and r12 to r15
-//! on x86-64, ebx, esi, edi and ebp on x86. x86-64 uses the System V convention on every system,
-//! Windows included, so that the code is the same everywhere.
+//! on x86-64, ebx, esi, edi and ebp on x86. Kernels of x86-64 use the System V convention on every
+//! system, Windows included, so that the code is the same everywhere.
 //!
 //! Every loop starts on a line of the instruction cache. The code jumps over the gap before the
 //! loop, which is filled with fixed bytes. The assembler's own padding would depend on the target

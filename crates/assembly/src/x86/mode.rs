@@ -29,7 +29,8 @@ impl Mode {
         }
     }
 
-    /// `text` with the names of `names` replaced by the registers of this mode.
+    /// `text` with each name of a [`Register`] (`$call`) replaced by the register that stands for it in
+    /// this mode (`rdi`).
     pub(super) fn name_registers(self, text: &str, names: &[Register]) -> String {
         names.iter().fold(text.to_owned(), |text, register| {
             text.replace(register.name, self.choose(register.bits64, register.bits32))
@@ -63,7 +64,7 @@ pub(super) struct Register {
     pub bits32: &'static str,
 }
 
-/// A [`Register`], for tables.
+/// A [`Register`] with these values.
 pub(super) const fn register(
     name: &'static str,
     bits64: &'static str,
@@ -103,6 +104,10 @@ pub(super) const AVX2: Feature = Feature {
 pub(super) const AVX512: Feature = Feature {
     name: "AVX-512F",
     check: "avx512",
+};
+pub(super) const MOVDIR64B: Feature = Feature {
+    name: "MOVDIR64B",
+    check: "movdir64b",
 };
 pub(super) const CLZERO: Feature = Feature {
     name: "CLZERO",

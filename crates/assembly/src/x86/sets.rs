@@ -120,7 +120,7 @@ fn avx(_: Mode) -> Registers {
     }
 }
 
-/// 256 bits.
+/// The set of AVX2, with registers of 256 bits.
 fn avx2(mode: Mode) -> Registers {
     Registers {
         width: 32,

@@ -1,6 +1,6 @@
 //! Streaming kernels. The accesses of an iteration follow from a register set and a contract.
 
-use super::mode::{CLZERO, Mode, SSE2};
+use super::mode::{CLZERO, MOVDIR64B, Mode, SSE2};
 use super::strings;
 use super::walk::{Body, Piece, walk};
 use crate::architecture::{Feature, Row};
@@ -48,7 +48,8 @@ pub(super) struct Vectors {
     pub xor: Combine,
     /// Additions of 64-bit integers, or the reason why there are none.
     pub sum: Result<Sum, &'static str>,
-    /// Reason why the set has no kernels that load one word per line; `None` if it has.
+    /// Reason why the set has no kernels that load one word per line; `None` if it has such
+    /// kernels.
     pub no_touch: Option<&'static str>,
 }
 
@@ -116,8 +117,14 @@ impl Combine {
 /// Reason why only the scalar set has string instructions.
 const STRINGS: &str =
     "string instructions use no vector registers; see write-rep/scalar and copy-rep/scalar";
-/// Reason why operations other than stores, zeroing and copies have no kernel for whole lines.
+/// Reason why most operations have no kernel for whole lines. Only stores, zeroing and copies have
+/// one.
 const NO_WHOLE_LINES: &str = "x86 stores, zeroes and copies whole lines only";
+/// Reason why only the scalar set copies lines past the caches.
+const DIRECT: &str = "movdir64b uses no vector registers; see copy-direct/scalar";
+/// Reason why most operations have no kernel that stores lines past the caches. Only copies have
+/// one.
+const NO_DIRECT: &str = "movdir64b only copies";
 /// Reason why only the scalar set zeroes cache lines.
 const ZERO: &str =
     "the instruction that zeroes cache lines uses no vector registers; see write-zero/scalar";
@@ -128,12 +135,13 @@ const NO_LOADS: &str = "x86 has no non-temporal loads to general registers";
 /// Reason why kernels of 32-bit x86 without a free register cannot prefetch.
 const NO_DISTANCE: &str = "32-bit x86 has no register left for the prefetch distance";
 
-/// Reason why operations other than loads, stores and copies have no kernel by lines.
+/// Reason why most operations have no kernel by lines. Only loads, stores and copies have one.
 const NO_LINES: &str = "by lines there are registers for loads, stores and copies only";
 /// Reason why only ascending kernels prefetch.
 const NO_HINTS: &str = "the prefetch distance is that of ascending addresses";
 
-/// The table row of a register set for `contract`.
+/// The table row for `contract` with the registers `set`: a kernel, or the reason why there is
+/// none.
 pub(super) fn row(mode: Mode, set: &Registers, contract: &Contract) -> Row {
     let general = matches!(set.kind, Kind::General);
     if contract.origin == CodeOrigin::CLibrary {
@@ -153,6 +161,13 @@ pub(super) fn row(mode: Mode, set: &Registers, contract: &Contract) -> Row {
                 Row::Unsupported(NO_WHOLE_LINES)
             }
             Does::Scale | Does::Add | Does::Triad => Row::Unsupported(NO_WHOLE_LINES),
+        };
+    }
+    if contract.policy == Policy::Direct {
+        return match contract.does {
+            Does::Move if general => Row::Needs(MOVDIR64B, direct_copies(mode, contract)),
+            Does::Move => Row::Unsupported(DIRECT),
+            _ => Row::Unsupported(NO_DIRECT),
         };
     }
     let kernel = Kernel {
@@ -187,6 +202,20 @@ fn zeroed_lines(mode: Mode, contract: &Contract) -> String {
     });
     let body = Body {
         accesses: format!("mov $second, $position\n{lines}"),
+        end: "sfence".into(),
+        ..Body::default()
+    };
+    walk(mode, contract.visits, contract.iteration, &body)
+}
+
+/// A kernel of `movdir64b`, which loads a line and stores it past the caches to the address in a
+/// register. Its stores are weakly ordered (Intel SDM vol. 2).
+fn direct_copies(mode: Mode, contract: &Contract) -> String {
+    let accesses = each((0..BLOCK_BYTES).step_by(64), |at| {
+        format!("lea $second, [$position + $delta + {at}]\nmovdir64b $second, [$position + {at}]")
+    });
+    let body = Body {
+        accesses,
         end: "sfence".into(),
         ..Body::default()
     };
@@ -284,8 +313,9 @@ impl Kernel<'_> {
 
     /// The accesses of eight lines in the order of an index table. An entry is in units of 8 B, so
     /// that it can be the scaled index of an address. On x86-64, kernels that only load are limited
-    /// by loads, so they get two entries with one load. Kernels without loads put the address of
-    /// each line into a register first. Zen 5 stores a fifth less with `$start` in every address.
+    /// by loads, so they read two entries with one load. Kernels without loads put the address of
+    /// each line into a register first. With `$start` in the address of every store, Zen 5 stores a
+    /// fifth more slowly.
     fn lines(&self, accesses: &Accesses) -> String {
         let line = |entry: &str| {
             let (address, first) = if self.contract.loads == 0 {
@@ -349,14 +379,14 @@ impl Kernel<'_> {
 /// Instruction that loads the prefetch distance.
 const GET_DISTANCE: &str = "mov $distance, [$call + <distance>]";
 
-/// Text for the bytes from an offset in a piece on.
+/// Function that returns the assembly for the bytes of a piece from an offset on.
 type Text<'a> = Box<dyn Fn(&Piece, u64) -> String + 'a>;
 
 /// Accesses that are repeated until a piece is complete.
 pub(super) struct Accesses<'a> {
     /// Bytes of each stream in one repetition.
     bytes: u64,
-    /// Text for the bytes from an offset in a piece on.
+    /// Function that returns the assembly for the bytes of a piece from an offset on.
     text: Text<'a>,
 }
 
@@ -390,7 +420,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Registers for words that are moved or changed. Several let loads run ahead of the stores.
+    /// Registers for words that are moved or changed. Several registers let loads run ahead of the
+    /// stores.
     fn data(&self) -> &'static [&'static str] {
         let by_lines = self.contract.visits == AccessOrder::Lines;
         match (self.mode, self.contract.does) {
@@ -407,7 +438,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// True if a kernel of 32-bit x86 may use ebx for data: without index table and second stream.
+    /// True if a kernel of 32-bit x86 may use ebx for data, because it has neither an index table
+    /// nor a second stream.
     fn frees_ebx(&self) -> bool {
         !self.contract.by_table() && self.contract.streams() == 1
     }
@@ -458,7 +490,7 @@ impl Kernel<'_> {
             Kind::Vectors(vectors) => {
                 let load = match self.contract.policy {
                     Policy::NonTemporal => vectors.load_nt.as_ref().map_err(|r| *r)?.instruction,
-                    Policy::Temporal | Policy::WholeLine => vectors.load,
+                    Policy::Temporal | Policy::WholeLine | Policy::Direct => vectors.load,
                 };
                 (load, format!("{}0", vectors.register))
             }
@@ -537,7 +569,8 @@ impl Kernel<'_> {
                 Ok(Accesses::new(bytes, move |piece, at| {
                     let order: Vec<_> = (0..).zip(words).collect();
                     let word = |&(i, register): &(u64, &&str)| {
-                        // In descending order too, each word of the pattern has its own address.
+                        // Each word of the pattern belongs to the same address in ascending and in
+                        // descending order.
                         let place = if piece.down {
                             words.len() as u64 - 1 - i
                         } else {

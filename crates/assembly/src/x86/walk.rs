@@ -142,7 +142,7 @@ fn order(mode: Mode, visits: AccessOrder, iteration: u64) -> Order {
     }
 }
 
-/// The streaming kernel of `body`. Entry and exit cost about as much as one mispredicted branch,
+/// The streaming kernel of `body`. Entry and exit take about the time of one mispredicted branch,
 /// once per call. There is no fence in the loop.
 pub(super) fn walk(mode: Mode, visits: AccessOrder, iteration: u64, body: &Body) -> String {
     let order = order(mode, visits, iteration);

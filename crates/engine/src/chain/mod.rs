@@ -1,4 +1,4 @@
-//! Orders of pointer chains and of index tables, as permutations of the nodes.
+//! Computes the orders of pointer chains and of index tables, which are permutations.
 
 pub(crate) mod order;
 pub(crate) mod permutation;

@@ -1,10 +1,10 @@
 //! Orders in which chains go through their nodes. No order is stored: the successor of a node and
-//! the distance of a pointer are computed from the nodes alone. Any number of threads can therefore
-//! write and check a chain.
+//! the distance of a pointer are computed from the numbers of the nodes alone. Any number of
+//! threads can therefore write and check a chain.
 //!
 //! Every node has a place on a circle, as in [`Cycle`]. A chain goes from each occupied place to
-//! the next occupied place. In a chain of windows, the upper bits of a place belong to the
-//! window. The lower bits are the place inside the window.
+//! the next occupied place. In a chain of windows, the upper bits of a node's place are the place
+//! of its window. The lower bits are the node's place inside the window.
 
 use crate::chain::permutation::{BATCH, Cycle};
 use crate::work::{ChainShape, ChaseWork};
@@ -13,8 +13,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use units::Bytes;
 
-/// Largest number of windows for which the start of each part of the order is exact. With more
-/// windows the start is approximate, and the parts are nearly equal.
+/// Largest number of windows in random order for which [`ChainOrder::at`] is exact. With more
+/// windows its result is approximate.
 const MAX_COUNTED: u64 = 4096;
 
 /// The order of a chain: one cycle over all of its nodes.
@@ -32,11 +32,12 @@ enum Kind {
     Rising,
     /// All nodes of one window, then all nodes of the next window.
     Windows(Box<Windows>),
-    /// The two nodes of a pair, then the next pair. The cycle has the pairs in random order.
+    /// Both nodes of a pair, then both nodes of the next pair. The [`Cycle`] is the random order of
+    /// the pairs.
     Pairs(Cycle),
 }
 
-/// The order of a chain that goes through all nodes of a window before it goes on to the next.
+/// The order of a chain that visits all nodes of one window before it visits the next window.
 #[derive(Debug, Clone)]
 struct Windows {
     nodes: u64,
@@ -45,7 +46,8 @@ struct Windows {
     count: u64,
     /// Random order of the windows; `None` for rising addresses.
     random: Option<Cycle>,
-    /// Order inside every whole window; `None` if the order differs from window to window.
+    /// Order of the nodes inside every whole window; `None` if the order differs from window to
+    /// window.
     same: Option<Inside>,
     seed: u64,
     /// Base-2 logarithm of the number of places inside a whole window.
@@ -56,7 +58,8 @@ struct Windows {
 #[derive(Debug, Clone)]
 struct Inside {
     cycle: Cycle,
-    /// Place at which the chain enters the window. Entry at place 0 would always be at node 0.
+    /// Place at which the chain enters the window, chosen at random. Place 0 is always the place of
+    /// node 0.
     entry: u64,
 }
 
@@ -66,8 +69,8 @@ impl ChainOrder {
         Self::new(work.shape, work.nodes(), work.stride, work.seed)
     }
 
-    /// The order of `nodes` nodes with distance `stride`, derived from `seed`. Windows are rounded
-    /// down to whole nodes, at least one.
+    /// The order of `nodes` nodes that lie `stride` bytes apart, derived from `seed`. The size of a
+    /// window is rounded down to whole nodes, at least one.
     pub fn new(shape: ChainShape, nodes: u64, stride: Bytes, seed: u64) -> Self {
         let windows = |window: Bytes, random: bool, same: bool| {
             let window = (window.0 / stride.0.max(1)).clamp(1, nodes.max(1));
@@ -110,7 +113,8 @@ impl ChainOrder {
         }
     }
 
-    /// Writes to `next` the successors of the nodes from `first` on. All of these nodes exist.
+    /// Writes the successors of the nodes `first`, `first` + 1, ... to `next`. All these nodes must
+    /// exist.
     pub fn successors(&self, first: u64, next: &mut [u64]) {
         match &self.kind {
             Kind::Random(cycle) => cycle.successors(first, next),
@@ -125,9 +129,10 @@ impl ChainOrder {
         }
     }
 
-    /// Sum of the places that pointers pass over. `next` has the targets of the pointers of the
-    /// nodes from `first` on. A pointer goes forward, and from the last place on to the first. A
-    /// node that points to itself passes over all other places. All nodes exist.
+    /// Number of places that the pointers of the nodes `first`, `first` + 1, ... pass over
+    /// together. `next` contains the targets of these pointers. A pointer leads forward on the
+    /// circle, where the first place follows the last place. A pointer from a node to itself passes
+    /// over all other places. All these nodes must exist.
     ///
     /// The proof that pointers form one cycle is based on this sum, see `native::chain_builder`.
     pub fn passed_over(&self, first: u64, next: &[u64]) -> u128 {
@@ -147,7 +152,7 @@ impl ChainOrder {
         }
     }
 
-    /// Node at the start of part `place`, if the order is cut into `of` nearly equal parts.
+    /// Node at the start of part number `place`, if the order is cut into `of` nearly equal parts.
     pub fn at(&self, place: u64, of: u64) -> u64 {
         match &self.kind {
             Kind::Random(cycle) => cycle.at(place, of),
@@ -164,8 +169,8 @@ impl ChainOrder {
         for (next, first) in next.chunks_mut(BATCH).zip((first..).step_by(BATCH)) {
             let from = first / 2;
             let last = (first + next.len() as u64 - 1) / 2;
-            // A batch that begins with the second of a pair touches one pair more than half its
-            // nodes. That is still less than BATCH.
+            // If a batch begins with the second node of a pair, its number of pairs is half its
+            // number of nodes plus one. This is below BATCH.
             let pairs = &mut pairs[..(last - from + 1) as usize];
             cycle.successors(from, pairs);
             for (next, node) in next.iter_mut().zip(first..) {
@@ -207,12 +212,13 @@ impl ChainOrder {
     }
 }
 
-/// Places between `from` and `to` on a circle. Its last place is `last`, a power of two minus one.
+/// Number of places between `from` and `to` on a circle, going forward. `last` is the last place of
+/// the circle, a power of two minus one.
 fn between(from: u64, to: u64, last: u64) -> u128 {
     u128::from(to.wrapping_sub(from).wrapping_sub(1) & last)
 }
 
-/// Start of part `place` when `all` is cut into `of` nearly equal parts.
+/// Start of part number `place`, if `all` items are cut into `of` nearly equal parts.
 fn share(all: u128, place: u64, of: u64) -> u128 {
     all * u128::from(place) / u128::from(of.max(1))
 }
@@ -253,7 +259,7 @@ impl Windows {
         }
     }
 
-    /// The place of window `window` among the windows.
+    /// The place of window `window` in the order of the windows.
     fn place(&self, window: u64) -> u64 {
         let mut place = [window];
         if let Some(random) = &self.random {
@@ -280,8 +286,9 @@ impl Windows {
         window * self.window + self.inside(window).first()
     }
 
-    /// The windows that hold the `count` nodes from `first` on. Each item is a window, the position
-    /// in the window of the first of these nodes, and the range of these nodes in `0..count`.
+    /// The windows that contain the `count` nodes from `first` on. Each item is the number of a
+    /// window, the position inside it of the first requested node, and the range of its requested
+    /// nodes in `0..count`.
     fn parts(&self, first: u64, count: usize) -> impl Iterator<Item = (u64, u64, Range<usize>)> {
         let size = self.window;
         let end = first + count as u64;
@@ -302,7 +309,8 @@ impl Windows {
             let inside = self.inside(window);
             let next = &mut next[range];
             inside.cycle.successors(inner, next);
-            // The chain continues in the next window before the cycle inside closes.
+            // The last node of a window leads to the next window, instead of the first node of its
+            // own window.
             let first = inside.first();
             let last = next.iter().position(|&to| to == first);
             next.iter_mut().for_each(|to| *to += window * self.window);
@@ -374,7 +382,8 @@ impl Windows {
     }
 
     /// The window that contains the node at position `place` of the order, and the number of nodes
-    /// of the window before that node. Approximate for more than [`MAX_COUNTED`] windows.
+    /// of the window before that node. The result is approximate for more than [`MAX_COUNTED`]
+    /// windows in random order.
     fn window_at(&self, place: u64) -> (u64, u64) {
         let before = place / self.window;
         let inner = place % self.window;
@@ -409,7 +418,7 @@ impl Inside {
         self.cycle.from(self.entry)
     }
 
-    /// Replaces each node by its place, counted from the entry.
+    /// Replaces each node by its place inside the window, counted from the entry.
     fn places(&self, nodes: &mut [u64]) {
         self.cycle.places(nodes);
         nodes

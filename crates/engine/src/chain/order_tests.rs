@@ -258,8 +258,8 @@ fn the_order_inside_windows_is_as_named() {
             .iter()
             .map(|order| hops(order))
             .sum();
-        // By chance one hop in 64 goes to the next node: 100 of 6400. If one order is repeated in
-        // all windows, there may be more or fewer.
+        // By chance, one hop in 64 leads to the node with the next number: 100 hops of 6400. If all
+        // windows repeat one order, the number may be higher or lower.
         let most = if shape == same { 600 } else { 200 };
         assert!(neighbours < most, "{shape:?}: {neighbours}");
         assert!(

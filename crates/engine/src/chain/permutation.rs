@@ -6,11 +6,11 @@ use stats::{SplitMix64, derive};
 /// Number of nodes that are computed together, with vector instructions.
 pub const BATCH: usize = 256;
 
-/// Rounds of the mixer. With two rounds, some strides occur more often than by chance.
+/// Number of rounds of [`Mixer`]. With two rounds, some strides occur more often than by chance.
 const ROUNDS: usize = 3;
 
-/// Additional rounds of the mixer for cycles below [`MORE_ROUNDS_BELOW`] nodes. So small a size has
-/// few factors to choose from, and three rounds then mix too little.
+/// Additional rounds of the mixer for cycles below [`MORE_ROUNDS_BELOW`] nodes. For such a small
+/// cycle there are few possible factors, so that three rounds mix too little.
 const MORE_ROUNDS: usize = 3;
 const MORE_ROUNDS_BELOW: u64 = 1 << 18;
 
@@ -30,7 +30,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Returns the next node. The cycle must have a node.
+    /// Returns the next node. The cycle must have at least one node.
     #[allow(clippy::should_implement_trait, reason = "it has no end")]
     pub fn next(&mut self) -> u64 {
         loop {
@@ -48,14 +48,14 @@ impl Order {
 ///
 /// Every node has a *state*, its image under a bijection of [0, span). The span is the least power
 /// of two that is not below n. Adding an odd step to a state, modulo the span, visits all states in
-/// turn (a Weyl sequence). This is the order of the cycle. States without a node are passed over. A
-/// successor is computed from the node alone, so any number of threads can write and check a chain
-/// in the order of addresses.
+/// turn (a Weyl sequence). The cycle visits the nodes in this order of their states, and passes
+/// over states without a node. A successor is computed from the node alone, so any number of
+/// threads can write and check a chain in the order of addresses.
 ///
 /// The bijection is built like the finalisers of hash functions (Appleby's MurmurHash3; Steele, Lea
-/// and Flood, OOPSLA 2014). In each round an odd multiplication carries changes upwards, and an
-/// exclusive-or with the upper half brings them down again. Here the upper half is squared. Without
-/// the square, three rounds leave traces of the constant step.
+/// and Flood, OOPSLA 2014). In each round, a multiplication by an odd factor spreads a changed bit
+/// to higher bits. An exclusive-or with the upper half spreads it to lower bits. Here the upper
+/// half is squared first. Without the square, three rounds leave traces of the constant step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle {
     nodes: u64,
@@ -106,14 +106,14 @@ impl Cycle {
     }
 
     /// Node at the start of arc `place`, when the circle is cut into `of` equal arcs. If no node is
-    /// at the start, the next node on the circle.
+    /// at the start, the result is the next node on the circle.
     pub fn at(&self, place: u64, of: u64) -> u64 {
         let states = u128::from(self.mask) + 1;
         self.from((states * u128::from(place) / u128::from(of.max(1))) as u64)
     }
 
-    /// Node at place `place` of the circle. If the place has no node, the next node on the circle.
-    /// The first place follows the last.
+    /// Node at place `place` of the circle. If the place has no node, the result is the next node
+    /// on the circle, where the first place follows the last place.
     pub fn from(&self, place: u64) -> u64 {
         Order {
             cycle: self.clone(),
@@ -122,7 +122,7 @@ impl Cycle {
         .next()
     }
 
-    /// The last place of the circle. There are as many places as states, a power of two.
+    /// The last place of the circle. The number of places is the number of states, a power of two.
     pub fn last_place(&self) -> u64 {
         self.mask
     }
@@ -145,7 +145,8 @@ impl Cycle {
         }
     }
 
-    /// Writes to `next` the successors of the nodes from `first` on, all below n.
+    /// Writes the successors of the nodes `first`, `first` + 1, ... to `next`. All these nodes must
+    /// be below n.
     pub fn successors(&self, first: u64, next: &mut [u64]) {
         for (next, first) in next.chunks_mut(BATCH).zip((first..).step_by(BATCH)) {
             self.successors_of_batch(first, next);
@@ -158,9 +159,9 @@ impl Cycle {
         let mut slots: [usize; BATCH] = std::array::from_fn(|slot| slot);
         let mut open = next.len();
         self.states(first, &mut states[..open]);
-        // The loop ends, because at the latest every state comes back to the state of its own node.
-        // The loop has no branch for each state. Such a branch is unpredictable and would cost more
-        // than the arithmetic.
+        // The loop ends: after a whole turn at the latest, each state is again the state of its own
+        // node. The loop has no branch for each state. Such a branch could not be predicted and
+        // would cost more than the arithmetic.
         while open > 0 {
             for (state, mixed) in states[..open].iter_mut().zip(&mut mixed) {
                 *state = state.wrapping_add(self.step.factor) & self.mask;
@@ -177,9 +178,10 @@ impl Cycle {
         }
     }
 
-    /// Sum of the states that pointers pass over. `next` has the targets of the pointers of the
-    /// nodes from `first` on. A pointer goes forward, and from the last state on to the first. A
-    /// node that points to itself passes over all other states. All nodes are below n.
+    /// Number of states that the pointers of the nodes `first`, `first` + 1, ... pass over
+    /// together. `next` contains the targets of these pointers. A pointer leads forward on the
+    /// circle, where the first state follows the last state. A pointer from a node to itself passes
+    /// over all other states. All these nodes must be below n.
     ///
     /// The proof that pointers form one cycle is based on this sum, see `native::chain_builder`.
     pub fn passed_over(&self, first: u64, next: &[u64]) -> u128 {
@@ -205,7 +207,7 @@ impl Cycle {
             .sum()
     }
 
-    /// Writes to `states` the states of the nodes from `first` on.
+    /// Writes the states of the nodes `first`, `first` + 1, ... to `states`.
     fn states(&self, first: u64, states: &mut [u64]) {
         for (state, node) in states.iter_mut().zip(first..) {
             *state = node;
@@ -216,7 +218,8 @@ impl Cycle {
 
 impl Factor {
     /// A random factor that mixes numbers of `bits` bits. Factors near 0 or near the span hardly
-    /// carry changes upwards. Factors with such a lower half do not either.
+    /// spread a changed bit to higher bits. Factors whose lower half is near its least or greatest
+    /// value hardly do so either. Both kinds are rejected.
     fn random(random: &mut SplitMix64, bits: u32) -> Self {
         let carries = |x: u64, bits: u32| bits < 6 || !matches!(x >> (bits - 3) & 7, 0 | 7);
         let factor = loop {
@@ -225,8 +228,8 @@ impl Factor {
                 break factor;
             }
         };
-        // Newton's iteration. The lowest three bits of an odd number are also those of its inverse.
-        // Each step doubles the number of correct bits.
+        // Newton's iteration. The lowest three bits of an odd number and of its inverse are the
+        // same. Each step doubles the number of correct bits.
         let better = |x: u64, _| x.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(x)));
         Self {
             factor,

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 const SEEDS: [u64; 4] = [0, 1, 42, u64::MAX];
 
-/// Sizes at which the order is examined. They cover both numbers of rounds, powers of two and other
-/// sizes.
+/// Sizes at which the order is examined. They lie below and above [`MORE_ROUNDS_BELOW`], and are
+/// powers of two and other sizes.
 const EXAMINED: [u64; 4] = [1 << 16, 100_000, 300_001, 1 << 20];
 
 /// Successors of all nodes.
@@ -226,13 +226,14 @@ fn successors_are_spread_evenly() {
 fn successors_are_seldom_near() {
     examine(|name, order| {
         for hops in [1, 2, 4, 8] {
-            // 64 nodes of one cache line each share a page of 4 KiB. By chance 64 of n successors
-            // do.
+            // A page of 4 KiB contains 64 nodes of one cache line each. By chance, about 63 of n
+            // successors lie on the page of their node.
             let near = order
                 .windows(hops + 1)
                 .filter(|w| w[0] / 64 == w[hops] / 64)
                 .count();
-            // The mean is 63 and the distribution about Poisson; 40 are five standard deviations.
+            // This number has about a Poisson distribution, so that 40 are five standard
+            // deviations.
             assert!(
                 (63 - 40..=63 + 40).contains(&near),
                 "{name}, {hops} hops: {near}"
@@ -250,8 +251,8 @@ fn no_stride_stands_out() {
                 .windows(hops + 1)
                 .map(|w| (w[hops] + n - w[0]) % n)
                 .collect();
-            // Each stride occurs about once by chance. The highest of n Poisson(1) counts is 8 to
-            // 10.
+            // By chance, each stride occurs about once, and the counts follow Poisson(1). The
+            // highest of n such counts is 8 to 10.
             let most = most_frequent(strides.iter().copied(), n);
             assert!(most <= 14, "{name}, {hops} hops: {most}");
             let mut coarse = [0u32; 64];
@@ -308,8 +309,8 @@ fn every_few_hops_go_to_other_pages() {
 
 #[test]
 fn small_cycles_have_no_favourite_stride_either() {
-    // A level-1 cache has room for about 512 nodes. Summed over many seeds, every stride is equally
-    // frequent.
+    // A level-1 cache has room for about 512 nodes. Over many seeds together, every stride has to
+    // be equally frequent.
     for nodes in [256u64, 500, 512] {
         let mut counts = vec![0u32; nodes as usize];
         for seed in 0..400 {

@@ -10,16 +10,16 @@ use std::sync::Arc;
 pub(super) struct Arena {
     pub mapping: Arc<Mapping>,
     pub taken: u64,
-    /// Ranges that contain doubles which processors add and multiply at full speed. Stores of
-    /// kernels keep these ranges valid.
+    /// Ranges of the mapping that contain only doubles which processors add and multiply at full
+    /// speed. The stores of kernels write such doubles too.
     numbers: Vec<Range<usize>>,
     /// Random numbers that choose the offsets of cache-sized working sets in the mapping.
     places: SplitMix64,
     now: u64,
 }
 
-/// Largest number of offsets for cache-sized working sets. Limited, because `numbers` has a range
-/// for each offset.
+/// Largest number of offsets for cache-sized working sets. The number is limited, because `numbers`
+/// has a range for each offset.
 const PLACES: u64 = 16;
 
 /// Offsets of cache-sized working sets are multiples of this distance, the size of huge pages on
@@ -50,7 +50,7 @@ impl Arena {
         (place * (steps / (count - 1).max(1))) as usize * PLACE
     }
 
-    /// True if the whole of `range` contains doubles.
+    /// True if `range` is known to contain only doubles.
     pub fn has_normal_floats(&self, range: &Range<usize>) -> bool {
         self.numbers
             .iter()

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use units::error::Result;
 
-/// Streaming of one traffic thread with one operation, in a window for this operation alone.
+/// The loads or the stores of one thread of background traffic. They have a window of memory of
+/// their own.
 #[derive(Debug)]
 struct TrafficStream {
     kernel: StreamKernel,
@@ -49,18 +50,20 @@ impl TrafficStream {
     }
 }
 
-/// One traffic thread with its memory.
+/// One thread of background traffic, with its memory.
 #[derive(Debug)]
 pub struct TrafficShare {
     traffic: Traffic,
     read: Option<TrafficStream>,
     write: Option<TrafficStream>,
-    /// Number of bursts done. The next sample continues the mix with this burst.
+    /// Number of bursts done so far. The next sample continues the mix of loads and stores with
+    /// this burst.
     place: AtomicU64,
 }
 
 impl TrafficShare {
-    /// Share of `traffic`, in windows that `take` returns. `take` gets the length of each window.
+    /// The thread of `traffic`, with memory from `take`. `take` gets the length of a window in
+    /// bytes and returns the window.
     ///
     /// # Errors
     /// This machine has no kernel for an operation of `traffic`, or `take` fails.
@@ -164,7 +167,7 @@ impl LoadedRun {
         }
     }
 
-    /// The streams of all streaming threads.
+    /// The loads and the stores of all threads that stream, the probe included.
     fn traffic_streams(&self) -> impl Iterator<Item = &TrafficStream> {
         let probe = match &self.probe {
             ProbeRun::Stream(share) => Some(share.as_ref()),
@@ -183,7 +186,8 @@ impl LoadedRun {
             .for_each(|stream| stream.start_at(share));
     }
 
-    /// Share of its pass that the most advanced stream has done, from 0 to 1; 0 without any stream.
+    /// Share (0 to 1) of its current pass that the most advanced stream has done; 0 without any
+    /// stream.
     pub fn share(&self) -> f64 {
         self.traffic_streams()
             .map(TrafficStream::share)

@@ -1,4 +1,4 @@
-//! The kernels and numbers of threads that a work leaves open.
+//! Lists the kernels and numbers of threads among which kernel selection chooses for a work.
 
 use crate::work::{StreamWork, Work};
 use kernels::{self, CONTRACTS, CodeOrigin, Contract, Width};
@@ -7,8 +7,8 @@ use units::Bytes;
 /// Prefetch distances that kernel selection tries, in bytes.
 const DISTANCES: [u64; 3] = [512, 2048, 8192];
 
-/// Candidates of `work`, widest registers first. If `work` leaves the number of threads open, every
-/// kernel comes with every number. If `work` fixes kernel and number, only `work` itself.
+/// Candidates of `work`, widest registers first. Every possible kernel is combined with every
+/// possible number of threads. If `work` fixes both, the only candidate is `work` itself.
 pub fn candidates(work: &Work) -> Vec<Work> {
     let Work::Stream(stream) = work else {
         return vec![work.clone()];
@@ -34,8 +34,8 @@ fn kernels_of(stream: &StreamWork) -> Vec<Work> {
     if all.is_empty() { itself() } else { all }
 }
 
-/// Contracts of the same family and order of pieces as `work` that use this program's own
-/// instructions. Only contracts whose whole iterations fill the working set.
+/// Contracts that have the family and the order of pieces of `work`, and use this program's own
+/// instructions. Contracts are left out if the working set is no multiple of their iteration.
 fn family(work: &StreamWork) -> Vec<&'static Contract> {
     let requested = work.contract();
     let same = |c: &&Contract| {

@@ -1,15 +1,15 @@
 //! Builds pointer chains at memory speed and proves that they are one cycle.
 //!
-//! The two passes, writing and checking, go through the nodes by address, one part for each thread.
-//! The first pass writes each node's successor in a [`ChainOrder`]. The second pass reads all
-//! pointers back from memory.
+//! There are two passes over the nodes by rising address, and each thread does a part of both. The
+//! first pass writes each node's successor in a [`ChainOrder`]. The second pass reads all pointers
+//! back from memory.
 //!
-//! The proof. Every node has a place on a circle, computed from the node alone (see
-//! `chain::order`). A pointer moves forward by one place plus the places that it passes over: by 1
-//! up to the number of places. Following pointers ends in a loop, and a loop moves forward by whole
-//! turns of the circle. If all pointers together move forward by one turn, there is exactly one
-//! loop. The loop visits all nodes, because a node outside of it would add to the sum. A fault in
-//! the computed places can only make the check fail.
+//! The proof. Every node has a place on a circle, computed from the number of the node alone (see
+//! `chain::order`). A pointer moves forward by one place plus the places that it passes over.
+//! Whoever follows pointers ends in a loop, and the pointers of a loop together move forward by
+//! whole turns of the circle. If all pointers together move forward by exactly one turn, there is
+//! exactly one loop. The loop visits all nodes, because the pointer of a node outside the loop
+//! would add to the sum. Wrong places can only make the check fail.
 
 use crate::chain::order::ChainOrder;
 use crate::machine::Failure;
@@ -19,7 +19,8 @@ use kernels::{Chain, ClosedPart, UnverifiedChain};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Builds and verifies the chain in `order`, with the threads of `cpus`.
+/// Links the nodes of `chain` in `order`, and verifies the result, with the threads of `cpus`.
+/// Fails if the pointers in memory are not one cycle over all nodes.
 pub fn build(
     chain: UnverifiedChain,
     order: ChainOrder,
@@ -84,7 +85,7 @@ fn part(n: u64, index: u64, parts: u64) -> Range<u64> {
     at(index)..at(index + 1)
 }
 
-/// Writes the successors of `nodes` in the order of addresses; `None` if interrupted.
+/// Writes the pointers of `nodes` by rising address; `None` if interrupted.
 fn write_part(
     chain: &UnverifiedChain,
     order: &ChainOrder,
@@ -101,13 +102,13 @@ fn write_part(
 /// Result of checking a part of the nodes.
 #[derive(Debug)]
 struct Proof {
-    /// Proof that all pointers of the part lead to nodes; `None` if one pointer does not.
+    /// Proof that all pointers of the part lead to nodes; `None` if a pointer leads elsewhere.
     closed: Option<ClosedPart>,
     /// Sum of the places that the pointers of the part pass over.
     passed: u128,
 }
 
-/// Reads the pointers of `nodes` back from memory; `None` if interrupted.
+/// Reads the pointers of `nodes` back from memory and checks them; `None` if interrupted.
 fn check_part(
     chain: &UnverifiedChain,
     order: &ChainOrder,
@@ -162,8 +163,8 @@ mod tests {
                 UnverifiedChain::one_per_page(mapping.take(0..length).unwrap(), page, 64, 5)
                     .unwrap()
             }
-            // With an odd number of nodes, the last node has no partner. Only an order can have
-            // such a node.
+            // With an odd number of nodes, the last node has no partner. An order can have such a
+            // node, but memory cannot.
             ChainShape::Pairs { block, distance } if nodes.is_multiple_of(2) => {
                 let length = nodes as usize / 2 * block.to_usize();
                 let mapping =

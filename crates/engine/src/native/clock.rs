@@ -13,7 +13,7 @@ pub struct Clock {
     facts: ClockFacts,
     rate: Hertz,
     shortest: Nanos,
-    /// Times of the monotonic clock and of the counter at the end of the calibration.
+    /// Readings of the monotonic clock and of the counter at the end of the calibration.
     start: (Nanos, u64),
 }
 
@@ -64,7 +64,7 @@ impl Clock {
         (self.rate.cycles_in(time) as u64).max(1)
     }
 
-    /// Shortest time that the clock resolves to one part in a thousand.
+    /// Shortest time that the counter measures with an error of at most one part in a thousand.
     pub fn shortest(&self) -> Nanos {
         self.shortest
     }
@@ -74,7 +74,7 @@ impl Clock {
         &self.facts
     }
 
-    /// Facts for the report, to which the caller adds the core clock.
+    /// Facts for the report. The caller adds the core clock to them.
     pub fn facts_mut(&mut self) -> &mut ClockFacts {
         &mut self.facts
     }
@@ -92,8 +92,9 @@ fn watch() -> f64 {
     ticks_after.saturating_sub(ticks) as f64 / seconds
 }
 
-/// Readings of the monotonic clock and the counter at the same moment. Of several tries, the try
-/// counts whose two counter readings are closest together, because nothing interrupted it.
+/// Readings of the monotonic clock and the counter at the same moment. Each of several tries reads
+/// the counter before and after the clock. The try with the shortest time between counts, because
+/// nothing interrupted it.
 fn both() -> (Nanos, u64) {
     let read = || {
         let before = counter::ticks();

@@ -1,5 +1,5 @@
-//! The common window: only work between the latest start and the earliest end of all threads
-//! counts.
+//! Computes the common window: the time between the latest start and the earliest end of all
+//! threads. Only work in this window counts.
 
 /// Counter readings of one thread: one before the first chunk, and one after each chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -15,13 +15,14 @@ pub struct Stamps {
 pub struct Common {
     /// Length of the window in ticks.
     pub ticks: u64,
-    /// Work of each thread in the window. A chunk that straddles an end of the window counts by the
-    /// share of its time inside.
+    /// Work of each thread in the window, in blocks. A chunk that lies partly outside the window
+    /// counts in proportion to its time inside.
     pub amounts: Vec<f64>,
 }
 
 impl Common {
-    /// Work of the slowest thread as a share of the work of the fastest thread.
+    /// Work of the slowest thread divided by the work of the fastest thread; 1 if no thread did any
+    /// work.
     pub fn fairness(&self) -> f64 {
         let (least, most) = self
             .amounts
@@ -60,7 +61,7 @@ pub struct Part {
     pub amounts: Vec<f64>,
 }
 
-/// The chunks of the first of `threads` that lie in the common window of all of them.
+/// The chunks of the first of `threads` that lie in the common window of all threads.
 pub fn parts(threads: &[Stamps]) -> Vec<Part> {
     let firsts = threads.iter().filter_map(|t| t.ticks.first());
     let lasts = threads.iter().filter_map(|t| t.ticks.last());
@@ -100,8 +101,8 @@ fn inside(thread: &Stamps, start: u64, end: u64) -> f64 {
 /// Contention between threads and timer interrupts stay far below this factor.
 const GAP: u64 = 3;
 
-/// Ticks that interrupted chunks took beyond the median: their sum, and the longest. This detects
-/// interruptions that the system does not count, by a hypervisor or by firmware.
+/// Ticks by which interrupted chunks exceed the median chunk: their sum, and the largest number.
+/// They also show interruptions by a hypervisor or by firmware, which the system does not count.
 pub fn gap_ticks(thread: &Stamps) -> (u64, u64) {
     let mut lengths: Vec<u64> = thread
         .ticks
@@ -151,7 +152,7 @@ mod tests {
         let first = stamps(&[100, 110, 120, 130, 140], 8);
         let second = stamps(&[105, 115, 125, 135], 4);
         let parts = parts(&[first.clone(), second]);
-        // Each chunk lies in two chunks of the second thread, half in each.
+        // Each chunk of the first thread overlaps two chunks of the second thread, half in each.
         let expected = Part {
             ticks: 10,
             amounts: vec![8.0, 4.0],

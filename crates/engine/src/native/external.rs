@@ -27,7 +27,7 @@ pub trait ExternalRunner: Debug {
     /// The work cannot be prepared, or the session was interrupted.
     fn prepare(&mut self, work: &External, means: &ExternalMeans<'_>) -> Result<(), Failure>;
 
-    /// Takes a window of the work that was prepared last, of about `length`.
+    /// Takes a window, about `length` long, of the work that was prepared last.
     ///
     /// # Errors
     /// The window failed, or the session was interrupted.
@@ -38,12 +38,12 @@ pub trait ExternalRunner: Debug {
         means: &ExternalMeans<'_>,
     ) -> Result<Observation, Failure>;
 
-    /// Releases the resources of the current work, because another work comes next. The progress of
+    /// Releases the resources of the current work before another work is prepared. The progress of
     /// the current work is kept.
     fn park(&mut self);
 
-    /// CPU time that other processes have used for the works so far. It is not the time of another
-    /// program.
+    /// CPU time that helper processes have used for the works so far. System activity does not
+    /// count this time as the time of other programs.
     fn cpu_time(&self) -> Nanos {
         Nanos::ZERO
     }

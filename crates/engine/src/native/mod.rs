@@ -48,7 +48,7 @@ const TOUCH_STEP: usize = 2 << 20;
 /// The runner of external works, and the parts of the machine that the runner uses.
 type External<'a> = (&'a mut dyn ExternalRunner, ExternalMeans<'a>);
 
-/// Number of pages of a window whose NUMA node is read back.
+/// Number of pages of each window whose NUMA node is read back, if the work requests no place.
 const NODE_SAMPLES: usize = 64;
 
 /// The machine that this process runs on.
@@ -70,7 +70,8 @@ pub struct RealMachine {
     prepared: Option<(Work, Prepared)>,
     /// Lines that a pair of CPUs hands back and forth between samples of other works.
     lines: BTreeMap<[u32; 2], Arc<HandOffRun>>,
-    /// Share of a pass (0 to 1) after which the last stream that is larger than the caches stopped.
+    /// Share (0 to 1) of its pass that a stream had done when it stopped. The stream is the last
+    /// one that was larger than the caches.
     reached: f64,
 }
 
@@ -106,7 +107,8 @@ impl RealMachine {
         Ok(machine)
     }
 
-    /// Faults in `mapping` until the time `until`. Each of `cpus` touches a part.
+    /// Touches all pages of `mapping`, so that the system provides them. Each of `cpus` touches a
+    /// part. Fails if pages are left at the time `until`.
     fn touch(
         &self,
         mapping: &Arc<Mapping>,
@@ -169,8 +171,8 @@ impl RealMachine {
     ) -> std::result::Result<Observation, Failure> {
         let taken = take(&self.team, work.cpus(), run, length, &self.clock);
         match taken {
-            // The system decides when threads on one CPU run. If they never run at the same time,
-            // the measurement did not fail.
+            // The system decides when threads on one CPU run. If they have no common window, the
+            // outcome is unsupported and not failed.
             Err(Failure::Failed(why)) if work.is_oversubscribed() => Err(Failure::Unsupported(why)),
             taken => taken,
         }
@@ -192,7 +194,8 @@ impl RealMachine {
             Prepared::Instruction(run) => self.take(work, run, length),
             Prepared::Lock(run) => self.take(work, run, length),
             Prepared::Loaded(run) => self.take(work, run, length),
-            // If the user's interruption ended the hand-offs, the sample is not whole.
+            // A hand-off also ends when the session is interrupted. The failure is then reported as
+            // an interruption.
             Prepared::HandOff(run) => {
                 let taken = self.take(work, run, length);
                 taken.map_err(|failure| {
@@ -229,7 +232,8 @@ impl RealMachine {
         }
     }
 
-    /// Maps `bytes` according to `key`. CPUs near the memory touch each page first.
+    /// Maps `bytes` according to `key`. CPUs of the requested NUMA node are the first to touch the
+    /// pages.
     fn fault_in(
         &self,
         key: &MemoryKey,
@@ -246,8 +250,8 @@ impl RealMachine {
         let only = self.facts.topology.nodes.len() < 2 && matches!(place, Place::Node(_));
         let bound = if only { Ok(()) } else { mapping.place(place) };
         // If binding is forbidden, the first touch by a CPU of the node has the same effect. The
-        // pages are read back later. For reserved huge pages an error remains, because a node may
-        // have too few of them.
+        // nodes of the pages are read back later. For reserved huge pages the error remains,
+        // because a node may have too few of them.
         if let Err(error) = bound.as_ref()
             && (near.is_empty() || pages.is_reserved())
         {
@@ -307,13 +311,13 @@ impl RealMachine {
             .iter()
             .map(|key| self.chain(key))
             .collect::<std::result::Result<Vec<_>, Failure>>()?;
-        // Walkers that exist continue, and keep their distances from each other.
+        // Existing walkers of this work are used again, and keep their distances from each other.
         if let Some(run) = self.walks.get(work) {
             return Ok(Arc::clone(run));
         }
         let each = u64::from(work.walkers.max(1));
-        // Walkers start as far from each other as the cycle allows. No walker then finds data in a
-        // cache that another walker has fetched.
+        // Walkers start at equal distances on the cycle. No walker then finds data in a cache that
+        // another walker has fetched.
         let walk = |thread: u64| {
             let (index, first, all) = if work.shared {
                 (0, thread * each, work.threads() * each)
@@ -351,8 +355,8 @@ impl RealMachine {
         Ok(chain)
     }
 
-    /// Frees all chains of each mapping that lacks room for the missing chains of `work` in this
-    /// mapping.
+    /// Frees all chains of a mapping if the mapping lacks room for the chains of `work` that are
+    /// still to be built in it.
     fn make_room(&mut self, work: &ChaseWork) {
         let mut missing: BTreeMap<MemoryKey, u64> = BTreeMap::new();
         for chain in work
@@ -506,7 +510,7 @@ impl Machine for RealMachine {
         .map_err(Failure::from)
         .and_then(|mapping| self.touch(&mapping, &self.cpus, Nanos(f64::INFINITY)));
         let time = counter::monotonic() - start;
-        // If the trial fails, the result is the slowest rate that was seen on virtual machines.
+        // If the trial fails, the result is the lowest rate that was seen on virtual machines.
         if touched.is_ok() {
             BytesPerSecond(bytes.0 as f64 / time.secs().max(1e-9))
         } else {
@@ -604,8 +608,9 @@ impl Machine for RealMachine {
                 return runner.prepare(w, &means);
             }
         };
-        // A few samples stream less memory than the size of a large cache. Samples that began at
-        // the start again would find data there that earlier samples left in the cache.
+        // A few samples together may stream less memory than a large cache contains. If each visit
+        // began at the start of the memory, it would find data that the last visit left in the
+        // cache.
         if !work.fits_last_level(&self.facts) {
             prepared.start_at(self.reached);
         }
@@ -631,8 +636,8 @@ impl Machine for RealMachine {
     }
 
     fn core_clock(&mut self, cpu: u32) -> Option<Hertz> {
-        // About 100 us. This is shorter than a time slice, and 10^5 times longer than a reading of
-        // the counter.
+        // These additions take about 100 us. This is shorter than a time slice, and far longer than
+        // a reading of the counter.
         const BLOCKS: u64 = 3000;
         let ticks = self.team.run(&[cpu], |_| {
             let once = || {
@@ -732,7 +737,7 @@ mod tests {
         let before = machine.system_activity(&cpus).others_ns;
         machine.set_external_runner(Box::new(BusyElsewhere));
         let after = machine.system_activity(&cpus).others_ns;
-        // Not every system tells the CPU time of all programs.
+        // Not every system reports the CPU time of all programs.
         assert_eq!(before.is_some(), after.is_some());
         for (before, after) in before.into_iter().zip(after) {
             assert!(after < before - 0.9e18, "{before} {after}");

@@ -1,4 +1,5 @@
-//! Two threads that hand cache lines back and forth, as a work and around samples of other works.
+//! Prepares hand-offs of cache lines between two threads, as a work of its own and around samples
+//! of other works.
 
 use super::RealMachine;
 use super::ping_pong::{self, HandOffRun};
@@ -11,12 +12,15 @@ use std::sync::Arc;
 use units::Nanos;
 use units::error::Result;
 
-/// Number of lines and length of a probe of two CPUs. Round trips depend on the home of a line.
+/// Number of cache lines that a probe of two CPUs uses. Several lines are used, because the time of
+/// a round trip depends on the line.
 const PROBE_LINES: u32 = 16;
+/// Requested length of a probe.
 const PROBE_TIME: Nanos = Nanos(30e3);
 
 impl RealMachine {
-    /// Prepares `work` with fresh lines. Each of its threads maps and touches half of the lines.
+    /// Prepares `work` with newly mapped lines. Each of its two threads maps and touches half of
+    /// the lines.
     pub(super) fn prepare_hand_off(
         &self,
         work: &HandOffWork,

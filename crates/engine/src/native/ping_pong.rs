@@ -1,17 +1,18 @@
 //! Two threads that hand a value back and forth: how a round trip is sampled.
 //!
-//! The threads of other works each do as much as they can. The two threads of a hand-off do the
-//! same number of round trips. The first thread starts every round trip, decides about the end of
-//! the sample, and alone is timed. Its chunks are made of visits. A *visit* is a fixed number of
-//! round trips on one line. Then both threads go on to the next line of the buffer, and the values
-//! themselves keep the threads in step. The second thread answers visit after visit. It stops when
-//! no further visit begins and the first thread has declared the sample over. The second thread
-//! takes part in all that the first thread times, so their common window is that of the first.
+//! In other works, each thread does as much as it can. The two threads of a hand-off do the same
+//! number of round trips. The first thread starts every round trip and decides when the sample
+//! ends. Only the first thread is timed. Its chunks consist of visits. A *visit* is a fixed number
+//! of round trips on one line. Then both threads go on to the next line, and the values themselves
+//! keep the threads in step. The second thread answers visit after visit. It stops when no further
+//! visit begins and the first thread has declared the sample over. The second thread takes part in
+//! everything that the first thread times. The time of the first thread is therefore the common
+//! window.
 //!
-//! Every wait ends. A kernel call polls the line a limited number of times, more than a running
+//! No wait is endless. A kernel call polls the line a limited number of times, more than a running
 //! partner needs. Then the thread checks for the end of the sample, an interruption and
 //! [`LONGEST_WAIT`], yields its CPU and continues with the same round trip. A thread that gives up
-//! sets the state, and the sample is taken again.
+//! sets `HandOffRun::state`, and the sample is taken again.
 
 use crate::native::timed_sample::{Blocks, Run};
 use crate::work::HandOffWork;
@@ -23,32 +24,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use units::error::Result;
 use units::{Bytes, Nanos};
 
-/// Round trips of a visit. Compiled code between two visits takes some nanoseconds, a thousandth of
-/// the time of a visit.
+/// Round trips of a visit. The compiled code between two visits takes some nanoseconds, a
+/// thousandth of the time of a visit.
 const TURNS: usize = 64;
 
 /// Polls of a line before a thread checks whether to go on waiting. These polls take some
 /// microseconds with loads, and some tens with compare-and-swaps. The slowest round trips take less
-/// than a tenth of that.
+/// than a tenth of this time.
 const POLLS: usize = 1 << 13;
 
-/// Time after which a thread gives up a partner that does not answer. CPU quotas stop a thread for
-/// a shorter time.
+/// Time after which a thread stops waiting for a partner that does not answer. It is longer than
+/// the time for which a CPU quota stops a thread.
 pub const LONGEST_WAIT: Nanos = Nanos(1e9);
 
-/// Distance of neighbouring lines. Some processors fetch lines in pairs, some have lines of 128 B.
+/// Distance in bytes between neighbouring lines. It is more than 64, because some processors fetch
+/// lines in pairs and some have lines of 128 B.
 const DISTANCE: usize = 128;
 
-/// Values of [`HandOffRun::state`].
+/// Value of [`HandOffRun::state`]: the sample is being taken.
 const UNDER_WAY: usize = 0;
+/// Value of [`HandOffRun::state`]: the first thread has ended the sample.
 const OVER: usize = 1;
+/// Value of [`HandOffRun::state`]: a thread has given up waiting for its partner.
 const ABANDONED: usize = 2;
 
 /// Two threads that hand lines back and forth.
 #[derive(Debug)]
 pub struct HandOffRun {
     kernel: HandOff,
-    /// Memory for half of the lines each, first touched by the thread with the same index.
+    /// Memory of the lines, one half for each thread. Each thread was the first to touch its half.
     halves: Vec<Window>,
     lines: usize,
     stop: StopFlag,
@@ -93,8 +97,9 @@ impl HandOffRun {
         }
     }
 
-    /// Word on which a visit hands over values, and its first value. Lines of the two owners take
-    /// turns, and no value repeats on a line.
+    /// Word on which visit number `visit` hands over values, and the value of the word before the
+    /// visit. Successive visits use lines of both halves in turn. No value repeats on a line.
+    /// `None` if there is no such line.
     fn line(&self, visit: usize) -> Option<(&AtomicU64, usize)> {
         let place = visit % self.lines;
         let words = self.halves.get(place % 2)?.words();
@@ -139,7 +144,8 @@ impl HandOffRun {
         }
     }
 
-    /// A visit of the thread that starts every round trip. Does nothing after a given-up wait.
+    /// Executes a visit as the thread that starts every round trip. Does nothing once a wait was
+    /// given up.
     fn visit(&self) {
         let visit = self.visits.word.load(Ordering::Relaxed);
         if self.is(UNDER_WAY) && self.take_part(visit, 0) && self.last_answer(visit) {
@@ -164,7 +170,8 @@ impl HandOffRun {
         true
     }
 
-    /// Ends the waits of both threads. Always returns false, for a wait that was given up.
+    /// Ends the waits of both threads. Always returns false, which tells the caller that the wait
+    /// was given up.
     fn give_up(&self) -> bool {
         self.state.word.store(ABANDONED, Ordering::Release);
         false
@@ -187,7 +194,7 @@ impl Run for HandOffRun {
     }
 
     fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
-        // Untimed visit: the other thread may still be waking up.
+        // This visit is not timed, because the other thread may still be waking up.
         self.visit();
         measure(&mut |visits| {
             (0..visits)
@@ -299,7 +306,8 @@ mod tests {
             let run = run(kernel, 4, u64::MAX);
             sample(&run, 7);
             assert!(run.is_whole(), "{kernel}");
-            // One untimed visit and seven timed ones: eight visits of four lines.
+            // One untimed and seven timed visits are eight visits, so that each of the four lines
+            // has two.
             assert_eq!(words(&run), [2 * 2 * TURNS as u64; 4], "{kernel}");
             sample(&run, 1);
             assert_eq!(

@@ -7,6 +7,7 @@ use crate::native::ping_pong::HandOffRun;
 use crate::native::workload::{ChaseRun, InstructionRun, LockRun, StreamRun, StreamShare};
 use crate::work::{StreamWork, Work};
 use host::memory::Window;
+use kernels::CodeOrigin;
 use report::KernelUsed;
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +23,7 @@ pub(super) enum Prepared {
 }
 
 impl Prepared {
-    /// The chase of the work, or of the probe under traffic; `None` if the work follows no chain.
+    /// The chase of the work, or of its probe; `None` if the work follows no chain.
     pub fn chase(&self) -> Option<Arc<ChaseRun>> {
         match self {
             Prepared::Chase(run) => Some(Arc::clone(run)),
@@ -31,8 +32,8 @@ impl Prepared {
         }
     }
 
-    /// Share of its pass over memory that the stream has done, from 0 to 1; `None` for work without
-    /// a stream.
+    /// Share (0 to 1) of its current pass over memory that the stream has done; `None` for work
+    /// without a stream.
     pub fn share(&self) -> Option<f64> {
         match self {
             Prepared::Stream(run) => Some(run.share()),
@@ -53,9 +54,13 @@ impl Prepared {
 
 /// Name and digest of the kernel of `work`. Fails with the reason if this machine has none.
 pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
+    let mut c_library = None;
     let (name, digest) = match work {
         Work::Stream(w) => {
             let kernel = kernels::select(w.operation, w.width)?;
+            if w.operation.contract().origin == CodeOrigin::CLibrary {
+                c_library = Some(host::c_library());
+            }
             (kernel.name(), kernel.digest())
         }
         Work::Chase(w) => {
@@ -77,13 +82,19 @@ pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
         Work::External(w) => return w.work().kernel(),
         Work::Loaded(w) => return w.kernels(kernel_used),
     };
-    Ok(KernelUsed { name, digest })
+    Ok(KernelUsed {
+        name,
+        digest,
+        c_library,
+    })
 }
 
-/// Window of a thread, window of its index table, and true if doubles must be written first.
+/// Memory of one thread: the window of its streams, the window of its index table, and true if
+/// doubles must be written first.
 pub type Memory = (Window, Option<Window>, bool);
 
-/// The share of each thread of `work`. Each thread makes its own, so its data is near the thread.
+/// The share of each thread of `work`. Each thread creates its own share, so that the share's data
+/// lies near the thread.
 pub fn shares(
     team: &Team,
     work: &StreamWork,

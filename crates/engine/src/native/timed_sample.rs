@@ -11,7 +11,8 @@ use kernels::{CoreReference, REFERENCE_INSTRUCTIONS_PER_BLOCK};
 use std::sync::Arc;
 use units::{Hertz, Nanos};
 
-/// Largest number of counter readings of a thread in a sample. The sample ends there.
+/// Largest number of counter readings of a thread in a sample. The thread ends its sample when it
+/// has this many.
 const MAX_STAMPS: usize = 1024;
 
 /// Length of a sample.
@@ -21,7 +22,8 @@ pub struct Length {
     pub ticks: u64,
     /// Number of blocks of independent instructions that are timed for the IPC of the core.
     pub issue_blocks: u64,
-    /// Work of the first thread in each of [`CHUNKS`] chunks. `None` if chunks have a fixed time.
+    /// Work of the first thread in each of [`CHUNKS`] chunks. `None` if the chunks have a fixed
+    /// duration.
     pub chunk: Option<u64>,
 }
 
@@ -49,7 +51,7 @@ impl Length {
 /// Function that executes a given number of blocks of a thread's share.
 pub type Blocks<'a> = dyn FnMut(u64) + 'a;
 
-/// Work that the threads of a sample execute. Each thread has its own share.
+/// Work that the threads of a sample execute. Each thread has its own share of the work.
 pub trait Run: Send + Sync + 'static {
     /// Amount of one block of the kernel: payload bytes, hops, instructions, operations or round
     /// trips.
@@ -58,7 +60,7 @@ pub trait Run: Send + Sync + 'static {
     /// Calls `measure` with a function that executes `n` blocks of the share of thread `index`.
     fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>));
 
-    /// Prepares the next sample, before any of its threads starts.
+    /// Prepares the next sample, before any thread of the sample starts.
     fn begin(&self) {}
 
     /// True if thread `index` only answers another thread, see [`Run::answer`]. An answering thread
@@ -76,34 +78,36 @@ pub trait Run: Send + Sync + 'static {
         None
     }
 
-    /// True if the threads of the last sample did all the work that they timed.
+    /// True if the threads of the last sample did all the work that was timed.
     fn is_whole(&self) -> bool {
         true
     }
 }
 
-/// Blocks of dependent additions, about 20 us, that measure the core clock before and after each
-/// sample. The clock of a core that shares its power with others varies by percents in a round.
+/// Number of blocks of dependent additions that measure the core clock before and after each
+/// sample. They take about 20 us. Each sample is measured, because the clock of a core may vary by
+/// some percent within a round.
 const CLOCK_BLOCKS: u64 = 640;
 
-/// Blocks of independent instructions that show SMT interference, and about their time at an IPC of
-/// five.
+/// Number of blocks of independent instructions that are timed to find SMT interference.
 const ISSUE_BLOCKS: u64 = 320;
+/// Approximate time of these blocks at an IPC of five.
 const ISSUE_TIME: Nanos = Nanos(3e3);
 
 /// Fewest ticks for timing independent instructions, so that one tick is half a percent. With a
-/// slow counter, the blocks are multiplied, by [`LONGEST_ISSUE`] at most.
+/// slow counter, more blocks are timed.
 const ISSUE_TICKS: u64 = 200;
+/// Largest factor on the number of blocks for a slow counter.
 const LONGEST_ISSUE: u64 = 8;
 
-/// Ticks of the reference measurements of the core.
+/// Ticks of the reference measurements of the core around one sample.
 #[derive(Debug, Clone, Copy)]
 struct ReferenceReading {
-    /// Dependent additions, before and after the sample.
+    /// Ticks of the dependent additions: before and after the sample.
     clock: [u64; 2],
     /// Ticks of the independent instructions: after all threads have begun, and after the sample.
-    /// With several threads the second value repeats the first, because some threads may have ended
-    /// before.
+    /// With several threads the second value repeats the first value, because some threads may have
+    /// ended before.
     issue: [u64; 2],
     /// Number of blocks of independent instructions that each `issue` value times.
     issue_blocks: u64,
@@ -154,7 +158,8 @@ pub fn take<R: Run>(
         if let Some(observation) = take_once(team, cpus, Arc::clone(run), length, clock)? {
             return Ok(observation);
         }
-        // The next try is longer than the time slice of the program that had the CPU.
+        // The next try is twice as long, so that it outlasts the time slice of the program that had
+        // the CPU.
         length.ticks = length.ticks.saturating_mul(2);
     }
     Err(Failure::Failed(format!(
@@ -238,7 +243,7 @@ fn take_once<R: Run>(
             longest: clock.nanos(gaps.1),
         },
         found_on: seen.iter().map(|s| s.found_on).collect(),
-        // Probe and traffic have blocks of different kinds, so that fairness has no meaning.
+        // The blocks of probe and traffic are different work, so that their ratio has no meaning.
         fairness: traffic.is_none().then(|| common.fairness()),
         chunks: chunks.unwrap_or_default(),
         parts,
@@ -251,7 +256,8 @@ fn take_once<R: Run>(
     }))
 }
 
-/// Work in the `blocks` of the `timed` threads: the measured amount, and the background traffic.
+/// Work of the threads in `timed`, each with its number of `blocks`: the measured amount, and the
+/// background traffic.
 fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<BackgroundTraffic>) {
     let mut amount = 0.0;
     let mut traffic = None;
@@ -334,7 +340,8 @@ fn answer_untimed(member: Member, answer: impl FnOnce()) -> ThreadReadings {
     }
 }
 
-/// CPU of the thread: `before` if this is another CPU than its own, otherwise the current CPU.
+/// CPU on which the thread was found: `before` if this is not the CPU of the thread, otherwise the
+/// current CPU.
 fn found_on(before: Option<u32>, member: Member) -> Option<u32> {
     if before == Some(member.cpu) {
         pin::current_cpu()

@@ -18,8 +18,8 @@ pub struct Member {
     pub cpu: u32,
 }
 
-/// Size of a thread's stack in address space: far more than a sample needs, and still little with a
-/// thousand threads.
+/// Bytes of address space for a thread's stack. A sample needs far less, and a thousand such stacks
+/// are still little.
 const STACK: usize = 512 << 10;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -40,13 +40,13 @@ struct Worker {
 }
 
 impl Team {
-    /// Starts a thread on each of `cpus`. Fails if one of them cannot be pinned there.
+    /// Starts a thread on each of `cpus`. Fails if a thread cannot be pinned to its CPU.
     pub fn new(cpus: &[u32]) -> Result<Self> {
         Self::on_kinds(cpus, BTreeMap::new())
     }
 
     /// Like [`Team::new`], on a machine with several kinds of cores. `kinds` has the kind of each
-    /// CPU. A system that cannot pin a thread is asked to run the thread on cores of this kind.
+    /// CPU. If the system cannot pin a thread, it is asked to run the thread on cores of this kind.
     pub fn on_kinds(cpus: &[u32], kinds: BTreeMap<u32, String>) -> Result<Self> {
         memory::share_one_heap();
         let workers = cpus
@@ -93,9 +93,10 @@ impl Team {
             let job = Arc::clone(&job);
             let boxed: Job = Box::new(move || {
                 let result = job(Member { index, cpu });
-                // The job's memory and chains must be free when the caller has all results.
+                // The job is dropped before its result is sent, so that the caller can reuse the
+                // job's memory and chains.
                 drop(job);
-                // The send fails only at the end of the session, without a receiver.
+                // The send fails only at the end of the session, when nothing receives results.
                 let _ = sender.send(result);
             });
             jobs.send(boxed).map_err(|_| no_thread(cpu))?;
@@ -109,7 +110,7 @@ impl Team {
     }
 }
 
-/// The error that the system did not start the thread for `cpu`.
+/// The error for a thread on `cpu` that the system did not start.
 fn cannot_start(cpu: u32, error: &std::io::Error) -> Error {
     // Systems report both limits, on threads and on memory for their stacks, as "try again".
     let advice = match error.kind() {
@@ -130,17 +131,18 @@ fn no_thread(cpu: u32) -> Error {
     ))
 }
 
-/// Time for which a thread polls for its next job, longer than the pause between two samples.
+/// Time for which a thread polls for its next job. It is longer than the pause between two samples.
 const AWAKE: Nanos = Nanos(500e3);
 
-/// Polls for a job before the thread yields the CPU, which the sender of the job may need.
+/// Number of polls for a job before the thread yields its CPU. The sender of the job may need this
+/// CPU.
 const POLLS: u32 = 64;
 
 /// Waits for the next job; `None` if the session is over. Polls for [`AWAKE`] before sleeping.
 ///
 /// A CPU that halts between two samples loses clock speed. In a virtual machine it also loses the
-/// physical CPU to the host's other work, and with it the contents of caches. Samples in an L3 that
-/// was lost this way took three times too long.
+/// physical CPU to the host's other work, and with it the contents of caches. After such a loss of
+/// the L3, samples took three times too long.
 fn next(inbox: &Receiver<Job>) -> Option<Job> {
     let end = counter::monotonic() + AWAKE;
     while counter::monotonic() < end {
@@ -279,7 +281,8 @@ mod tests {
         let cpu = two_cpus()[0];
         let team = Team::new(&[cpu]).unwrap();
         for _ in 0..2 {
-            // All threads wait for each other. If they were the same thread, it would wait forever.
+            // All three jobs wait for each other. If one thread executed two of the jobs, it would
+            // wait forever.
             let barrier = StartBarrier::new(3);
             let seen = team
                 .run(&[cpu; 3], move |m| {

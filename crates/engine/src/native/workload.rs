@@ -1,5 +1,5 @@
-//! The works of the real machine in the form that is sampled: a function that executes blocks of a
-//! thread's share, and the amount of work in a block.
+//! Works of the real machine in the form that is sampled. Each has a function that executes blocks
+//! of a thread's share, and the amount of work in a block.
 
 use crate::machine::{LONGEST_PREFILL, PREFILL_PASSES};
 use crate::native::timed_sample::{Blocks, Run};
@@ -35,8 +35,8 @@ pub struct StreamShare {
 }
 
 impl StreamShare {
-    /// The share of one thread of `work` in `window`. If there is a `table`, the index table is
-    /// built in it. If `fills`, doubles are written to the window first.
+    /// The share of one thread of `work`, with its streams in `window`. If there is a `table`, the
+    /// index table is built in this memory. If `fills`, doubles are written to the window first.
     pub fn new(
         work: &StreamWork,
         window: Window,
@@ -73,8 +73,8 @@ impl StreamShare {
     }
 }
 
-/// Writes doubles from 1 to 2 to the window. Other bits may be no numbers, or denormal numbers, for
-/// which processors take 100 cycles each.
+/// Writes doubles from 1 to 2 to the window. Other bits may be NaN or denormal numbers, and
+/// processors may take 100 cycles for each of them.
 fn fill_with_numbers(window: &Window) {
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
     for (i, word) in window.words().iter().enumerate() {
@@ -86,7 +86,8 @@ fn fill_with_numbers(window: &Window) {
 }
 
 impl StreamRun {
-    /// One thread for each of `shares`. Kernels that prefetch do so `distance` bytes ahead.
+    /// A work with one thread for each of `shares`. Kernels that prefetch do so `distance` bytes
+    /// ahead of their loads.
     pub fn new(kernel: StreamKernel, shares: Vec<StreamShare>, distance: u64) -> Self {
         Self {
             kernel,
@@ -105,7 +106,7 @@ impl StreamRun {
         }
     }
 
-    /// Share of its pass over memory that the first thread has done, from 0 to 1.
+    /// Share (0 to 1) of its current pass over memory that the first thread has done.
     pub fn share(&self) -> f64 {
         let Some(Ok(mut walk)) = self.shares.first().map(|one| one.walk(&self.kernel)) else {
             return 0.0;
@@ -141,7 +142,7 @@ impl Run for StreamRun {
     }
 }
 
-/// Threads with one or several walkers each, on separate chains or on a shared one.
+/// Threads with one or several walkers each, on separate chains or on a shared chain.
 #[derive(Debug)]
 pub struct ChaseRun {
     chains: Vec<Arc<Chain>>,
@@ -152,7 +153,7 @@ pub struct ChaseRun {
 }
 
 impl ChaseRun {
-    /// One thread for each of `walks`, on `chains`.
+    /// A chase with one thread for each of `walks`. The walks go through `chains`.
     pub fn new(chains: Vec<Arc<Chain>>, walks: Vec<Walk>) -> Self {
         let walkers = walks.first().map_or(1, |walk| walk.walkers().count());
         Self {
@@ -172,9 +173,10 @@ impl ChaseRun {
 
     /// Loads all nodes of the chain of thread `index` [`PREFILL_PASSES`] times by rising address,
     /// for at most [`LONGEST_PREFILL`]. Some caches protect old lines, so that a new working set
-    /// needs several passes. Passes in the order of the chain would take so long that neighbours
-    /// evict lines meanwhile. Several walkers at once do not help either. An L3 of Intel keeps
-    /// lines that came in sequence, and loses lines that came in random order within milliseconds.
+    /// needs several passes. Passes in the order of the chain would take so long that other
+    /// programs evict lines meanwhile. Several walkers at once would be fast enough, but load lines
+    /// in random order. An L3 of Intel loses such lines within milliseconds, and keeps lines that
+    /// were loaded by rising address.
     pub fn fill(&self, index: usize) {
         let Some(chain) = self.chains.get(index).or(self.chains.last()) else {
             return;
@@ -215,7 +217,7 @@ pub struct InstructionRun {
 }
 
 impl InstructionRun {
-    /// Repeats the instruction of `kernel`.
+    /// A work that repeats the instruction of `kernel`.
     pub fn new(kernel: InstructionKernel) -> Self {
         Self { kernel }
     }

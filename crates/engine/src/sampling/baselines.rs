@@ -6,15 +6,15 @@ use crate::work::Work;
 use std::collections::BTreeMap;
 use units::{Hertz, Nanos};
 
-/// Limit of readings that are kept for each set of CPUs. Kept readings are spread over the whole
-/// session, because a neighbour may disturb many seconds in a row.
+/// Largest number of readings that are kept for each set of CPUs. Kept readings are spread over the
+/// whole session, because other programs may disturb many seconds in a row.
 const MAX_READINGS: usize = 2048;
 
-/// Fewest readings for a baseline.
+/// Fewest readings from which a baseline is computed.
 const FEWEST_READINGS: usize = 20;
 
-/// The baseline is this quantile of the readings. The highest reading is no baseline, because a few
-/// readings are too high if the measurement of the clock was interrupted.
+/// The baseline is this quantile of the readings. The highest reading is not used: a reading is too
+/// high if the measurement of the clock was interrupted.
 const TOP: f64 = 0.95;
 
 /// Least share of the readings that must lie within [`PEAK`] of the baseline. If readings scatter
@@ -24,7 +24,7 @@ const PEAK_SHARE: f64 = 0.1;
 /// Largest relative distance of a reading that supports a baseline.
 const PEAK: f64 = 0.02;
 
-/// Readings of a session, by the set of CPUs that a work measures together.
+/// Readings of a session, by the CPUs of the work that was measured.
 #[derive(Debug, Clone, Default)]
 pub struct Baselines {
     ipc: BTreeMap<Vec<u32>, Readings>,
@@ -37,7 +37,8 @@ pub struct Baselines {
     durations: Nanos,
 }
 
-/// A thinned series of readings. Each time the series is full, every second reading is dropped.
+/// A series of readings with a limited length. Each time the series is full, every second reading
+/// is dropped.
 #[derive(Debug, Clone, Default)]
 struct Readings {
     kept: Vec<f64>,
@@ -96,7 +97,7 @@ impl Baselines {
             .map_or(&[], |readings| &readings.kept)
     }
 
-    /// Notes that a sample took the time `took`, instead of the requested length `requested`.
+    /// Notes that a sample with the requested length `requested` took the time `took`.
     pub fn note_duration(&mut self, requested: Nanos, took: Nanos) {
         self.lengths += requested;
         self.durations += took;
@@ -113,8 +114,9 @@ impl Baselines {
 
     /// IPC baseline of the cores of `work`; `None` while the readings do not show one.
     ///
-    /// The baseline of all its CPUs together comes first, because threads may share a core that the
-    /// topology lists as two. If there is none, the lowest baseline of the single CPUs counts.
+    /// The baseline of all CPUs of the work together is preferred, because two threads may share a
+    /// core although the topology lists two. If there is no such baseline, the lowest baseline of
+    /// the single CPUs counts.
     pub fn ipc(&self, work: &Work) -> Option<f64> {
         let baseline = |cpus: &[u32]| peak(self.ipc.get(cpus)?.kept.clone());
         let of_each = || {
@@ -126,8 +128,8 @@ impl Baselines {
         baseline(work.cpus()).or_else(|| of_each()?.into_iter().reduce(f64::min))
     }
 
-    /// Core clock that the CPUs of `work` reach in this session; `None` while the readings do not
-    /// agree on a clock.
+    /// Core clock that the CPUs of `work` reach in this session when nothing slows them. `None`
+    /// while too few readings agree on a clock.
     pub fn clock(&self, work: &Work) -> Option<Hertz> {
         peak(self.clocks.get(work.cpus())?.kept.clone()).map(Hertz)
     }
@@ -164,8 +166,8 @@ mod tests {
 
     #[test]
     fn the_baseline_is_the_undisturbed_value() {
-        // A core that is undisturbed a sixth of the time has a baseline, whatever its other
-        // readings are.
+        // A core that is undisturbed for a sixth of the time has a baseline, even if its other
+        // readings scatter.
         let mixed = |alone: usize, shared: usize| {
             let low = (0..shared).map(|i| 2.0 + 2.4 * (i as f64 / shared as f64));
             peak(
@@ -178,13 +180,13 @@ mod tests {
         assert!((mixed(100, 0).unwrap() - 4.9).abs() < 0.01);
         assert!((mixed(16, 84).unwrap() - 4.9).abs() < 0.01);
         assert_eq!(mixed(19, 0), None, "too few");
-        // Readings that only scatter.
+        // Readings that scatter have no baseline.
         assert_eq!(peak((0..100).map(|i| 1.0 + 0.1 * i as f64).collect()), None);
         // A few readings are too high, because their clock measurement was interrupted.
         let high = (0..100).map(|i| if i < 3 { 6.2 } else { 4.9 }).collect();
         assert_eq!(peak(high), Some(4.9));
-        // Threads that share a core, unknown to the system. This is the normal state of the
-        // machine, and the few readings of a thread alone do not count.
+        // Two threads share a core, although the system does not know it. This is the normal state
+        // of the machine, so that the few readings of a thread alone do not count.
         let together = (0..100).map(|i| if i < 4 { 4.9 } else { 2.45 }).collect();
         assert_eq!(peak(together), Some(2.45));
     }

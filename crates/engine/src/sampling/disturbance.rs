@@ -5,14 +5,14 @@ use crate::work::{ExternalWindow, Work};
 use report::Cause;
 use std::collections::BTreeMap;
 
-/// Largest share of a sample in gaps that is no disturbance. Such gaps move the value by less than
-/// the width of the interval.
+/// Gaps are no disturbance up to this share of a sample. They change the value by less than the
+/// width of its interval.
 const GAPS: f64 = 0.05;
 
-/// Disturbances of a sample, each with its cause; empty for an undisturbed one.
+/// Disturbances of a sample, each with its cause and a text; empty for an undisturbed sample.
 pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
     let mut found = Vec::new();
-    // Threads that share a CPU take turns. Waiting for a turn is part of such a work.
+    // Threads that share a CPU take turns. Waiting for a turn is part of their work.
     let takes_turns = || work.is_oversubscribed();
     let moved = moves(work, seen);
     if moved > 0 {
@@ -48,7 +48,8 @@ pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
                 ),
             ));
         }
-        // Kernels never wait voluntarily. If a kernel waits for a page, there is a page fault too.
+        // Measured kernels never give up their CPU voluntarily. A kernel that waits for a page also
+        // has a page fault.
         if noise.voluntary_switches > 0 && faults == 0 {
             found.push((Cause::Stopped, "a thread was stopped".to_owned()));
         }
@@ -69,7 +70,7 @@ pub(super) fn external_window(seen: &Observation, round: u32) -> Option<External
     })
 }
 
-/// Number of threads that were found on a CPU other than the CPU of their thread.
+/// Number of threads that were not found on their own CPU; 0 if the system does not report CPUs.
 pub fn moves(work: &Work, seen: &Observation) -> u64 {
     let Some(found_on) = &seen.found_on else {
         return 0;

@@ -1,6 +1,6 @@
-//! The expected time of a point, from the steps of the sampler and their costs on a machine.
+//! Computes the expected time of a point from the steps of the sampler and their costs.
 //!
-//! The steps and their conditions are those of [`super::sample_round`]. The costs come from
+//! The steps and their conditions are the same as in [`super::sample_round`]. The costs come from
 //! [`Machine::costs`].
 
 use super::kernel_selection;
@@ -12,8 +12,8 @@ use units::{Bytes, Nanos};
 /// Fewest warm-up samples of a round, because two samples in a row are compared.
 const FEWEST_WARM_UPS: f64 = 2.0;
 
-/// Costs of a point that are known before it is measured. Finding them takes a pass over the list
-/// of all caches of the machine.
+/// Costs of a point that are known before it is measured. They are found once and kept, because
+/// finding them takes a pass over the list of all caches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PointCosts {
     /// True if the working set fits into the last-level caches.
@@ -57,7 +57,7 @@ impl PointCosts {
     }
 }
 
-/// Every fact about a point on which its time depends.
+/// A point with all facts that determine its expected time.
 #[derive(Debug, Clone, Copy)]
 pub struct TimedPoint<'a> {
     /// The measured work.
@@ -88,9 +88,9 @@ pub fn expected_time(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     point.costs.preparation + chains + selection(point, costs) + windows + rounds
 }
 
-/// Expected time to write doubles into streams. Streams share memory, so doubles for the largest of
-/// `works` are written once for each of `allocations`. If a work has an index table, which
-/// overwrites doubles, the doubles of all works are written in each of `rounds`.
+/// Expected time to write doubles into streams. Streams share memory, so that doubles for the
+/// largest of `works` are written once in each of `allocations`. An index table overwrites doubles.
+/// If a work has such a table, the doubles of all works are written again in each of `rounds`.
 pub fn expected_fill<'a>(
     works: impl Iterator<Item = &'a Work>,
     allocations: f64,
@@ -144,7 +144,7 @@ fn sample(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     length * point.work.sample_length_factor() + costs.sample + proof.unwrap_or(Nanos::ZERO)
 }
 
-/// Expected time of a round without the samples whose values count.
+/// Expected time of a round, without the samples that count.
 fn round(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let table = match point.work {
         Work::Stream(stream) => costs.table_entry * (stream.table_bytes() / 8) as f64,
@@ -162,7 +162,7 @@ fn round(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     costs.round + point.pause + table + walk(point, costs) + sample(point, costs) * warm_ups
 }
 
-/// Expected time of all prefills and warm-up walks of a round. A walk takes whole samples.
+/// Expected time of all prefills and warm-up walks of a round. A walk consists of whole samples.
 fn walk(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let TimedPoint {
         work,

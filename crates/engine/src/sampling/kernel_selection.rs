@@ -1,7 +1,8 @@
 //! Kernel selection: finds the fastest of several kernels, or of several numbers of threads.
 //!
-//! The samples of the selection only choose. The headline comes from later samples. The samples of
-//! the chosen kernel would be too high, because luck helped to choose it.
+//! The samples of the selection serve only to choose. The headline (the reported value of the
+//! point) comes from later samples. In the selection, the samples of the chosen kernel are too fast
+//! on average, because chance helped it to win.
 
 use super::warm_up::{timely, warm_up};
 use crate::machine::{Failure, Machine};
@@ -24,7 +25,8 @@ const SECOND_TRIAL: usize = 3;
 pub struct Selection {
     /// The work with the chosen kernel.
     pub work: Work,
-    /// The candidates for the report; `None` if there was only one, or no time to try any.
+    /// The candidates for the report; `None` if there was only one candidate, or no time to try
+    /// one.
     pub choice: Option<Choice>,
 }
 
@@ -154,8 +156,8 @@ fn candidate(machine: &dyn Machine, requested: &Work, trial: &Trial) -> Candidat
     }
 }
 
-/// Steps of a selection among `candidates`: the number of preparations with a warm-up walk, and the
-/// number of samples, warm-up samples included.
+/// Number of steps of a selection among `candidates`. The first value counts preparations, each
+/// with a warm-up walk. The second value counts samples, including warm-up samples.
 pub(super) fn steps(candidates: usize) -> (f64, f64) {
     if candidates < 2 {
         return (0.0, 0.0);

@@ -1,5 +1,4 @@
-//! How a work becomes a number: warm-up, samples in rounds, the stop rule, and the evaluation of
-//! samples.
+//! Takes and evaluates the samples of a work: warm-up, samples in rounds, stop rule, evaluation.
 
 mod baselines;
 mod disturbance;

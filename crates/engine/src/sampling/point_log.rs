@@ -40,7 +40,7 @@ pub struct PointLog {
     pub(super) pages: Option<(PageEvidence, Vec<String>)>,
     pub(super) rounds: u32,
     pub(super) enough: bool,
-    /// True if the work came to its end.
+    /// True if the work came to its end, so that no further sample can be taken.
     pub(super) exhausted: bool,
     pub(super) failure: Option<Failure>,
     pub(super) chosen: Option<Selection>,
@@ -65,7 +65,7 @@ impl PointLog {
             .map_or(requested, |chosen| &chosen.work)
     }
 
-    /// Name of the selected kernel; `None` without a choice.
+    /// Name of the selected kernel; `None` if there was no choice between candidates.
     pub fn winner(&self) -> Option<&str> {
         Some(&self.chosen.as_ref()?.choice.as_ref()?.kernel)
     }
@@ -107,8 +107,8 @@ impl PointLog {
         }
     }
 
-    /// Half the width of the headline's interval, relative to its median; `None` without a finite
-    /// result.
+    /// Half the width of the headline's interval, divided by the median. `None` without samples, or
+    /// if the result is not finite.
     pub fn relative_spread(&self, requested: &Work) -> Option<f64> {
         let work = self.work(requested);
         let Headline { median, interval } =
@@ -117,7 +117,8 @@ impl PointLog {
             .filter(|spread| spread.is_finite())
     }
 
-    /// True if a round failed for a reason other than interruption.
+    /// True if a round failed or is unsupported. An interruption or a lack of time is no failure
+    /// here.
     pub fn failed(&self) -> bool {
         matches!(
             self.failure,
@@ -150,7 +151,8 @@ impl PointLog {
         self.samples.is_empty()
     }
 
-    /// Values of the undisturbed samples of the headline's placement, by allocation and round.
+    /// Values of the undisturbed samples with the headline's placement of vCPUs, by allocation and
+    /// round.
     pub(super) fn undisturbed_groups(&self, work: &Work) -> Vec<Vec<Vec<f64>>> {
         self.groups(|taken| self.counts(work, taken), |seen| value(work, seen))
     }
@@ -163,8 +165,8 @@ impl PointLog {
             && (headline.is_none() || taken.placement == headline)
     }
 
-    /// `figure` of the samples that the headline uses, by allocation and round. If all samples are
-    /// disturbed, the headline uses all of them, and the verdict reports it.
+    /// Results of `figure` for the samples that the headline uses, by allocation and round. If all
+    /// samples are disturbed, the headline uses all of them, and the verdict says so.
     pub(super) fn headline_groups(
         &self,
         work: &Work,
@@ -178,7 +180,7 @@ impl PointLog {
         }
     }
 
-    /// `figure` of the samples for which `wanted` is true, by allocation and round.
+    /// Results of `figure` for the samples for which `wanted` is true, by allocation and round.
     pub(super) fn groups(
         &self,
         wanted: impl Fn(&RecordedSample) -> bool,
@@ -215,8 +217,9 @@ impl PointLog {
             .ok_or_else(none)
     }
 
-    /// Asks the machine which pages the current allocation got, once. The log keeps the allocation with the
-    /// smallest share of requested pages. Fails if pages are not on the requested nodes.
+    /// Asks the machine once for each allocation which pages it got. The log keeps the page
+    /// evidence of the allocation with the smallest share of requested pages. Fails if pages are
+    /// not on the requested nodes.
     pub(super) fn read_pages(
         &mut self,
         machine: &mut dyn Machine,
@@ -237,14 +240,14 @@ impl PointLog {
         Ok(())
     }
 
-    /// Marks the samples that vCPU placement or SMT interference disturbed, according to all
-    /// readings so far.
+    /// Marks the samples that a moved vCPU or SMT interference disturbed, according to all readings
+    /// so far.
     pub(super) fn mark(&mut self, facts: &HostFacts, baselines: &Baselines, work: &Work) {
         self.vcpu_placement
             .mark(facts, baselines, self.samples.iter_mut());
         let apart = smt_interference::apart(work, facts);
-        // If the work's own threads share one core, the documented width is no baseline. The
-        // threads themselves then cause the low IPC.
+        // If threads of the work share one core, they themselves lower its IPC. The documented
+        // number of instructions per cycle is then no baseline.
         let emulated = facts
             .system
             .emulation

@@ -1,4 +1,4 @@
-//! A sample as the log of a point keeps it.
+//! Defines a sample as the log of a point keeps it.
 
 use crate::machine::Observation;
 use crate::work::Work;
@@ -14,7 +14,8 @@ pub(super) struct RecordedSample {
     pub seen: Observation,
 }
 
-/// The quantity of `work` that the observation `o` shows, for example its bandwidth or latency.
+/// The value of the sample `o` of `work`, for example a bandwidth or a latency. The unit is the
+/// same as in [`Work::value`].
 pub(super) fn value(work: &Work, o: &Observation) -> f64 {
     work.value(o.amount, o.elapsed.secs())
 }

@@ -11,7 +11,7 @@ use crate::machine::{Failure, Machine};
 use crate::work::Work;
 use units::Nanos;
 
-/// Largest share of the remaining time for kernel selection.
+/// Kernel selection may use at most this share of the remaining time.
 const SELECTION_SHARE: f64 = 0.25;
 
 /// Takes one round of samples of `work` for `log`, and notes readings for the `baselines` of the
@@ -74,8 +74,8 @@ fn try_round(
     let before = machine.system_activity(work.cpus());
     let could_hold = work.fits_last_level(machine.facts());
     let length = sampling.length_of(work, could_hold, &log.samples);
-    // Samples follow the warm-up at once. Readings of the system would take one or two
-    // milliseconds, in which an idle CPU loses a part of its cache contents.
+    // Samples follow the warm-up at once, without readings of the system in between. Such readings
+    // take one or two milliseconds, in which an idle CPU loses a part of its cache contents.
     warm_up(machine, work, length, MAX_WARM_UPS, until)?;
     let samples_before = log.samples.len();
     let mut result = Ok(());
@@ -118,7 +118,8 @@ fn try_round(
             }
         }
     }
-    // Short windows come after this reading, so that their activity does not count for the samples.
+    // Short windows are taken after this reading, so that it covers only the activity during the
+    // samples.
     let system_activity = machine.system_activity(work.cpus());
     log.note(&between(&before, &system_activity), machine.clock_drift());
     log.core_after.extend(
@@ -130,7 +131,7 @@ fn try_round(
     log.mark(machine.facts(), baselines, work);
     let placed = log.read_pages(machine, work);
     match result {
-        // An incomplete round with samples counts as a round.
+        // A round that ran out of time counts as a round if it has samples.
         Err(Failure::OutOfTime) if log.samples.len() > samples_before => {}
         other => other?,
     }

@@ -5,14 +5,14 @@ use super::recorded::RecordedSample;
 use crate::work::Work;
 use units::Nanos;
 
-/// Factor for the length of samples of chains in memory. A chase stops for a tenth of a millisecond
-/// between two samples, and caches lose page-table lines in each pause. Loads in samples of 1 ms
-/// take 5% longer than in samples of 8 ms of the same chain. Samples of 4 ms are within 1% of
-/// samples of 8 ms, and 1 to 2% above a chase without pauses.
+/// Factor on the length of samples of chains that fit into no cache. A chase stops for a tenth of a
+/// millisecond between two samples, and caches lose lines of page tables in each such pause. Loads
+/// in samples of 1 ms take 5% longer than in samples of 8 ms of the same chain. Samples of 4 ms are
+/// within 1% of samples of 8 ms, and 1 to 2% above a chase without pauses.
 pub const IN_MEMORY: f64 = 4.0;
 
-/// Largest number of rounds over which a fixed number of samples is spread. Each round adds a line
-/// to the journal, with all the evidence so far.
+/// Largest number of rounds over which a fixed number of samples is spread. The number is limited,
+/// because each round adds a line with all evidence so far to the journal.
 const MAX_ROUNDS: u32 = 100;
 
 /// Settings for the samples of a point.
@@ -20,7 +20,7 @@ const MAX_ROUNDS: u32 = 100;
 pub struct Sampling {
     /// Length of one sample.
     pub length: Nanos,
-    /// Factor for the length of samples of a chain that fits into no cache, see [`IN_MEMORY`].
+    /// Factor on the length of samples of a chain that fits into no cache, see [`IN_MEMORY`].
     pub in_memory: f64,
     /// Number of samples in a round.
     pub per_round: u32,
@@ -29,7 +29,8 @@ pub struct Sampling {
     /// Target for half the width of the confidence interval, relative to the median. A point ends
     /// when its interval is this narrow. With 0, a point never ends early.
     pub target: f64,
-    /// Largest number of samples of a point; `None` for all samples of all of its rounds.
+    /// Largest number of samples of a point; `None` if only the numbers of rounds and samples per
+    /// round limit it.
     pub most: Option<u32>,
 }
 
@@ -78,9 +79,9 @@ impl Sampling {
         }
     }
 
-    /// Settings that spread the rounds evenly over `allocations` allocations and never stop early. 0
-    /// or 1 allocation changes nothing. There are enough rounds
-    /// to show whether values differ more between allocations than between rounds.
+    /// Settings that spread the rounds evenly over `allocations` allocations and never end a point
+    /// early. With 0 or 1 allocation, the settings stay the same. There are enough rounds to show
+    /// whether values differ more between allocations than between rounds.
     pub fn over(self, allocations: u32) -> Self {
         let each = match allocations {
             0 | 1 => return self,

@@ -1,9 +1,10 @@
-//! Distribution of a quantity over short windows, in addition to the headline from continuous
-//! samples.
+//! Measures the distribution of a quantity over short windows, in addition to the headline from
+//! continuous samples.
 //!
-//! A headline from samples of a millisecond hides single accesses that are slow: during a refresh
-//! of the memory, an interrupt or a neighbour's burst. Windows of some microseconds show such
-//! accesses. The windows are kept apart from the samples, and no window is left out as disturbed.
+//! A headline from samples of a millisecond hides single slow accesses. An access is slow during a
+//! refresh of the memory, an interrupt or traffic of another program. Windows of some microseconds
+//! show such accesses. The windows are kept apart from the samples, and no window is left out as
+//! disturbed.
 
 use crate::machine::{Failure, Machine, Observation};
 use crate::work::Work;
@@ -30,7 +31,7 @@ impl Pace {
     }
 }
 
-/// Reported quantiles: key of the quantile, and its name in messages.
+/// Reported quantiles: the key of each quantile in the report, and its name in messages.
 pub const DISTRIBUTION: [(&str, &str); 6] = [
     ("p50", "p50"),
     ("p90", "p90"),
@@ -57,9 +58,9 @@ impl WindowValues {
     }
 
     /// Takes samples of `work`, whose chunks are the windows, until there are `wanted` windows or
-    /// the time is `until`. The length and `pace` give the amount of work in a window. A trial
-    /// right before the windows could give it too, but caches were just disturbed then. Windows
-    /// after such a trial were too short by up to a factor of ten.
+    /// the time is `until`. The amount of work in a window is computed from the requested length
+    /// and `pace`. It is not found by a trial right before the windows, because the caches are
+    /// disturbed at that time. Windows after such a trial were too short by up to a factor of ten.
     pub fn take(
         &mut self,
         machine: &mut dyn Machine,
@@ -89,7 +90,8 @@ impl WindowValues {
         }
     }
 
-    /// Quantiles by name, the number of windows, and their median length; empty without windows.
+    /// Quantiles by their keys, the number of windows, and their median length; empty without
+    /// windows.
     pub fn figures(&self) -> BTreeMap<String, f64> {
         let Some(length) = stats::median(&self.nanos) else {
             return BTreeMap::new();

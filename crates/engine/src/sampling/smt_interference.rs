@@ -1,30 +1,32 @@
-//! SMT interference: another hardware thread used the core during a sample. Inside a virtual
-//! machine that thread may belong to another guest.
+//! Detects SMT interference: another hardware thread used the core during a sample. On a virtual
+//! machine, this thread may belong to another guest.
 //!
 //! A core issues a fixed number of independent instructions per cycle and shares it among its
-//! hardware threads. A short block of such instructions is timed at both ends of each sample. Its
-//! IPC falls by a tenth or more when the other thread computes. Nothing else lowers this IPC: the
-//! block uses neither caches nor memory, and IPC does not depend on the clock.
+//! hardware threads. A short block of such instructions is timed at both ends of each sample. The
+//! IPC of the block falls by a tenth or more when another thread of the core computes. Nothing else
+//! lowers this IPC: the block uses no data caches and no memory, and IPC does not depend on the
+//! clock.
 
 use super::recorded::RecordedSample;
 use crate::work::Work;
 use report::{HostFacts, Places, Relation, SmtInterference, VcpuPlacement};
 
 /// An IPC below this share of the core's baseline means that another thread used the core.
-/// Undisturbed readings scatter by half a percent. Below 0.985, reads from L2 are slower.
+/// Undisturbed readings scatter by half a percent. At an IPC below 0.985 of the baseline, reads
+/// from L2 are already slower.
 const SHARED: f64 = 0.97;
 
-/// Least share of its documented width that an undisturbed core issues. Undisturbed cores were
-/// measured at 0.94 to 1.00 of the width.
+/// An undisturbed core issues at least this share of its documented width (integer instructions per
+/// cycle). Undisturbed cores were measured at 0.94 to 1.00 of the width.
 const DOCUMENTED: f64 = 0.9;
 
-/// A baseline outside these shares of the documented width shows that the core has another design.
-/// An interfering hardware thread leaves more than the lower share.
+/// If the measured baseline divided by the documented width is outside this range, the core has
+/// another design than documented. Interference alone leaves more than the lower limit.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=1.1;
 
-/// The IPC baseline: `usual`, as the session measured it, but at least [`DOCUMENTED`] of the
-/// documented `integer_width`. The width helps if another thread used the core during the whole
-/// session, which then has no undisturbed reading.
+/// The IPC baseline: `usual`, which the session measured, but at least [`DOCUMENTED`] of the
+/// documented `integer_width`. The width is needed if another thread used the core during the whole
+/// session. The session then has no undisturbed reading.
 pub(super) fn baseline(usual: Option<f64>, integer_width: Option<u32>) -> Option<f64> {
     let usual = usual?;
     let width = integer_width.map(f64::from);
@@ -44,8 +46,8 @@ pub(super) fn apart(work: &Work, facts: &HostFacts) -> bool {
     !places.ordered(work.cpus()).windows(2).any(same)
 }
 
-/// Marks the samples during which another program used the core. `usual` is the IPC baseline. If
-/// the work's own threads were on one core in a sample, it is not marked.
+/// Marks the samples during which another program used the core. `usual` is the IPC baseline. A
+/// sample is not marked if threads of the work itself were on one core.
 pub(super) fn mark<'a>(samples: impl Iterator<Item = &'a mut RecordedSample>, usual: Option<f64>) {
     for taken in samples {
         let together = taken.placement == Some(VcpuPlacement::SameCore);
@@ -81,7 +83,7 @@ mod tests {
     fn the_baseline_is_no_less_than_what_is_documented() {
         let cases = [
             (Some(5.69), Some(6), Some(5.69)), // Zen 5, alone
-            (Some(3.2), Some(6), Some(5.4)),   // beside somebody from beginning to end
+            (Some(3.2), Some(6), Some(5.4)),   // with interference all the time
             (Some(4.9), Some(5), Some(4.9)),   // Raptor Cove, alone
             (Some(4.9), None, Some(4.9)),
             (Some(1.0), Some(4), Some(1.0)), // an emulator

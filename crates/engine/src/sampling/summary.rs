@@ -1,4 +1,4 @@
-//! Computes the figures of a point from its samples, and the evidence for these figures.
+//! Computes the figures of a point and the evidence for these figures from its samples.
 
 use super::disturbance::{self, disturbances, external_window};
 use super::point_log::PointLog;
@@ -23,7 +23,8 @@ pub struct EvaluationContext<'a> {
     pub clock_error: Option<f64>,
     /// Size of the last-level caches of the measured CPUs together, in bytes.
     pub last_level_cache: Option<u64>,
-    /// Function from the core clock to an upper bound on the value; `None` if no bound is known.
+    /// Function from the core clock to the bound that a rate cannot exceed, or a time cannot fall
+    /// below. `None` if no bound is known.
     pub limit: Option<&'a dyn Fn(Option<Hertz>) -> Option<Limit>>,
     /// Base clock of the processor; `None` if unknown.
     pub base_clock: Option<Hertz>,
@@ -59,7 +60,7 @@ impl Evaluation {
 /// Evaluates the samples of a point.
 ///
 /// # Errors
-/// A point without a value is an error: its outcome, with the reason.
+/// The point has no value. The error is its outcome, which has the reason.
 pub fn evaluate(
     log: &PointLog,
     requested: &Work,
@@ -239,8 +240,9 @@ fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     stats::median(&cycles?)
 }
 
-/// Bytes of the slowest thread as a share of the bytes of the fastest thread. Median of the
-/// undisturbed samples, or of all samples if every one was disturbed; `None` for a single thread.
+/// Work of the slowest thread divided by the work of the fastest thread. The result is the median
+/// of the undisturbed samples, or of all samples if every one was disturbed; `None` for a single
+/// thread.
 fn fairness(log: &PointLog, work: &Work) -> Option<f64> {
     if !matches!(work, Work::Stream(w) if w.cpus.len() > 1) {
         return None;
@@ -252,7 +254,7 @@ fn fairness(log: &PointLog, work: &Work) -> Option<f64> {
     stats::median(&shares(true)).or_else(|| stats::median(&shares(false)))
 }
 
-/// The value of a point in other units and conventions.
+/// The value of a point in other units and conventions, by the names of [`Measured::also`].
 fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<String, f64> {
     match work {
         Work::Stream(w) => {
@@ -309,7 +311,8 @@ fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<St
     }
 }
 
-/// Number of disturbed samples by their cause. A sample with several causes counts for the first.
+/// Number of disturbed samples by their cause. A sample with several causes counts for its first
+/// cause only.
 fn disturbed_by(log: &PointLog, work: &Work) -> BTreeMap<Cause, u64> {
     let mut counts = BTreeMap::new();
     for (cause, _) in log
@@ -322,8 +325,9 @@ fn disturbed_by(log: &PointLog, work: &Work) -> BTreeMap<Cause, u64> {
     counts
 }
 
-/// The value on which the fastest parts of the rounds agree, and the share of the samples with such
-/// a part. Keys are the names of [`Measured::also`]. Empty if the rounds do not agree.
+/// The value on which the fastest parts of the rounds agree, and the share of samples whose fastest
+/// part has this value. Both have their names in [`Measured::also`]. Empty if the rounds do not
+/// agree.
 fn undisturbed(measured: &Measured, higher_is_better: bool) -> Vec<(String, f64)> {
     let bests = measured.best_of_rounds(higher_is_better);
     let Some(value) = stats::quietest(&bests, higher_is_better) else {
@@ -338,7 +342,7 @@ fn undisturbed(measured: &Measured, higher_is_better: bool) -> Vec<(String, f64)
     ]
 }
 
-/// Value in the fastest part of a sample; `None` if the sample has no known parts.
+/// Value of `work` in the fastest part of a sample; `None` if the parts of the sample are unknown.
 fn quietest_part(work: &Work, seen: &Observation) -> Option<f64> {
     let fastest = seen.parts.iter().copied().reduce(f64::max)?;
     Some(work.value_at(fastest))
@@ -364,7 +368,8 @@ fn vcpu_placement(log: &PointLog, work: &Work) -> Option<VcpuPlacementEvidence> 
     })
 }
 
-/// Figures of the rounds with `placement`. `of_known` is the number of rounds with any placement.
+/// Figures of the rounds with `placement`. `of_known` is the number of rounds whose placement is
+/// known.
 fn stratum(
     log: &PointLog,
     work: &Work,

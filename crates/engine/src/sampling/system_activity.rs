@@ -2,8 +2,8 @@
 
 use report::SystemActivity;
 
-/// Activity between two readings. A count that either reading lacks is unknown. A count that is
-/// lower in the second reading was reset, and its difference is zero.
+/// Activity between two readings. If a reading lacks a count, the difference of this count is
+/// unknown. A count that is lower in the second reading was reset, and its difference is zero.
 pub fn between(before: &SystemActivity, after: &SystemActivity) -> SystemActivity {
     let time = |of: fn(&SystemActivity) -> Option<f64>| {
         of(before).zip(of(after)).map(|(b, a)| (a - b).max(0.0))
@@ -15,8 +15,9 @@ pub fn between(before: &SystemActivity, after: &SystemActivity) -> SystemActivit
         elapsed_ns: (after.elapsed_ns - before.elapsed_ns).max(0.0),
         stolen_ns: time(|s| s.stolen_ns),
         throttled_ns: time(|s| s.throttled_ns),
-        // Difference of two clocks, one of which advances in steps, so that it may be negative. If
-        // negative values were cut off at zero, errors would add up.
+        // This count is the difference of two clocks, and one clock advances in steps. The count
+        // may therefore fall. Negative differences are kept, because errors would add up if they
+        // were set to zero.
         others_ns: before.others_ns.zip(after.others_ns).map(|(b, a)| a - b),
         cpu_pressure_ns: time(|s| s.cpu_pressure_ns),
         memory_pressure_ns: time(|s| s.memory_pressure_ns),

@@ -1,9 +1,9 @@
-//! Finds on which physical cores the host of a virtual machine ran its vCPUs, round by round.
+//! Finds for each round how near to each other the host of a virtual machine ran its vCPUs.
 //!
-//! A host schedules the CPUs of its guests freely. Two of them may be hardware threads of one core,
-//! cores with a common cache, or cores without one. The guest's kernel does not see the placement.
-//! Round trips of a cache line between the two CPUs differ by factors and show it. See
-//! docs/method/virtual-cpus.md.
+//! A host runs the vCPUs of its guests on any core. Two vCPUs may be on hardware threads of one
+//! core, on cores with a common cache, or on cores without a common cache. The guest's kernel does
+//! not see the placement. Round trips of a cache line between the two vCPUs show it, because their
+//! times differ by factors. See docs/method/virtual-cpus.md.
 
 use super::baselines::Baselines;
 use super::disturbance::disturbances;
@@ -19,19 +19,20 @@ use units::Nanos;
 /// tens of microseconds. If there are more pairs, they take turns.
 const PAIRS: usize = 6;
 
-/// Sorted round trips are cut into placements at gaps of at least this factor. Round trips of one
-/// placement scatter by tens of percents.
+/// Sorted round trips belong to different placements if successive times differ by at least this
+/// factor. Round trips of one placement scatter by tens of percents.
 const APART: f64 = 1.5;
 
-/// Fewest readings of a placement in a session. An interruption can make a single reading too long.
+/// A placement needs at least this number of readings in a session. An interruption can make a
+/// single reading too long.
 const FEWEST_READINGS: usize = 2;
 
-/// Longest round trip of two CPUs that share a core, a cache or a package.
+/// Longest round trips of two CPUs that share a core, a cache or a package.
 ///
-/// Published one-way latencies (README of core-to-core-latency), doubled: hardware threads of a
-/// core 8 to 20 ns; cores of a complex of Zen 1 to 3 32 to 50 ns; cores of one Intel or Arm package
-/// 40 to 102 ns; complexes of one AMD package 170 to 230 ns, packages of one AMD machine 394 ns;
-/// packages of one Intel machine 216 to 272 ns.
+/// The borders lie between published round trips. These are one-way latencies, doubled (README of
+/// core-to-core-latency). Hardware threads of a core: 8 to 20 ns. Cores of a complex of Zen 1 to 3:
+/// 32 to 50 ns. Cores of one Intel or Arm package: 40 to 102 ns. Complexes of one AMD package: 170
+/// to 230 ns. Packages of one AMD machine: 394 ns. Packages of one Intel machine: 216 to 272 ns.
 struct Borders {
     same_core: Nanos,
     shared_cache: Nanos,
@@ -68,7 +69,8 @@ impl Borders {
     }
 }
 
-/// The placements of a session: groups of round trips that are far apart, each named by its median.
+/// The placements of a session: groups of round trips that are far apart. The median of a group
+/// determines its placement.
 struct Placements {
     /// Longest round trip of each group in ns, and the group's placement; in rising order.
     groups: Vec<(f64, Option<VcpuPlacement>)>,
@@ -106,7 +108,7 @@ pub(super) struct RoundPlacement {
     pub placement: Option<VcpuPlacement>,
     /// True if the placement changed between the readings before and after the round.
     pub moved: bool,
-    /// Median round trip of the nearest pair, in ns.
+    /// Shortest median round trip of all pairs that were timed in the round, in ns.
     pub round_trip: f64,
 }
 
@@ -120,7 +122,8 @@ pub struct PlacementLog {
 }
 
 impl PlacementLog {
-    /// Times the pairs whose turn it is in `round`, and notes their round trips in `baselines`.
+    /// Times round trips of the pairs whose turn it is in `round`, and notes them here and in
+    /// `baselines`.
     pub fn read(
         &mut self,
         machine: &mut dyn Machine,
@@ -140,7 +143,8 @@ impl PlacementLog {
         }
     }
 
-    /// Finds the placement of each round from all readings of the session, and marks the samples.
+    /// Finds the placement of each round from all readings of the session, and sets `placement` and
+    /// `host_moved` of the samples.
     pub(super) fn mark<'a>(
         &mut self,
         facts: &HostFacts,
@@ -168,9 +172,10 @@ impl PlacementLog {
 
     /// The placement of each round.
     ///
-    /// With several pairs, a pair that was on one core in a round decides, if that is not its usual
-    /// placement. All other rounds have the placement that is usual for most pairs. With many CPUs,
-    /// the host moves some of them in every round.
+    /// If only one pair of vCPUs was timed, the round trips of this pair in the round decide. With
+    /// several pairs, a round has the placement that is usual for most pairs. The exception is a round
+    /// in which a pair was on one core, although it usually is not: its placement is then one core.
+    /// Other moves are ignored, because the host moves some of many CPUs in every round.
     fn rounds_by(&self, placements: &Placements) -> BTreeMap<u32, RoundPlacement> {
         let usual: BTreeMap<[u32; 2], VcpuPlacement> = self
             .readings
@@ -213,8 +218,9 @@ impl PlacementLog {
         rounds
     }
 
-    /// The placement of the headline: the most frequent one. For a single pair the whole session
-    /// decides, if the point had its placement. All numbers of a table then have one placement.
+    /// The placement of the headline: the most frequent placement of the rounds. With a single
+    /// pair, it is the most frequent placement of the whole session, if enough rounds of the point
+    /// had it. All numbers of a table then have one placement.
     fn most_frequent(
         &self,
         placements: &Placements,
@@ -268,7 +274,8 @@ impl PlacementLog {
 /// Fewest rounds with the headline's placement in a point. Fewer rounds give no 95% interval.
 const FEWEST_ROUNDS: usize = 6;
 
-/// The most frequent of `all` placements. If several are, the nearest of these.
+/// The most frequent of `all` placements. If several are equally frequent, the result is the
+/// nearest of them. `None` without placements.
 fn mode(all: impl Iterator<Item = VcpuPlacement>) -> Option<VcpuPlacement> {
     let mut counts: BTreeMap<VcpuPlacement, usize> = BTreeMap::new();
     for one in all {
@@ -388,7 +395,7 @@ mod tests {
             named.dedup();
             named
         };
-        // Scatter around a border: the median decides.
+        // The times lie on both sides of a border, and their median decides.
         assert_eq!(found(&[70.0, 84.0, 88.0, 92.0, 97.0]), [Some(SharedCache)]);
         assert_eq!(
             found(&[21.0, 20.5, 51.0, 53.0, 219.0, 221.0]),
@@ -459,7 +466,7 @@ mod tests {
             log.most_frequent(&placements(&baselines), &baselines),
             Some(SamePackage)
         );
-        // Too few rounds of this point had that placement.
+        // Now too few rounds of this point had the placement of the session.
         log.rounds.retain(|round, _| *round < 10);
         assert_eq!(
             log.most_frequent(&placements(&baselines), &baselines),

@@ -5,22 +5,22 @@ use crate::machine::{Failure, Machine, Observation};
 use crate::work::Work;
 use units::{Bytes, Nanos};
 
-/// Largest number of samples discarded at the start of a round, after the warm-up walk.
+/// Largest number of samples that are discarded at the start of a round, after the warm-up walk.
 pub(super) const MAX_WARM_UPS: usize = 8;
 
-/// Largest number of samples discarded at the start of a round if the chain was prefilled.
+/// Largest number of samples that are discarded at the start of a round if the chain was prefilled.
 const MAX_WARM_UPS_OF_PREFILLED: usize = 2;
 
-/// Number of samples after which a chain is prefilled again, because neighbours may evict its lines
-/// within milliseconds.
+/// Number of samples after which a chain is prefilled again, because other programs may evict its
+/// lines within milliseconds.
 pub const SAMPLES_PER_PREFILL: u32 = 4;
 
-/// Longest chain that is prefilled. It can be loaded twice within the time limit at a few GB/s.
-/// Longer chains are warmed up in another way, and the latency then changes as at the end of a
-/// cache. Therefore no cache should be this large.
+/// Largest chain that is prefilled. At a few GB/s, it can be loaded twice within the time limit.
+/// Larger chains are warmed up in another way. The latency may therefore change at this size, as at
+/// the end of a cache. No cache should be this large.
 const LARGEST_PREFILL: Bytes = Bytes::mib(512);
 
-/// Longest chain that is prefilled again within a round. For longer chains, a prefill takes longer
+/// Largest chain that is prefilled again within a round. For larger chains, a prefill takes longer
 /// than the samples.
 const LARGEST_REPEATED_PREFILL: Bytes = Bytes::mib(32);
 
@@ -28,15 +28,14 @@ const LARGEST_REPEATED_PREFILL: Bytes = Bytes::mib(32);
 /// tables.
 pub const LONGEST_WALK: Nanos = Nanos(100e6);
 
-/// Shortest window of external work that is still taken if less than the requested length of time
-/// remains.
+/// Shortest window of external work that is taken if less time remains than the requested length.
 const LEAST_WINDOW: Nanos = Nanos(10e6);
 
 /// The caches are warm if two samples in a row differ by less than this share.
 const WARM: f64 = 0.02;
 
-/// One sample, or [`Failure::OutOfTime`] if no time remains. A window of external work is shortened
-/// to the remaining time.
+/// Takes one sample. Fails with [`Failure::OutOfTime`] if no time remains before `until`. A window
+/// of external work is shortened to the remaining time.
 pub(super) fn timely(
     machine: &mut dyn Machine,
     work: &Work,
@@ -62,11 +61,11 @@ pub(super) fn timely(
 }
 
 /// Takes samples that do not count. First, a working set that could fit into a cache is walked
-/// once. Of a larger working set, only the page tables are walked, because they could fit into a
-/// cache. Then samples follow until two in a row agree or `most` were taken.
+/// once. For a larger working set, the walk is only long enough to use its page tables, which could
+/// fit into a cache. Then samples follow until two in a row agree or `most` were taken.
 ///
-/// The number of page tables is computed for base pages. Huge pages of a virtual machine are base
-/// pages on many hosts.
+/// The size of the page tables is computed for base pages, because many hosts map huge pages of a
+/// virtual machine with base pages.
 pub fn warm_up(
     machine: &mut dyn Machine,
     work: &Work,
@@ -83,7 +82,7 @@ pub fn warm_up(
         };
     }
     warm_caches(machine, work, length, until)?;
-    // A prefilled chain is warm, and further samples make it colder.
+    // A prefilled chain is in the caches, and each further sample may lose lines of it.
     let most = if work.fits_last_level(machine.facts()) && is_prefilled(work) {
         most.min(MAX_WARM_UPS_OF_PREFILLED)
     } else {
@@ -120,8 +119,8 @@ pub(super) fn warm_caches(
     Ok(())
 }
 
-/// Number of prefills of `work` during `samples` in a row, for a `work` that could fit into a
-/// cache. `nearer` is the size of the cache before the last level, which belongs to this CPU alone.
+/// Number of prefills of a `work` that could fit into a cache, during `samples` samples in a row.
+/// `nearer` is the size of the cache before the last level, which no other CPU uses.
 pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
     if is_prefilled(work)
         && work.working_set() > nearer
@@ -133,7 +132,8 @@ pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
     }
 }
 
-/// True if [`Machine::fill`] can load all of `work` into the caches, when they are large enough.
+/// True if `work` is a chase that [`Machine::fill`] can load completely, provided that the caches
+/// are large enough.
 fn is_prefilled(work: &Work) -> bool {
     matches!(work, Work::Chase(chase) if chase.touched() <= LARGEST_PREFILL)
 }

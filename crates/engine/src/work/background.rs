@@ -1,5 +1,5 @@
-//! Work under background traffic: the measured work, and the threads that load the memory
-//! meanwhile.
+//! Work under background traffic: the measured work, and other threads that stream through memory
+//! during the measurement.
 
 use super::Invalid;
 use super::chase::ChaseWork;
@@ -10,12 +10,12 @@ use kernels::{BLOCK_BYTES, Operation, REFERENCE_INSTRUCTIONS_PER_BLOCK, Width};
 use report::HostFacts;
 use units::Bytes;
 
-/// Blocks of a burst if pauses follow: 4 KiB. Such a burst is short enough that traffic is smooth
-/// during one block of a chase.
+/// Number of blocks in a burst if a pause follows: 4 KiB. Such short bursts spread the traffic
+/// evenly over the time of one block of a chase.
 const BURST: u64 = 8;
 
-/// Blocks of a burst if no pause follows: 64 KiB. The cost of calls and of the fence after
-/// non-temporal stores is then negligible.
+/// Number of blocks in a burst if no pause follows: 64 KiB. In such a long burst, the cost of the
+/// call and of the fence after non-temporal stores is negligible.
 const LONG_BURST: u64 = 128;
 
 /// One thread of background traffic. The thread streams through memory of its own in bursts of one
@@ -24,15 +24,15 @@ const LONG_BURST: u64 = 128;
 pub struct Traffic {
     /// CPU of the thread.
     pub cpu: u32,
-    /// Requested pages.
+    /// Kind of pages that is requested for the memory.
     pub pages: PageMode,
     /// NUMA node of the memory; `None` for the node of the CPU.
     pub node: Option<u32>,
-    /// Working set. Traffic that reads and writes reads one half and writes the other.
+    /// Working set. Traffic that both reads and writes reads one half and writes the other half.
     pub bytes: Bytes,
-    /// Bursts of loads in each cycle of the mix.
+    /// Number of bursts of loads in each cycle of the mix of loads and stores.
     pub reads: u32,
-    /// Bursts of stores in each cycle of the mix.
+    /// Number of bursts of stores in each cycle of the mix.
     pub writes: u32,
     /// Operation of the stores: `write` or `write-nt`.
     pub store: Operation,
@@ -55,7 +55,8 @@ impl Traffic {
         }
     }
 
-    /// Length of each window in whole blocks. Loads and stores each have a window.
+    /// Bytes of each window, rounded down to whole blocks. Loads and stores each have a window of
+    /// their own.
     pub fn window(&self) -> Bytes {
         Bytes(self.bytes.0 / u64::from(self.windows().max(1))).round_down(BLOCK_BYTES)
     }
@@ -79,7 +80,7 @@ impl Traffic {
         if self.pause == 0 { LONG_BURST } else { BURST }
     }
 
-    /// Payload bytes of each burst, in which every byte is loaded or stored.
+    /// Payload bytes of each burst. A burst loads or stores every byte of its blocks once.
     pub fn burst_bytes(&self) -> u64 {
         self.burst_blocks() * BLOCK_BYTES
     }
@@ -98,8 +99,8 @@ impl Traffic {
         stores_before(place + 1) > stores_before(place)
     }
 
-    /// Bytes on the memory bus per payload byte of a whole cycle of the mix, according to the
-    /// contracts of the operations.
+    /// Bytes on the memory bus per byte of payload, over one repetition of the mix of reads and writes.
+    /// The contracts of the operations say how many bytes each moves on the bus.
     pub fn bus_factor(&self) -> f64 {
         let bus_bytes = |operation: Operation, bursts: u32| {
             operation.contract().bus_factor() as f64 * f64::from(bursts)
@@ -134,9 +135,9 @@ impl Traffic {
 /// The measured work under background traffic.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Probe {
-    /// Latency of a chase.
+    /// A chase. Its latency is measured.
     Chase(ChaseWork),
-    /// Bandwidth of a thread that streams.
+    /// A thread that streams. Its bandwidth is measured.
     Stream(Traffic),
 }
 
@@ -239,7 +240,8 @@ impl LoadedWork {
             .fold(chase, |sum, bytes| Bytes(sum.0.saturating_add(bytes.0)))
     }
 
-    /// The NUMA node that was requested for all memory; `None` without one node for all.
+    /// The NUMA node that was requested for all memory; `None` if not all memory has the same
+    /// requested node.
     pub fn node(&self) -> Option<u32> {
         let chase = self.chase().map(|w| w.node);
         let mut nodes = chase.into_iter().chain(self.streaming().map(|t| t.node));
@@ -247,7 +249,7 @@ impl LoadedWork {
         nodes.all(|node| node == Some(first)).then_some(first)
     }
 
-    /// NUMA nodes on which the memory shall lie, in rising order.
+    /// NUMA nodes on which the memory shall lie according to `facts`, in rising order.
     pub fn memory_nodes(&self, facts: &HostFacts) -> Vec<u32> {
         let chase = self.chase().map(|w| w.memory_node(facts));
         let mut nodes: Vec<u32> = chase

@@ -22,12 +22,13 @@ pub enum ChainShape {
     DiffRandomInBox(Bytes),
     /// Nodes by rising address.
     Sequential,
-    /// One node in every page of this many bytes, and pages in random order. The node is in another
-    /// line of each page. [`ChaseWork::nodes`] counts pages, and the stride is that of lines.
+    /// One node in every page of this many bytes, and pages in random order. The line of the node
+    /// differs from page to page. [`ChaseWork::stride`] is then the size of a line.
     OnePerPage(Bytes),
-    /// Blocks of two nodes, in random order. The two nodes of a block are visited one after the
-    /// other. The line of one node differs from block to block. The other node is `distance` away,
-    /// inside the same aligned piece of twice the distance. The stride is that of lines.
+    /// Blocks of memory with two nodes each, in random order. The chain visits the two nodes of a
+    /// block one after the other. One of the nodes lies on a line that differs from block to block.
+    /// The other node is `distance` bytes away, inside the same aligned piece of twice the
+    /// distance. [`ChaseWork::stride`] is then the size of a line.
     Pairs {
         /// Bytes of a block, a power of two, at least twice the distance.
         block: Bytes,
@@ -40,24 +41,26 @@ pub enum ChainShape {
 /// chain.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChaseWork {
-    /// Requested pages.
+    /// Kind of pages that is requested for the memory.
     pub pages: PageMode,
     /// CPUs with one thread each, all at once; at least one.
     pub cpus: Vec<u32>,
     /// True if all threads follow one chain, each from a different node. False if each thread has
     /// its own chain.
     pub shared: bool,
-    /// NUMA node of the memory; `None` for the node of the CPU, or the first CPU of a shared chain.
+    /// NUMA node of the memory; `None` for the node of each thread's CPU, or of the first CPU if
+    /// the chain is shared.
     pub node: Option<u32>,
     /// Memory span of each chain.
     pub bytes: Bytes,
-    /// Distance in memory between neighbouring nodes.
+    /// Distance in bytes between nodes that are neighbours in memory.
     pub stride: Bytes,
     /// Order in which a chain goes through its nodes.
     pub shape: ChainShape,
-    /// Seed of the order.
+    /// Seed from which the order is derived.
     pub seed: u64,
-    /// Number of walkers in each thread. A walker waits for its own loads only.
+    /// Number of walkers in each thread. Each walker follows the chain from a different node, and
+    /// waits only for its own loads.
     pub walkers: u32,
     /// True if each hop also loads the word after the pointer.
     pub payload: bool,
@@ -74,9 +77,9 @@ impl ChaseWork {
         self.cpus.len() as u64
     }
 
-    /// Every chain of the work, as the work of one thread with one walker. The number of walkers
-    /// has no effect on memory. The CPU is kept only if it decides about the NUMA node of the
-    /// memory. Chains differ in their seeds.
+    /// The chains of the work, each as a work of one thread with one walker. Works with different
+    /// numbers of walkers have the same chains. The CPU is kept only if it determines the NUMA node
+    /// of the memory. The chains of a work differ in their seeds.
     pub fn chains(&self) -> Vec<Self> {
         let chain = |(index, &cpu): (usize, &u32)| Self {
             walkers: 1,
@@ -115,8 +118,8 @@ impl ChaseWork {
         }
     }
 
-    /// Memory that one pass over one chain touches. This is one line for each page with a node, and
-    /// two lines for each block with a pair.
+    /// Memory that one pass over one chain touches. A page with one node counts as one line, and a
+    /// block with two nodes as two lines.
     pub fn touched(&self) -> Bytes {
         match self.shape {
             ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
@@ -132,7 +135,8 @@ impl ChaseWork {
         Bytes(self.touched().0.saturating_mul(chains))
     }
 
-    /// Bytes inside which successive nodes are in random order; zero for rising addresses.
+    /// Size of the windows inside which successive nodes are in random order; zero for rising
+    /// addresses.
     pub fn window(&self) -> Bytes {
         match self.shape {
             ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
@@ -145,8 +149,8 @@ impl ChaseWork {
         }
     }
 
-    /// Bytes of the mapping that each chain uses. A chain with one node in each page has one page
-    /// more, because it starts at a multiple of the page size.
+    /// Bytes of the mapping that each chain uses. A chain with one node in each page uses one page
+    /// more, because the chain starts at a multiple of the page size.
     pub fn slot(&self) -> Bytes {
         match self.shape {
             ChainShape::OnePerPage(page) => self.bytes.round_up(page.0.max(1)) + page,

@@ -1,7 +1,8 @@
-//! Work outside of memory, which brings its own implementation.
+//! Work outside of memory, whose implementation is not part of the engine.
 //!
-//! The engine knows the CPUs of such a work, and when and for how long it is sampled. The engine
-//! does not know the work's operations. The work itself reads its windows and completes its point.
+//! The engine knows the CPUs of such a work, and decides when and for how long the work is sampled.
+//! The engine does not know the work's operations. The work itself interprets the figures of its
+//! windows, which are its samples, and adds figures to its point.
 
 use host::noise::ThreadNoise;
 use report::{Cause, KernelUsed, Limit, Measured};
@@ -37,25 +38,26 @@ pub trait ExternalWork: Debug + Send + Sync {
     /// Expected time before the first window of the point.
     fn expected_preparation(&self) -> Nanos;
 
-    /// Limit of the values; `None` if it is unknown.
+    /// Bound that the values cannot exceed (rates) or fall below (times); `None` if unknown.
     fn limit(&self) -> Option<Limit> {
         None
     }
 
-    /// Expected time before and after each window: preparing it, and checking what it did.
+    /// Expected time for preparing a window and for checking its results, in addition to its
+    /// length.
     fn expected_proof(&self) -> Nanos {
         Nanos::ZERO
     }
 
-    /// Length of the warm-up before the first window of a round, as a share of a window. Zero if no
-    /// operation may be left out.
+    /// Length of the warm-up before the first window of a round, as a share of a window. Zero if
+    /// every operation has to be measured.
     fn warm_up(&self) -> f64;
 
     /// Cause of the disturbance of `window`, and its text; `None` for an undisturbed window.
     fn disturbance(&self, window: &ExternalWindow<'_>) -> Option<(Cause, String)>;
 
-    /// Adds the figures of all windows to a measured point that has the figures of its samples.
-    /// `memory` is the size of the machine's memory in bytes; `None` if unknown.
+    /// Adds the figures of all `windows` to the point `measured`, which already has the figures of
+    /// its samples. `memory` is the size of the machine's memory in bytes; `None` if unknown.
     fn complete(
         &self,
         windows: &[ExternalWindow<'_>],
@@ -71,9 +73,10 @@ pub struct ExternalWindow<'a> {
     pub figures: &'a ExternalFigures,
     /// Round in which the window was taken.
     pub round: u32,
-    /// Page faults and context switches of the work's threads; `None` if not readable.
+    /// Page faults and context switches of the work's threads; `None` if the system does not report
+    /// them.
     pub noise: Option<ThreadNoise>,
-    /// CPU on which each thread was found; `None` if not readable.
+    /// CPU on which each thread was found; `None` if the system does not report it.
     pub found_on: Option<&'a [u32]>,
 }
 
@@ -105,7 +108,8 @@ impl PartialEq for ExternalFigures {
     }
 }
 
-/// An external work that can be cloned and shared, compared according to its identity.
+/// An [`ExternalWork`] that can be cloned and shared. Two of them are equal if their identities are
+/// equal.
 #[derive(Debug, Clone)]
 pub struct External {
     identity: Arc<str>,

@@ -10,11 +10,11 @@ use report::{HostFacts, KernelUsed};
 use std::collections::BTreeSet;
 use units::Bytes;
 
-/// Factor for the length of samples if threads share a CPU: 1 ms becomes 16 ms. Systems let a
-/// thread run for about 3 ms while another one waits.
+/// Factor for the length of samples if threads share a CPU: 1 ms becomes 16 ms. An operating system
+/// lets a thread run for about 3 ms before another thread gets the CPU.
 const TURNS: f64 = 16.0;
 
-/// A work whose speed can be sampled.
+/// A description of what threads execute. The speed of the execution can be sampled.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Work {
     /// Bandwidth of streaming threads.
@@ -62,7 +62,7 @@ impl Work {
         if self.is_oversubscribed() { TURNS } else { 1.0 }
     }
 
-    /// Requested pages; `None` for work without memory.
+    /// Requested kind of pages; `None` for work without memory.
     pub fn pages(&self) -> Option<PageMode> {
         match self {
             Work::Stream(w) => Some(w.pages),
@@ -85,7 +85,8 @@ impl Work {
         }
     }
 
-    /// Requested place of the memory; `None` for the nodes of the threads, or without memory.
+    /// Requested place of the memory. `None` if each thread uses the node of its CPU, or for work
+    /// without memory.
     pub fn place(&self) -> Option<Place> {
         match self {
             Work::Stream(w) => w.place.clone(),
@@ -96,7 +97,8 @@ impl Work {
     }
 
     /// NUMA nodes on which the work's memory shall lie according to `facts`, in rising order
-    /// without duplicates. These are the nodes of the requested place, or else of the CPUs.
+    /// without duplicates. These are the nodes of the requested place. If no place was requested,
+    /// they are the nodes of the CPUs.
     pub fn memory_nodes(&self, facts: &HostFacts) -> Vec<u32> {
         let nodes: BTreeSet<u32> = match self.place() {
             Some(place) if place != Place::Local => place.nodes().iter().copied().collect(),
@@ -118,7 +120,8 @@ impl Work {
     /// NUMA nodes on which the memory of thread `index` shall lie, according to `facts`.
     pub fn memory_nodes_of(&self, index: usize, facts: &HostFacts) -> Vec<u32> {
         match (self.place(), self.cpus().get(index)) {
-            // The windows of a loaded work are not in the order of its threads.
+            // The windows of a loaded work are not in the order of its threads, so the result is
+            // all its nodes.
             _ if matches!(self, Work::Loaded(_)) => self.memory_nodes(facts),
             _ if matches!(self, Work::Chase(w) if w.shared) => self.memory_nodes(facts),
             (None | Some(Place::Local), Some(&cpu)) => {
@@ -138,9 +141,10 @@ impl Work {
         }
     }
 
-    /// Number of loads, in all threads of a chase, after which nearly every line of its page tables
-    /// was used. `page` is the page size. Each line gets six loads, because three gave too high
-    /// latencies in memory. Zero for work without a chain.
+    /// Number of loads, of all threads together, after which a chase has used nearly every cache
+    /// line of its page tables. `page` is the page size. The result counts six loads for each line.
+    /// After three loads for each line, measured latencies in memory were still too high. Zero for
+    /// work without a chain.
     pub fn translations(&self, page: Bytes) -> u64 {
         let lines = |w: &ChaseWork| w.bytes.0 / (page.0.max(1) * ENTRIES_PER_LINE);
         self.chase().map_or(0, |w| {
@@ -170,8 +174,8 @@ impl Work {
         }
     }
 
-    /// The value of the work for `amount` in `seconds`: a rate per second, or a thread's time per
-    /// unit in ns.
+    /// The value of the work if its threads do `amount` in `seconds`. The value is a rate per
+    /// second, or the time in ns that one thread needs for one unit of the amount.
     pub fn value(&self, amount: u64, seconds: f64) -> f64 {
         match self.higher_is_better() {
             true => amount as f64 / seconds,
@@ -184,7 +188,7 @@ impl Work {
         self.value(amount.saturating_mul(self.chasing()), seconds)
     }
 
-    /// The value of the work if it does `per_nano` of its amount in a nanosecond.
+    /// The value of the work if its threads do the amount `per_nano` in each nanosecond.
     pub fn value_at(&self, per_nano: f64) -> f64 {
         match self.higher_is_better() {
             true => per_nano * 1e9,
@@ -192,7 +196,8 @@ impl Work {
         }
     }
 
-    /// Number of threads whose loads the amount adds up; 1 for work that is no chase.
+    /// Number of threads of a chase, whose hops are added up in the amount of a sample; 1 for other
+    /// work.
     pub fn chasing(&self) -> u64 {
         if let Work::Chase(w) = self {
             w.threads().max(1)
@@ -241,7 +246,8 @@ impl Work {
         }
     }
 
-    /// True if the threads compute all the time. The core clock of a waiting core means nothing.
+    /// True if the threads compute all the time. External work may wait, and the clock of a waiting
+    /// core says nothing about the work.
     pub fn computes(&self) -> bool {
         self.external().is_none()
     }
@@ -289,8 +295,8 @@ impl LoadedWork {
         parts
     }
 
-    /// The kernel of the probe, if `kernel` finds a kernel for every part. Otherwise the reason why
-    /// one part has none.
+    /// The kernel of the probe, if `kernel` finds a kernel for every part of the work. Otherwise
+    /// the error is the reason why a part has no kernel.
     pub fn kernels(
         &self,
         kernel: impl Fn(&Work) -> Result<KernelUsed, String>,

@@ -64,7 +64,8 @@ const SMALL: RangeInclusive<Bytes> = Bytes::kib(128)..=Bytes::mib(2);
 const PLACES: u64 = 16;
 const PART: u64 = 64;
 
-/// Bytes to map for a thread that streams through `bytes` and uses `slot` of its mapping.
+/// Bytes to map for a thread that streams through `bytes` and uses `slot` bytes of its mapping at a
+/// time.
 fn places(bytes: Bytes, slot: Bytes, facts: &HostFacts) -> Bytes {
     let several = Bytes(slot.0.max(Bytes::mib(1).0).saturating_mul(PLACES));
     let usable = facts.memory.usable.get().map_or(0, |usable| usable.0);
@@ -76,9 +77,9 @@ fn places(bytes: Bytes, slot: Bytes, facts: &HostFacts) -> Bytes {
 }
 
 impl MemoryPlan {
-    /// Memory that `works` need. Streams of different works use the same memory. Every chain has
-    /// memory of its own. With `chains_share`, all works build their chains in the same memory, one
-    /// after the other.
+    /// Memory that `works` need. Streams of different works use the same memory. Without
+    /// `chains_share`, every chain has memory of its own. With `chains_share`, all works build
+    /// their chains in the same memory, one work after the other.
     pub fn for_works<'a>(
         works: impl IntoIterator<Item = &'a Work>,
         facts: &HostFacts,
@@ -142,7 +143,7 @@ impl MemoryPlan {
         self.mappings.values().copied().sum()
     }
 
-    /// Bytes to map in each size of reserved huge pages.
+    /// Bytes to map in reserved huge pages, by the size of the pages.
     fn reserved(&self, facts: &HostFacts) -> BTreeMap<Bytes, Bytes> {
         let mut sums: BTreeMap<Bytes, Bytes> = BTreeMap::new();
         for ((_, pages, _), bytes) in self
@@ -173,7 +174,8 @@ impl MemoryPlan {
             .all(|(page, bytes)| bytes.0 <= room(page))
     }
 
-    /// The plan with mappings twice as large, with room for old and new memory at the same time.
+    /// The plan with all mappings twice as large, as if old and new memory existed at the same
+    /// time.
     pub fn twice(&self) -> Self {
         let double =
             |(key, bytes): (&MemoryKey, &Bytes)| (key.clone(), Bytes(bytes.0.saturating_mul(2)));
@@ -182,8 +184,9 @@ impl MemoryPlan {
         }
     }
 
-    /// True if the plan fits into the usable memory of the machine, and of each node whose memory
-    /// is known. If a node runs out of memory that is bound to it, the system ends the process.
+    /// True if the plan fits into the usable memory of the machine and of each node whose memory is
+    /// known. The pools of reserved huge pages must have room, too. If a node runs out of memory
+    /// that is bound to it, the system ends the process.
     pub fn fits(&self, facts: &HostFacts) -> bool {
         let nodes = &facts.topology.nodes;
         let usable = facts
@@ -208,9 +211,10 @@ impl MemoryPlan {
     }
 }
 
-/// Outcome of `work` if this machine lacks the reserved huge pages that the work needs. Skipped if
-/// too few are free, unsupported if none is free or there is no pool. `None` if enough are free,
-/// none is needed, or the system does not report pools.
+/// Outcome of `work` if this machine lacks the reserved huge pages that the work needs:
+/// [`Outcome::Skipped`] if some are free, but too few; [`Outcome::Unsupported`] if none is free or
+/// there is no pool. `None` if enough are free, if none is needed, or if the system does not report
+/// pools.
 pub fn lacking_pages(work: &Work, facts: &HostFacts) -> Option<Outcome> {
     let pools = facts.pages.huge_pools.get()?;
     for (page, bytes) in MemoryPlan::for_works([work], facts, true).reserved(facts) {

@@ -7,7 +7,8 @@ use kernels::{HandOff, Instruction, LockOperation, Timing};
 pub struct InstructionWork {
     /// The repeated instruction.
     pub instruction: Instruction,
-    /// Whether the instructions are independent of each other, or each waits for the previous one.
+    /// Says whether the instructions are independent, or each waits for the result of the previous
+    /// one.
     pub timing: Timing,
     /// CPU of the thread.
     pub cpu: u32,
@@ -20,7 +21,7 @@ pub struct LockWork {
     pub operation: LockOperation,
     /// CPUs with one thread each.
     pub cpus: Vec<u32>,
-    /// True if all threads use the same line.
+    /// True if all threads use the same line, false if each thread has its own line.
     pub shared: bool,
     /// Dependent additions inside the operation, for example while a lock is held.
     pub inside: u32,
@@ -31,10 +32,10 @@ pub struct LockWork {
 /// Two threads that hand a value back and forth.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HandOffWork {
-    /// Instructions of the hand-off.
+    /// Instructions with which the threads hand over the value.
     pub kernel: HandOff,
     /// CPU of the thread that starts every round trip, then CPU of the thread that answers.
     pub cpus: [u32; 2],
-    /// Number of cache lines that are used in turn. Each thread first touches half of them.
+    /// Number of cache lines that are used in turn. Each thread is the first to touch half of them.
     pub lines: u32,
 }

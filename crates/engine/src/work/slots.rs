@@ -1,4 +1,4 @@
-//! Arithmetic of memory: slots of working sets in their mapping, page sizes, shares of nodes.
+//! Computes the room of working sets in their mapping, page sizes, and the shares of NUMA nodes.
 
 use host::memory::{PageMode, Place};
 use report::{HostFacts, Node};
@@ -29,7 +29,8 @@ pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
     }
 }
 
-/// Share (0 to 1) of the memory with place `place` that lies on `node` of `nodes`.
+/// Share (0 to 1) of memory with the place `place` that lies on NUMA node `node`. `nodes` has the
+/// weights of all nodes.
 pub fn share_of(place: &Place, node: u32, nodes: &[Node]) -> f64 {
     let weight = |id: u32| match place {
         Place::Weighted(_) => f64::from(

@@ -11,8 +11,8 @@ use units::Bytes;
 pub enum TableOrder {
     /// Pieces by rising address. This order shows the cost of the table itself.
     Forward,
-    /// One piece in every this many bytes, a multiple of 64. Each further pass over the stream
-    /// starts one piece later, until all pieces were visited.
+    /// One piece in each stretch of this many bytes, a multiple of 64. Each further pass over the
+    /// stream starts one piece later, until all pieces were visited.
     Strided(Bytes),
     /// Blocks of this many bytes (a power of two, 64 to 4096) in random order. The second field is
     /// the seed of the permutation.
@@ -29,7 +29,7 @@ pub struct StreamWork {
     /// True if kernel selection may use any kernel of the operation's family, not only kernels of
     /// the operation.
     pub any_of_family: bool,
-    /// Requested pages.
+    /// Kind of pages that is requested for the memory.
     pub pages: PageMode,
     /// CPUs with one thread each. A CPU that is listed twice has two threads.
     pub cpus: Vec<u32>,
@@ -40,14 +40,16 @@ pub struct StreamWork {
     /// Distance of prefetches ahead of the loads, for operations that prefetch.
     pub distance: Bytes,
     /// Candidates for the number of threads, each with the working set of one thread. A candidate
-    /// uses the first CPUs of `cpus`. Empty if all CPUs shall be used.
+    /// uses the first CPUs of `cpus`. Empty if the work shall use all its CPUs.
     pub counts: Vec<(usize, Bytes)>,
-    /// Place of the memory of all threads. `None` for the NUMA node of each thread, where possible.
+    /// Place of the memory of all threads. `None` if the memory of each thread shall lie on the
+    /// NUMA node of its CPU.
     pub place: Option<Place>,
 }
 
 impl StreamWork {
-    /// `operation` on `bytes` for each of `cpus` at `width`, in the default order of the operation.
+    /// A work in which a thread on each of `cpus` executes `operation` on `bytes` of its own. The
+    /// registers have `width`, and no index table gives the order.
     pub fn new(
         operation: Operation,
         width: Width,
@@ -70,7 +72,8 @@ impl StreamWork {
         }
     }
 
-    /// One work for each candidate number of threads. Without candidates, only the work itself.
+    /// One work for each candidate for the number of threads. Without candidates, only the work
+    /// itself.
     pub fn counts(&self) -> Vec<StreamWork> {
         let with = |&(count, bytes): &(usize, Bytes)| Self {
             cpus: self.cpus.iter().copied().take(count).collect(),

@@ -5,7 +5,7 @@ use stats::{CacheEnd, Knee, cache_ends, deviation, knees};
 use std::ops::RangeInclusive;
 use units::Bytes;
 
-/// One size of a curve.
+/// One size of a curve of latency over size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvePoint {
     /// Size of the working set.
@@ -32,7 +32,8 @@ pub struct MeasuredLevel {
 /// End of a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct End {
-    /// Capacity that explains the curve best. If it varies, the largest size on the plateau.
+    /// Capacity that explains the curve best. If `varies` is true, the largest size on the flat
+    /// part of the curve before this end.
     pub capacity: Bytes,
     /// Smallest capacity that explains the curve about as well.
     pub low: Bytes,
@@ -56,7 +57,7 @@ pub struct Rise {
 /// Least difference of the latencies of two levels, as a share of the lower one.
 const STEP: f64 = 0.2;
 
-/// A fitted step of less than this share of the latency is not counted.
+/// A fitted end counts only if the latency after it is higher by more than this share.
 const CONFIRMED: f64 = 0.15;
 
 /// Least difference of the latencies of two levels, in ns. On every known core, the next cache is
@@ -66,15 +67,18 @@ const LEAST_RISE: f64 = 0.5;
 /// Each cache is larger than the previous one by at least this factor.
 const APART: f64 = 2.0;
 
-/// Two ends are separate only if a plateau is between them. Over half its doubling, the lower
-/// quartile of the first size and the median of the last differ by less than this share.
+/// Two ends are separate only if the curve has a plateau between them. A plateau spans half a
+/// doubling of size. Across it, the median of the last size exceeds the lower quartile of the first
+/// size by less than this share.
 const FLAT: f64 = 0.15;
 
-/// A capacity varies if the samples are unsteady at this many sizes between the plateau and the
-/// next level. At a single size, chance decides in each round whether the working set just fits.
+/// A capacity counts as varying if the samples disagree at this number of sizes, or more, between
+/// the plateau and the next level. One size is not enough: near the capacity, chance decides in
+/// each round whether a working set fits.
 const VARYING: usize = 2;
 
-/// Factor between two sizes that are half a doubling apart, less the rounding to whole lines.
+/// Least factor between two sizes that are half a doubling apart. It is a little below the square
+/// root of 2, because sizes are rounded to whole lines.
 const HALF: f64 = 1.4;
 
 impl CurvePoint {
@@ -84,7 +88,7 @@ impl CurvePoint {
     }
 }
 
-/// The curve with latencies lowered where only disturbances can have raised them.
+/// `curve` with latencies lowered where only disturbances can have raised them, see [`lowered`].
 fn settled(curve: &[CurvePoint]) -> Vec<CurvePoint> {
     let latencies = lowered(curve.iter().map(|spot| spot.latency).collect());
     let medians = lowered(curve.iter().map(|spot| spot.median).collect());
@@ -100,8 +104,9 @@ fn settled(curve: &[CurvePoint]) -> Vec<CurvePoint> {
         .collect()
 }
 
-/// `values` by rising size, lowered where both of the next two sizes have lower values. A larger
-/// working set cannot have more hits. A single low value at a larger size is ignored.
+/// Lowers each of `values`, in the order of rising size, if two consecutive larger sizes both have
+/// lower values. The reason is that a larger working set cannot have more hits. A single low value
+/// is ignored, unless it is the last.
 fn lowered(mut values: Vec<f64>) -> Vec<f64> {
     let original = values.clone();
     let mut low = f64::INFINITY;
@@ -137,8 +142,8 @@ fn rises_of(curve: &[CurvePoint]) -> Vec<Rise> {
     knees(&x, &y, STEP).iter().filter_map(rise).collect()
 }
 
-/// The levels of a `curve` of rising sizes, nearest first. There is at least one level, unless the
-/// curve is empty or has invalid values.
+/// The levels that a `curve` of rising sizes shows, nearest level first. There is at least one
+/// level, unless the curve is empty or has invalid values.
 pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     let curve = settled(curve);
     let x: Vec<f64> = curve.iter().map(|spot| spot.size.0 as f64).collect();
@@ -180,9 +185,9 @@ pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     levels
 }
 
-/// The level that ends at `end`, behind a cache of size `nearer`. If the samples are unsteady past
-/// the plateau, the capacity varies: neighbours leave another part of the cache in each round.
-/// Latency and effective capacity are then those of the plateau, which apply to most samples.
+/// The level that ends at `end`, behind a cache of `nearer` bytes. If the samples disagree past the
+/// plateau, the capacity varies: other users of the cache leave a different part of it free in each
+/// round. The plateau then gives latency and effective capacity, which apply to most samples.
 fn level(curve: &[CurvePoint], nearer: f64, end: &CacheEnd) -> MeasuredLevel {
     let bytes = |size: f64| Bytes(size.round() as u64);
     let coarse = || curve.iter().filter(|spot| spot.coarse);
@@ -217,18 +222,18 @@ fn level(curve: &[CurvePoint], nearer: f64, end: &CacheEnd) -> MeasuredLevel {
     }
 }
 
-/// The flattest half doubling of a part of a curve.
+/// The flattest stretch of a part of a curve, over half a doubling of size.
 #[derive(Debug, Clone, Copy)]
 struct Plateau {
     /// Latency in the middle of the plateau, in ns.
     latency: f64,
-    /// Median of the plateau's largest size divided by the lower quartile of its smallest size. The
-    /// rise is large on a slope, and where samples differ.
+    /// Median of the plateau's largest size divided by the lower quartile of its smallest size.
+    /// `rise` is large on a slope, and where samples differ.
     rise: f64,
 }
 
 /// The flattest stretch of `curve` over half a doubling (a factor of 1.4 in size), within `sizes`.
-/// Only coarse points count. `None` if they span less than that.
+/// Only coarse points count. `None` if they span less than half a doubling.
 fn plateau(curve: &[CurvePoint], sizes: RangeInclusive<f64>) -> Option<Plateau> {
     let inside = |spot: &&CurvePoint| spot.coarse && sizes.contains(&(spot.size.0 as f64));
     let spots: Vec<&CurvePoint> = curve.iter().filter(inside).collect();
@@ -244,17 +249,18 @@ fn plateau(curve: &[CurvePoint], sizes: RangeInclusive<f64>) -> Option<Plateau> 
     all.min_by(|a, b| a.rise.total_cmp(&b.rise))
 }
 
-/// Ranges of sizes that contain the end of a cache, and the ends.
+/// Ranges of sizes in bytes that each contain the end of one cache, and these ends.
 type Explained = (Vec<(f64, f64)>, Vec<CacheEnd>);
 
-/// The part of `ranges` that ends of caches explain, with these ends.
+/// The ranges among `ranges` in which an end of a cache explains the curve, with these ends. `x`
+/// are the sizes in bytes, `y` the latencies in ns.
 fn explained(x: &[f64], y: &[f64], mut ranges: Vec<(f64, f64)>) -> Explained {
     loop {
         let ends = cache_ends(x, y, &ranges);
         if ends.len() == ranges.len() {
             return (ranges, ends);
         }
-        // The next iteration explains the remaining ranges, with the points of the dropped ones.
+        // Without the dropped ranges, the ends of the remaining ranges must be fitted again.
         ranges = ends
             .iter()
             .filter_map(|end| ranges.get(end.rise))
@@ -263,8 +269,8 @@ fn explained(x: &[f64], y: &[f64], mut ranges: Vec<(f64, f64)>) -> Explained {
     }
 }
 
-/// The ranges and ends after splitting the rise `at` in two. `None` unless the rise gets steeper
-/// again and two caches explain it better than one.
+/// The ranges and ends after the rise with index `at` was split in two. `None` if the rise has no
+/// flatter part inside ([`valley`]), or if two caches do not explain it better than one.
 fn split(
     curve: &[CurvePoint],
     x: &[f64],
@@ -306,8 +312,9 @@ fn split(
     Some((best.1, best.2))
 }
 
-/// The two ends of the flattest half doubling of a rise, if both sides are steeper by the factor
-/// [`STEEPER`]. Empty if the curve only gets less steep, or if the capacity varies in this rise.
+/// The smallest and the largest size of the flattest part of `rise`, over half a doubling. The
+/// result is empty if the curve is not steeper by the factor [`STEEPER`] on both sides. It is also
+/// empty if the capacity varies in this rise.
 fn valley(curve: &[CurvePoint], rise: RangeInclusive<f64>) -> impl Iterator<Item = f64> {
     let inside = |spot: &&CurvePoint| spot.coarse && rise.contains(&(spot.size.0 as f64));
     let rising: Vec<&CurvePoint> = curve.iter().filter(inside).collect();
@@ -338,29 +345,32 @@ fn valley(curve: &[CurvePoint], rise: RangeInclusive<f64>) -> impl Iterator<Item
         .flatten()
 }
 
-/// Conditions for splitting a rise in two. The rise becomes steeper again by the factor `STEEPER`,
-/// and two caches reduce the error of one by the factor `BETTER`. At some size, the second cache
-/// alone serves the share `OWN` of the loads.
+/// A rise is split in two only if it is steeper by this factor on both sides of a flatter part.
 const STEEPER: f64 = 2.0;
+/// A rise is split in two only if two caches reduce the error of one cache by this factor.
 const BETTER: f64 = 2.0;
+/// A rise is split in two only if, at some size, the second cache alone serves this share of the
+/// loads.
 const OWN: f64 = 0.5;
 
 /// True if there is a level between two ends: the ends are far enough apart, and the curve has a
-/// plateau between them. If neighbours leave a working set only partly in a cache, its samples
-/// differ. So a mixture of two levels is no plateau.
+/// plateau between them. If only a part of a working set stays in a cache, its samples differ. So a
+/// mixture of two levels is no plateau.
 fn two_levels(curve: &[CurvePoint], one: &CacheEnd, other: &CacheEnd) -> bool {
     other.capacity >= one.capacity * APART
         && plateau(curve, one.capacity..=other.capacity)
             .is_some_and(|plateau| plateau.rise < 1.0 + FLAT)
 }
 
-/// The index in `reported` that belongs to each size in `found`. Both lists rise. Lists of equal
-/// length are matched in order. Otherwise every size of the shorter list gets a partner, and the
-/// matching with the smallest differences by ratio counts.
+/// For each size in `found`, the index of the size in `reported` that describes the same cache;
+/// `None` if the size has no partner. Both lists are in rising order. Lists of equal length are
+/// matched in order. Otherwise every size of the shorter list gets a partner, and the matching with
+/// the smallest ratios between partners is taken.
 pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
     let apart = |a: Bytes, b: Bytes| (a.0.max(1) as f64 / b.0.max(1) as f64).log2().abs();
     // The cheapest matching of the remaining sizes. Either the first two sizes match, or one of
-    // them gets no partner.
+    // them gets no partner. `spare` is the number of sizes that must stay without a partner in each
+    // list.
     fn best(
         found: &[Bytes],
         reported: &[Bytes],
@@ -391,7 +401,8 @@ pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
         }
         least
     }
-    // No real hierarchy has more levels. A system may report any number of caches.
+    // A system may report any number of caches, so the lists are cut. No real hierarchy has more
+    // than `DEEPEST` levels.
     let found_few = &found[..found.len().min(DEEPEST)];
     let reported = &reported[..reported.len().min(DEEPEST)];
     let spare = (
@@ -406,26 +417,30 @@ pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
 /// Largest number of levels that take part in matching.
 const DEEPEST: usize = 8;
 
-/// Limits on the time of the second load of a pair, relative to the first load. Inside a line, the
-/// nearest second load takes at most `AT_MOST_WAITING`. Other second loads inside a line take at
-/// most `FREE` more. Below `AHEAD`, the second line was prefetched.
+/// The nearest second load of a pair is inside the line of the first load. It takes less than this
+/// share of the first load, because it only waits for the line.
 const AT_MOST_WAITING: f64 = 0.5;
+/// A second load is inside the same line if it takes less than the nearest second load plus this
+/// share of the first load.
 const FREE: f64 = 0.15;
+/// The line of a second load was prefetched if the load takes less than this share of the first
+/// load.
 const AHEAD: f64 = 0.8;
 
 /// Effects that pairs of loads show at rising distances.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PairEffects {
-    /// Size of a line: twice the largest distance at which the second of two loads is free.
+    /// Size of a cache line: twice the largest distance at which the second of two loads costs
+    /// almost nothing. `None` if the pairs do not show it.
     pub line: Option<Bytes>,
     /// Largest distance to another line at which the second load costs less than the first, and the
     /// relative cost of the second load. `None` without such a distance.
     pub ahead: Option<(Bytes, f64)>,
 }
 
-/// Effects in `pairs` of distance and mean latency, by rising distance. `near` is the latency of
-/// the nearest cache. A pair inside a line has a mean of (first + near) / 2. A pair far apart has
-/// two full loads.
+/// Effects that `pairs` show. Each pair is a distance and the mean latency of its two loads in ns,
+/// by rising distance. `near` is the latency of the nearest cache. The mean of a pair inside a line
+/// is (first + near) / 2. If the loads are far apart, both take the full latency.
 pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> PairEffects {
     let Some(&(largest, apart)) = pairs.last() else {
         return PairEffects::default();
@@ -443,7 +458,7 @@ pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> PairEffects {
         .take_while(|(_, load)| free(*load))
         .last()
         .map(|(distance, _)| *distance);
-    // If the second load is cheap at every distance or at none, the line is unknown.
+    // If the second load is cheap at every distance or at none, the size of a line is unknown.
     let Some(free) = free.filter(|&free| free < largest && apart > near * (1.0 + STEP)) else {
         return PairEffects::default();
     };
@@ -460,7 +475,8 @@ pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> PairEffects {
 pub const FOLLOWED: f64 = 0.7;
 
 /// The largest of the rising `strides` up to which all are prefetched, and the smallest stride that
-/// is not prefetched. `strides` have a distance and a latency as a share of random order.
+/// is not prefetched. Each of `strides` is a stride and its latency, as a share of the latency in
+/// random order.
 pub fn followed(strides: &[(Bytes, f64)]) -> (Option<Bytes>, Option<Bytes>) {
     let up_to = strides
         .iter()
@@ -474,17 +490,18 @@ pub fn followed(strides: &[(Bytes, f64)]) -> (Option<Bytes>, Option<Bytes>) {
     (up_to, not)
 }
 
-/// In a full set, one more node adds a load that is longer by at least this share of the difference
-/// to the next level.
+/// A set counts as full if one more node adds a load that is longer than a hit. It must be longer
+/// by more than this share of the difference to the next level's latency.
 const FULL: f64 = 0.3;
 
 /// Least and largest number of ways of a cache. `loads` are mean latencies by rising numbers of
 /// nodes in one set. `here` is the latency of this cache, `behind` that of the next level. `None`
-/// if the set never filled, was always full, or filled too late.
+/// if the set never filled, was always full, or was full only at the last number of nodes.
 ///
 /// A pass over n nodes takes n loads. While all nodes fit, one more node adds a load from this
 /// cache. After that, it adds at least one load from the next level, for every replacement policy.
-/// The mean load alone would stay low as long as nearer caches have some of the nodes.
+/// The mean latency would be misleading, because it stays low while nearer caches have some of the
+/// nodes.
 pub fn ways(loads: &[(u64, f64)], here: f64, behind: f64) -> Option<(u64, u64)> {
     let full = here + FULL * (behind - here);
     let mut before = 0;
@@ -493,13 +510,13 @@ pub fn ways(loads: &[(u64, f64)], here: f64, behind: f64) -> Option<(u64, u64)> 
     for &(nodes, load) in loads {
         let pass = nodes as f64 * load;
         let added = (pass - passed) / nodes.saturating_sub(before).max(1) as f64;
-        // One line too many can cost more than the next lines together. A pass then gets shorter
-        // with the next line, but its mean load stays long.
+        // The first node that does not fit can cost more than several such nodes together. A pass
+        // then gets shorter with the next node, but its mean latency stays high.
         let overshot = added < here / 2.0 && load > full;
         fits.push(added <= full && !overshot);
         (before, passed) = (nodes, pass);
     }
-    // A full set stays full. The first number of nodes counts from which on the set is full.
+    // A full set stays full, so the last number of nodes that fits is decisive.
     let first = fits.iter().rposition(|fits| *fits)? + 1;
     let more = loads.get(first)?.0;
     (first + 1 < loads.len()).then_some((loads[first - 1].0, more.saturating_sub(1)))

@@ -1,17 +1,17 @@
-//! Findings: the CPUs that compete for each cache by timing, and disagreement with the system's
-//! report.
+//! Findings about the CPUs that compete for each cache according to timing, and about disagreement
+//! with the system's report.
 
 use super::measured_curve::{MeasuredCurve, finding, note, value};
 use super::points::SHARED;
 use crate::series::not_rejected;
 use report::{Cache, Finding, Places, Point, Relation};
 
-/// A partner competes for a cache if it slows loads by at least this share of the difference to the
-/// next level. CPUs that share only the path to a cache slow loads less.
+/// A partner CPU competes for a cache if it slows loads by at least this share of the difference to
+/// the next level's latency. CPUs that share only the path to a cache slow loads less.
 const COMPETING_SHARE: f64 = 0.25;
 
-/// A competing partner also slows loads by at least this share. A smaller effect may come from the
-/// core clock, which is lower if two cores work.
+/// A competing partner must also slow loads by at least this share of their latency. A smaller
+/// effect may come from the core clock, which may be lower if two cores work.
 const LEAST_SLOWDOWN: f64 = 0.1;
 
 /// Effect of one partner CPU on the loads from a cache.
@@ -24,7 +24,7 @@ struct MeasuredPartner<'a> {
     competes: Option<bool>,
 }
 
-/// Measured loads from one cache, alone and with each partner.
+/// Measured latencies of loads from one cache: alone, and while each partner CPU reads.
 struct CacheLoads<'a> {
     index: usize,
     /// The point without a partner.
@@ -33,8 +33,8 @@ struct CacheLoads<'a> {
     partners: Vec<MeasuredPartner<'a>>,
 }
 
-/// Findings: the CPUs that compete with the CPU of `group` for each cache, and disagreement with
-/// the system's report.
+/// Findings about the CPUs that compete with the CPU of `group` for each cache, and about
+/// disagreement with the system's report.
 pub fn findings(group: &MeasuredCurve<'_>) -> Vec<Finding> {
     let caches = group.ends().len();
     let requested = group
@@ -87,7 +87,7 @@ fn why(group: &MeasuredCurve<'_>) -> String {
     }
 }
 
-/// Loads of the cache at `index`, or a finding with the reason why they are unknown.
+/// Measured loads of the cache at `index`, or a finding with the reason why they are unknown.
 fn level<'a>(
     group: &MeasuredCurve<'a>,
     index: usize,
@@ -159,13 +159,13 @@ fn reported<'a>(group: &MeasuredCurve<'a>, index: usize) -> Option<&'a Cache> {
     group.pairs().get(index).copied().flatten()
 }
 
-/// `CPU 1 (shared-l3)`
+/// Name of a partner, with its relation if known: `CPU 1 (shared-l3)`.
 fn named(partner: &MeasuredPartner<'_>) -> String {
     let relation = partner.relation.map(|relation| format!(" ({relation})"));
     format!("CPU {}{}", partner.partner, relation.unwrap_or_default())
 }
 
-/// `A, B and C`
+/// The names as one text: `A, B and C`.
 fn list(names: &[String]) -> String {
     match names {
         [] => String::new(),
@@ -193,7 +193,7 @@ fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<F
     };
     let competes = !shared.is_empty();
     let latencies = partners(competes).map(|partner| partner.latency);
-    // The smallest or largest effect among all partners.
+    // The smallest latency among competing partners. Without such partners, the largest latency.
     let extreme = latencies.reduce(if competes { f64::min } else { f64::max })?;
     let alone = level.alone;
     let text = if competes {
@@ -241,7 +241,8 @@ fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<F
     finding(points.chain([level.point]), "cache-sharing", text, &values)
 }
 
-/// Finding that the system reports otherwise whether `partner` shares the cache; `None` if not.
+/// Finding that timing contradicts the system's report about whether a partner shares the cache.
+/// `None` if both agree, or if noise hides the answer.
 fn disagrees(
     group: &MeasuredCurve<'_>,
     cpu: u32,

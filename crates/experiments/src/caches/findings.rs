@@ -12,8 +12,8 @@ use units::Bytes;
 const TOLERANCE: f64 = 1.25;
 
 /// Exclusive caches appear as one cache with the sum of their sizes. The finding names this cause
-/// only if the sum is larger by more than this factor. A smaller difference may come from the
-/// physical placement of the memory.
+/// only if the sum exceeds the outer cache by more than this factor. A smaller difference may come
+/// from the physical placement of the memory.
 const EXCLUSIVE_FACTOR: f64 = 1.12;
 
 /// A sum of cache sizes explains a measured range if it is within this factor of the range.
@@ -61,8 +61,9 @@ impl<'a> MeasuredCurve<'a> {
         findings
     }
 
-    /// `L1 takes 1.1 ns (4.0 cycles) a load, lower quartile; effective capacity 32 KiB (31 KiB to 33
-    /// KiB), 32 KiB reported.` If timing and report disagree, the likely causes follow.
+    /// Finding about the level at `index`. Its text is: `L1 takes 1.1 ns (4.0 cycles) a load, lower
+    /// quartile; effective capacity 32 KiB (31 KiB to 33 KiB), 32 KiB reported.` If timing and
+    /// report disagree, the likely causes follow.
     fn level(&self, index: usize) -> Option<Finding> {
         let latency = self.levels.get(index)?.latency;
         let end = self.levels.get(index)?.end?;
@@ -103,7 +104,7 @@ impl<'a> MeasuredCurve<'a> {
         finding(self.around(index), kind, text, &values)
     }
 
-    /// The points of the sweep.
+    /// The points of the sweep, see [`SWEEP`].
     fn sweep(&self) -> impl Iterator<Item = &'a Point> {
         self.points
             .iter()
@@ -128,7 +129,7 @@ impl<'a> MeasuredCurve<'a> {
             .collect()
     }
 
-    /// `1.1 ns (4.0 core cycles)`
+    /// The latency as text: `1.1 ns (4.0 cycles) a load, lower quartile`.
     fn load(&self, latency: f64) -> String {
         let cycles = self
             .cycles
@@ -140,12 +141,13 @@ impl<'a> MeasuredCurve<'a> {
         )
     }
 
-    /// Finding about memory beyond the last end, up to the largest size of the sweep.
+    /// Finding about memory beyond the end of the last cache, up to the largest size of the sweep.
     fn memory(&self) -> Option<Finding> {
         let last = self.levels.last()?;
         let largest = self.curve.last()?.size;
         let load = self.load(last.latency);
-        // A cache as large as the largest measured size has no end in the sweep.
+        // The sweep does not show the end of a cache that is about as large as the largest measured
+        // size.
         let larger = self.unseen_larger().map(|cache| {
             format!(
                 " or the L{} of {} that the system reports",
@@ -278,7 +280,8 @@ impl<'a> MeasuredCurve<'a> {
     }
 }
 
-/// True if the capacity of `end` is less than that of the reported `cache`.
+/// True if the size of the reported `cache` exceeds the capacity of `end` by more than the factor
+/// [`TOLERANCE`].
 fn less_than(end: &End, cache: &Cache) -> bool {
     end.capacity.0 as f64 * TOLERANCE < cache.size.0 as f64
 }

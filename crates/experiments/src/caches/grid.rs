@@ -15,7 +15,7 @@ const MARGIN: f64 = 0.25;
 /// Two sizes that differ by less than this factor count as one.
 const SAME: f64 = 1.01;
 
-/// Placeholders for the fine grid: number of placeholders, and the largest size of each.
+/// Placeholders for sizes of the fine grid: their number, and the largest size that each can hold.
 const STAND_INS: [(usize, Bytes); 3] = [
     (12, Bytes(512 << 10)),
     (12, Bytes(8 << 20)),
@@ -32,7 +32,7 @@ fn at(least: Bytes, index: u32, steps: u32, line: Bytes) -> Bytes {
 }
 
 /// The coarse grid: `steps` sizes per doubling from `least` to `most`, and `most` itself. From
-/// [`HALF_DENSITY_FROM`] on, half as many sizes.
+/// [`HALF_DENSITY_FROM`] on, the grid is half as dense.
 pub fn coarse(least: Bytes, most: Bytes, steps: u32, line: Bytes) -> Vec<Bytes> {
     let wanted = |i: &u32| {
         at(least, *i, steps, Bytes(1)) <= HALF_DENSITY_FROM
@@ -48,7 +48,8 @@ pub fn coarse(least: Bytes, most: Bytes, steps: u32, line: Bytes) -> Vec<Bytes> 
     sizes
 }
 
-/// Placeholders in the plan of time and memory for the sizes of [`closer`], rising.
+/// Sizes of the placeholders for the sizes of [`closer`], in rising order. The plan reserves time
+/// and memory for them. `most` is the largest working set.
 pub fn stand_ins(most: Bytes) -> Vec<Bytes> {
     let half = Bytes(most.0 / 2).round_down(4096);
     let mut sizes: Vec<Bytes> = STAND_INS
@@ -59,9 +60,9 @@ pub fn stand_ins(most: Bytes) -> Vec<Bytes> {
     sizes
 }
 
-/// Sizes around the rises of `curve` that the curve does not have yet. There are at most `most`
-/// sizes, and each takes the place of a size in the rising `stand_ins` that is no smaller. Sizes
-/// nearest to their rise come first.
+/// Sizes around the rises of `curve` that were not measured yet, in rising order. There are at most
+/// `most` sizes. Each takes the place of an equal or larger size in `stand_ins`, which are in
+/// rising order. Sizes nearest to the middle of their rise get a place first.
 pub fn closer(curve: &[CurvePoint], stand_ins: &[Bytes], most: usize, line: Bytes) -> Vec<Bytes> {
     let mut wanted: Vec<(f64, Bytes)> = rises(curve)
         .iter()

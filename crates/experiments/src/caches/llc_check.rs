@@ -7,12 +7,13 @@ use std::collections::BTreeSet;
 use units::Bytes;
 use verdict::{TimedCache, doubt_by_timed_caches};
 
-/// A working set exceeds a cache if it is larger by this factor. The end of a cache is only known
-/// to a step of the grid.
+/// A size exceeds a cache only if it is larger by this factor. The end of a cache is not known more
+/// precisely than a step of the grid.
 const BEYOND: f64 = 1.25;
 
 /// Compares the points of all other datasets with the last-level caches that the sweep in the
-/// dataset at `own` shows.
+/// dataset at `own` shows. A point becomes doubtful if another level than it names may have served
+/// it.
 pub fn review(datasets: &mut [Dataset], own: usize, topology: &Topology) {
     let caches = datasets
         .get(own)
@@ -27,8 +28,8 @@ pub fn review(datasets: &mut [Dataset], own: usize, topology: &Topology) {
 }
 
 /// Effective capacity of all last-level caches of `cpus`, according to the sweep in `dataset`.
-/// `None` if the sweep shows no end of a last-level cache, or the reported capacity. With several
-/// measured CPUs the largest capacity counts.
+/// `None` if the sweep shows no end of a last-level cache, or an end that agrees with the reported
+/// capacity. If several CPUs were measured, the largest capacity counts.
 pub fn timed_last_level(
     dataset: &Dataset,
     topology: &Topology,
@@ -52,8 +53,8 @@ pub fn timed_last_level(
 }
 
 /// The last-level cache of each measured CPU, if its end lies beyond the reported capacity of the
-/// previous cache. Only the sweep in the largest pages counts. Inside a large page, neighbouring
-/// addresses are neighbours in physical memory too.
+/// previous cache. Only the sweep in the largest pages counts. Inside a large page, adjacent
+/// virtual addresses are adjacent in physical memory too.
 fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<TimedCache> {
     let cpus = dataset
         .points

@@ -28,7 +28,7 @@ pub struct MeasuredCurve<'a> {
     pub mode: String,
     /// Topology that the system reports.
     pub topology: Option<&'a Topology>,
-    /// CPU that followed the chains.
+    /// CPU that followed the chains, if known.
     pub cpu: Option<u32>,
 }
 
@@ -38,7 +38,7 @@ pub fn measured_levels(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<Measured
     levels(&curve(dataset, cpu, pages))
 }
 
-/// The sweep of `cpu` in `pages`.
+/// The curve of latency over size that the sweep of `cpu` in `pages` shows, by rising size.
 pub fn curve(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<CurvePoint> {
     let belongs =
         |p: &&Point| p.number("cpu") == Some(u64::from(cpu)) && p.name("pages") == Some(pages);
@@ -46,6 +46,7 @@ pub fn curve(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<CurvePoint> {
 }
 
 /// Lower quartile of the point's undisturbed samples, because disturbances only make loads longer.
+/// `None` if the point is not measured or rejected.
 pub fn value(point: &Point) -> Option<f64> {
     quantile(&undisturbed(point)?, 0.25)
 }
@@ -132,8 +133,9 @@ impl<'a> MeasuredCurve<'a> {
             .collect()
     }
 
-    /// Number of a level, 2 for L2: that of the matching reported cache. If the system reports no
-    /// caches, the position of the level. `None` for a level that matches no reported cache.
+    /// Number of the level at `index`: 2 for L2. It is the number of the matching reported cache.
+    /// If the system reports no caches, it is the position of the level. `None` if no reported
+    /// cache matches.
     pub fn number(&self, index: usize) -> Option<u32> {
         let by_place = u32::try_from(index + 1)
             .ok()
@@ -156,7 +158,8 @@ impl<'a> MeasuredCurve<'a> {
         (0..self.ends().len()).filter(|&index| self.number(index).is_some())
     }
 
-    /// Share of huge pages that were granted, if the share is too low.
+    /// Smallest share of a point's memory that is in huge pages, if it is below [`GRANTED`]. `None`
+    /// if all points have enough.
     pub fn lacking(&self) -> Option<f64> {
         let huge = self
             .points

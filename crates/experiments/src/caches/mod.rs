@@ -54,7 +54,7 @@ pub struct Settings {
     pub cpus: Option<CpuList>,
 }
 
-/// Time budget of the whole experiment. It is less than 20 s, unless high density is requested.
+/// Time budget of the whole experiment, a little below 20 s. High density has no such budget.
 const BUDGET: Nanos = Nanos(19.5e9);
 
 impl Effects for Settings {}
@@ -75,9 +75,9 @@ const NAME: &str = "caches";
 /// Smallest working set, because no first-level cache is known to be smaller.
 const LEAST: Bytes = Bytes(4096);
 
-/// With plenty of memory, the default for the largest working set is at least `AMPLE_MEMORY`. The
-/// default is at most `MOST`.
+/// With plenty of memory, the default for the largest working set is at least this size.
 const AMPLE_MEMORY: Bytes = Bytes(256 << 20);
+/// The default for the largest working set is at most this size.
 const MOST: Bytes = Bytes(1 << 30);
 
 /// The default for the largest working set is at most 1/`PART` of the usable memory.
@@ -86,20 +86,23 @@ const PART: u64 = 4;
 /// The default for the largest working set is the reported last-level cache times this factor.
 const BEYOND: u64 = 4;
 
-/// Number of samples of a point in each round, and number of rounds.
+/// Number of samples of a point in each round.
 const PER_ROUND: u32 = 4;
+/// Number of rounds.
 const ROUNDS: u32 = 6;
 
-/// Number of samples and rounds in the default profile, and the length of a sample.
+/// Number of samples of a point in each round, in the default profile.
 const BRIEF_PER_ROUND: u32 = 3;
+/// Number of rounds in the default profile.
 const BRIEF_ROUNDS: u32 = 5;
+/// Length of a sample in the default profile.
 const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
 
-/// The experiment.
+/// The experiment `caches`.
 #[derive(Debug, Clone)]
 pub struct Caches {
     settings: Settings,
-    /// True in the default profile, which only measures capacities.
+    /// True in the default profile, which measures only latencies and capacities.
     brief: bool,
 }
 
@@ -112,7 +115,8 @@ impl Caches {
         }
     }
 
-    /// The experiment as part of a profile with this detail.
+    /// The experiment as part of a profile. `detail` decides how densely sizes are measured, and
+    /// whether properties beyond capacities are.
     pub fn in_profile(detail: Detail) -> Self {
         let brief = detail != Detail::Sweep;
         let density = if brief { Density::Low } else { Density::Medium };
@@ -127,14 +131,15 @@ impl Caches {
         }
     }
 
-    /// `findings` without the kinds about properties that the default profile does not measure.
+    /// `findings`. In the default profile, findings about properties that this profile does not
+    /// measure are left out.
     fn told(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
         let not_requested = ["cache-ways-unknown", "cache-sharing-unknown"];
         findings.retain(|finding| !self.brief || !not_requested.contains(&finding.kind.as_str()));
         findings
     }
 
-    /// Placeholder sizes for the fine grid of a curve.
+    /// Sizes of the placeholders for the fine grid of a curve.
     fn rooms(&self, group: &SweptCpu) -> Vec<Bytes> {
         grid::stand_ins(group.most)
             .into_iter()
@@ -195,7 +200,8 @@ impl Caches {
     }
 }
 
-/// Pages whose TLB misses do not show in the chains, if the system has such pages.
+/// Default for the pages: transparent huge pages if the system has them, because TLB misses then
+/// hardly lengthen loads.
 fn usual(facts: &HostFacts) -> PageMode {
     if facts.pages.has_transparent() == Some(true) {
         PageMode::Transparent
@@ -270,7 +276,7 @@ impl Experiment for Caches {
         most: usize,
         measured: &Dataset,
     ) -> Vec<Draft> {
-        // The same settings were drafted before without an error.
+        // The same settings were drafted before without an error, so that there are always groups.
         let groups = self.groups(scope).unwrap_or_default();
         let each = most / groups.len().max(1);
         let curve =
@@ -299,7 +305,7 @@ impl Experiment for Caches {
         groups.iter().flat_map(place).collect()
     }
 
-    /// True for both passes of the sweep.
+    /// True for both passes of the sweep: the first points, and the points of follow-up 0.
     fn sizes_memory(&self, stage: Option<usize>) -> bool {
         stage.is_none_or(|stage| stage == 0)
     }

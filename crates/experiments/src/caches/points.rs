@@ -24,8 +24,9 @@ pub const WAYS: &str = "ways";
 /// Operation: a chain through most of a cache, alone or while another CPU reads as much.
 pub const SHARED: &str = "shared";
 
-/// Window of chains in huge pages. The host may back a huge page with base pages. The window then
-/// spans 32 of them, fewer than the entries of a first-level TLB.
+/// Window of chains in huge pages: memory that a chain visits completely before it goes on. The
+/// host may back a huge page with base pages. The window then spans 32 base pages, fewer than the
+/// entries of a first-level TLB.
 const WINDOW: Bytes = Bytes(128 << 10);
 
 /// CPU and pages of one curve.
@@ -42,9 +43,9 @@ pub struct SweptCpu {
 }
 
 impl SweptCpu {
-    /// Order of a large working set: all lines of a few pages before the next pages. TLB misses
-    /// then hardly show. A host may back the guest's huge pages with small ones, so the window is
-    /// smaller than the reach of a TLB.
+    /// Order in which a chain visits a large working set: all lines of a few pages before the next
+    /// pages. TLB misses then hardly show. A host may back huge pages with small pages, so a TLB
+    /// must cover the window even then.
     pub fn order(&self) -> ChainShape {
         match self.pages {
             PageMode::Base => ChainShape::RandomBox(packed_window(self.base)),
@@ -103,7 +104,8 @@ impl SweptCpu {
             more.iter()
                 .map(|(axis, amount)| ((*axis).to_owned(), number(*amount))),
         );
-        // The sweep is needed most, and its small working sets most of all.
+        // The sweep is needed most, and its small working sets most of all. These points have the
+        // lowest drop priority.
         let rank = [SWEEP, PAIR, STRIDE, WAYS, SHARED]
             .iter()
             .position(|o| *o == operation)

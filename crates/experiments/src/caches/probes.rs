@@ -15,10 +15,12 @@ const DISTANCES: u32 = 8;
 /// Size of the block that holds a pair: twice the largest distance.
 const BLOCK: Bytes = Bytes(2048);
 
-/// A working set of `OUTSIDE` times a cache has few hits in it. The next cache holds this set if it
-/// is `LARGER` times as large. The least useful factor is `LEAST_OUTSIDE`.
+/// A working set of this many times the probed cache has few hits in it.
 const OUTSIDE: u64 = 4;
+/// Smallest useful factor between a working set and the probed cache.
 const LEAST_OUTSIDE: u64 = 2;
+/// If the next cache is larger than the probed cache by this factor, it holds a working set of
+/// `OUTSIDE` times the probed cache.
 const LARGER: u64 = 6;
 
 /// Number of strides: one line, and then each twice the previous stride.
@@ -27,14 +29,14 @@ const STRIDES: u32 = 7;
 /// Numbers of nodes in one set, from below to above all numbers of ways of known caches.
 const NODES: [u64; 17] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17, 20, 21, 25];
 
-/// Largest stride of these nodes: a page of 2 MiB.
+/// Largest stride between nodes in one set: a page of 2 MiB.
 const WIDEST: Bytes = Bytes(2 << 20);
 
 /// A probe of a cache.
 struct CacheProbe {
     operation: &'static str,
     work: ChaseWork,
-    /// Coordinates in addition to those of every point.
+    /// Coordinates in addition to the coordinates that every point has.
     more: Vec<(&'static str, u64)>,
 }
 
@@ -53,7 +55,7 @@ fn stand_in_probes(group: &SweptCpu) -> Vec<CacheProbe> {
     let span = |bytes: u64| Bytes(bytes).min(most);
     let mut probes = Vec::new();
     let mut add = |operation, bytes: Bytes, stride: Bytes, count: u64| {
-        // Placeholders of one kind differ only in their number.
+        // Placeholders of one kind differ only in the coordinate `nodes`.
         let one = |at: u64| CacheProbe {
             operation,
             work: chase(group, bytes, stride),
@@ -141,7 +143,8 @@ fn pairs(group: &SweptCpu, inner: Bytes, outer: Option<Bytes>) -> Vec<CacheProbe
     } else {
         ((inner.0 as f64) * outer.unwrap_or(inner).0 as f64).sqrt() as u64
     };
-    // As many nodes as planned. No pairs if these would nearly fit into the cache.
+    // A block holds a pair of nodes. The number of blocks is limited by the placeholders. If the
+    // pairs would nearly fit into the cache, none are measured.
     let blocks = (lines / group.line.0.max(1) / 2).min(group.most.0 / BLOCK.0 / 2);
     if blocks * 2 * group.line.0 < lines.min(inner.0 * LEAST_OUTSIDE) / 16 * 15 {
         return Vec::new();
@@ -167,13 +170,13 @@ fn pairs(group: &SweptCpu, inner: Bytes, outer: Option<Bytes>) -> Vec<CacheProbe
     (0..DISTANCES).map(one).collect()
 }
 
-/// Every stride by rising address and in random order. The working set is too large for the cache
-/// of size `inner`.
+/// Two probes for every stride: by rising address, and in random order. The working set is too
+/// large for the cache of size `inner`.
 fn strides(group: &SweptCpu, inner: Bytes) -> Vec<CacheProbe> {
     let nodes = inner.0 / group.line.0.max(1) * 2;
     let one = |exponent: u32| {
         let stride = Bytes(group.line.0 << exponent);
-        // In base pages, the random order also finishes a few pages before the next ones.
+        // In base pages, the random order visits a few pages completely before it goes on.
         let window = packed_window(group.base).0.max(stride.0 * 8);
         let random = match group.pages {
             PageMode::Base => ChainShape::RandomBox(Bytes(window)),
@@ -192,11 +195,14 @@ fn strides(group: &SweptCpu, inner: Bytes) -> Vec<CacheProbe> {
 }
 
 /// Probes with all numbers of nodes in one set of the cache of size `inner`. The stride is a power
-/// of two no less than the cache, so a multiple of a way, and at most `contiguous`. As many nodes
-/// one line further apart are in different sets but in the same pages, which may share TLB sets.
-/// Their extra time is not due to the ways.
+/// of two that is about the cache's size or more, and so a multiple of the size of a way. Empty if
+/// the stride exceeds `contiguous`.
+///
+/// A second probe has the same number of nodes, with a stride that is one line larger. These nodes
+/// are in different cache sets, but may compete for TLB entries like the nodes of the first probe.
+/// Only the difference of both probes is due to the ways.
 fn ways(group: &SweptCpu, inner: Bytes, contiguous: Bytes) -> Vec<CacheProbe> {
-    // A measured capacity may be a little above the true one.
+    // A measured capacity may be a little above the true capacity, so an eighth is subtracted.
     let stride = Bytes((inner.0 / 8 * 7).next_power_of_two());
     if stride > contiguous || stride > WIDEST {
         return Vec::new();

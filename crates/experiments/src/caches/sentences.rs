@@ -1,4 +1,4 @@
-//! Findings of the probes: lines, prefetchers, ways.
+//! Findings from the probes: the size of lines, prefetchers, and the number of ways.
 
 use super::analysis::{PairEffects, followed, pairs, ways};
 use super::measured_curve::{MeasuredCurve, finding, note, value};
@@ -63,7 +63,8 @@ fn line(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Fin
     finding(group.points_about(PAIR, index), kind, text, &values)
 }
 
-/// Finding about lines that are fetched with their neighbour, from the farthest probed cache.
+/// Finding about lines that a prefetcher fetches with the next line, from the farthest probed
+/// cache.
 fn neighbours(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Finding> {
     let (index, pairs) = shown.iter().rev().find(|(_, pairs)| pairs.line.is_some())?;
     let line = pairs.line?;
@@ -219,7 +220,8 @@ fn found(group: &MeasuredCurve<'_>, index: usize) -> Result<(u64, u64), &'static
     let nearest = latency(0);
     let here = latency(index);
     let behind = latency(index + 1);
-    // Lines in different sets, but in as many pages, show the cost of the pages. It is subtracted.
+    // The probe with nodes in different sets shows the cost of the pages alone. This cost is
+    // subtracted.
     let sets =
         |(nodes, load): (u64, f64)| Some((nodes, nearest + (load - apart.get(&nodes)?).max(0.0)));
     let loads: Vec<(u64, f64)> = together.into_iter().filter_map(sets).collect();

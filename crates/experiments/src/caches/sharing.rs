@@ -1,5 +1,5 @@
-//! Probes of the CPUs that compete for each cache: a chase through most of a cache, alone and while
-//! one other CPU reads as much.
+//! Probes of the CPUs that compete for each cache. One CPU follows a chain through most of a cache,
+//! alone and while one other CPU reads the same number of bytes.
 
 use super::analysis::{End, MeasuredLevel};
 use super::points::{SHARED, SweptCpu};
@@ -11,12 +11,13 @@ use report::{Places, Relation};
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// Part of a cache that each of two CPUs reads. One such part fits, two do not.
+/// Share of a cache that each of two CPUs reads. One such working set fits into the cache, two do
+/// not.
 const PART: f64 = 0.75;
 
-/// A working set is at least this many times the nearer cache. It is at most [`LARGEST_SHARE`] of
-/// the probed cache.
+/// A working set is at least this many times the nearer cache, unless [`LARGEST_SHARE`] limits it.
 const OUTSIDE_FACTOR: f64 = 1.5;
+/// A working set is at most this share of the probed cache.
 const LARGEST_SHARE: f64 = 0.9;
 
 /// Largest number of partners of a CPU, one for each relation of CPUs.
@@ -58,8 +59,8 @@ impl SharingProbe<'_> {
 
     fn work(&self, scope: &Scope<'_>) -> LoadedWork {
         let chase = self.chase();
-        // All memory is on the node of the chase, so that every partner has the same distance to
-        // its memory. Once a line is in a cache, its node does not matter.
+        // All memory is on the NUMA node of the chain, also that of the partner. Once a line is in
+        // a cache, its node does not matter.
         let node = Some(chase.memory_node(scope.facts()));
         let bytes = self.bytes.round_up(BLOCK_BYTES);
         let reading = |cpu| Traffic {
@@ -73,8 +74,8 @@ impl SharingProbe<'_> {
     }
 }
 
-/// The first CPU of each relation to the CPU of `group`, nearest relation first. Empty without
-/// another CPU.
+/// The first CPU of each [`Relation`] to the CPU of `group`, nearest relation first. Empty if the
+/// session has only one CPU.
 fn partners(group: &SweptCpu, scope: &Scope<'_>) -> Vec<u32> {
     let places = Places::new(&scope.facts().topology);
     let mut first: BTreeMap<Relation, u32> = BTreeMap::new();
@@ -165,8 +166,9 @@ pub fn place(
     drafts
 }
 
-/// For each cache, a working set that fits into it but not into the nearer one, and its capacity. A
-/// cache whose capacity varies is left out, because two working sets may then both fit.
+/// For each cache, a working set that fits into the cache but not into the nearer cache, and the
+/// capacity of the cache. A cache whose capacity varies is left out, because two working sets may
+/// then both fit.
 fn sizes(group: &SweptCpu, levels: &[MeasuredLevel]) -> Vec<(Bytes, Bytes)> {
     let mut nearer = 0.0;
     let mut size = |end: End| {

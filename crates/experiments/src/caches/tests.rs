@@ -1,4 +1,5 @@
-//! The rules, on curves and probes with known answers.
+//! Tests of the rules that derive caches from curves and probes. The curves and probes have known
+//! answers.
 
 use super::analysis::{
     CurvePoint, End, MeasuredLevel, followed, levels, matched, pairs, rises, ways,
@@ -30,8 +31,8 @@ fn curve(most: Bytes, steps: u32, mut load: impl FnMut(f64) -> f64) -> Vec<Curve
     curve
 }
 
-/// Latencies of a hierarchy with these sizes in KiB and latencies in ns. With `partial`, a larger
-/// working set hits for the part that the cache holds.
+/// Latencies of a hierarchy with these sizes in KiB and latencies in ns. A working set larger than
+/// a cache has no hits in it. If `partial` is true, the part that fits has hits.
 fn hierarchy(caches: &[(f64, f64)], memory: f64, partial: bool, size: f64) -> f64 {
     let mut held = 0.0;
     let mut load = 0.0;
@@ -89,7 +90,7 @@ fn disturbed_places_are_no_levels() {
 
 #[test]
 fn a_long_slope_is_one_end() {
-    // From 4 to 100 ns over three doublings: no level in between.
+    // The latency rises from 4 to 100 ns over three doublings, without a level in between.
     let slope = |size: f64| 4.0 * 25f64.powf(((size / 524_288.0).log2() / 3.0).clamp(0.0, 1.0));
     for steps in [2, 4, 8] {
         let found = levels(&curve(Bytes::mib(256), steps, slope));
@@ -102,9 +103,9 @@ fn a_long_slope_is_one_end() {
     }
 }
 
-/// Two measured curves. An entry is a size in cache lines, then the lower quartile and the median of
-/// its samples in ns; `+` marks the fine grid. Zen 4 in a virtual machine with two CPUs, L3 of 32 MiB shared with other
-/// machines, 24 November 2026.
+/// Two measured curves. An entry is a size in cache lines, then the lower quartile and the median
+/// of its samples in ns; `+` marks the fine grid. They come from a Zen 4 core in a virtual machine
+/// with two CPUs. Its L3 of 32 MiB is shared with other machines. 24 November 2026.
 const SHARED_L3: [&str; 2] = [
     "64 1.083 1.084; 76 1.083 1.093; 90 1.083 1.084; 107 1.083 1.084; 128 1.083 1.084; 152 \
      1.083 1.083; 181 1.083 1.091; 215 1.083 1.083; 256 1.083 1.084; 304 1.084 1.084; 362 \
@@ -191,7 +192,7 @@ fn a_cache_of_which_neighbours_hold_a_part_is_one_level_and_its_slope_is_none() 
 
 #[test]
 fn samples_that_differ_make_no_plateau_however_flat_their_quartile_is() {
-    // A stretch of 8 to 32 MiB takes 40 ns in a quarter of the samples, and 90 ns in the others.
+    // From 8 to 32 MiB, the lower quartile is 40 ns. The median is 41 ns or 90 ns.
     let with_median = |median: f64| {
         let load =
             |size: f64| hierarchy(&[CACHES[0], CACHES[1], (8192.0, 12.0)], 100.0, false, size);
@@ -307,8 +308,9 @@ fn what_is_reported_is_matched_by_order_or_by_size() {
     assert_eq!(pairs(&[1; 20], &[1; 9]).len(), 20);
 }
 
-/// Pairs at 8 B to 1 KiB. A load takes 100 ns, one within `line` 1 ns, and one up to `ahead` the
-/// given `share`.
+/// Mean latencies of pairs of loads at distances of 8 B to 1 KiB. A load takes 100 ns. A second
+/// load in the same `line` takes 1 ns. A second load within `ahead` bytes takes the `share` of 100
+/// ns.
 fn loads(line: u64, ahead: u64, share: f64) -> Vec<(Bytes, f64)> {
     let load = |distance: u64| match 2 * distance {
         both if both <= line => 50.5,

@@ -10,8 +10,8 @@ use stats::{first_passing, knee_below_chord, unevenness};
 /// Name of the mix of the point without traffic.
 pub const IDLE: &str = "idle";
 
-/// Longest pause in cycles. A longer pause exceeds a chunk of a sample, so that the traffic inside
-/// the common window would no longer be exact.
+/// Longest pause in cycles. Counter readings divide a sample into pieces, and a longer pause would
+/// exceed a piece. The traffic inside the common window of all threads would then not be exact.
 pub const LONGEST_PAUSE: u64 = 1_000_000;
 
 /// A curve falls if a latency is below this share of an earlier latency. Values measured hours
@@ -21,8 +21,8 @@ const FALLS: f64 = 0.97;
 /// The memory counts as loaded if a load takes at least this many times its idle latency.
 pub const LOADED: f64 = 1.5;
 
-/// Least weight ([`stats::unevenness`]) of a piece of the curve that gets another point. This is
-/// the weight of a straight piece of a tenth of the scaled axes.
+/// Least weight ([`stats::unevenness`]) of a piece of the curve that gets another point. A straight
+/// piece has this weight if it spans a tenth of the scaled axes.
 const LEAST_WEIGHT: f64 = 0.01;
 
 /// A point of a curve.
@@ -30,7 +30,7 @@ const LEAST_WEIGHT: f64 = 0.01;
 pub struct LoadedPoint<'a> {
     /// The measured point.
     pub point: &'a Point,
-    /// Core cycles between bursts; `None` without traffic.
+    /// Core cycles between bursts of the traffic; `None` without traffic.
     pub pause: Option<u64>,
     /// Latency of a load, in ns.
     pub latency: Summary,
@@ -93,7 +93,7 @@ fn spot(point: &Point) -> Option<LoadedPoint<'_>> {
 }
 
 impl<'a> LoadedCurve<'a> {
-    /// The kind of traffic.
+    /// The mix of loads and stores as text: `67:33`.
     pub fn mix(&self) -> String {
         self.place
             .get("mix")
@@ -101,12 +101,12 @@ impl<'a> LoadedCurve<'a> {
             .unwrap_or_default()
     }
 
-    /// The idle point.
+    /// The idle point; `None` if the curve has none.
     pub fn idle(&self) -> Option<&LoadedPoint<'a>> {
         self.points.first().filter(|spot| spot.pause.is_none())
     }
 
-    /// The point with the highest bandwidth of the traffic.
+    /// The point with the highest bandwidth of the traffic. `None` if only the idle point is known.
     pub fn fastest(&self) -> Option<&LoadedPoint<'a>> {
         self.points
             .iter()
@@ -125,8 +125,8 @@ impl<'a> LoadedCurve<'a> {
             .collect()
     }
 
-    /// True if a load at some intensity may take [`LOADED`] times as long as idle, according to the
-    /// intervals.
+    /// True if the latency at some intensity may reach [`LOADED`] times the idle latency, according
+    /// to the intervals.
     pub fn is_loaded(&self) -> bool {
         let slowed = self.slowed();
         slowed
@@ -142,8 +142,9 @@ impl<'a> LoadedCurve<'a> {
         self.points.iter().map(|spot| spot.latency.median).collect()
     }
 
-    /// Latency in ns at the point where the traffic first reaches `bandwidth`. Linear interpolation
-    /// between the measured points.
+    /// Latency in ns when the traffic first reaches `bandwidth`, by linear interpolation between
+    /// the measured points. `None` if the traffic does not reach it, or if a point has no
+    /// [`Figure`].
     pub fn at(&self, bandwidth: f64) -> Option<Figure<'a>> {
         let figures: Vec<Figure<'_>> = self
             .points
@@ -195,8 +196,9 @@ impl<'a> LoadedCurve<'a> {
         (rising[index + 1..].iter().any(rises) && !falls).then_some(knee)
     }
 
-    /// Two points of which the second has more traffic and faster loads. The intervals of both
-    /// quantities do not overlap, and the latency falls by [`FALLS`].
+    /// The two points between which latency falls most although traffic rises. The intervals must
+    /// show that traffic rises, and that latency falls below the share [`FALLS`]. `None` without
+    /// such points.
     pub fn fall(&self) -> Option<(&LoadedPoint<'a>, &LoadedPoint<'a>)> {
         let low = |spot: &LoadedPoint<'_>| spot.load.map_or(0.0, |load| load.ci_low);
         let high = |spot: &LoadedPoint<'_>| spot.load.map_or(0.0, |load| load.ci_high);
@@ -215,7 +217,8 @@ impl<'a> LoadedCurve<'a> {
             .max_by(|one, other| depth(one).total_cmp(&depth(other)))
     }
 
-    /// Pauses for further points, each after the weight of its piece of the curve.
+    /// Pauses for further points. Each pause follows the weight of the piece of the curve that its
+    /// point divides.
     pub fn wanted(&self) -> Vec<(f64, u64)> {
         let worth = unevenness(&self.bandwidths(), &self.latencies());
         let pairs = self
@@ -235,8 +238,9 @@ fn shows(from: &Point, to: &Point) -> Option<ComparisonResult> {
     Some(Difference::between(from, to)?.shows())
 }
 
-/// A pause between two neighbouring pauses, in whole blocks of additions: their geometric mean. If
-/// the longer side has no traffic, four times `shorter`. `None` if no pause lies between.
+/// A pause between two neighbouring pauses: their geometric mean, in whole blocks of additions. If
+/// `longer` is `None` (no traffic), it is four times `shorter`. If `shorter` is 0, it is half of
+/// `longer`. `None` if no whole block lies between the two.
 fn middle(longer: Option<u64>, shorter: u64) -> Option<u64> {
     let pause = match (longer, shorter) {
         (None, shorter) => shorter.saturating_mul(4).min(LONGEST_PAUSE),

@@ -68,7 +68,7 @@ fn named(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> String {
     format!("{} traffic of {}{also}", curve.mix(), threads(curve))
 }
 
-/// `1 thread`, `7 threads`
+/// Number of threads of the traffic as text: `1 thread`, `7 threads`.
 fn threads(curve: &LoadedCurve<'_>) -> String {
     let threads = curve
         .place
@@ -126,8 +126,8 @@ pub(super) fn along(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> Option<
         .then(|| Some(Finding::resting_on(points, "loaded-latency", text)?.with(values)))?
 }
 
-/// Latencies at the shares of `most` at which loads take longer than `idle`. Each interval is above
-/// the previous one, and no later latency is below it.
+/// Latencies at the shares of `most` at which loads take longer than `idle`. According to the
+/// intervals, each latency is higher than the previous one, and no later latency is lower.
 fn rising<'a>(
     curve: &LoadedCurve<'a>,
     idle: &Figure<'a>,
@@ -206,8 +206,8 @@ pub(super) fn doubt(
     )
 }
 
-/// Comparison of curves that differ along `axis` only, at a bandwidth that the slowest of them
-/// nearly reaches.
+/// Findings that compare curves that differ only along `axis`, at a bandwidth that the slowest of
+/// them nearly reaches.
 fn compared(curves: &[LoadedCurve<'_>], axis: &str) -> Vec<Finding> {
     let along = curves.iter().filter(|curve| curve.place.contains_key(axis));
     let groups = grouped(along, |curve| without(&curve.place, &[axis]));
@@ -217,7 +217,8 @@ fn compared(curves: &[LoadedCurve<'_>], axis: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// Finding that compares latencies at equal bandwidth. `None` if the intervals show no difference.
+/// Finding that compares latencies at equal bandwidth. `None` if the intervals show neither a
+/// difference nor that the latencies are the same.
 fn at_equal_bandwidth(group: &[&LoadedCurve<'_>], axis: &str) -> Option<Finding> {
     let most = group
         .iter()

@@ -21,7 +21,7 @@ pub struct Mix {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mixes(pub Vec<Mix>);
 
-/// A mix with more parts is probably a typing error.
+/// Largest number of parts of loads or of stores. A larger number is probably a typing error.
 const MAX_PARTS: u32 = 1000;
 
 impl Mix {
@@ -34,7 +34,8 @@ impl Mix {
         }
     }
 
-    /// `traffic` with this mix, in a cycle of the fewest bursts.
+    /// `traffic` with this mix, in the shortest possible cycle of bursts. A mix of `75:25` has
+    /// three bursts of loads and one of stores.
     pub fn apply(self, traffic: Traffic) -> Traffic {
         let common = greatest_common_divisor(self.reads, self.writes).max(1);
         let store = if self.non_temporal {

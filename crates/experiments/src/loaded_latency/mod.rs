@@ -30,7 +30,8 @@ use report::{Axis, Dataset, Finding, HostFacts, Quantity};
 use units::error::{Error, Result};
 
 impl CommandSettings for Settings {
-    /// The curves of latency, or with a victim the two experiments about its loss.
+    /// The experiment with the curves of latency. If the user names a victim, the two experiments
+    /// about its latency and its bandwidth.
     fn experiments(self) -> Vec<Box<dyn Experiment>> {
         match self.victim {
             Some(_) => Tenants::both(&self)
@@ -55,7 +56,8 @@ const MIXES: [Mix; 6] = [
     },
 ];
 
-/// Pauses if the user names none. The longest gives a few percent of a thread's highest bandwidth.
+/// Pauses if the user names none. With the longest pause, a thread has a few percent of its highest
+/// bandwidth.
 const PAUSES: [u64; 10] = [65536, 32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 0];
 
 /// Pauses in the default profile.
@@ -64,12 +66,14 @@ const FEW_PAUSES: [u64; 6] = [16384, 4096, 2048, 1024, 256, 0];
 /// Number of follow-ups that add points to a curve.
 const STAGES: u32 = 2;
 
-/// Drop priorities: added points are dropped first, then all curves but the first.
+/// Drop priority of points that follow-ups add. They are dropped first.
 const ADDED: u8 = 4;
+/// Drop priority of all curves after the first.
 const OTHER_CURVES: u8 = 3;
+/// Drop priority of the first curve, which is dropped last.
 const FIRST_CURVE: u8 = 2;
 
-/// The experiment.
+/// The experiment `loaded-latency`.
 #[derive(Debug, Clone)]
 pub struct LoadedLatency {
     settings: Settings,
@@ -77,7 +81,7 @@ pub struct LoadedLatency {
     pauses: Vec<u64>,
     /// True if only one kind of core, with the memory of its own node, is measured.
     brief: bool,
-    /// Largest number of curves for each other kind of core, and for distant memory.
+    /// Largest number of curves on each other kind of core, and in distant memory.
     other_curves: usize,
 }
 
@@ -230,7 +234,8 @@ impl Experiment for LoadedLatency {
             {
                 drafts.push(idle);
             }
-            // The highest bandwidth is dropped last, because all other points are compared with it.
+            // The point without pauses has the highest bandwidth. It is dropped last, because all
+            // other points are compared with it.
             let needed = |pause: u64| {
                 if pause == 0 {
                     line.drop_priority - 1

@@ -41,15 +41,17 @@ pub struct CurvePlan {
     pub drop_priority: u8,
 }
 
-/// Working set of each thread of the traffic. All threads together exceed the caches, even if a mix
-/// divides the working set into a loaded and a stored half.
+/// Working set of each thread of the traffic. The working sets of all threads together exceed the
+/// caches, even if a mix divides each into a loaded and a stored half.
 pub fn traffic_bytes(scope: &Scope<'_>, cpus: &[u32]) -> Bytes {
     Levels::new(scope.facts(), cpus, scope.last_level())
         .memory
         .round_up(2 * BLOCK_BYTES)
 }
 
-/// Chases by node and pages, each after a flag that is true if the node is not the CPU's own.
+/// Chains to measure on `cpu`, one for each memory node and kind of pages. The flag before a chain
+/// is true if the node is not the CPU's own. If `remote` is true, the most distant node is added.
+/// Fails if a size or a node is not possible.
 pub fn places(
     settings: &Settings,
     scope: &Scope<'_>,
@@ -122,7 +124,8 @@ fn most_distant(scope: &Scope<'_>, own: Option<u32>) -> Option<u32> {
 }
 
 impl MeasuredChase {
-    /// The work of the chain. In memory of its own node, the same as in `memgauge latency`.
+    /// The work of the chain. In memory of the CPU's own node, it is the same as in `memgauge
+    /// latency`.
     pub fn chase(&self, scope: &Scope<'_>) -> ChaseWork {
         let far = self
             .node

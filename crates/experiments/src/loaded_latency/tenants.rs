@@ -1,4 +1,5 @@
-//! Cost of a tenant's traffic for another tenant: a victim alone, and with an aggressor.
+//! Cost of one tenant's traffic for another tenant of the machine. A victim is measured alone, and
+//! while an aggressor uses the memory.
 
 use super::cpus::{beyond_quota, requested_cpus};
 use super::mix::{Mix, TrafficShape};
@@ -24,11 +25,12 @@ const NO_AGGRESSOR: &str = "none";
 #[derive(Debug, Clone)]
 pub struct Tenants {
     settings: Settings,
+    /// True for the bandwidth of the victim, false for its latency.
     streams: bool,
 }
 
 impl Tenants {
-    /// The experiments for both quantities, if the settings name a victim.
+    /// The experiments for the latency and the bandwidth of the victim in `settings`.
     pub fn both(settings: &Settings) -> [Self; 2] {
         [false, true].map(|streams| Self {
             settings: settings.clone(),
@@ -36,7 +38,8 @@ impl Tenants {
         })
     }
 
-    /// The traffic of the aggressor, one item for each mix and pause.
+    /// The traffic of the aggressor: a plan and a pause in core cycles, for each place, mix and
+    /// pause.
     fn lines(&self, scope: &Scope<'_>) -> Result<Vec<(CurvePlan, u64)>> {
         let victim = one_cpu(self.settings.victim.as_ref(), "--victim", scope)?;
         let cpus = match &self.settings.aggressor {
@@ -204,7 +207,8 @@ impl Experiment for Tenants {
 }
 
 impl Tenants {
-    /// Finding about the slowdown of the victim at `point`, against the point without aggressor.
+    /// Finding that compares the victim at `point` with the point without an aggressor. `None` if
+    /// the intervals show nothing.
     fn cost(&self, dataset: &Dataset, point: &Point) -> Option<Finding> {
         let place = |p: &Point| {
             let mut place = p.coordinates.clone();

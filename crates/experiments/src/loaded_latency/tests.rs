@@ -1,11 +1,12 @@
-//! Findings on hand-made curves, ordinary and odd ones.
+//! Tests of findings about curves that are made by hand.
 
 use super::curve::{LoadedCurve, LoadedPoint};
 use super::findings::{along, doubt};
 use crate::difference::tests::measured_point;
 use report::{Coordinate, Coordinates, Load, Summary};
 
-/// A point with this traffic in GB/s and this latency, both with the relative error `error`.
+/// A point with traffic of `gigabytes` GB/s and a latency of `ns`. The half width of their
+/// intervals is the share `error` of the value.
 fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> LoadedPoint<'static> {
     let ci_low = ns * (1.0 - error);
     let ci_high = ns * (1.0 + error);
@@ -29,7 +30,7 @@ fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> LoadedPoint<
         confidence: 0.95,
         bus_estimate: rate,
     };
-    // Points must outlive their curves; there are few of them.
+    // A point must outlive its curve, so it is leaked. Tests make few points.
     let point = Box::leak(Box::new(measured_point(latency)));
     LoadedPoint {
         point,
@@ -117,7 +118,8 @@ fn only_a_rise_that_the_intervals_show_is_told() {
         (20.0, 300.0),
     ];
     assert_eq!(told(&dips, 0.01), [None, Some(178.0), Some(230.0)]);
-    // With wider intervals this is no fall, and nothing counts after a rise.
+    // With wider intervals, the dip at 80% is neither a fall nor a rise, so only 50% and 90% are
+    // told.
     assert_eq!(told(&dips, 0.06), [Some(194.0), None, Some(230.0)]);
     let level = [
         (0.0, 100.0),
@@ -165,7 +167,7 @@ fn a_bend_is_told_only_before_a_rise_beyond_the_intervals() {
 
 #[test]
 fn a_curve_that_is_not_loaded_has_no_bend() {
-    // The same shape, with a rise to 1.4 and to 1.6 times idle.
+    // Two curves of the same shape. Their latency rises to 1.4 and to 1.6 times the idle latency.
     let knee = |height: f64| {
         let points = [
             (0.0, 100.0),
@@ -180,8 +182,8 @@ fn a_curve_that_is_not_loaded_has_no_bend() {
 
 #[test]
 fn no_curve_bends_below_idle() {
-    // Idle was disturbed: it takes longer than loads under little traffic, and as long as those
-    // under most traffic.
+    // The idle point was disturbed. Its latency is higher than under little traffic, and about as
+    // high as under the most traffic.
     let dip = [
         (0.0, 176.0),
         (0.5, 160.0),
@@ -220,7 +222,7 @@ fn a_curve_that_hardly_rises_is_said_to() {
     let said = "7 threads cannot load this memory: under 100:0 traffic of 7 threads (10.0 GB/s) \
          loads take at most 1.40 times as long as idle, not 1.5 times; it takes more.";
     assert_eq!(finding.text, said);
-    // The finding is about the effect of traffic; it does not say that idle is slowest.
+    // The ratio is that of the slowest point under traffic to idle, even if idle is slower.
     let faster = [(0.0, 100.0), (5.0, 98.0), (10.0, 95.0)];
     assert_eq!(
         doubt(&curve(&faster, 0.1), &[], ADVICE)
@@ -229,7 +231,7 @@ fn a_curve_that_hardly_rises_is_said_to() {
         0.98
     );
     for reached in [149.0, 150.0] {
-        // With these intervals the slowdown may be 1.5 times.
+        // With these intervals, the slowdown may be 1.5 times, so that there is no finding.
         assert!(
             doubt(
                 &curve(&[(0.0, 100.0), (5.0, 102.0), (10.0, reached)], 0.01),
@@ -258,9 +260,9 @@ fn without_an_idle_point_or_traffic_there_is_nothing_to_say() {
 fn points_are_wanted_in_long_pieces_and_at_the_bend() {
     let mut wanted = curve(&RISING, 0.01).wanted();
     wanted.sort_by(|a, b| b.0.total_cmp(&a.0));
-    // Between 18 and 20 GB/s, where half of the rise happens.
+    // The point that is wanted most is between 18 and 20 GB/s, where most of the rise happens.
     let middle = ((1u64 << 16) as f64 * (1u64 << 15) as f64).sqrt() as u64 / 128 * 128;
     assert_eq!(wanted[0].1, middle);
-    // A point beyond the longest pause is possible, too.
+    // A wanted pause may be longer than the longest measured pause.
     assert!(wanted.iter().any(|(_, pause)| *pause > 1 << 19));
 }

@@ -13,13 +13,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::error::Result;
 use units::{Bytes, CpuList, ThreadCount};
 
-/// Drop priority: when time is short, remote memory goes before points that others need.
+/// Drop priority of local memory. Remote and interleaved memory have higher numbers, so they are
+/// dropped first when time is short.
 pub const DROP_PRIORITY: u8 = 1;
 
 /// Largest number of distances between nodes that the default profile measures.
 const FEW: usize = 4;
 
-/// Largest number of node pairs in the full profile: all of four nodes, a choice of more nodes.
+/// Largest number of node pairs in the full profile. All pairs of four nodes fit; more nodes get a
+/// choice of pairs.
 const MANY: usize = 24;
 
 /// A node whose CPUs access memory.
@@ -42,7 +44,7 @@ pub struct Ends {
     pub pairs: Vec<(usize, u32)>,
     /// Nodes over which memory is interleaved.
     shared: Vec<u32>,
-    /// Number of CPU nodes, from the first on, whose threads also use interleaved memory.
+    /// Interleaved memory is measured from this number of CPU nodes, in the order of `cpu_nodes`.
     pub spreading: usize,
 }
 
@@ -167,8 +169,8 @@ fn cpus_by_node(scope: &Scope<'_>) -> BTreeMap<u32, Vec<u32>> {
     nodes
 }
 
-/// Node `id` with its CPUs of the session, and `count` of them with a thread. Without a count, one
-/// thread on each physical core.
+/// Node `id` with `cpus`, its CPUs of the session. `count` of these CPUs run a thread. Without a
+/// count, one CPU of each physical core does.
 fn cpu_node(scope: &Scope<'_>, id: u32, cpus: Vec<u32>, count: Option<ThreadCount>) -> CpuNode {
     let topology = &scope.facts().topology;
     let cores: BTreeMap<u32, u32> = topology
@@ -197,7 +199,8 @@ fn cpu_node(scope: &Scope<'_>, id: u32, cpus: Vec<u32>, count: Option<ThreadCoun
     CpuNode { id, cpus, threads }
 }
 
-/// Of `pairs`, one for each distance, local memory first, for the first node that has memory.
+/// One of `pairs` for each distance from one CPU node, local memory first. This is the first CPU
+/// node that has memory. The result has at most [`FEW`] pairs.
 fn of_each_distance(
     scope: &Scope<'_>,
     cpu_nodes: &[CpuNode],

@@ -10,10 +10,10 @@ use units::significant;
 /// Name of the command that measures all pairs of nodes.
 pub const COMMAND: &str = "numa";
 
-/// Name of the row with the CPUs of all nodes.
+/// Value of the axis `cpu_node` if the CPUs of all nodes have threads.
 pub const ALL: &str = "all";
 
-/// Name of the column with each thread's local memory.
+/// Value of the axis `memory_node` if each thread uses its local memory.
 pub const LOCAL: &str = "local";
 
 /// The two directions of a pair are asymmetric if they differ by more than this share and the
@@ -65,7 +65,8 @@ fn links<'a>(points: &[&'a Point]) -> Vec<Link<'a>> {
     points.iter().filter_map(link).collect()
 }
 
-/// Points by operation and kind of pages, with a name of each, in the order of the dataset.
+/// Points of each operation and kind of pages, after a name such as `read in 4k pages`, in the
+/// order of the dataset.
 fn parts(dataset: &Dataset) -> Vec<(String, Vec<&Point>)> {
     let several = |axis: &str| {
         let first = dataset.points.first().map(|p| p.name(axis));
@@ -153,7 +154,7 @@ pub fn one_node(facts: &HostFacts, dataset: &Dataset) -> Option<Finding> {
     )
 }
 
-/// The mean of the figures of `links`.
+/// The mean of the figures of `links`. `None` for an empty list.
 fn mean<'a>(links: &[&Link<'a>]) -> Option<Figure<'a>> {
     Figure::mean(
         &links
@@ -340,7 +341,8 @@ fn asymmetric(name: &str, links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> 
     Some(Finding::shown_by(points, "numa-asymmetric", text)?.with(values))
 }
 
-/// Finding that compares all nodes on their local memory at once with the sum of single nodes.
+/// Finding about the bandwidth of local memory with all nodes at once. It is compared with the sum
+/// of the bandwidths of single nodes.
 fn together(
     name: &str,
     points: &[&Point],
@@ -350,7 +352,7 @@ fn together(
     let all = |p: &&&Point| p.name("cpu_node") == Some(ALL) && p.name("memory_node") == Some(LOCAL);
     let total = Figure::new(points.iter().find(all)?)?;
     let local: Vec<&Link<'_>> = links.iter().filter(|link| link.is_local()).collect();
-    // A profile may not measure every node alone.
+    // A profile may not measure every node alone. Then there is no sum.
     let nodes: std::collections::BTreeSet<u64> =
         points.iter().filter_map(|p| p.number("cpu_node")).collect();
     let mut values = BTreeMap::from([("total".to_owned(), total.value)]);

@@ -45,7 +45,7 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Bandwidth between nodes.
+/// The experiment `numa`: bandwidth between nodes.
 #[derive(Debug, Clone)]
 pub struct NumaBandwidth {
     settings: Settings,
@@ -53,7 +53,7 @@ pub struct NumaBandwidth {
     detail: Option<Detail>,
 }
 
-/// Latency between nodes.
+/// The experiment `numa-latency`: latency between nodes.
 #[derive(Debug, Clone)]
 pub struct NumaLatency {
     settings: Settings,
@@ -69,7 +69,8 @@ impl NumaBandwidth {
         }
     }
 
-    /// The draft of the point with threads on `cpus` and memory at `place`.
+    /// The draft of the point with threads on `cpus` and memory at `at.place`. Fails if the size is
+    /// too small.
     fn point(
         &self,
         scope: &Scope<'_>,
@@ -153,7 +154,8 @@ impl NodePoint<'_> {
     }
 }
 
-/// CPUs and memory of all points for `ends`, in the order of tables.
+/// CPUs and memory of all points for `ends`, in the order of tables. `spreads` are the ways to
+/// interleave memory. If `all` is true, points with threads on all nodes are added.
 fn places<'a>(
     ends: &'a Ends,
     scope: &Scope<'_>,
@@ -380,7 +382,7 @@ impl Experiment for NumaLatency {
     }
 
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
-        // The plan prints each sentence once.
+        // The bandwidth experiment returns the same sentences. The plan prints each sentence once.
         ends::adjustments(&self.settings, self.detail, scope)
     }
 

@@ -112,7 +112,8 @@ impl Settings {
         }
     }
 
-    /// Number of threads on each node with CPUs; `None` for one thread on each physical core.
+    /// Number of threads on each node with CPUs; `None` for one thread on each physical core. Fails
+    /// for `best` and for several numbers.
     pub fn threads(&self) -> Result<Option<ThreadCount>> {
         match self.threads.as_ref().map(|list| list.0.as_slice()) {
             None => Ok(None),

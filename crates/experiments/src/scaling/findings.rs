@@ -11,7 +11,8 @@ use units::{Bytes, significant};
 /// A smaller relative difference is no finding, even if the intervals show it.
 const LEAST_DIFFERENCE: f64 = 0.05;
 
-/// A fairness below this value is a finding.
+/// A fairness below this value is a finding. The fairness is the bandwidth of the slowest thread as
+/// a share of the fastest thread's.
 const UNFAIR: f64 = 0.8;
 
 /// Coordinates that all compared points share.
@@ -19,7 +20,8 @@ const UNFAIR: f64 = 0.8;
 struct CommonCoordinates<'a> {
     kind: Option<&'a str>,
     level: &'a str,
-    /// Size that the user named. It tells points apart, because a level may have several sizes.
+    /// Working set of a thread; `None` in memory. It tells points apart, because a level may have
+    /// several sizes.
     size: Option<u64>,
     width: Option<&'a str>,
     pages: Option<&'a str>,
@@ -41,7 +43,7 @@ impl<'a> CommonCoordinates<'a> {
         }
     }
 
-    /// `memory, cpus 0-15` and similar words, for the end of a sentence.
+    /// The coordinates as words for the end of a sentence: `memory on cpus 0-15`.
     fn text(&self) -> String {
         let level = match self.size {
             None => "memory".to_owned(),
@@ -140,8 +142,8 @@ fn figures<'a>(curve: &[(u64, &'a Point, &'a Measured)]) -> Vec<(u64, Figure<'a>
         .collect()
 }
 
-/// Finding about the number of threads that saturates the curves of one placement. `None` without
-/// two numbers.
+/// Finding about the number of threads at which the curves of one placement saturate. `None` if no
+/// curve shows it.
 fn saturated(curves: &ComparedPoints<'_>, placement: &str) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -177,8 +179,8 @@ fn saturated(curves: &ComparedPoints<'_>, placement: &str) -> Option<Finding> {
     Some(Finding::resting_on(points, &format!("scaling-{placement}"), text)?.with(values))
 }
 
-/// Text about the gain: `gain 12% (446.0 to 500.0 GB/s)`, `lose ...`, `change nothing`. `None` if
-/// the intervals do not show which.
+/// Text about the gain: `gain 12% (446.0 GB/s to 500.0 GB/s)`, `lose ...`, or `the same within 5%
+/// ...`. `None` if the intervals show none of them.
 fn gain(difference: &Difference<'_>) -> Option<String> {
     let share = (difference.ratio() - 1.0) * 100.0;
     let figures = format!(
@@ -221,7 +223,7 @@ fn compared<'a>(
     Some(Finding::resting_on(points, name, text)?.with(values))
 }
 
-/// Gain by the second hardware thread of each core: all threads against one per core.
+/// Finding about the gain if all hardware threads of each core work instead of one.
 fn siblings(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let pair = |operation: &str| {
         let curve = curves.curve(operation, "spread");
@@ -264,7 +266,8 @@ fn oversubscribed(curves: &ComparedPoints<'_>) -> Option<Finding> {
 }
 
 /// Finding that compares placements at the number of threads with the largest difference that the
-/// intervals show. An operation without such a difference is left out.
+/// intervals show. An operation is left out if the intervals show neither a difference nor that the
+/// placements are the same.
 fn placed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -311,7 +314,7 @@ fn placed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     Some(Finding::resting_on(points, "placement-of-threads", text)?.with(values))
 }
 
-/// Finding about the point with the lowest fairness.
+/// Finding about the point with the lowest fairness. `None` if no fairness is below [`UNFAIR`].
 fn unfair(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let shares = curves
         .points
@@ -336,6 +339,7 @@ fn unfair(curves: &ComparedPoints<'_>) -> Option<Finding> {
 }
 
 /// Finding about the bandwidth of one core and of all cores of each kind, for the first operation.
+/// `None` for fewer than two kinds.
 fn of_kinds(curves: &[ComparedPoints<'_>]) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();

@@ -72,20 +72,22 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Numbers of threads in all curves of the default profile together: about 4 s.
+/// Largest number of thread counts in the default profile, in all curves together. They take about
+/// 4 s.
 const FEW: usize = 9;
 
 /// A smaller model size is probably a number without its unit.
 const LEAST_MODEL: Bytes = Bytes::mib(1);
 
-/// Numbers of threads in all curves of an operation and a placement, in the full profile.
+/// Largest number of thread counts for an operation and a placement in the full profile, in all
+/// curves together.
 const MANY: usize = 12;
 
-/// Drop priority: when time is short, numbers between one thread and all threads are dropped before
-/// points that other experiments need.
+/// Drop priority of points between one thread and all threads. When time is short, they are dropped
+/// before points that other experiments need.
 const DROP_PRIORITY: u8 = 2;
 
-/// The experiment.
+/// The experiment `scaling`.
 #[derive(Debug, Clone)]
 pub struct Scaling {
     settings: Settings,
@@ -119,7 +121,8 @@ impl Scaling {
         }
     }
 
-    /// The experiment as part of a profile with this detail.
+    /// The experiment as part of a profile. `detail` decides which operations and placements are
+    /// measured.
     pub fn in_profile(detail: Detail) -> Self {
         use Operation::{Copy, Read, Triad, Write};
         let full = detail == Detail::Sweep;
@@ -290,7 +293,7 @@ impl Scaling {
         Ok(())
     }
 
-    /// True if another experiment of the default profile measures the same points.
+    /// True if the experiment `bandwidth` of the default profile measures the same points.
     fn is_answered(&self, scope: &Scope<'_>) -> bool {
         self.profile == Some(Detail::Levels)
             && scope.cpus.len() <= 2
@@ -324,7 +327,7 @@ impl Scaling {
 }
 
 impl ScalingPoint<'_> {
-    /// Reason why nothing is measured with these threads; `None` if something is.
+    /// Reason why these threads cannot be measured; `None` if they can.
     fn refused(&self, scope: &Scope<'_>) -> Option<String> {
         let facts = scope.facts();
         let threads = self.cpus.len();
@@ -342,14 +345,14 @@ impl ScalingPoint<'_> {
             ));
         }
         let of_kind = self.curve.kind.as_ref().is_some_and(|kind| kind != "all");
-        // The system can be asked for a kind of core if it names the kinds.
+        // Some systems cannot pin threads, but run them on a requested kind of core.
         let asked = facts.system.thread_request.get().is_some();
         let chosen = self.placement != Placement::Spread || (of_kind && !asked);
         (chosen && facts.system.pinning.get() == Some(&false))
             .then(|| "this system cannot pin threads".to_owned())
     }
 
-    /// Coordinates in addition to those of every bandwidth.
+    /// Coordinates in addition to the coordinates that every point of bandwidth has.
     fn coordinates(&self) -> Vec<(String, Coordinate)> {
         let number = |axis: &str, n: usize| (axis.to_owned(), number(n as u64));
         let cores = self.curve.placing.cores_of(&self.cpus);

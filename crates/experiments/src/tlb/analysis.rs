@@ -1,5 +1,6 @@
-//! Derives levels of address translation from paired chains: the numbers of pages from which on a
-//! chain spread over pages costs more than a packed one.
+//! Derives levels of address translation from pairs of chains. The spread chain has one node in
+//! each page. The packed chain has its nodes on neighbouring lines. A boundary is a number of pages
+//! above which the spread chain costs more than before, compared with the packed chain.
 //!
 //! Pure functions; docs/method/tlb.md explains the rule and its constants.
 
@@ -53,25 +54,26 @@ impl Boundary {
 /// Reason why a rise is no boundary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RejectionReason {
-    /// Latency is low again at one of the next two places.
+    /// Latency is low again at one of the next two numbers of pages.
     NoPersistence,
     /// From this many pages on, the rise is gone. A TLB cannot cause this.
     GoneAgain(u64),
-    /// Noise alone may cause a rise as high.
+    /// Noise alone may cause a rise of this height.
     TouchesFloor,
     /// The second pass does not show the rise, or shows it elsewhere.
     NotConfirmed,
-    /// Too few places follow the rise.
+    /// Too few numbers of pages were measured after the rise.
     AtTheEnd,
-    /// A third or later rise without a level after it. The cost of a miss is not known to a factor
-    /// of [`STEADY`].
+    /// The rise is the third or a later one, and no level follows it. Its cost is not known to a
+    /// factor of [`STEADY`], or the next level is shorter than [`LASTING`].
     KeepsRising,
     /// A miss would cost less than [`LEAST_COST`].
     TooSmall,
     /// A miss would cost less than a miss in the first-level TLB. A walk of the page tables never
     /// costs less.
     BelowFormer,
-    /// A data cache ends at this number of pages, which costs the packed chain as much or more.
+    /// A data cache ends at this number of pages. Misses in this cache explain the rise, see
+    /// [`SPARED`].
     CacheEnds,
 }
 
@@ -121,47 +123,52 @@ const LEAST_COST: f64 = 0.5;
 /// cache. A prefetcher of neighbouring lines spares the packed chain at most every second miss.
 const SPARED: f64 = 0.5;
 
-/// A level has a cost of at least this share of a load. The physical placement of memory has
-/// effects as large as this share.
+/// A level has a cost of at least this share of a load. The physical placement of memory can have
+/// effects of up to this share.
 const SHARE: f64 = 0.03;
 
-/// A level has a cost of at least this many times the median change between neighbouring places.
+/// A level has a cost of at least this many times the median change between neighbouring numbers of
+/// pages.
 const USUAL: f64 = 1.5;
 
-/// Number of changes before a place that the median is taken from.
+/// Number of earlier changes from which the median for [`USUAL`] is computed.
 const EARLIER: usize = 8;
 
-/// Number of places that must be above the level for a rise: its first place and the next two.
+/// Number of places (numbers of pages) that must be above the level for a rise: its first place and
+/// the next two.
 const PERSISTENT: usize = 3;
 
 /// Largest number of places, at the end of a level, from which the level's value is computed.
 const LEVEL: usize = 12;
 
-/// Two rises with fewer places between them count as one.
+/// Two rises with fewer than this number of places between them count as one.
 const APART: usize = 2;
 
 /// Fewest rounds from which an interval is computed.
 pub const FEWEST_ROUNDS: usize = 5;
 
 /// From the third boundary on, the upper end of the cost's interval is at most this many times the
-/// lower end. If page tables leave the caches gradually, they make a slope that has no such level.
+/// lower end. Page tables that leave the caches gradually cause a slope, whose cost is less
+/// certain.
 const STEADY: f64 = 1.5;
 
-/// From the third boundary on, the next level covers at least this factor of pages, because slopes
-/// also make short levels.
+/// From the third boundary on, the last number of pages of the next level is at least this many
+/// times the first. Slopes also have short levels.
 const LASTING: f64 = 2.0;
 
 /// Number of first boundaries to which [`STEADY`] and [`LASTING`] do not apply.
 const TLBS: usize = 2;
 
-/// Largest height of the tail of a step, as a multiple of the step itself.
+/// A tail is a further rise that is due to the same TLB as the step before it. Its height is at
+/// most this many times the height of that step.
 const TAIL: f64 = 2.0;
 
-/// Like [`TAIL`], from the second TLB on. A larger rise there is no tail. It is a slower walk,
-/// because page tables leave the caches.
+/// Like [`TAIL`], from the second TLB on. A larger rise there is a slower walk, because page tables
+/// leave the caches.
 const WALK_TAIL: f64 = 0.75;
 
-/// One TLB explains a curve as well as two TLBs if its error is at most this many times as large.
+/// One TLB explains a curve as well as two TLBs if its error is at most this many times the error
+/// of two.
 const ABOUT: f64 = 1.25;
 
 /// A rise is complete if the next step is at most this share of the steepest step of the rise.
@@ -171,8 +178,8 @@ const CREEP: f64 = 0.25;
 const TRACE: f64 = 0.15;
 
 /// Levels of translation in `curve`, which has rising numbers of pages. A page of the packed chain
-/// holds the nodes of `ratio` pages of the spread chain. Above `ratio` times a boundary, both
-/// chains have misses there, and the difference falls again.
+/// holds the nodes of `ratio` pages of the spread chain. Above `ratio` times the pages of a
+/// boundary, both chains miss in the same TLB, and the difference falls again.
 pub fn levels(curve: &[PagesSeen], ratio: u64) -> CurveBoundaries {
     let middles: Vec<f64> = curve.iter().map(|p| middle(&p.passes[0])).collect();
     let mut scan = Scan {
@@ -246,6 +253,7 @@ struct OpenBoundary {
     before: Plateau,
     /// The first place that is clearly above the level before the boundary.
     plain: usize,
+    /// The place at which the rise is complete.
     settled: usize,
     /// Height of the steepest step between two places of the rise.
     steepest: f64,
@@ -297,7 +305,8 @@ impl Scan<'_> {
             && next.clone().count() + 1 == PERSISTENT
             && next.clone().all(|i| up(i) < -floor)
         {
-            // Otherwise the packed chain leaves a data cache first. The level stays as it was,
+            // The level is lower if the packed chain misses in a TLB, or if the level is short. If
+            // not, the packed chain has left a data cache first. The level then stays as it was,
             // because the spread chain leaves the same cache later.
             let is_lower = self.packed_misses(at) > 0.0 || self.level.members.len() < PERSISTENT;
             return if is_lower {
@@ -306,7 +315,8 @@ impl Scan<'_> {
                 PlaceLevel::Stray
             };
         }
-        // A step that is no higher than the median change is the tail of the previous step.
+        // A place belongs to the level if noise may cause its height, or if its step is small after
+        // a fresh rise.
         let near: Vec<f64> = self
             .level
             .members
@@ -368,7 +378,8 @@ impl Scan<'_> {
         missed.map(|boundary| boundary.cost).sum()
     }
 
-    /// Largest step after a rise that still belongs to the next level; 0 without a fresh rise.
+    /// Largest step after a rise that still belongs to the next level. It is 0 if this level has
+    /// [`APART`] places or more.
     fn creep(&self) -> f64 {
         let open = self.open.as_ref();
         let fresh = open.filter(|_| self.level.members.len() < APART);
@@ -387,12 +398,14 @@ impl Scan<'_> {
             .max(USUAL * usual)
     }
 
-    /// Height of place `at` above the level: the median over rounds, with its interval.
+    /// Height of place `at` above the level: the median over rounds, with its interval. `None` for
+    /// fewer than [`FEWEST_ROUNDS`] rounds.
     fn above(&self, pass: usize, at: usize) -> Option<(f64, Interval)> {
         self.paired(pass, at..at + 1)
     }
 
-    /// Height of three places from `at` on above the level: the median of the three in each round.
+    /// Height of three places from `at` on above the level, like [`Scan::above`]. Each round has
+    /// the median of the three places.
     fn together(&self, pass: usize, at: usize) -> Option<(f64, Interval)> {
         self.paired(pass, at..at + PERSISTENT)
     }
@@ -478,7 +491,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Opens a boundary at `at`, and returns the place after the one where its rise is complete.
+    /// Opens a boundary at place `at`. Returns the place after the end of its rise.
     fn rise(&mut self, at: usize, rise: f64) -> usize {
         let floor = self.floor(at);
         let mut settled = at;
@@ -494,7 +507,7 @@ impl Scan<'_> {
         let next = Plateau::from_members(self.curve, vec![settled]);
         let short = self.level.members.len() < APART;
         if let Some(open) = self.open.as_mut().filter(|_| short) {
-            // Almost no place lies between this rise and the previous one, so both are one rise.
+            // Almost no place lies between this rise and the previous rise, so both are one rise.
             (open.settled, open.steepest, self.level) = (settled, steepest, next);
             return settled + 1;
         }
@@ -536,7 +549,7 @@ impl Scan<'_> {
         settled + 1
     }
 
-    /// Completes the boundary before the current level, which ends now. The cost is the difference
+    /// Completes the open boundary at the end of the current level. The cost is the difference
     /// between this level and the level before the boundary.
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
@@ -573,7 +586,8 @@ impl Scan<'_> {
         self.found.boundaries.push(boundary);
     }
 
-    /// Height of place `at` above `level`, over all rounds of both passes.
+    /// Median height of place `at` above `level` over all rounds of both passes. `None` without a
+    /// common round.
     fn over(&self, level: &Plateau, at: usize) -> Option<f64> {
         let rises = (0..2).flat_map(|pass| {
             let here = self.curve[at].passes[pass].iter();
@@ -616,8 +630,8 @@ impl Scan<'_> {
         self.curve[behind].packed - self.curve[before].packed
     }
 
-    /// Merges a boundary with the previous one if the boundary is the tail of the previous rise. A
-    /// TLB may keep some entries of a set of pages that is too large for it.
+    /// Merges a boundary with the previous boundary if it is the tail of the previous rise. A TLB
+    /// may keep some entries of a set of pages that is too large for it.
     fn join_tails(&mut self) {
         let mut at = 1;
         while at < self.found.boundaries.len() {
@@ -636,9 +650,10 @@ impl Scan<'_> {
         }
     }
 
-    /// True if boundary `at` is the tail of the previous one: one TLB explains the curve around
-    /// both about as well as two, and the second step is not much larger. Only places count at
-    /// which the packed chain has no more pages than the first TLB has entries.
+    /// True if boundary `at` is the tail of the previous boundary. One TLB must explain the curve
+    /// around both about as well as two TLBs. The second step must not be much larger than the
+    /// first. Only places count at which the packed chain has no more pages than the first TLB has
+    /// entries.
     fn is_tail(&self, at: usize) -> bool {
         let [one, other] = &self.found.boundaries[at - 1..=at] else {
             return false;

@@ -25,7 +25,8 @@ const MAX_NAMED: usize = 3;
 struct PairedCurve<'a> {
     /// Points of the spread chain and of the packed chain, by number of pages and pass.
     pairs: BTreeMap<(u64, u64), [Option<&'a Point>; 2]>,
-    /// Least share of granted pages, if chains lie in other pages than the requested kind.
+    /// Smallest share of a chain's memory that is in the requested kind of pages, if it is below
+    /// [`GRANTED`]. `None` if all chains have enough.
     least_granted: Option<f64>,
 }
 
@@ -73,7 +74,8 @@ impl<'a> PairedCurve<'a> {
         self.pairs.entry((entries, pass)).or_default()[which] = Some(point);
     }
 
-    /// Bytes in which each node lies: a page of the spread chain, a line of the packed chain.
+    /// Bytes for each node: the size of a page in the spread chain, and the size of a line in the
+    /// packed chain. `None` if a chain has no points.
     fn sizes(&self) -> Option<(Bytes, Bytes)> {
         let each = |which: usize| {
             let page = |(&(entries, _), pair): (&(u64, u64), &[Option<&Point>; 2])| {
@@ -197,8 +199,8 @@ fn rounds(measured: &Measured) -> BTreeMap<(u32, u32), f64> {
 /// If a range of entries is wider than this factor, the finding also gives the most likely number.
 const WIDE: f64 = 1.5;
 
-/// `First-level TLB for 4 KiB pages: 64 to 76 entries (reach 256 KiB), a miss costs 2.1 ns (1.9 to
-/// 2.3).`
+/// Finding about a level: `First-level TLB for 4 KiB pages: 64 to 76 entries (reach 256 KiB), a
+/// miss costs 2.1 ns (1.9 to 2.3).`
 fn level(
     points: Vec<&Point>,
     index: usize,
@@ -259,7 +261,7 @@ fn level(
     Some(Finding::shown_by(points, "tlb-level", text)?.with(values))
 }
 
-/// Finding about the rises that are no levels, with the reasons.
+/// Finding about the rises that are no levels, with the reasons. `None` without such rises.
 fn not_counted(
     points: Vec<&Point>,
     rejected: &[Rejected],

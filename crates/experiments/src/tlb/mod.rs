@@ -55,9 +55,10 @@ impl CommandSettings for Settings {
 /// Smallest number of pages, because no first-level TLB is known to have fewer entries.
 const FEWEST: u64 = 8;
 
-/// Pages of at least this size start at fewer pages. The first TLB has few entries for them (4 on
-/// many cores), and machines have few such pages.
+/// Chains in pages of at least this size start at [`FEWEST_GIGANTIC`] pages. The first TLB has few
+/// entries for them (4 on many cores), and machines have few such pages.
 const GIGANTIC: Bytes = Bytes(1 << 29);
+/// Smallest number of pages of at least the size [`GIGANTIC`].
 const FEWEST_GIGANTIC: u64 = 2;
 
 /// Largest number of base pages by default. Second-level TLBs have up to 4096 entries, and further
@@ -67,20 +68,22 @@ const MAX_BASE: u64 = 65536;
 /// The base pages of the default take at most this many bytes, for every size of base pages.
 const MAX_BASE_BYTES: u64 = 1 << 30;
 
-/// Default profile: a number of base pages that exceeds every second-level TLB, the number of
-/// rounds, and the length of a sample.
+/// Largest number of base pages in the default profile. It exceeds every second-level TLB.
 const BRIEF_PAGES: u32 = 8192;
+/// Number of rounds in the default profile.
 const BRIEF_ROUNDS: u32 = 8;
+/// Length of a sample in the default profile.
 const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
 
 /// Largest number of larger pages by default: 4 GiB in pages of 2 MiB.
 const MAX_LARGE: u64 = 2048;
 
-/// The experiment.
+/// The experiment `tlb`.
 #[derive(Debug, Clone)]
 pub struct Tlb {
     settings: Settings,
-    /// Density for larger pages. Profiles use a lower one, because most programs have base pages.
+    /// Density for larger pages. Profiles use a lower density for them, because most programs have
+    /// base pages.
     large: Density,
     /// True in the default profile.
     brief: bool,
@@ -106,7 +109,8 @@ impl Tlb {
         }
     }
 
-    /// The experiment as part of a profile with this detail.
+    /// The experiment as part of a profile. `detail` decides which pages are measured, and how
+    /// densely.
     pub fn in_profile(detail: Detail) -> Self {
         let brief = detail != Detail::Sweep;
         let density = if brief { Density::Low } else { Density::Medium };
@@ -306,7 +310,8 @@ impl Experiment for Tlb {
     }
 
     /// Few samples are enough for a point, because a boundary comes from many points that agree. In
-    /// the default profile, samples have hundreds of loads. Both chains pause equally often.
+    /// the default profile, a sample has only hundreds of loads. Pauses for counter readings do not
+    /// matter, because both chains pause equally often.
     fn sampling(&self, general: Sampling) -> Sampling {
         if self.brief {
             few_samples(general, 2, BRIEF_ROUNDS, BRIEF_SAMPLE)

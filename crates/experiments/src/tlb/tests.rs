@@ -1,4 +1,4 @@
-//! The rule, on curves with known answers: what it finds, misses and invents.
+//! Tests of the rule for TLB levels, on curves with known answers.
 
 use super::analysis::{Boundary, CurveBoundaries, PagesSeen, RejectionReason, levels};
 use stats::SplitMix64;
@@ -8,7 +8,7 @@ const RATIO: u64 = 64;
 
 const ROUNDS: u32 = 12;
 
-/// A simulated processor as a chain sees it.
+/// A simulated processor: the properties that determine the latency of a chain.
 #[derive(Debug, Clone)]
 struct Chip {
     /// Entries of each TLB, and the cost of a miss.
@@ -16,13 +16,15 @@ struct Chip {
     /// Lines that each cache holds, and the latency of a load from it.
     caches: Vec<(f64, f64)>,
     memory: f64,
-    /// Doublings from the first page that misses a TLB to the number at which all do.
+    /// Doublings of the number of pages from the first miss in a TLB to the number at which all
+    /// loads miss.
     ramp: f64,
-    /// Share of the rise behind the first cache that the spread chain pays in addition to the
-    /// packed one: a prefetcher of neighbouring lines helps the packed chain only.
+    /// Share of the rise behind the first cache that only the spread chain pays. A prefetcher of
+    /// adjacent lines spares the packed chain this share.
     prefetched: f64,
-    /// Lines that the spread chain fits into a cache, relative to the packed chain: below 1 if its
-    /// lines fill the sets unevenly, above 1 if the packed chain collides with itself.
+    /// Lines of the spread chain that fit into a cache, relative to the packed chain. The number is
+    /// below 1 if its lines fill the sets unevenly. It is above 1 if the lines of the packed chain
+    /// collide.
     spread_fit: f64,
     /// Lines in a page.
     page_lines: u64,
@@ -31,9 +33,9 @@ struct Chip {
 /// Disturbances of a simulated chip.
 #[derive(Debug, Clone, Copy, Default)]
 struct Noise {
-    /// Standard deviation between rounds.
+    /// Relative standard deviation between rounds.
     jitter: f64,
-    /// Standard deviation between the chains of different passes, for the placement of their
+    /// Relative standard deviation between the chains of different passes, which lie in different
     /// memory.
     placement: f64,
     /// Share of rounds that take twice as long.
@@ -46,7 +48,7 @@ fn normal(random: &mut SplitMix64) -> f64 {
 }
 
 impl Chip {
-    /// With 48 KiB, 1 MiB and a larger cache.
+    /// A chip with these TLBs, and with caches of 48 KiB, 1 MiB and about 30 MiB.
     fn new(tlbs: &[(f64, f64)]) -> Self {
         let caches = vec![(768.0, 1.0), (16384.0, 3.5), (500e3, 12.0)];
         Self {
@@ -126,7 +128,7 @@ impl Chip {
     }
 }
 
-/// Numbers from 8 to `most`, with this many per doubling.
+/// Numbers from 8 to `most`, with `steps` numbers in each doubling.
 fn grid(steps: u32, most: u64) -> Vec<u64> {
     let number = |i: u32| (8.0 * (f64::from(i) / f64::from(steps)).exp2()).round() as u64;
     let mut numbers: Vec<u64> = (0..200).map(number).take_while(|&n| n <= most).collect();
@@ -184,7 +186,8 @@ fn every_density_finds_the_levels() {
     }
 }
 
-/// Zen 4 as measured in one of its guests: 512 lines of L1; the packed chain loses a little less.
+/// A chip like a Zen 4 core measured in a virtual machine, with 512 lines in L1. Behind L1, only
+/// the spread chain pays `share` of the rise.
 fn with_prefetch(share: f64) -> Chip {
     let mut chip = Chip::new(&[(72.0, 1.9), (3072.0, 15.0)]);
     chip.caches[0] = (512.0, 1.1);
@@ -263,7 +266,7 @@ fn a_rise_of_a_fraction_of_a_nanosecond_is_too_small() {
 
 #[test]
 fn walks_that_get_slower_are_no_tlb_of_their_own() {
-    // The host backs large pages with small ones: a miss of the first TLB walks at once.
+    // The host backs large pages with small ones. Each miss in the first TLB then needs a walk.
     let found = exact(&Chip::new(&[(72.0, 14.0), (1200.0, 1.0)]));
     assert_eq!(ranges(&found), [(64, 76)]);
     assert_eq!(why(&found), [RejectionReason::BelowFormer]);
@@ -349,8 +352,9 @@ fn a_transition_of_several_places_is_one_level_from_where_it_begins_to_its_middl
 
 #[test]
 fn a_tlb_that_wears_off_has_its_entries_inside_of_the_range() {
-    // Curves of five sessions on a Raptor Cove core in a virtual machine, 96 and 2048 entries in
-    // the manual: half of the entries are lost at the size, as if sets filled unevenly.
+    // Model of the curves of five sessions on a Raptor Cove core in a virtual machine. The manual
+    // gives 96 and 2048 entries. With this number of pages, half of the loads miss already, as if
+    // sets filled unevenly.
     let missing = |pages: f64, entries: f64, steepness: f64| {
         1.0 - 1.0 / (1.0 + (pages / entries).powf(steepness))
     };
@@ -374,7 +378,7 @@ fn a_tlb_that_wears_off_has_its_entries_inside_of_the_range() {
 
 #[test]
 fn the_tail_of_a_tlb_that_keeps_a_part_is_no_second_one_and_a_second_one_behind_it_is() {
-    // The finer the steps of the tail are relative to the noise, the more of them look like a step.
+    // With noise, some of the small steps in the tail look like the boundary of a second TLB.
     let missing = |pages: u64, entries: u64| 1.0 - (entries as f64 / pages as f64).min(1.0);
     for second in [None, Some(1024)] {
         let mut wrong = 0;
@@ -399,14 +403,14 @@ fn the_tail_of_a_tlb_that_keeps_a_part_is_no_second_one_and_a_second_one_behind_
                 && found.boundaries.iter().zip(&entries).all(near);
             wrong += usize::from(!right);
         }
-        // Without the rule 107 are wrong, though there is no second TLB.
+        // Without the rule for tails, 107 of the 200 curves without a second TLB are wrong.
         assert!(wrong <= 25, "{second:?}: {wrong} wrong of 200");
     }
 }
 
-/// Differences in ns from 2435 pages on, 4 places per doubling, in both passes. Zen 4 with 72 and
-/// 3072 entries in a virtual machine with two CPUs, 24 November 2026. Walks get slower from 5000
-/// pages on.
+/// Measured differences in ns of both passes, from 2435 pages on, for 4 numbers of pages in each
+/// doubling. They come from a Zen 4 core with 72 and 3072 entries, in a virtual machine with two
+/// CPUs. 24 November 2026. Walks get slower from 5000 pages on.
 const SLOWER_WALKS: [&str; 2] = [
     "3.1 3.4; 8.0 11.5; 12.8 11.8; 16.2 16.2; 17.1 17.7; 19.7 18.1; 32.3 31.8; 28.2 32.3; \
      30.1 30.3; 28.5 36.1; 33.9 30.8; 30.5 33.5; 32.1 30.9; 34.7 32.5; 34.8 33.1; 41.4 38.8; \
@@ -449,7 +453,8 @@ fn walks_that_get_slower_behind_the_second_tlb_are_no_part_of_its_cost() {
 
 #[test]
 fn a_cost_that_rises_to_the_last_point_is_a_range() {
-    // A default session on Zen 4, from 8 pages on in two steps per doubling.
+    // The values of a default session on a Zen 4 core, from 8 pages on, for two numbers of pages in
+    // each doubling.
     let mut values = vec![0.0; 7];
     values.extend([1.9; 6]);
     values.extend([2.2, 2.2, 2.2, 2.3, 13.5, 21.9, 29.3, 34.4]);
@@ -466,7 +471,7 @@ fn a_cost_that_rises_to_the_last_point_is_a_range() {
         "{walk:?}"
     );
     assert!(found[0].is_followed_by_level(), "{found:?}");
-    // The same with the level that more points show.
+    // With more points, the level after the rise shows.
     let mut longer = curve_through(&[values.as_slice(), &[34.4; 6]].concat());
     for (place, entries) in longer.iter_mut().zip(grid(2, 1 << 20)) {
         place.entries = entries;
@@ -484,7 +489,7 @@ fn a_slope_that_no_level_follows_is_no_third_tlb() {
         *value += 3.0 * at as f64;
     }
     let mut curve = curve_through(&values);
-    // Every round shows another part of it.
+    // In each round, the slope is steeper or flatter than in the others.
     for place in &mut curve[22..] {
         for (key, value) in place.passes.iter_mut().flat_map(|pass| pass.iter_mut()) {
             *value += f64::from(key.1 % 4) * (*value - 10.0) * 2.0;
@@ -586,7 +591,7 @@ fn an_interval_that_touches_the_floor_is_not_enough() {
         (found.boundaries.len(), why(&found)),
         (0, vec![RejectionReason::TouchesFloor])
     );
-    // Fewer than five rounds show nothing.
+    // With fewer than five rounds, there is neither a boundary nor a rejected rise.
     let mut curve = curve_through(&values);
     curve
         .iter_mut()
@@ -596,7 +601,8 @@ fn an_interval_that_touches_the_floor_is_not_enough() {
 
 #[test]
 fn beyond_what_the_packed_chain_pays_for_too_a_fall_is_no_objection() {
-    // One TLB of 64 entries: from 4096 nodes on the packed chain lies in more than 64 pages.
+    // The TLB has 64 entries. From 4096 nodes on, the packed chain needs 64 pages or more, so that
+    // the difference falls.
     let found = exact(&Chip::new(&[(64.0, 3.0)]));
     assert_eq!(ranges(&found), [(64, 76)]);
     assert!((found.boundaries[0].cost - 3.0).abs() < 1e-9);
@@ -657,14 +663,14 @@ fn some_chip(random: &mut SplitMix64) -> Chip {
     }
 }
 
-/// True if `boundary` is that of a TLB with this many entries: within its range, or one place
-/// beside it.
+/// True if `boundary` is that of a TLB with this many entries. Its range may miss them by the
+/// factor `step`.
 fn is_of(boundary: &Boundary, entries: f64, step: f64) -> bool {
     boundary.last as f64 / step <= entries && entries <= boundary.first as f64 * step
 }
 
-/// Counts over `count` chips: TLBs found within the stated range, TLBs found within one step of the
-/// grid, boundaries that are no TLB, all TLBs, chips with a boundary that is no TLB.
+/// Counts over `count` chips: all TLBs, TLBs found within the stated range, and TLBs found within
+/// one step of the grid. The last number counts chips with a boundary that is no TLB.
 fn tally(count: u64, noise: Noise, seed: u64) -> (usize, usize, usize, usize) {
     let step = 2f64.powf(0.25) * 1.01;
     let mut all = 0;

@@ -1,4 +1,5 @@
-//! Experiment `gpu-atomics`: atomic additions to one counter and to counters of each work-item.
+//! Experiment `gpu-atomics`: atomic additions to one shared counter, and to a separate counter of
+//! each work-item.
 
 use super::request::{Request, called, devices, draft, is_on, kernel_sampling, named, requested};
 use crate::layout::Groups;
@@ -13,10 +14,11 @@ use units::significant;
 /// Name of the experiment.
 pub(super) const NAME: &str = "gpu-atomics";
 
-/// Distance between separate counters, in 4 B: a cache line of every GPU.
+/// Distance between separate counters, in units of 4 B. No GPU has longer cache lines than these
+/// 128 B, so each counter has a cache line of its own.
 const STRIDE: u32 = 32;
 
-/// The experiment, with the user's request if there is one.
+/// The experiment with the user's request. `request` is `None` in the rows of `GPU_EXPERIMENTS`.
 #[derive(Debug, Clone)]
 pub struct GpuAtomics {
     request: Option<Request>,
@@ -28,10 +30,10 @@ impl GpuAtomics {
     }
 }
 
-/// All work-items add to one counter.
+/// Name of the operation in which all work-items add to one counter.
 const SHARED: &str = "add-shared";
 
-/// Each work-item adds to a counter of its own.
+/// Name of the operation in which each work-item adds to a counter of its own.
 const SEPARATE: &str = "add-separate";
 
 fn point(device: &GpuFacts, shared: bool, scope: &Scope<'_>) -> Draft {
@@ -81,7 +83,8 @@ impl Experiment for GpuAtomics {
     }
 }
 
-/// Finding about additions to one counter, against those to separate ones.
+/// Finding that compares additions to one counter with additions to separate counters. `None` if
+/// one of the two was not measured.
 fn contention(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     let figure = |operation| {
         let mut points = dataset.points.iter();

@@ -20,7 +20,7 @@ use units::{Bytes, counted, significant};
 /// Name of the experiment.
 pub(super) const NAME: &str = "gpu-bandwidth";
 
-/// The experiment, with the user's request if there is one.
+/// The experiment with the user's request. `request` is `None` in the rows of `GPU_EXPERIMENTS`.
 #[derive(Debug, Clone)]
 pub struct GpuBandwidth {
     request: Option<Request>,
@@ -32,7 +32,7 @@ impl GpuBandwidth {
     }
 }
 
-/// A point before it is drafted.
+/// Parameters of a point that is not drafted yet.
 struct Wanted<'a> {
     device: &'a GpuFacts,
     operation: StreamOperation,
@@ -40,8 +40,10 @@ struct Wanted<'a> {
     groups: Option<u32>,
 }
 
-/// Points of one device: reads of every size, other operations of the largest, and reads of the
-/// largest with fewer work-groups. Sizes that the user names are measured with every operation.
+/// Parameters of the points of one device. Reads cover all sizes, and other operations only the
+/// largest size. Additional reads of the largest size use fewer work-groups. Sizes that the user
+/// names are measured with every operation. With [`Choice::Few`], only the largest size is
+/// measured.
 fn wanted<'a>(request: &Request, device: &'a GpuFacts, scope: &Scope<'_>) -> Vec<Wanted<'a>> {
     let settings = &request.settings;
     let sizes = match &settings.sizes {
@@ -84,7 +86,7 @@ fn wanted<'a>(request: &Request, device: &'a GpuFacts, scope: &Scope<'_>) -> Vec
     all
 }
 
-/// The point, with the reason why it cannot be measured if there is one.
+/// Drafts a point. If it cannot be measured, the draft has the reason in place of the work.
 fn point(wanted: &Wanted<'_>, scope: &Scope<'_>) -> Draft {
     let Wanted {
         device,
@@ -119,7 +121,7 @@ fn point(wanted: &Wanted<'_>, scope: &Scope<'_>) -> Draft {
         Some(layout) => Ok(Task::Stream(layout)),
     };
     Draft {
-        // Fewer work-groups are the first to go when time is short.
+        // If time is short, points with fewer work-groups are dropped first.
         drop_priority: if groups.is_some() { 2 } else { 1 },
         ..draft(scope, device, coordinates, task)
     }
@@ -202,8 +204,8 @@ impl Experiment for GpuBandwidth {
     }
 }
 
-/// Reads of the largest working set, by their number of work-groups. None if the device could hold
-/// that working set in its cache.
+/// Reads of the largest working set, each with its number of work-groups, in rising order. Empty if
+/// this working set is too small to show the memory ([`least_in_memory`]).
 fn reads<'a>(dataset: &'a Dataset, device: &GpuFacts) -> Vec<(u64, Figure<'a>)> {
     let is_read = |p: &&Point| is_on(p, device) && p.name("operation") == Some("read");
     let reads: Vec<&Point> = dataset.points.iter().filter(is_read).collect();
@@ -225,7 +227,8 @@ fn fastest<'a>(dataset: &'a Dataset, device: &GpuFacts) -> Option<Figure<'a>> {
     reads.max_by(|a, b| a.value.total_cmp(&b.value))
 }
 
-/// Finding about the bandwidth of the memory.
+/// Finding about the highest bandwidth of reads from the memory of the device. `None` if no read
+/// shows the memory.
 fn memory(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     let figure = fastest(dataset, device)?;
     let size = figure.points.first()?.number("size_bytes")?;
@@ -239,7 +242,8 @@ fn memory(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     Some(Finding::resting_on(figure.points, "gpu-memory", text)?.with(values))
 }
 
-/// Finding about the tokens per second that the memory allows.
+/// Finding about the tokens per second that the bandwidth of the memory allows. `model` is the size
+/// of a language model's weights.
 fn tokens(dataset: &Dataset, device: &GpuFacts, model: Bytes) -> Option<Finding> {
     let figure = fastest(dataset, device)?;
     let tokens = figure.value / model.0.max(1) as f64;
@@ -257,7 +261,7 @@ fn tokens(dataset: &Dataset, device: &GpuFacts, model: Bytes) -> Option<Finding>
     Some(Finding::resting_on(figure.points, "gpu-tokens", text)?.with(values))
 }
 
-/// Finding about the number of work-groups that the memory needs.
+/// Finding about the number of work-groups that reach 95% of the highest bandwidth.
 fn groups(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     let curve = reads(dataset, device);
     let found = saturation(&curve)?;
@@ -278,10 +282,11 @@ fn groups(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     Some(Finding::resting_on(found.points, "gpu-groups", text)?.with(values))
 }
 
-/// Share of samples at the limit of power that is told.
+/// Smallest share of samples at the limit of power for which there is a finding.
 const LIMITED: f64 = 0.1;
 
-/// Finding about the limit of power, if it lowered the clocks while the memory was read.
+/// Finding that the device was at its limit of power while its memory was read. `None` if the share
+/// of such samples is unknown or below [`LIMITED`].
 fn power(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     let figure = fastest(dataset, device)?;
     let Outcome::Measured(measured) = &figure.points.first()?.outcome else {

@@ -15,20 +15,21 @@ use units::{Bytes, significant};
 /// Name of the experiment.
 pub(super) const NAME: &str = "gpu-latency";
 
-/// Distance between nodes if the driver does not give the size of a cache line: no GPU has longer
-/// ones.
+/// Distance between nodes of a chain if the driver does not report the size of a cache line. No GPU
+/// has longer cache lines.
 const SPACING: Bytes = Bytes(128);
 
-/// Smallest working set: the caches nearest to a compute unit have some 16 KiB.
+/// Smallest default working set. It fits into the caches nearest to a compute unit, which have
+/// about 16 KiB.
 const SMALLEST: Bytes = Bytes(4 << 10);
 
-/// Largest chain: indices have 32 bits.
+/// Largest chain, in bytes. The indices of a chain have 32 bits, and each index takes 4 B.
 const LARGEST: Bytes = Bytes((1 << 34) - 4096);
 
-/// Fewest nodes of a chain.
+/// Smallest number of nodes in a chain.
 const FEWEST_NODES: u32 = 8;
 
-/// The experiment, with the user's request if there is one.
+/// The experiment with the user's request. `request` is `None` in the rows of `GPU_EXPERIMENTS`.
 #[derive(Debug, Clone)]
 pub struct GpuLatency {
     request: Option<Request>,
@@ -40,8 +41,8 @@ impl GpuLatency {
     }
 }
 
-/// Working sets of a device. Smaller ones than those of bandwidth show the caches of one compute
-/// unit.
+/// Working sets to measure on a device. They begin with smaller sizes than `gpu-bandwidth`, because
+/// small chains show the caches of one compute unit.
 fn sizes(request: &Request, device: &GpuFacts, scope: &Scope<'_>) -> Vec<Bytes> {
     if let Some(list) = &request.settings.sizes {
         return list.0.clone();
@@ -67,7 +68,7 @@ fn point(device: &GpuFacts, bytes: Bytes, scope: &Scope<'_>) -> Draft {
         seed: derive(scope.seed, NAME, bytes.0),
     };
     let least = Bytes(spacing.0 * u64::from(FEWEST_NODES));
-    // Two processes make the chain and hold it, beside the driver.
+    // Two processes hold the chain in main memory while it is made, and the driver may hold it too.
     let granted = device.largest_allocation.get().copied();
     let most = granted
         .unwrap_or(LARGEST)
@@ -117,7 +118,8 @@ impl Experiment for GpuLatency {
     }
 }
 
-/// Finding about the smallest and the largest working set.
+/// Finding that compares the smallest with the largest measured working set. `None` if fewer than
+/// two sizes were measured.
 fn nearest_and_farthest(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     let size = |p: &&Point| p.number("size_bytes");
     let measured = || {

@@ -14,10 +14,11 @@ use units::{Bytes, significant};
 /// Name of the experiment.
 pub(super) const NAME: &str = "gpu-local";
 
-/// Memory of a work-group. Every GPU has as much, and several groups fit on a compute unit.
+/// Shared memory that each work-group reads. Every GPU has this much, and several work-groups of
+/// this size fit on a compute unit.
 const GROUP: Bytes = Bytes::kib(16);
 
-/// The experiment, with the user's request if there is one.
+/// The experiment with the user's request. `request` is `None` in the rows of `GPU_EXPERIMENTS`.
 #[derive(Debug, Clone)]
 pub struct GpuLocal {
     request: Option<Request>,
@@ -66,7 +67,7 @@ impl Experiment for GpuLocal {
     }
 }
 
-/// Finding about the reads of a device.
+/// Finding about the bandwidth of the shared memory of a device. `None` if it was not measured.
 fn read(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     let mut points = dataset.points.iter().filter(|p| is_on(p, device));
     let figure = Figure::new(points.next()?)?;

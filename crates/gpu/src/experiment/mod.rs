@@ -20,8 +20,8 @@ use report::GpuFacts;
 use request::{Choice, DeviceQuantity, Request};
 use transfers::GpuTransfers;
 
-/// The experiments in the table of experiments. The program has a command of its own for them,
-/// because they need a device.
+/// Rows for the table of all experiments. They have no `command`, because these experiments need
+/// devices, which the command `memgauge gpu` chooses.
 pub static GPU_EXPERIMENTS: [ExperimentRow; 6] = [
     ExperimentRow {
         name: bandwidth::NAME,
@@ -75,12 +75,13 @@ pub static GPU_EXPERIMENTS: [ExperimentRow; 6] = [
     },
 ];
 
-/// Experiments that the settings request, on `devices`.
+/// Experiments that `settings` requests, with points for each of `devices`.
 pub fn experiments(settings: &Settings, devices: &[GpuFacts]) -> Vec<Box<dyn Experiment>> {
     made(settings, devices, Choice::All)
 }
 
-/// Few points about each of `devices`, for a session that is mainly about the machine.
+/// Experiments with few points for each of `devices`, for a session that mainly measures the
+/// machine itself.
 pub fn brief_experiments(devices: &[GpuFacts]) -> Vec<Box<dyn Experiment>> {
     made(&Settings::brief(), devices, Choice::Few)
 }

@@ -1,4 +1,4 @@
-//! Experiment `gpu-peers`: copies from each device to each other.
+//! Experiment `gpu-peers`: copies from each device to each other device.
 
 use super::request::{Request, called, draft, is_on, largest, requested, size};
 use super::transfers::{UNIT, transfer_sampling, transfer_sizes};
@@ -13,7 +13,7 @@ use units::{Bytes, significant};
 /// Name of the experiment.
 pub(super) const NAME: &str = "gpu-peers";
 
-/// The experiment, with the user's request if there is one.
+/// The experiment with the user's request. `request` is `None` in the rows of `GPU_EXPERIMENTS`.
 #[derive(Debug, Clone)]
 pub struct GpuPeers {
     request: Option<Request>,
@@ -80,12 +80,14 @@ impl Experiment for GpuPeers {
     }
 }
 
-/// Name of the platform of a device: data is copied between devices of one platform only.
+/// Name of the OpenCL platform of a device; `None` if it is unknown. Data can only be copied
+/// between devices of one platform.
 fn platform(device: &GpuFacts) -> Option<&str> {
     device.driver.get()?.split(", ").next()
 }
 
-/// Finding about the slowest and the fastest way between two devices, for the largest copies.
+/// Finding about the slowest and the fastest copies from one device to another, for the largest
+/// size. `None` if fewer than two pairs of devices were measured.
 fn extremes(dataset: &Dataset, request: &Request) -> Option<Finding> {
     let measured = dataset.points.iter().filter(|p| Figure::new(p).is_some());
     let measured: Vec<&Point> = measured.collect();

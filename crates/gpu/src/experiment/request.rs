@@ -1,4 +1,4 @@
-//! The user's request to measure devices, and what the experiments share.
+//! The user's request to measure devices, and functions that the experiments share.
 
 use crate::work::{GpuWork, RateLimit, Task};
 use engine::{External, Sampling, Work};
@@ -115,7 +115,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Settings for a session that is mainly about the machine: its memory, a load, and transfers.
+    /// Settings for a session that mainly measures the machine itself. They request the bandwidth
+    /// and the latency of a device's memory, and transfers.
     pub fn brief() -> Self {
         Self {
             devices: None,
@@ -137,7 +138,10 @@ impl Settings {
         }
     }
 
-    /// Refuses numbers that no device can have.
+    /// Validates the numbers in the settings.
+    ///
+    /// # Errors
+    /// The model size is too small, or a number of work-groups is 0.
     fn check(&self) -> Result<()> {
         if let Some(size) = self.model_size.filter(|size| *size < LEAST_MODEL) {
             return Err(Error::usage(format!(
@@ -207,7 +211,7 @@ impl Effects for Settings {
     ];
 }
 
-/// Smallest weights of a model.
+/// Smallest model size that a user may name.
 const LEAST_MODEL: Bytes = Bytes(1 << 20);
 
 /// A request to measure devices.
@@ -215,23 +219,24 @@ const LEAST_MODEL: Bytes = Bytes(1 << 20);
 pub struct Request {
     pub settings: Settings,
     pub devices: Vec<GpuFacts>,
-    /// How many sizes and numbers of work-groups are measured if the user names none.
+    /// Selects the sizes and the numbers of work-groups to measure if the user names none.
     pub choice: Choice,
 }
 
 /// Choice of sizes and of numbers of work-groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// The sizes that show the nearest cache and the memory, with all work-groups.
+    /// The sizes that show the nearest cache and the memory, with the usual number of work-groups.
     Few,
-    /// All sizes, and the largest with fewer work-groups.
+    /// All sizes. Reads of the largest size are also measured with fewer work-groups.
     All,
 }
 
-/// The devices of `all` that the settings choose, each once.
+/// The devices in `all` that the settings choose, each once.
 ///
 /// # Errors
-/// A device that does not exist, no GPU and no choice, or settings that are not possible.
+/// A named device does not exist, or a setting is invalid. No device is named, and there is no GPU.
+/// Only copies between devices are requested, but a single device is chosen.
 pub fn chosen_devices(settings: &Settings, all: &[GpuFacts]) -> Result<Vec<GpuFacts>> {
     settings.check()?;
     let chosen = named_devices(settings, all)?;
@@ -243,7 +248,7 @@ pub fn chosen_devices(settings: &Settings, all: &[GpuFacts]) -> Result<Vec<GpuFa
     Ok(chosen)
 }
 
-/// The devices that `--devices` names, or every GPU.
+/// The devices that `--devices` names. Without this option, all GPUs.
 fn named_devices(settings: &Settings, all: &[GpuFacts]) -> Result<Vec<GpuFacts>> {
     let Some(numbers) = &settings.devices else {
         let gpus: Vec<GpuFacts> = all.iter().filter(|d| d.kind == "gpu").cloned().collect();
@@ -276,32 +281,35 @@ fn no_device() -> Error {
     Error::usage("no device to measure: gpu experiments have a command; type memgauge gpu")
 }
 
-/// The request of an experiment that may have none.
+/// Returns the request of an experiment.
 ///
 /// # Errors
-/// There is none: the experiment was requested without a device.
+/// `request` is `None`: a session requested the experiment without the command `memgauge gpu`.
 pub fn requested(request: Option<&Request>) -> Result<&Request> {
     request.ok_or_else(no_device)
 }
 
-/// Devices of a request; none without a request.
+/// Devices of a request. Empty if `request` is `None`.
 pub fn devices(request: Option<&Request>) -> impl Iterator<Item = &GpuFacts> {
     request.into_iter().flat_map(|request| &request.devices)
 }
 
-/// Length of a sample of a kernel: a hundred times as long as a launch takes.
+/// Length of a sample of a kernel. It is about a hundred times the duration of a launch.
 const SAMPLE: Nanos = Nanos(5e6);
 
-/// Rounds and samples of a kernel. Each sample is followed by the proof that it did its work.
+/// Largest number of rounds of a point with a kernel. Each sample is followed by the proof that the
+/// kernel did its work, which takes time.
 const ROUNDS: u32 = 10;
+/// Largest number of samples in a round of a point with a kernel.
 const PER_ROUND: u32 = 3;
 
-/// Sampling of kernels.
+/// The `general` sampling, adapted to points with a kernel.
 pub fn kernel_sampling(general: Sampling) -> Sampling {
     bounded(general, SAMPLE, [ROUNDS, PER_ROUND])
 }
 
-/// Sampling with samples of this length, and at most so many rounds and samples in each.
+/// The `general` sampling with samples of length `length`. Points have at most `rounds` rounds, and
+/// a round has at most `per_round` samples.
 pub fn bounded(general: Sampling, length: Nanos, [rounds, per_round]: [u32; 2]) -> Sampling {
     Sampling {
         length,
@@ -315,14 +323,16 @@ pub fn bounded(general: Sampling, length: Nanos, [rounds, per_round]: [u32; 2]) 
 /// Largest default working set.
 const LARGEST: Bytes = Bytes(4 << 30);
 
-/// Cache of a device whose driver does not give its size: no GPU of today has a larger one.
+/// Size that is assumed for a cache if the driver does not report it. No GPU of today has a larger
+/// cache.
 const LARGE_CACHE: Bytes = Bytes::mib(256);
 
 /// Smallest default working set.
 const SMALLEST: Bytes = Bytes(256 << 10);
 
-/// Largest working set of a device: a quarter of its memory, an allocation that its driver grants,
-/// and what this process may use if the device has no memory of its own.
+/// Largest working set of a device. Limits are 4 GiB, a quarter of the device's memory, and the
+/// largest allocation that its driver grants. For a device without memory of its own, a quarter of
+/// the memory that this process may use is a limit too.
 pub fn largest(device: &GpuFacts, scope: &Scope<'_>) -> Bytes {
     let memory = device.memory.get().map_or(LARGEST, |all| Bytes(all.0 / 4));
     let allocation = device.largest_allocation.get().copied();
@@ -338,7 +348,8 @@ pub fn largest(device: &GpuFacts, scope: &Scope<'_>) -> Bytes {
         .min(LARGEST)
 }
 
-/// Default working sets: each four times the one before, up to several times the cache.
+/// Default working sets in rising order. They begin with 256 KiB, and each is four times the
+/// previous one. The last one is eight times the cache, at least 256 MiB, and at most [`largest`].
 pub fn default_sizes(device: &GpuFacts, scope: &Scope<'_>) -> Vec<Bytes> {
     let memory = Bytes(least_in_memory(device).0.saturating_mul(2));
     let top = memory.max(Bytes::mib(256)).min(largest(device, scope));
@@ -352,14 +363,15 @@ pub fn default_sizes(device: &GpuFacts, scope: &Scope<'_>) -> Vec<Bytes> {
     sizes
 }
 
-/// Smallest working set that shows the memory of a device: a cache holds at most a quarter of it.
+/// Smallest working set that shows the memory of a device. The cache of the device holds at most a
+/// quarter of it.
 pub fn least_in_memory(device: &GpuFacts) -> Bytes {
     let cache = device.cache.get().copied().unwrap_or(LARGE_CACHE);
     Bytes(cache.0.saturating_mul(4))
 }
 
-/// A point of `device`. `coordinates` are those that the points of a device differ in. `task` is the
-/// work, or the reason why it is unsupported.
+/// Drafts a point of `device`. `coordinates` are all coordinates except the device. `task` is the
+/// work of the point, or the reason why the device does not support it.
 pub fn draft(
     scope: &Scope<'_>,
     device: &GpuFacts,
@@ -373,7 +385,8 @@ pub fn draft(
         .map(|(axis, at)| (axis.to_owned(), at));
     let work = task.map(|task| {
         let limit = match &task {
-            // A cache could hold a smaller working set.
+            // A cache could hold a smaller working set, and the limit of the memory would not
+            // apply.
             Task::Stream(layout) if layout.bytes() >= least_in_memory(device) => {
                 RateLimit::of_memory(device)
             }
@@ -395,22 +408,22 @@ pub fn draft(
     }
 }
 
-/// The coordinate with this name.
+/// A coordinate that is a name.
 pub fn named(name: &str) -> Coordinate {
     Coordinate::Name(name.to_owned())
 }
 
-/// The coordinate of a size.
+/// A coordinate that is a size in bytes.
 pub fn size(bytes: Bytes) -> Coordinate {
     Coordinate::Number(bytes.0)
 }
 
-/// True if the point is of `device`.
+/// True if `point` belongs to `device`.
 pub fn is_on(point: &Point, device: &GpuFacts) -> bool {
     point.number("device") == Some(u64::from(device.number))
 }
 
-/// `GPU 0 (NVIDIA H100)`, or `Device 1 (NAME)` for another kind of device.
+/// Name of a device in findings: `GPU 0 (NVIDIA H100)`, or `Device 1 (NAME)` if it is no GPU.
 pub fn called(device: &GpuFacts) -> String {
     let kind = match device.kind.as_str() {
         "gpu" => "GPU",

@@ -24,17 +24,19 @@ const SIZES: [Bytes; 5] = [
     Bytes(64 << 20),
 ];
 
-/// Length of a sample: several transfers of the larger sizes.
+/// Length of a sample. It is enough for several transfers of the larger sizes.
 const SAMPLE: Nanos = Nanos(10e6);
 
-/// Rounds and samples of a point. Each sample is followed by a comparison of the data.
+/// Largest number of rounds of a point. Each sample is followed by a comparison of the data, which
+/// takes time.
 const ROUNDS: u32 = 8;
+/// Largest number of samples in a round.
 const PER_ROUND: u32 = 2;
 
-/// Transfers are whole words of every kind of device.
+/// Unit of the sizes of transfers, in bytes: the largest word of the kernels for any device.
 pub(super) const UNIT: u64 = 64;
 
-/// Largest transfer: words are counted in 32 bits.
+/// Largest transfer. The kernels count words in 32 bits.
 const LARGEST: Bytes = Bytes(16 << 30);
 
 const DIRECTIONS: [(Direction, &str); 3] = [
@@ -43,7 +45,7 @@ const DIRECTIONS: [(Direction, &str); 3] = [
     (Direction::Both, "both"),
 ];
 
-/// The experiment, with the user's request if there is one.
+/// The experiment with the user's request. `request` is `None` in the rows of `GPU_EXPERIMENTS`.
 #[derive(Debug, Clone)]
 pub struct GpuTransfers {
     request: Option<Request>,
@@ -55,7 +57,7 @@ impl GpuTransfers {
     }
 }
 
-/// Sizes of transfers that the settings request.
+/// Sizes of the transfers to measure: the user's sizes, or [`SIZES`].
 pub(super) fn transfer_sizes(settings: &Settings) -> Vec<Bytes> {
     match &settings.transfer_sizes {
         Some(list) => list.0.clone(),
@@ -63,15 +65,15 @@ pub(super) fn transfer_sizes(settings: &Settings) -> Vec<Bytes> {
     }
 }
 
-/// Sampling of transfers.
+/// The `general` sampling, adapted to transfers.
 pub(super) fn transfer_sampling(general: Sampling) -> Sampling {
     bounded(general, SAMPLE, [ROUNDS, PER_ROUND])
 }
 
-/// The transfer, or the reason why it cannot be measured.
+/// The work for `copies`. The error is the reason why it cannot be measured.
 fn task(device: &GpuFacts, copies: Copies, scope: &Scope<'_>) -> std::result::Result<Task, String> {
     let bytes = copies.bytes;
-    // Both ends are in main memory twice: pinned and pageable.
+    // Source and target of transfers in main memory each exist twice: pinned and pageable.
     let most = largest(device, scope)
         .min(LARGEST)
         .min(Bytes(scope.usable().0 / 8));
@@ -147,7 +149,8 @@ impl Experiment for GpuTransfers {
     }
 }
 
-/// The largest transfers in a direction: the faster of pinned and pageable memory.
+/// Figure of the largest transfers with the operation `operation`, with the faster of pinned and
+/// pageable memory. `None` if no transfer was measured.
 fn largest_transfer<'a>(
     dataset: &'a Dataset,
     device: &GpuFacts,
@@ -163,7 +166,8 @@ fn largest_transfer<'a>(
     figures.max_by(|a, b| a.value.total_cmp(&b.value))
 }
 
-/// Finding about the largest transfers in both directions. None if they differ in size.
+/// Finding about the largest transfers to the device and from it. `None` if one direction was not
+/// measured, or if the sizes differ.
 fn both_ways(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     let to_device = largest_transfer(dataset, device, "to-device")?;
     let to_host = largest_transfer(dataset, device, "to-host")?;
@@ -182,7 +186,8 @@ fn both_ways(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
         ("to_device".to_owned(), to_device.value),
         ("to_host".to_owned(), to_host.value),
     ]);
-    // Some devices are behind a switch, and tell the link to it only. That is no limit.
+    // A device behind a switch may only report its link to the switch. Transfers can be faster than
+    // this link, which is then left out.
     let link = device.link.get().map(|link| link.possible());
     let is_way = |most: &PciRate| most.bandwidth().0 > to_device.value.max(to_host.value);
     if let Some(most) = link.filter(is_way) {
@@ -195,7 +200,8 @@ fn both_ways(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     Some(Finding::resting_on(points, "gpu-transfers", text)?.with(values))
 }
 
-/// Finding about the time of the smallest transfer.
+/// Finding about the time of the smallest transfer to the device. `None` if no transfer was
+/// measured.
 fn small(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     let sent = |p: &&Point| is_on(p, device) && p.name("operation") == Some("to-device");
     let points = dataset.points.iter().filter(sent);
@@ -213,8 +219,8 @@ fn small(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     Some(Finding::resting_on(figure.points, "gpu-small-transfer", text)?.with(values))
 }
 
-/// Finding about a link with fewer lanes than the device has. A lower rate is none: many devices
-/// lower it while they are idle.
+/// Finding about a link that uses fewer lanes than the device has. `None` if it uses all lanes. A
+/// lower rate of the lanes is no finding, because many devices lower it while they are idle.
 fn lanes(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     let link = device.link.get()?;
     let [lanes, of] = [link.current.lanes, link.highest.lanes];

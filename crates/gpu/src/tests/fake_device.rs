@@ -1,4 +1,4 @@
-//! A device that does what the kernels say in memory of its own, with faults on request.
+//! A simulated device. It carries out the kernels in ordinary memory, with faults on request.
 
 use host::gpu::{
     Call, Direction, GpuBuffer, GpuConditions, GpuDevice, HostMemory, PeerCopy, Stream,
@@ -22,17 +22,17 @@ pub enum Fault {
     ChangesAByte,
     /// The chase stops one hop early.
     LosesAHop,
-    /// There is no memory.
+    /// Allocations fail.
     NoMemory,
     /// The driver fails at every kernel.
     Vanishes,
     /// The process of the driver is gone after the first kernel.
     Lost,
-    /// The clock of the device is too fast.
+    /// The clock of the device runs too fast.
     WrongClock,
 }
 
-/// A device in memory.
+/// A simulated device.
 #[derive(Debug)]
 pub struct FakeDevice {
     pub facts: GpuFacts,
@@ -41,7 +41,8 @@ pub struct FakeDevice {
     chains: BTreeMap<usize, (Vec<u32>, u32)>,
     /// Number of chains that were made so far.
     pub chains_made: Rc<Cell<u32>>,
-    /// Programs that use the device, this one included; `None` if the driver does not tell.
+    /// Number of programs that use the device, this program included. `None` if the driver does not
+    /// report it.
     pub programs: Option<Rc<Cell<u32>>>,
     next: usize,
     is_lost: bool,
@@ -322,7 +323,7 @@ impl GpuDevice for FakeDevice {
         Ok(is_filled(part, self.width(), value))
     }
 
-    /// The peer has its memory beside that of the device.
+    /// The memory of the device also contains the buffers of the peer.
     fn run_on_peer(&mut self, call: &Call) -> Result<Timing> {
         self.run(call)
     }

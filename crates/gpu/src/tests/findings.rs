@@ -18,7 +18,7 @@ struct Line {
     settings: Settings,
 }
 
-/// A device that has so many lanes of the 16 that it could have.
+/// A device whose link uses `lanes` of 16 possible lanes.
 fn device(lanes: u32) -> GpuFacts {
     let rate = |gigatransfers, lanes| PciRate {
         gigatransfers,
@@ -34,7 +34,7 @@ fn device(lanes: u32) -> GpuFacts {
     }
 }
 
-/// A transfer of 1 MiB at this rate.
+/// A point of transfers of 1 MiB at `rate`, in bytes per second.
 fn transfer(operation: &str, rate: f64) -> Point {
     let name = |text: &str| Coordinate::Name(text.to_owned());
     let coordinates = [
@@ -46,7 +46,8 @@ fn transfer(operation: &str, rate: f64) -> Point {
     measured(&coordinates, rate, BTreeMap::new())
 }
 
-/// A read of 64 MiB, during which the device was at its limit of power in this share of the samples.
+/// A point of reads of 64 MiB. `share` is the share of samples in which the device was at its limit
+/// of power.
 fn read(share: Option<f64>) -> Point {
     let coordinates = [
         ("device", Coordinate::Number(0)),
@@ -94,13 +95,13 @@ fn measured(coordinates: &[(&str, Coordinate)], rate: f64, also: BTreeMap<String
     }
 }
 
-/// Findings about transfers of 20 GB/s to a device and 10 GB/s from it.
+/// Findings about transfers at 20 GB/s to a device and at 10 GB/s from it.
 fn found(device: GpuFacts) -> Vec<Finding> {
     let points = vec![transfer("to-device", 20e9), transfer("to-host", 10e9)];
     findings("transfers", device, points)
 }
 
-/// Findings of the experiment about this quantity.
+/// Findings of the experiment for `quantity` from `points`.
 fn findings(quantity: &str, device: GpuFacts, points: Vec<Point>) -> Vec<Finding> {
     let line = Line::parse_from(["gpu", "--measure", quantity]);
     let experiment = experiments(&line.settings, &[device]).remove(0);
@@ -131,11 +132,12 @@ fn transfers_are_compared_with_the_link() {
         let findings = found(device(lanes));
         let all: Vec<&str> = findings.iter().map(|f| f.kind.as_str()).collect();
         assert_eq!(all, kinds);
-        // The rate of an idle device is no limit.
+        // The limit is the highest rate of the link. An idle device uses a lower rate.
         let link = findings[0].values["link"];
         assert!((link / possible - 1.0).abs() < 0.001, "{link}");
     }
-    // A rate above the link shows that the link is not the way of the data.
+    // Transfers faster than the link show that the data take another way. The finding then has no
+    // link.
     assert!(!found(device(8))[0].values.contains_key("link"));
     let unknown = found(facts("gpu", 2));
     assert!(!unknown[0].values.contains_key("link"));

@@ -1,4 +1,4 @@
-//! Works on a device in memory, and on the first real device of this machine if there is one.
+//! Works on a simulated device, and on the first real device of this machine if there is one.
 
 mod fake_device;
 mod findings;
@@ -72,7 +72,7 @@ fn tasks(facts: &GpuFacts) -> Vec<Task> {
     tasks
 }
 
-/// Prepares and samples a work; the reason if that fails.
+/// Prepares and samples a work. The error is the reason why this failed.
 fn sample(device: &mut Device, task: &Task) -> Result<(), String> {
     device.prepare(task).map_err(|why| why.to_string())?;
     let seen = device
@@ -97,15 +97,15 @@ fn every_work_is_verified_on_every_kind_of_device() {
     }
 }
 
-/// The drivers of this machine, for example pocl, which `.ci/run` installs. Without any, there is
-/// nothing to test here.
+/// Uses a driver of this machine, for example pocl, which `.ci/run` installs. Without a driver, the
+/// test passes.
 #[test]
 fn every_work_is_verified_on_the_first_real_device() {
     let Ok(devices) = DriversHere.devices() else {
         return;
     };
     let Some(first) = devices.first() else { return };
-    // Each device runs the kernels for both kinds: those of a GPU, and those of a CPU.
+    // Each device runs both kinds of kernels: kernels for GPUs and kernels for CPUs.
     for kind in ["gpu", "cpu"] {
         let facts = GpuFacts {
             kind: kind.to_owned(),
@@ -124,7 +124,7 @@ fn every_work_is_verified_on_the_first_real_device() {
     }
 }
 
-/// Drivers with one device in memory.
+/// Drivers with one simulated device.
 #[derive(Debug, Clone, Copy)]
 struct FakeDrivers(&'static str);
 
@@ -163,13 +163,14 @@ fn every_work_is_verified_on_a_device_of_another_process() {
         for task in tasks(&facts(kind, 2)) {
             assert_eq!(sample(&mut device, &task), Ok(()), "{kind}: {task:?}");
         }
-        // Closing the device ends the process.
+        // Closing the device ends the thread that stands for the process.
         drop(device);
         process.join().expect("no panic").expect("a regular end");
     }
 }
 
-/// Drivers whose device counts the programs that use it. Each opened device is one of them.
+/// Drivers whose device counts the programs that use it. Each opened device is one of these
+/// programs.
 #[derive(Debug, Default)]
 struct CountingDrivers {
     programs: Rc<Cell<u32>>,
@@ -217,7 +218,7 @@ fn processes_of_the_session_are_no_other_programs() {
         assert_eq!(others(numbers), Some(0), "{numbers:?}");
     }
     assert_eq!(programs.get(), 2);
-    // Another program comes.
+    // Another program begins to use the device.
     programs.set(3);
     assert_eq!(others((0, Some(1))), Some(1));
 }
@@ -264,7 +265,7 @@ fn a_lost_device_is_opened_once_more_and_then_given_up() {
         let why = why.expect_err("a lost device").to_string();
         assert!(why.contains("the process of the driver ended"), "{why}");
         assert_eq!(opened.get(), expected, "attempt {attempt}");
-        // The CPU time of devices that were lost is not forgotten.
+        // The CPU time of lost devices is still counted.
         assert_eq!(runner.cpu_time(), Nanos(f64::from(expected) * 1e6));
     }
 }
@@ -300,7 +301,7 @@ fn faults_of_a_device_are_failures_with_their_reason() {
         Task::Local(_) => LOCAL,
         Task::Atomics(_) => ATOMICS,
     };
-    // A transfer fills memory with a kernel before it.
+    // `Fault::Vanishes` concerns transfers too, because a kernel fills memory before a transfer.
     let rows: [(Fault, &[&str]); 6] = [
         (Fault::LosesAnAccess, &[STREAM, LOCAL, ATOMICS]),
         (Fault::ChangesAByte, &[TRANSFER]),
@@ -450,9 +451,9 @@ fn a_window_is_disturbed_if_the_host_waits_much_longer_than_the_device_works() {
     let disturbed = |device, host| at(device, host, GpuConditions::default());
     assert_eq!(disturbed(Some(5.0), 5.1), None);
     assert_eq!(disturbed(Some(5.0), 9.0), Some(Cause::Others));
-    // Without a clock of the device, nothing can be said.
+    // Without a clock of the device, no disturbance is reported.
     assert_eq!(disturbed(None, 9.0), None);
-    // The conditions of the device tell more than clocks.
+    // Conditions of the device are a cause even without a clock of the device.
     let slowed = |slowdown| GpuConditions {
         slowdown: Some(slowdown),
         ..GpuConditions::default()
@@ -476,7 +477,7 @@ fn a_window_is_disturbed_if_the_host_waits_much_longer_than_the_device_works() {
 
 #[test]
 fn chains_stay_on_the_device_between_rounds_if_memory_suffices() {
-    // An eighth of the memory is for chains, and the two have 64 KiB each.
+    // Chains may take an eighth of the memory. The two chains have 64 KiB each.
     for (memory, expected) in [(Bytes::mib(1), 2), (Bytes::kib(512), 6)] {
         let mut fake = FakeDevice::new("gpu", 1, Fault::None);
         fake.facts.memory = Fact::known(memory, "test");

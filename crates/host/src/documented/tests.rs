@@ -3,12 +3,12 @@
 use super::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lines of a file after its heading that have text.
+/// Number of non-empty lines in a file after its heading.
 fn line_count(text: &str) -> usize {
     text.lines().skip(1).filter(|line| !line.is_empty()).count()
 }
 
-/// Whether a cache can have this size: 3, 5 or 9 parts of a power of two, or all of it.
+/// True if a cache can have this size: a multiple of 8 KiB, and 1, 3, 5 or 9 times a power of two.
 fn is_size(bytes: u64) -> bool {
     let parts = |parts| bytes.is_multiple_of(parts) && (bytes / parts).is_power_of_two();
     bytes.is_multiple_of(8 << 10) && [1, 3, 5, 9].into_iter().any(parts)

@@ -13,7 +13,8 @@ const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
 /// The memory channels and their transfer rate. Unknown if the firmware's tables are ambiguous,
 /// because a limit that is too low would reject valid measurements.
 ///
-/// `reported` has the firmware's tables from a call, on systems without a file of them.
+/// `reported` contains the firmware's tables on systems that return them from a call and not in a
+/// file.
 pub fn bus(files: &SystemFiles, reported: Option<&Told<Vec<u8>>>) -> Fact<MemoryBus> {
     let of_table = |table: &[u8]| match smbios::memory_devices(table) {
         Some(devices) => sum(&devices),
@@ -192,11 +193,11 @@ fn by_letter(text: &str) -> Option<String> {
     let (before, rest) = text.rsplit_once("DIMM")?;
     let mut rest = rest.trim_start_matches([' ', '_', '-']).chars();
     let letter = rest.next().filter(char::is_ascii_uppercase)?;
-    // A higher number is no slot, because no channel has more slots.
+    // A number above 3 is not a slot, because no channel has more than four slots.
     matches!(rest.as_str(), "0" | "1" | "2" | "3").then(|| format!("{before}{letter}"))
 }
 
-/// The channel as a number after the initial C: `CPU0_C1` from `CPU0_C1D0`.
+/// The channel as a number after the letter C: `CPU0_C1` from `CPU0_C1D0`.
 fn by_initials(text: &str) -> Option<String> {
     let (key, slot) = text.rsplit_once('D')?;
     let before = key.trim_end_matches(|c: char| c.is_ascii_digit());

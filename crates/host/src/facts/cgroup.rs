@@ -34,7 +34,8 @@ pub struct CgroupRoom {
 /// Usual mount point of control groups.
 const USUAL: &str = "/sys/fs/cgroup";
 
-/// Hierarchies in which `controller` may be, those of v1 first. Empty without control groups.
+/// Hierarchies in which `controller` may be. Hierarchies of v1 are first. Empty without control
+/// groups.
 pub fn hierarchies(files: &SystemFiles, controller: &str) -> Vec<Hierarchy> {
     let membership = files.read("/proc/self/cgroup").unwrap_or_default();
     let mounts = mounts(files);
@@ -197,7 +198,7 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
         Version::V1 => (
             [
                 ("memory.limit_in_bytes", number("memory.limit_in_bytes")),
-                // This limit includes those of ancestors that a container does not see.
+                // This limit includes the limits of ancestors that a container does not see.
                 ("memory.stat", counted("hierarchical_memory_limit")),
             ],
             number("memory.usage_in_bytes"),

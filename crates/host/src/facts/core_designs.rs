@@ -156,7 +156,8 @@ const BRANDS: &[(&str, Designs)] = &[
 struct RiscvRow {
     /// Names in the device tree.
     names: &'static [&'static str],
-    /// Values of the vendor and architecture registers. `None` if other designs have the same.
+    /// Values of the vendor and architecture registers. `None` if other designs have the same
+    /// values.
     registers: Option<(u64, u64)>,
     design: &'static str,
 }
@@ -195,8 +196,8 @@ pub struct Known<'a> {
     pub signature: Option<Signature>,
     /// Model name.
     pub brand: Option<&'a str>,
-    /// Text of `/proc/cpuinfo`. For an emulated program this may be the host's file, with other
-    /// keys.
+    /// Text of `/proc/cpuinfo`. An emulated program may read the file of its host, which has the
+    /// keys of another architecture.
     pub cpuinfo: &'a str,
 }
 
@@ -227,7 +228,7 @@ pub fn find(known: &Known<'_>) -> Result<(Vec<&'static str>, &'static str), Stri
     }
 }
 
-/// Core designs of an x86 processor; `None` if the table lacks it.
+/// Core designs of an x86 processor; `None` if the processor is not in the table.
 fn by_model(vendor: &str, signature: Signature) -> Option<Vec<&'static str>> {
     let fits = |row: &&ModelsRow| {
         row.vendor == vendor
@@ -240,7 +241,7 @@ fn by_model(vendor: &str, signature: Signature) -> Option<Vec<&'static str>> {
     MODELS.iter().find(fits).map(|row| row.designs.to_vec())
 }
 
-/// Core designs of an Apple processor; `None` if the table lacks it.
+/// Core designs of an Apple processor; `None` if the processor is not in the table.
 fn by_brand(brand: &str) -> Option<Vec<&'static str>> {
     let fits = |(name, _): &&(&str, Designs)| {
         let rest = brand.strip_prefix(name);

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 use units::CpuList;
 
-/// Largest number of bytes read from a file. No file that is read here is as long.
+/// Largest number of bytes read from a file. No file that is read here is longer.
 const LONGEST: u64 = 16 << 20;
 
 /// `/proc`, `/sys` and a few files that identify containers, of this machine or recorded.
@@ -17,8 +17,8 @@ pub struct SystemFiles {
 }
 
 impl SystemFiles {
-    /// The files of this machine. Systems other than Linux have none: a file at such a path is then
-    /// another program's and is ignored.
+    /// The files of this machine. Only Linux has such files. On other systems, a file at such a
+    /// path belongs to another program and is ignored.
     pub fn real() -> Self {
         Self::under("/")
     }
@@ -91,13 +91,13 @@ impl SystemFiles {
         !self.is_nothing() && self.locate(path).exists()
     }
 
-    /// True if this system has none of these files.
+    /// True if these are the files of this machine, and its system has no such files.
     fn is_nothing(&self) -> bool {
         self.is_real() && !os::HAS_SYSTEM_FILES
     }
 
-    /// The path of `path` below the root. Components `..` are dropped, as some paths come from
-    /// files.
+    /// The path of `path` below the root. Components `..` are dropped, because some paths come from
+    /// files and could lead outside the root.
     fn locate(&self, path: &str) -> PathBuf {
         let inside = Path::new(path)
             .components()

@@ -76,8 +76,8 @@ pub fn memory(files: &SystemFiles, reported: &Reported) -> MemoryFacts {
     }
 }
 
-/// Source of a fact that the system call `call` reported. On Linux it names the file `path` that
-/// did not.
+/// Source of a fact that the system call `call` reported. On Linux, the text also names the file
+/// `path`, which did not report the fact.
 pub(super) fn called(call: &str, path: &str) -> String {
     if os::HAS_SYSTEM_FILES {
         format!("{call}, since {path} does not report")
@@ -108,8 +108,9 @@ fn lock_limit(files: &SystemFiles) -> Fact<Bytes> {
     }
 }
 
-/// A soft limit of this process in bytes (`None` if unlimited), with its source. It is read from
-/// the row `title` of the table in /proc, else by the system call for `name`.
+/// A soft limit of this process in bytes (`None` if unlimited), with its source. The limit comes
+/// from the row `title` of the table in /proc. If the row is missing, the system call reports the
+/// limit `name`.
 fn soft_limit(files: &SystemFiles, title: &str, name: &str) -> (Option<u64>, &'static str) {
     let table = files.read(LIMITS).unwrap_or_default();
     match table

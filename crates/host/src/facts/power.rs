@@ -30,8 +30,9 @@ pub fn conditions(files: &SystemFiles) -> Conditions {
     }
 }
 
-/// `mains` if a supply other than a battery is online, else `battery` if a battery discharges, else
-/// `mains` if a battery is charging, full or idle. Unknown if no supply reports any of these.
+/// `mains` if a supply that is not a battery is online. Otherwise `battery` if a battery
+/// discharges, or `mains` if a battery is charging, full or idle. Unknown if no supply reports any
+/// of these.
 fn power_source(files: &SystemFiles) -> Fact<String> {
     let mut discharging = None;
     let mut idle = None;

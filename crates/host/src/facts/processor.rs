@@ -18,8 +18,8 @@ pub fn discover(files: &SystemFiles, reported: &Reported) -> CpuFacts {
         &cpuinfo,
         &["vendor_id", "CPU implementer", "mvendorid"],
     );
-    // /proc/cpuinfo is no source of the signature. It only has one on x86, and an emulated program
-    // sees that of the host's processor.
+    // /proc/cpuinfo is not a source of the signature. Only x86 has a signature there, and an
+    // emulated program reads the signature of its host's processor.
     let signature = processor::signature();
     let features = match processor::features() {
         Some(features) => Fact::known(
@@ -107,7 +107,7 @@ pub(super) fn or_reported<T: Clone>(found: Fact<T>, reported: Option<&Told<T>>) 
     }
 }
 
-/// `own`, the processor's answer, else the value of the first of `keys` in /proc/cpuinfo.
+/// `own`, the processor's answer. Without an answer, the first of `keys` that /proc/cpuinfo has.
 fn own_or(own: Option<String>, cpuinfo: &str, keys: &[&str]) -> Fact<String> {
     if let Some(text) = own {
         return Fact::known(text, "CPUID");
@@ -121,7 +121,8 @@ fn own_or(own: Option<String>, cpuinfo: &str, keys: &[&str]) -> Fact<String> {
     }
 }
 
-/// Figures of `designs` that apply here. With `avx512`, there are none for cores without AVX-512.
+/// Figures of `designs` that apply to this processor. `avx512` is true if programs may use AVX-512.
+/// Figures for cores without AVX-512 are then left out.
 fn applying(designs: &[CoreDesign], avx512: bool) -> Vec<DocumentedFigure> {
     let without_avx512 = [
         DocumentedQuantity::LoadBytesPerCycleWithoutAvx512,

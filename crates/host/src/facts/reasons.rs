@@ -2,10 +2,11 @@
 
 use report::{Fact, HostFacts};
 
-/// Reason why a fact is unknown that Linux would report in a file.
+/// Reason for an unknown fact that Linux reports in a file.
 const NO_CALL: &str = "no call that memgauge makes on this system reports it";
 
-/// Replaces the reasons that name missing files of Linux. On other systems these explain nothing.
+/// Replaces reasons that name missing files of Linux, because they explain nothing on other
+/// systems.
 pub fn without_files(facts: &mut HostFacts) {
     let cpu = &mut facts.cpu;
     for fact in [
@@ -96,7 +97,8 @@ mod tests {
         // Sources of known facts stay, and so do texts about the whole topology.
         facts.memory = HostFacts::unknown("x").memory;
         facts.topology = HostFacts::unknown("x").topology;
-        // On Linux, uname is asked because the files are missing.
+        // The kernel and the host name are left out, because Linux asks uname for them without
+        // files.
         facts.system.kernel = HostFacts::unknown("x").system.kernel;
         facts.system.hostname = HostFacts::unknown("x").system.hostname;
         let left = text(&facts);

@@ -63,7 +63,7 @@ pub fn pages(files: &SystemFiles, reported: &Reported) -> PageFacts {
     }
 }
 
-/// Pools of reserved huge pages, those with the smallest pages first.
+/// Pools of reserved huge pages, in rising order of their page sizes.
 fn huge_pools(files: &SystemFiles) -> Fact<Vec<HugePool>> {
     let pool = |name: &String| {
         let kilobytes: u64 = name
@@ -135,7 +135,7 @@ fn firmware(files: &SystemFiles) -> Fact<String> {
     }
 }
 
-/// Hypervisor from CPUID, with the machine's name in the firmware.
+/// Name of the hypervisor from CPUID, with the name of the machine from the firmware.
 fn virtualization(files: &SystemFiles, reported: &Reported) -> Fact<String> {
     let words: Vec<String> = ["sys_vendor", "product_name"]
         .iter()
@@ -293,7 +293,7 @@ fn governor(files: &SystemFiles, topology: &Topology) -> Fact<String> {
     }
 }
 
-/// True if the clock may rise above nominal.
+/// True if the clock may rise above its nominal rate.
 fn turbo(files: &SystemFiles) -> Fact<bool> {
     let intel = format!("{CPUS}/intel_pstate/no_turbo");
     let boost = format!("{CPUS}/cpufreq/boost");

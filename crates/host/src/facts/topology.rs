@@ -16,13 +16,13 @@ const NODES: &str = "/sys/devices/system/node";
 const CPUINFO: &str = "/proc/cpuinfo";
 const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
 
-/// Largest number of caches per CPU that are read. No processor has as many, so the limit only
+/// Largest number of caches per CPU that are read. No processor has this many, so the limit only
 /// matters for invalid files.
 const MAX_CACHES: usize = 16;
 
 /// Finds the topology: CPUs with cores and packages, caches with the CPUs that share them, and NUMA
-/// nodes. `memory` is the machine's total, for the case of a single node. `reported` is the
-/// topology from calls, on systems without files.
+/// nodes. `memory` is the machine's total memory, which the node has if there is only one.
+/// `reported` is the topology from calls, on systems without files.
 pub fn discover(
     files: &SystemFiles,
     memory: Option<Bytes>,
@@ -306,7 +306,8 @@ fn cache_kind(text: &str) -> Option<CacheKind> {
 fn own_caches(online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     let mut caches = Vec::new();
     for own in processor::caches() {
-        // In CPUID, the CPUs that share a cache take up a power of two of CPU numbers.
+        // In CPUID, the number of CPUs that share a cache is rounded up to a power of two. Their
+        // CPU numbers only differ in the lowest bits.
         let room = own.sharers.checked_next_power_of_two().unwrap_or(u32::MAX);
         let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for &cpu in online {
@@ -337,7 +338,7 @@ fn own_caches(online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     (caches, source)
 }
 
-/// The NUMA nodes and the source. If the system has no nodes, the result is a single one.
+/// The NUMA nodes and the source. If no node has a CPU, the result is a single node with all CPUs.
 fn nodes(
     files: &SystemFiles,
     online: &BTreeSet<u32>,

@@ -1,4 +1,4 @@
-//! Calls of the kernels, checked against the buffers that they use.
+//! Calls of the kernels, with checks that a kernel stays inside its buffers.
 
 use serde::{Deserialize, Serialize};
 use units::error::{Error, Result};
@@ -18,12 +18,12 @@ pub enum StreamOperation {
     Copy,
     /// Loads, changes and stores every word in place.
     Update,
-    /// Loads from two streams and stores to a third, with STREAM's arithmetic.
+    /// Loads from two streams and stores to a third, with the arithmetic of STREAM's triad.
     Triad,
 }
 
 impl StreamOperation {
-    /// Name, in kernels and options.
+    /// Name of the operation in kernels and options.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -34,7 +34,7 @@ impl StreamOperation {
         }
     }
 
-    /// Streams of its working set.
+    /// Number of streams in the working set of the operation.
     pub fn streams(self) -> u32 {
         match self {
             Self::Read | Self::Write | Self::Update => 1,
@@ -43,7 +43,7 @@ impl StreamOperation {
         }
     }
 
-    /// Words moved by each access: loads and stores together.
+    /// Number of words that each access moves: loads and stores together.
     pub fn moved(self) -> u32 {
         match self {
             Self::Read | Self::Write => 1,
@@ -53,32 +53,33 @@ impl StreamOperation {
     }
 }
 
-/// Accesses of a streaming kernel. The streams lie one after the other in the buffer.
+/// A call of a streaming kernel. The streams lie one after another in the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stream {
-    /// Operation.
+    /// Operation of the kernel.
     pub operation: StreamOperation,
-    /// The buffer, in words.
+    /// The buffer with all streams.
     pub buffer: GpuBuffer,
-    /// Receives a sum of each work-item's loads, in 64-bit numbers.
+    /// Buffer for the sum of each work-item's loads, as 64-bit numbers.
     pub sums: GpuBuffer,
-    /// Words of each stream.
+    /// Number of words in each stream.
     pub words: u32,
-    /// Work-groups.
+    /// Number of work-groups.
     pub groups: u32,
-    /// Work-items in each group.
+    /// Number of work-items in each group.
     pub group_size: u32,
-    /// Words of the region of each work-item.
+    /// Number of words in the region of a work-item.
     pub region: u32,
-    /// Distance between the regions of neighbouring work-items; 0 if all have the same one.
+    /// Distance between the regions of neighbouring work-items, in words. 0 if all work-items share
+    /// one region.
     pub per_item: u32,
-    /// Distance between the first words of neighbouring work-items, within their region.
+    /// Distance between the first words of neighbouring work-items within their region, in words.
     pub start: u32,
-    /// Distance between successive accesses of a work-item; less than the region.
+    /// Distance between successive accesses of a work-item, in words. It is less than the region.
     pub step: u32,
-    /// Accesses of each work-item; a multiple of 4.
+    /// Number of accesses by each work-item, a multiple of 4.
     pub accesses: u32,
-    /// Number in the words that are stored.
+    /// Number from which stored words are computed: `write` stores `i + value` in word `i`.
     pub value: u64,
 }
 
@@ -88,7 +89,8 @@ impl Stream {
         u64::from(self.groups) * u64::from(self.group_size)
     }
 
-    /// First word of the stream that is stored to, and of those that are loaded from.
+    /// First words of three streams in the buffer: the target, and the two sources. A stream that
+    /// the operation lacks has 0.
     pub fn offsets(&self) -> [u32; 3] {
         match self.operation {
             StreamOperation::Read | StreamOperation::Write | StreamOperation::Update => [0, 0, 0],
@@ -97,7 +99,7 @@ impl Stream {
         }
     }
 
-    /// Words of the buffer that the kernel may touch.
+    /// Number of words in the buffer that the kernel may touch.
     fn reach(&self) -> u64 {
         u64::from(self.words) * u64::from(self.operation.streams())
     }
@@ -109,40 +111,41 @@ impl Stream {
             && self.step < self.region
             && self.accesses.is_multiple_of(4)
             && last + u64::from(self.region) <= u64::from(self.words)
-            // Numbers of words are 32-bit in the kernels, and a step is added before it is wrapped.
+            // The kernels number words in 32 bits, and add a step before they wrap the sum.
             && self.reach() + u64::from(self.region) < 1 << 32
     }
 }
 
-/// Reads of the memory that the work-items of a work-group share.
+/// A call that reads the memory that the work-items of a work-group share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalRead {
-    /// Words that each group reads; a multiple of four times the size of the group.
+    /// Number of words that each group reads, a multiple of four times the size of the group.
     pub words: u32,
-    /// Work-groups.
+    /// Number of work-groups.
     pub groups: u32,
-    /// Work-items in each group.
+    /// Number of work-items in each group.
     pub group_size: u32,
-    /// Accesses of each work-item; a multiple of 4.
+    /// Number of accesses by each work-item, a multiple of 4.
     pub accesses: u32,
-    /// Number in the words.
+    /// Number in the first word. Word `i` holds `i + value`.
     pub value: u64,
-    /// Receives a sum of each work-item's loads, in 64-bit numbers.
+    /// Buffer for the sum of each work-item's loads, as 64-bit numbers.
     pub sums: GpuBuffer,
 }
 
-/// Atomic additions of 1.
+/// A call in which all work-items add 1 to counters, atomically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// 32-bit counters.
+    /// Buffer with 32-bit counters.
     pub counters: GpuBuffer,
-    /// Distance between the counters of neighbouring work-items; 0 for one counter.
+    /// Distance between the counters of neighbouring work-items, in units of 4 B. 0 if all
+    /// work-items share one counter.
     pub stride: u32,
-    /// Work-groups.
+    /// Number of work-groups.
     pub groups: u32,
-    /// Work-items in each group.
+    /// Number of work-items in each group.
     pub group_size: u32,
-    /// Additions of each work-item.
+    /// Number of additions by each work-item.
     pub accesses: u32,
 }
 
@@ -152,7 +155,7 @@ impl LocalRead {
         u64::from(self.groups) * u64::from(self.group_size)
     }
 
-    /// True if every access lies in the tile of its group.
+    /// True if every access lies in the shared memory of its work-group.
     fn is_inside(&self) -> bool {
         let turn = self.group_size.saturating_mul(4);
         turn > 0
@@ -169,7 +172,7 @@ impl Count {
         u64::from(self.groups) * u64::from(self.group_size)
     }
 
-    /// Bytes of all counters.
+    /// Bytes that the counters take, with the gaps between them.
     pub fn bytes(&self) -> u64 {
         (self.items().saturating_sub(1) * u64::from(self.stride) + 1) * 4
     }
@@ -180,7 +183,7 @@ impl Count {
 pub enum Call {
     /// A streaming kernel.
     Stream(Stream),
-    /// Fills `words` words from word `to` of a buffer with numbers that begin with `value`.
+    /// Fills `words` words of a buffer, from word `to` on, with numbers that begin with `value`.
     Fill {
         /// The buffer.
         buffer: GpuBuffer,
@@ -190,10 +193,11 @@ pub enum Call {
         words: u32,
         /// Number in the first word.
         value: u64,
-        /// Floats for a triad instead of whole numbers.
+        /// True to fill with floats for a triad, false to fill with whole numbers.
         floats: bool,
     },
-    /// Counts words that are not those of `Fill`, or of a triad of such floats.
+    /// Counts the words that differ from the words of `Fill`, or from the results of a triad on
+    /// floats.
     Verify {
         /// The buffer.
         buffer: GpuBuffer,
@@ -203,18 +207,19 @@ pub enum Call {
         words: u32,
         /// Number in the first word.
         value: u64,
-        /// Results of a triad instead of whole numbers.
+        /// True if the words should be results of a triad, false if they should be whole numbers.
         triad: bool,
         /// A buffer of 4 B that the count is added to.
         wrong: GpuBuffer,
     },
-    /// Reads shared memory of work-groups.
+    /// Reads the memory that the work-items of a work-group share.
     LocalRead(LocalRead),
-    /// Adds to counters.
+    /// Adds to counters atomically.
     Count(Count),
-    /// Follows a chain of indices with one work-item, from where the last call stopped.
+    /// Follows a chain of indices with one work-item. The chase begins at the index at which the
+    /// last call stopped.
     Chase {
-        /// A buffer of [`GpuDevice::chain`](crate::gpu::GpuDevice::chain).
+        /// A buffer that [`GpuDevice::chain`](crate::gpu::GpuDevice::chain) returned.
         chain: GpuBuffer,
         /// Number of hops; a multiple of 8.
         hops: u32,
@@ -223,8 +228,8 @@ pub enum Call {
 
 impl Call {
     /// Buffers that the call uses, with the bytes that it needs of each. The buffer of a chain is
-    /// not among them, because no other call may use it. `width` is the number of
-    /// 64-bit lanes in a word.
+    /// left out, because only [`Call::Chase`] uses it. `width` is the number of 64-bit lanes in a
+    /// word.
     pub(super) fn needs(&self, width: u32) -> Vec<(GpuBuffer, u64)> {
         let word = u64::from(width) * 8;
         match *self {
@@ -251,10 +256,10 @@ impl Call {
         }
     }
 
-    /// Checks everything but the sizes of buffers.
+    /// Validates the numbers of the call. The sizes of buffers are not checked here.
     ///
     /// # Errors
-    /// A number that the kernel does not allow.
+    /// The kernel does not allow one of the numbers.
     pub(super) fn check(&self) -> Result<()> {
         let valid = match self {
             Call::Stream(stream) => stream.is_inside(),

@@ -1,7 +1,7 @@
-//! Contents of the memory of device and host, as the kernel `fill` writes them: every 64-bit lane of
-//! word `i` is `i + value`.
+//! Contents of the memory of device and host, as the kernel `fill` writes them. Every 64-bit lane
+//! of word `i` is `i + value`.
 
-/// `bytes` bytes in words of `width` lanes.
+/// Returns `bytes` bytes of these contents, in words of `width` lanes.
 pub fn filled(bytes: usize, width: u32, value: u64) -> Vec<u8> {
     let mut data = Vec::with_capacity(bytes);
     let mut word = 0u64;
@@ -16,7 +16,7 @@ pub fn filled(bytes: usize, width: u32, value: u64) -> Vec<u8> {
     data
 }
 
-/// True if `data` is what [`filled`] gives.
+/// True if `data` is equal to the result of [`filled`].
 pub fn is_filled(data: &[u8], width: u32, value: u64) -> bool {
     let word = width as usize * 8;
     data.chunks(word).enumerate().all(|(index, chunk)| {

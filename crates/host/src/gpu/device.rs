@@ -11,13 +11,13 @@ use units::{Bytes, Nanos};
 /// Text of the kernels.
 pub const SOURCE: &str = include_str!("kernels.cl");
 
-/// Duration of a command, by two clocks.
+/// Duration of a command on two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// From the start to the end of the command, by the clock of the device. `None` if the driver
-    /// does not say.
+    /// Time from the start to the end of the command on the clock of the device. `None` if the
+    /// driver does not report it.
     pub device: Option<Nanos>,
-    /// From the submission to the return of the wait, by the clock of the host.
+    /// Time from the submission to the end of the wait on the clock of the host.
     pub host: Nanos,
 }
 
@@ -35,7 +35,8 @@ pub enum Direction {
 /// Kind of main memory at the host's end of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum HostMemory {
-    /// Allocated by the driver, which may lock it in memory: the device can read it directly.
+    /// Memory that the driver allocates. The driver may lock it, so that the device can access it
+    /// directly.
     Pinned,
     /// Ordinary memory of the process.
     Pageable,
@@ -48,19 +49,19 @@ pub struct Transfer {
     pub direction: Direction,
     /// Memory at the host's end.
     pub memory: HostMemory,
-    /// The buffer that data is written to (`ToDevice`) or read from (`ToHost`). For both directions,
-    /// the one that is written to.
+    /// The buffer that data is written to (`ToDevice`) or read from (`ToHost`). For both
+    /// directions, data is written to this buffer.
     pub buffer: GpuBuffer,
-    /// The buffer that is read from, for both directions.
+    /// For both directions, the buffer that data is read from.
     pub second: GpuBuffer,
-    /// Bytes of each transfer and direction.
+    /// Bytes of each transfer in each direction.
     pub bytes: Bytes,
     /// Number of transfers in each direction.
     pub repetitions: u32,
 }
 
-/// A copy of the first `bytes` of a buffer of a device to a buffer of its peer, `repetitions` times in
-/// a row.
+/// Copies of the first `bytes` of a buffer of a device to a buffer of its peer, `repetitions` times
+/// in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PeerCopy {
     /// The buffer that is read, in the memory of the device.
@@ -90,7 +91,7 @@ pub trait GpuDevice: Debug {
     /// Allocates a buffer.
     ///
     /// # Errors
-    /// The device has not that much memory.
+    /// The device has too little memory.
     fn allocate(&mut self, bytes: Bytes) -> Result<GpuBuffer>;
 
     /// Frees a buffer. Unknown buffers are ignored.
@@ -99,20 +100,20 @@ pub trait GpuDevice: Debug {
     /// Writes `data` to the start of a buffer.
     ///
     /// # Errors
-    /// The buffer is smaller, or the driver failed.
+    /// The buffer is smaller than `data`, or the driver failed.
     fn upload(&mut self, buffer: GpuBuffer, data: &[u8]) -> Result<()>;
 
     /// Reads the start of a buffer into `data`.
     ///
     /// # Errors
-    /// The buffer is smaller, or the driver failed.
+    /// The buffer is smaller than `data`, or the driver failed.
     fn download(&mut self, buffer: GpuBuffer, data: &mut [u8]) -> Result<()>;
 
     /// Allocates a buffer with a chain: number `i` of `next` is the index that follows index `i`.
-    /// Only [`Call::Chase`] uses such a buffer, and begins at index 0.
+    /// Only [`Call::Chase`] uses such a buffer. The first chase begins at index 0.
     ///
     /// # Errors
-    /// An index is outside of the chain, or the device has not that much memory.
+    /// An index is outside of the chain, or the device has too little memory.
     fn chain(&mut self, next: &[u32]) -> Result<GpuBuffer>;
 
     /// Index at which the last chase through `chain` stopped.
@@ -127,31 +128,33 @@ pub trait GpuDevice: Debug {
     /// The call reaches beyond its buffers, or the driver failed.
     fn run(&mut self, call: &Call) -> Result<Timing>;
 
-    /// Carries out transfers and waits for their end. The host's memory for `ToDevice` holds the
-    /// bytes of [`GpuDevice::set_host`].
+    /// Carries out transfers and waits for their end. A transfer to the device sends the bytes that
+    /// [`GpuDevice::set_host`] wrote.
     ///
     /// # Errors
     /// A buffer is smaller than the transfer, or the driver failed.
     fn transfer(&mut self, transfer: &Transfer) -> Result<Timing>;
 
-    /// Fills the host's memory of transfers, in both kinds of memory, as the kernel `fill` does:
-    /// `bytes` bytes with numbers that begin with `value`.
+    /// Fills the host's memory for transfers, pinned and pageable, with `bytes` bytes. They are
+    /// numbers that begin with `value`, as the kernel `fill` writes them.
     ///
     /// # Errors
-    /// There is not that much memory.
+    /// There is too little memory.
     fn set_host(&mut self, bytes: Bytes, value: u64) -> Result<()>;
 
-    /// True if the last transfer `ToHost` of this kind wrote `bytes` bytes with numbers that begin
-    /// with `value`.
+    /// True if the last transfer from the device to the kind `memory` wrote `bytes` bytes with
+    /// numbers that begin with `value`.
     ///
     /// # Errors
     /// The device was lost.
     fn has_received(&mut self, memory: HostMemory, bytes: Bytes, value: u64) -> Result<bool>;
 
-    /// Runs a kernel on the peer and waits for its end. Buffers move to the device that uses them.
+    /// Runs a kernel on the peer and waits for its end. The driver moves buffers to the peer if
+    /// necessary.
     ///
     /// # Errors
-    /// As for [`GpuDevice::run`], or the device was opened without a peer.
+    /// The call reaches beyond its buffers, the driver failed, or the device was opened without a
+    /// peer.
     fn run_on_peer(&mut self, _call: &Call) -> Result<Timing> {
         Err(no_peer())
     }
@@ -159,22 +162,23 @@ pub trait GpuDevice: Debug {
     /// Copies from the device to its peer, and waits for the end.
     ///
     /// # Errors
-    /// A buffer is smaller than the copy, the driver failed, or the device was opened without a peer.
+    /// The driver failed, a buffer is smaller than the copy, or the device was opened without a
+    /// peer.
     fn copy_to_peer(&mut self, _copy: &PeerCopy) -> Result<Timing> {
         Err(no_peer())
     }
 
-    /// Conditions of the device now, as far as its driver tells them.
+    /// Present conditions of the device. Values that the driver does not report are `None`.
     fn conditions(&mut self) -> GpuConditions {
         GpuConditions::default()
     }
 
-    /// CPU time that another process used for this device so far.
+    /// CPU time that another process has used for this device.
     fn cpu_time(&self) -> Nanos {
         Nanos::ZERO
     }
 
-    /// True if the device answers no more, and has to be opened again.
+    /// True if the device does not answer any more, and has to be opened again.
     fn is_lost(&self) -> bool {
         false
     }

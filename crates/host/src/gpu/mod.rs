@@ -1,6 +1,6 @@
-//! Devices with memory of their own: how they are listed, and how kernels run on them.
+//! Lists devices with memory of their own, and runs kernels on them.
 //!
-//! [`Drivers`] list the devices and open them: in this process, or in one of their own. A
+//! [`Drivers`] list the devices and open them, in this process or in a separate process. A
 //! [`GpuDevice`] has buffers, runs the kernels of `kernels.cl`, and moves data from and to the main
 //! memory. [`Call`] says what a kernel does to a buffer, and is checked against the size of the
 //! buffer before it runs.
@@ -26,12 +26,12 @@ use report::GpuFacts;
 use std::fmt::Debug;
 use units::error::Result;
 
-/// A way to the drivers of this machine.
+/// Access to the drivers of this machine.
 pub trait Drivers: Debug {
     /// Facts about all devices of all drivers.
     ///
     /// # Errors
-    /// No driver can be opened; the reason.
+    /// No driver can be opened. The text is the reason.
     fn devices(&self) -> Result<Vec<GpuFacts>>;
 
     /// Opens device `number` of [`Drivers::devices`] and builds the kernels for it. A word of the
@@ -44,11 +44,11 @@ pub trait Drivers: Debug {
     /// Opens device `number` with device `peer`, so that data can be copied from one to the other.
     ///
     /// # Errors
-    /// As for [`Drivers::open`], or the devices have different drivers.
+    /// A device does not exist, its driver failed, or the devices have different drivers.
     fn open_pair(&self, number: u32, peer: u32, width: u32) -> Result<Box<dyn GpuDevice>>;
 }
 
-/// Drivers in this process.
+/// Opens drivers in this process.
 #[derive(Debug, Clone, Copy)]
 pub struct DriversHere;
 
@@ -78,7 +78,8 @@ fn open_here(number: u32, peer: Option<u32>, width: u32) -> Result<Box<dyn GpuDe
     Ok(Box::new(device))
 }
 
-/// Adds to the facts about a device what OpenCL does not give. Returns its sensors if it has some.
+/// Adds facts that OpenCL does not report to `facts`. Returns the device's sensors; `None` if it
+/// has none.
 fn complete(facts: &mut GpuFacts) -> Option<Box<dyn Sensors>> {
     let files = SystemFiles::real();
     pci::complete(facts, &files);

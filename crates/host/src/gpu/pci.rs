@@ -1,4 +1,4 @@
-//! Facts about a device's place on the PCI bus, from the files of Linux.
+//! Facts about the position of a device on the PCI bus, from the files of Linux.
 
 use crate::facts::SystemFiles;
 use report::{Fact, GpuFacts, PciLink, PciRate};
@@ -23,7 +23,8 @@ fn numa_node(files: &SystemFiles, folder: &str) -> Fact<u32> {
     let path = format!("{folder}/numa_node");
     match files.read_as::<i64>(&path) {
         None => Fact::unknown(format!("{path} is missing")),
-        // The firmware does not say, or there is one node.
+        // A negative number means that the firmware reports no node, or that the machine has only
+        // one.
         Some(number) => match u32::try_from(number) {
             Ok(node) => Fact::known(node, path),
             Err(_) => Fact::unknown(format!("{path} is {number}: the firmware does not say")),
@@ -34,7 +35,7 @@ fn numa_node(files: &SystemFiles, folder: &str) -> Fact<u32> {
 fn link(files: &SystemFiles, folder: &str) -> Fact<PciLink> {
     let rate = |which: &str| {
         let speed = files.read(&format!("{folder}/{which}_link_speed"))?;
-        // `16.0 GT/s PCIe`, or `Unknown`.
+        // The text is `16.0 GT/s PCIe` or `Unknown`.
         let gigatransfers = speed.split(' ').next()?.parse().ok()?;
         let lanes = files.read_as(&format!("{folder}/{which}_link_width"))?;
         Some(PciRate {
@@ -63,7 +64,7 @@ mod tests {
 
     const ADDRESS: &str = "0000:65:00.0";
 
-    /// Facts of a device with these files in its folder.
+    /// Facts about a device with `files` in its folder of /sys.
     fn completed(files: &[(&str, &str)]) -> GpuFacts {
         let root = tempfile::tempdir().expect("a folder");
         let folder = root.path().join(format!("sys/bus/pci/devices/{ADDRESS}"));
@@ -88,7 +89,7 @@ mod tests {
         ]);
         let link = facts.link.get().expect("a link");
         assert_eq!(link.to_string(), "PCIe 3.0 x8; PCIe 4.0 x16 at most");
-        // 8 GT/s on 8 lanes, of which 128 of 130 bits are payload.
+        // 8 GT/s on 8 lanes, with 128 bits of payload in 130 bits.
         assert!((link.current.bandwidth().0 - 7.877e9).abs() < 1e6);
         assert!((link.highest.bandwidth().0 - 31.508e9).abs() < 1e6);
         assert_eq!(facts.numa_node.get(), Some(&1));

@@ -16,8 +16,8 @@ pub enum PageMode {
     Huge,
     /// Pages of this size from the pool reserved by the administrator: `huge-1GiB`.
     Pool(Bytes),
-    /// The first kind that the machine has for a working set: reserved huge pages, transparent huge
-    /// pages, base pages. A plan replaces this mode: `best`.
+    /// The first of three kinds that the machine has for a working set: reserved huge pages,
+    /// transparent huge pages, base pages. A plan replaces this mode by that kind: `best`.
     Best,
 }
 
@@ -28,7 +28,7 @@ const POOL: &str = "huge-";
 const POOL_PAGES: std::ops::RangeInclusive<u64> = 1 << 14..=1 << 40;
 
 impl PageMode {
-    /// All modes without a page size, those with the smallest pages first.
+    /// All modes without a page size. Modes with smaller pages are first.
     pub const ALL: [PageMode; 4] = [
         PageMode::Base,
         PageMode::Transparent,

@@ -89,8 +89,8 @@ fn pages_of(window: &Range<usize>) -> Range<usize> {
     window.start / page * page..window.end.next_multiple_of(page)
 }
 
-/// The shares by PAGEMAP_SCAN, which covers exactly the pages of the window. `None` if the kernel
-/// lacks it.
+/// The shares according to PAGEMAP_SCAN, which covers exactly the pages of the window. `None` if
+/// the kernel lacks it.
 fn from_page_tables(
     requested: &ReadingRequest,
     unchecked: &mut Vec<String>,
@@ -115,7 +115,7 @@ fn from_page_tables(
     })
 }
 
-/// Share of the window that is resident, by mincore.
+/// Share of the window that is resident, according to mincore. `None` if the call fails.
 pub(super) fn resident_share(
     requested: &ReadingRequest,
     unchecked: &mut Vec<String>,
@@ -132,7 +132,8 @@ pub(super) fn resident_share(
     }
 }
 
-/// Share of the resident memory that is in huge pages, by smaps, which covers the whole mapping.
+/// Share of the resident memory that is in huge pages, according to smaps, which describes the
+/// whole mapping.
 pub(super) fn huge_share_of_smaps(
     requested: &ReadingRequest,
     files: &SystemFiles,
@@ -197,8 +198,8 @@ fn overlaps(entry: &str, range: &Range<usize>) -> bool {
 /// Number of pages in one call of move_pages.
 const PAGES_AT_A_TIME: usize = 1 << 16;
 
-/// Number of pages on each node. Counts `samples` pages of the window by move_pages, else all pages
-/// of the mapping by numa_maps.
+/// Number of pages on each node. Asks move_pages about `samples` pages of the window. If this
+/// fails, reads numa_maps, which counts all pages of the mapping.
 fn nodes(
     requested: &ReadingRequest,
     samples: usize,

@@ -91,7 +91,7 @@ fn rights(address: usize) -> Option<(Range<usize>, String)> {
 #[test]
 fn guards_fence_every_mapping_on_both_sides() {
     for mode in [PageMode::Base, PageMode::Transparent] {
-        // Several mappings, which the kernel would merge without guards.
+        // The test uses several mappings, because the kernel would merge them without guards.
         let mappings = [1, 2, 3].map(|_| Mapping::new(Bytes::mib(2), mode, Bytes::mib(2)).unwrap());
         for mapping in &mappings {
             let window = mapping.take(0..mapping.len()).unwrap();
@@ -112,8 +112,8 @@ fn guards_fence_every_mapping_on_both_sides() {
     }
 }
 
-/// Not a test of its own: child process of the next one. No other thread maps memory into the hole
-/// there.
+/// Not a test of its own. The next test starts it as a child process, in which no other thread maps
+/// memory into the hole.
 #[test]
 #[ignore = "needs a process of its own"]
 fn child_that_gives_memory_back() {
@@ -295,7 +295,7 @@ fn a_page_that_was_only_read_is_not_resident() {
 #[test]
 fn pages_of_the_pool_are_read_back_as_such() {
     let page = Bytes::mib(2);
-    // Runs only with reserved pages; another test covers their absence.
+    // The test needs reserved pages. Another test covers a machine without them.
     let Ok(mapping) = Mapping::new(Bytes::mib(3), PageMode::Huge, page) else {
         return;
     };
@@ -315,7 +315,7 @@ fn pages_of_the_pool_are_read_back_as_such() {
 
 #[test]
 fn a_pool_without_pages_is_refused_with_the_way_to_fill_it() {
-    // More than any machine has reserved.
+    // No machine has reserved this much memory.
     let message = Mapping::new(Bytes::gib(1 << 16), PageMode::Huge, Bytes::mib(2))
         .unwrap_err()
         .to_string();

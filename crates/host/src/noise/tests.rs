@@ -7,7 +7,8 @@ use units::Bytes;
 #[test]
 fn a_first_touch_is_counted() {
     let before = ThreadNoise::of_this_thread().unwrap();
-    // A mapping of its own: the allocator could return memory that was touched before.
+    // The test maps memory itself, because the allocator could return memory that was touched
+    // before.
     let memory = Mapping::new(Bytes::mib(8), PageMode::Base, Bytes(0)).unwrap();
     memory.take(0..memory.len()).unwrap().touch(0..memory.len());
     let added = ThreadNoise::of_this_thread().unwrap().since(before);

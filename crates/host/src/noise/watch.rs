@@ -19,8 +19,8 @@ const CPUS: &str = "/sys/devices/system/cpu";
 const HWMON: &str = "/sys/class/hwmon";
 const ZONES: &str = "/sys/class/thermal";
 
-/// Largest number of columns (CPUs) and bytes of `/proc/interrupts` for which it is read. On larger
-/// machines the file has megabytes and takes milliseconds to read.
+/// Largest number of columns (CPUs) and bytes of `/proc/interrupts` for which the file is read. On
+/// larger machines, the file has megabytes and takes milliseconds to read.
 const MAX_COLUMNS: usize = 256;
 const LONGEST_INTERRUPTS: usize = 256 << 10;
 
@@ -210,7 +210,7 @@ fn interrupts_are_few(files: &SystemFiles) -> bool {
 
 /// Number of interrupts of all kinds on `cpus`. The first line of `text` has the online CPUs.
 fn interrupts(text: &str, cpus: &[u32]) -> Option<u64> {
-    // Lines whose count is for the whole machine.
+    // Labels of lines with one count for the whole machine.
     const WHOLE: [&str; 3] = ["ERR", "MIS", "Err"];
     let mut lines = text.lines();
     let names = lines
@@ -280,15 +280,16 @@ fn sensors(files: &SystemFiles) -> Vec<String> {
     found
 }
 
-/// True if a thermal zone of this type belongs to the processor. Known are Intel's package and
-/// Android's names for Arm cores: `cpu-1-0-usr`, `mtktscpu`, `BIG`, `MID`, `LITTLE`.
+/// True if a thermal zone of this type belongs to the processor. Known types are Intel's package
+/// and Android's names for Arm cores: `cpu-1-0-usr`, `mtktscpu`, `BIG`, `MID`, `LITTLE`.
 fn is_processor(kind: &str) -> bool {
     let kind = kind.to_ascii_lowercase();
     kind == "x86_pkg_temp" || kind.contains("cpu") || ["big", "mid", "little"].contains(&&*kind)
 }
 
 /// Temperature files of a sensor chip. If a file has the temperature of the whole package, which is
-/// the highest of all cores, only this file is returned. Reading a core's file interrupts it.
+/// the highest of all cores, only this file is returned. The reason is that reading the file of a
+/// core interrupts this core.
 fn inputs(files: &SystemFiles, folder: &str) -> Vec<String> {
     const WHOLE: [&str; 3] = ["Package id", "Tdie", "Tctl"];
     let names = files.names(folder);

@@ -38,7 +38,7 @@ pub enum FileKind {
 pub struct DeviceNumber {
     /// Number of the driver.
     pub major: u32,
-    /// Number of the device among those of the driver.
+    /// Number of the device among the devices of the driver.
     pub minor: u32,
 }
 

@@ -171,7 +171,8 @@ mod tests {
     use super::super::sysctl::Recorded;
     use super::*;
 
-    /// Two nodes with a core of two threads each, and a core of one.
+    /// Recorded answers of a machine with two nodes, two cores with two threads, and one core with
+    /// one thread.
     const TWO_NODES: Recorded = Recorded(
         "kern.sched.topology_spec: <groups>
  <group level=\"1\" cache-level=\"0\">

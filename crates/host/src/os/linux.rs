@@ -56,7 +56,7 @@ use std::mem::MaybeUninit;
 /// Number of CPUs that the affinity masks below have room for.
 const CPU_BITS: usize = 1 << 17;
 
-/// Physical memory of the machine, in bytes.
+/// Physical memory of the machine in bytes; `None` if the system does not report it.
 pub fn physical_memory() -> Option<u64> {
     // SAFETY: sysconf takes a number and returns a number.
     let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
@@ -85,10 +85,10 @@ pub const NAME_CALL: &str = "uname";
 /// Name of the call that returns the CPUs a thread may run on.
 pub const AFFINITY_CALL: &str = "sched_getaffinity";
 
-/// CPUs that the calling thread may run on, in rising order.
+/// CPUs that the calling thread may run on, in rising order; `None` if the call fails.
 pub fn allowed_cpus() -> Option<Vec<u32>> {
     let mut mask = vec![0u64; CPU_BITS / 64];
-    // SAFETY: the mask is CPU_BITS / 8 bytes long and the kernel writes at most that many.
+    // SAFETY: the mask is CPU_BITS / 8 bytes long, and the kernel writes no more.
     let result = unsafe { libc::sched_getaffinity(0, CPU_BITS / 8, mask.as_mut_ptr().cast()) };
     if result != 0 {
         return None;
@@ -116,7 +116,7 @@ pub fn pin_to(cpu: u32) -> io::Result<()> {
     check(unsafe { libc::sched_setaffinity(0, CPU_BITS / 8, mask.as_ptr().cast()) })
 }
 
-/// CPU that the calling thread runs on at this moment.
+/// CPU that the calling thread runs on at this moment; `None` if the call fails.
 pub fn running_cpu() -> Option<u32> {
     // SAFETY: no arguments; returns a number.
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
@@ -155,6 +155,24 @@ pub fn share_one_heap() {
     #[cfg(target_env = "gnu")]
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
+/// Name and version of the C library that memset and memcpy belong to.
+pub fn c_library() -> String {
+    if cfg!(target_feature = "crt-static") {
+        return "part of the static program".to_owned();
+    }
+    #[cfg(target_env = "gnu")]
+    {
+        // SAFETY: returns a constant string that ends with a zero.
+        let version = unsafe { std::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) };
+        format!("GNU C library {}", version.to_string_lossy())
+    }
+    #[cfg(not(target_env = "gnu"))]
+    match std::env::consts::OS {
+        "android" => "Bionic".to_owned(),
+        _ => "musl".to_owned(),
     }
 }
 

@@ -96,7 +96,8 @@ fn levels(kernel: &dyn Sysctl) -> Vec<Level> {
     }
 }
 
-/// CPUs of each package. Successive CPUs are divided evenly among the packages.
+/// CPUs of each package. The function assumes that successive CPUs are divided evenly among the
+/// packages.
 fn packages(kernel: &dyn Sysctl, online: &[u32]) -> Vec<Vec<u32>> {
     let count = kernel
         .number("hw.packages")
@@ -106,7 +107,8 @@ fn packages(kernel: &dyn Sysctl, online: &[u32]) -> Vec<Vec<u32>> {
     online.chunks(each).map(<[u32]>::to_vec).collect()
 }
 
-/// Caches of the cores of one level. `threads` is the number of CPUs of a core.
+/// Caches of the cores of one performance level (Apple's name for a kind of core). `threads` is the
+/// number of CPUs of a core.
 fn caches(kernel: &dyn Sysctl, level: &Level, threads: u64, line: Option<u64>) -> Vec<Cache> {
     let ask = |name: &str| kernel.number(&format!("{}.{name}", level.prefix));
     // Numbers of CPUs that share the memory and the caches of level 1, 2 and 3. On Apple's
@@ -156,7 +158,7 @@ pub fn memory_pressure(kernel: &dyn Sysctl) -> Fact<String> {
 }
 
 /// Thermal state in words. The source is `state` (NSProcessInfoThermalState), else the thermal
-/// level of Intel's processors, of which only the value 0 has a known meaning.
+/// level of Intel's processors. Of this level, only the value 0 has a known meaning.
 pub fn thermal_state(kernel: &dyn Sysctl, state: Option<i64>) -> Fact<String> {
     const LEVEL: &str = "machdep.xcpm.cpu_thermal_level";
     let word = match state {
@@ -176,7 +178,8 @@ pub fn thermal_state(kernel: &dyn Sysctl, state: Option<i64>) -> Fact<String> {
 }
 
 /// Power source, from the result `seconds` of IOPSGetTimeRemainingEstimate (`None` if the call does
-/// not exist). This is the battery's remaining time, -2 on mains, or -1 if not yet known.
+/// not exist). The result is the battery's remaining time, -2 on mains, or -1 if the time is not
+/// yet known.
 pub fn power_source(seconds: Option<f64>) -> Fact<String> {
     const CALL: &str = "IOPSGetTimeRemainingEstimate";
     match seconds {
@@ -194,7 +197,7 @@ pub fn power_saving(on: Option<bool>) -> Fact<bool> {
     }
 }
 
-/// True if threads for cores of `kind` have to request to run as background work.
+/// True if a thread has to request background work in order to run on a core of `kind`.
 pub fn is_background(kind: Option<&str>) -> bool {
     kind == Some(EFFICIENCY)
 }

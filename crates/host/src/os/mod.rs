@@ -23,7 +23,7 @@ mod windows;
 pub use windows::*;
 
 // This module is compiled on every system, so that it stays correct. Systems with a module of their
-// own use its functions for what they lack.
+// own use its functions in place of calls that they lack.
 #[cfg_attr(
     any(
         target_os = "linux",

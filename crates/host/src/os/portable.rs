@@ -34,7 +34,7 @@ pub fn allowed_cpus() -> Option<Vec<u32>> {
 /// Name of the call that returns the CPUs a thread may run on.
 pub const AFFINITY_CALL: &str = "none";
 
-/// True if `/proc` and `/sys` describe the machine. They do not here.
+/// Always false: `/proc` and `/sys` do not describe the machine on these systems.
 pub const HAS_SYSTEM_FILES: bool = false;
 
 /// Name of the call that returns the size of physical memory.
@@ -131,12 +131,17 @@ pub fn stop_signals() -> Vec<i32> {
 /// Does nothing, because no C library on these systems is known to need it.
 pub fn share_one_heap() {}
 
+/// The system's name stands for its C library: its version is that of the system.
+pub fn c_library() -> String {
+    format!("C library of {}", std::env::consts::OS)
+}
+
 /// `None`: the system has no such signal, or it is unknown.
 pub fn file_limit_signal() -> Option<i32> {
     None
 }
 
-/// Zeros: the system does not pass them to programs.
+/// Always zeros: the system does not pass hardware capabilities to programs.
 pub fn hardware_capabilities() -> [u64; 2] {
     [0; 2]
 }

@@ -111,7 +111,7 @@ fn device_number(number: u64) -> DeviceNumber {
     }
 }
 
-/// Bytes that this user may still write to the file system of `path`.
+/// Bytes that this user may still write to the file system of `path`; `None` if the call fails.
 pub fn free_space(path: &Path) -> Option<u64> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
     let mut system = MaybeUninit::<libc::statvfs>::uninit();

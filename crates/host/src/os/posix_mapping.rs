@@ -74,8 +74,8 @@ impl FileMapping {
         unsafe { guarded_copy::copy(to.as_mut_ptr(), from.as_ptr(), to.len()) }
     }
 
-    /// Copies `from` to `offset`. The mapping must be writable. Errors are those of
-    /// [`FileMapping::read`].
+    /// Copies `from` to `offset`. The mapping must be writable. An error if the mapping is shorter,
+    /// or if the system cannot access the file.
     pub fn write(&self, offset: usize, from: &[u8]) -> io::Result<()> {
         let to = self.inside(offset, from.len())?;
         // SAFETY: as in `read`.
@@ -165,7 +165,8 @@ mod tests {
         file.set_len(4096).unwrap();
         let mapping = FileMapping::map(&file, 4096, false).unwrap();
         file.set_len(0).unwrap();
-        // SAFETY: the page is mapped; that it cannot be brought is what this is about.
+        // SAFETY: the page is mapped. The test is about the signal that is raised because the
+        // system cannot provide the page.
         let byte = unsafe { mapping.start.as_ptr().read_volatile() };
         println!("read {byte}");
     }

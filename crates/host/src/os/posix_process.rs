@@ -6,7 +6,7 @@ use crate::thread_noise::ThreadNoise;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
-/// A monotonic clock whose rate no adjustment of the time changes, if the system has one.
+/// A monotonic clock. Its rate is never adjusted, except on FreeBSD, which has no such clock.
 #[cfg(not(target_os = "freebsd"))]
 const EVEN_CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC_RAW;
 #[cfg(target_os = "freebsd")]
@@ -47,12 +47,13 @@ pub fn process_cpu_ns() -> Option<u64> {
     clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// CPU time of the calling thread in ns, system calls included.
+/// CPU time of the calling thread in ns, system calls included; `None` if there is no such clock.
 pub fn thread_cpu_ns() -> Option<u64> {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// Page faults and context switches of the calling thread since it started.
+/// Page faults and context switches of the calling thread since it started; `None` if the call
+/// fails.
 #[cfg(not(target_os = "macos"))]
 pub fn thread_noise() -> Option<ThreadNoise> {
     const RUSAGE_THREAD: libc::c_int = 1; // the crate leaves it out on Android

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Makes `command` start apart from the terminal: Ctrl-C does not reach it.
+/// Makes `command` start in a process that Ctrl-C in the terminal does not reach.
 pub fn start_apart(command: &mut Command) {
     #[cfg(unix)]
     {
@@ -22,8 +22,8 @@ pub fn start_apart(command: &mut Command) {
     let _ = command;
 }
 
-/// A file in memory with a program, and the path to start it. The path is valid as long as the file
-/// is open.
+/// Writes `program` to a file in memory. Returns the path to start it, and the file. The path is
+/// valid while the file is open.
 ///
 /// # Errors
 /// There is not enough memory, or the kernel is older than Linux 3.17.
@@ -33,7 +33,8 @@ pub fn program_in_memory(program: &[u8]) -> io::Result<(PathBuf, File)> {
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
     let name = c"memgauge-gpu-driver";
-    // Linux 6.3 can be set to refuse programs from memory that are not announced (memfd_create(2)).
+    // Flag that announces an executable file. Linux 6.3 and newer can be set to refuse to execute
+    // other files in memory (memfd_create(2)).
     const ANNOUNCED: libc::c_uint = 0x10;
     let create = |flags: libc::c_uint| {
         // SAFETY: the name ends with a zero byte. The kernel copies it.
@@ -43,7 +44,7 @@ pub fn program_in_memory(program: &[u8]) -> io::Result<(PathBuf, File)> {
             .filter(|fd| *fd >= 0)
             .ok_or_else(io::Error::last_os_error)
     };
-    // Older kernels do not know the flag.
+    // Older kernels do not know the flag, so the call is repeated without it.
     let fd = create(libc::MFD_CLOEXEC | ANNOUNCED).or_else(|_| create(libc::MFD_CLOEXEC))?;
     // SAFETY: the kernel just made this descriptor, and nobody else has it.
     let mut file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
@@ -51,7 +52,7 @@ pub fn program_in_memory(program: &[u8]) -> io::Result<(PathBuf, File)> {
     Ok((format!("/proc/self/fd/{}", file.as_raw_fd()).into(), file))
 }
 
-/// Not supported: programs for this system open drivers themselves.
+/// Not supported, because programs for this system open drivers themselves.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub fn program_in_memory(_program: &[u8]) -> io::Result<(PathBuf, File)> {
     Err(io::ErrorKind::Unsupported.into())

@@ -33,7 +33,7 @@ impl Sysctl for Recorded {
         });
         let (answer, at) = found?;
         let lines: Vec<&str> = answer.lines().collect();
-        // An answer of several lines goes on to the next empty line.
+        // An answer of several lines ends at the next empty line.
         let first = lines[at].split_once(": ")?.1;
         let rest = &lines[at + 1..];
         let several = first.starts_with('<');

@@ -11,7 +11,7 @@ const LARGEST_BLOCK: usize = 1 << 30;
 
 /// Blocks of at least this many bytes are allocated in huge pages if the system has them. In base
 /// pages, a block consists of a random number of contiguous physical pieces. A device that takes at
-/// most 254 pieces at a time (virtio) gets one or two requests for a block of 1 MiB.
+/// most 254 pieces at a time (virtio) then gets one or two requests for a block of 1 MiB.
 const SCATTERED: usize = 64 << 10;
 
 /// Size of huge pages on most systems, in bytes. On other systems, buffers are in base pages.

@@ -30,7 +30,7 @@ impl Transfer {
 pub struct IoRequest {
     /// Number chosen by the caller, returned with the completion.
     pub tag: u64,
-    /// Index of the target among those that the engine was opened with.
+    /// Index of the target among the targets that the engine was opened with.
     pub target: usize,
     /// Index of the buffer, less than the queue depth. The buffer belongs to the engine until the
     /// completion is reaped.
@@ -51,8 +51,8 @@ pub struct IoCompletion {
     pub tag: u64,
     /// Number of bytes transferred (0 for a sync), or the error number of the system. Fewer bytes
     /// than requested mean that the target ended or the device stopped half-way. An invalid request
-    /// ends with [`INVALID`]: no such target or slot, a slot in flight, or more bytes than the
-    /// block.
+    /// ends with [`INVALID`]. A request is invalid if its target or slot does not exist, its slot
+    /// is in flight, or its bytes exceed the block.
     pub result: std::result::Result<usize, i32>,
     /// [`crate::counter::ticks`] when the engine found the operation complete.
     pub at: u64,
@@ -71,14 +71,14 @@ pub const LONGEST_WAIT: Nanos = Nanos(1e9);
 /// by one thread only.
 pub trait IoEngine: Send {
     /// Submits `requests` in order. Returns the number of requests taken, which is less than all if
-    /// the queue is full. A synchronous engine takes one and completes it.
+    /// the queue is full. A synchronous engine takes one request and completes it.
     ///
     /// # Errors
     /// The system rejected the queue as a whole. The failure of a single request is in its
     /// completion.
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize>;
 
-    /// Appends completions to `into`, including those that are complete already. Waits for at least
+    /// Appends completions to `into`, including completions that exist already. Waits for at least
     /// `least` of the operations in flight, or for all if there are fewer.
     ///
     /// The wait ends after about [`LONGEST_WAIT`], so that the caller can give up on a device that

@@ -54,8 +54,8 @@ impl Faulty {
         }
     }
 
-    /// Injects faults into the completions of `inner`, and appends those that are not held back to
-    /// `into`.
+    /// Injects faults into the completions of `inner`. Appends all completions to `into` that are
+    /// not held back.
     fn spoil(&mut self, into: &mut Vec<IoCompletion>) {
         for mut completion in self.fresh.drain(..) {
             self.completed += 1;
@@ -102,7 +102,8 @@ impl IoEngine for Faulty {
         let before = into.len();
         loop {
             let missing = (before + least).saturating_sub(into.len());
-            // Held completions are already complete in `inner`, so it only waits for the others.
+            // Held completions are already complete in `inner`, so `inner` only waits for other
+            // operations.
             let inside = missing.saturating_sub(self.held.len());
             let reaped = self.inner.reap(inside, &mut self.fresh);
             let idle = self.fresh.is_empty();

@@ -47,7 +47,7 @@ pub enum Nature {
     Misplaced(u64),
     /// Data of a pattern with another seed, as from an earlier session.
     OtherSeed,
-    /// None of the above.
+    /// Data of any other origin.
     Corrupt,
 }
 
@@ -288,7 +288,7 @@ mod tests {
         );
         let mut counts = [0u32; 256];
         data.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
-        // 4096 of each value on average, with a standard deviation of 64.
+        // Each value occurs 4096 times on average, with a standard deviation of 64.
         assert!(
             counts.iter().all(|count| (3600..4600).contains(count)),
             "{counts:?}"
@@ -297,8 +297,8 @@ mod tests {
         assert!(packed > data.len() * 98 / 100, "{packed} of {}", data.len());
     }
 
-    /// Compressed size according to the entropy of pairs of bytes. With only eight samples per pair
-    /// it comes out one hundredth too small.
+    /// Compressed size according to the entropy of pairs of bytes. With only eight samples per
+    /// pair, the result is one hundredth too small.
     fn entropy_bytes(data: &[u8]) -> usize {
         let mut counts = vec![0u32; 65536];
         data.chunks_exact(2)

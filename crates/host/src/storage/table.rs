@@ -25,7 +25,7 @@ pub struct EngineRow {
     pub open: OpenEngine,
 }
 
-/// All engines, including those that cannot be used on this system. `availability` has the reason.
+/// All engines. For an engine that cannot be used on this system, `availability` has the reason.
 pub static IO_ENGINES: [EngineRow; 5] = [
     EngineRow {
         name: "sync",

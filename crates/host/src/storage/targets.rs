@@ -206,8 +206,8 @@ impl Target {
     }
 
     /// Bytes of the file without allocated space. These are holes, which read as zeros without an
-    /// access to the device, or savings by compression. `None` for devices, for small numbers, and
-    /// if the system does not report it.
+    /// access to the device, or savings by compression. `None` for devices, for less than 64 KiB,
+    /// and if the system does not report it.
     pub fn holes(&self) -> Option<u64> {
         /// Least number of bytes that is reported. The data of a small file may be in the file
         /// system's own records.
@@ -300,8 +300,8 @@ struct OpenedFile {
     use_check: Option<&'static str>,
 }
 
-/// True if `list` contains `path` in exactly the same spelling. This prevents that data are
-/// destroyed by mistake.
+/// True if `list` contains `path` in exactly the same spelling. This prevents the destruction of
+/// data by mistake.
 pub fn is_named(path: &Path, list: &[PathBuf]) -> bool {
     list.iter()
         .any(|named| named.as_os_str() == path.as_os_str())

@@ -37,3 +37,13 @@ pub(crate) fn clzero() -> bool {
         .get_processor_capacity_feature_info()
         .is_some_and(|info| info.has_cl_zero())
 }
+
+/// True if the processor has `movdir64b` (Intel SDM vol. 2, CPUID 7 ECX bit 28).
+pub(crate) fn movdir64b() -> bool {
+    // The crate `raw_cpuid` has no name for this bit. Leaf 7 exists if the crate finds the features
+    // of this leaf.
+    let exists = raw_cpuid::CpuId::new()
+        .get_extended_feature_info()
+        .is_some();
+    exists && raw_cpuid::native_cpuid::cpuid_count(7, 0).ecx >> 28 & 1 == 1
+}

@@ -1,7 +1,7 @@
 //! Checks that every short loop of every kernel lies in one line of the instruction cache.
 //!
-//! A loop that straddles two lines may take a cycle more in each iteration. A delay loop once took
-//! twice its time.
+//! A loop that straddles two lines may take one more cycle in each iteration. A delay loop can then
+//! take twice its time.
 
 use super::step;
 use crate::{
@@ -93,8 +93,8 @@ fn reach(start: usize, barrier: usize, next: impl Fn(usize) -> Vec<usize>) -> BT
 }
 
 /// The instructions of every loop. A loop is a jump back to an instruction that dominates the jump.
-/// It consists of that instruction and of all from which the jump can be reached without passing
-/// it.
+/// It consists of that instruction, and of all instructions from which the jump can be reached
+/// without passing that instruction.
 fn loops(flow: &Flow) -> Vec<BTreeSet<usize>> {
     let mut before: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, (_, next)) in flow {
@@ -119,8 +119,8 @@ fn loops(flow: &Flow) -> Vec<BTreeSet<usize>> {
     loops
 }
 
-/// Loops that would fit into one line but do not lie in one. Each has the offsets of its first byte
-/// and of its end.
+/// Loops that would fit into one line but lie on two. A loop is given by the offsets of its first
+/// byte and of its end.
 fn straddling(flow: &Flow) -> Vec<[usize; 2]> {
     let place = |body: &BTreeSet<usize>| -> Option<[usize; 2]> {
         let bytes: usize = body.iter().map(|at| flow[at].0.bytes).sum();
@@ -163,7 +163,7 @@ fn kernels() -> Vec<(String, usize, Vec<u8>)> {
     let references = CoreReference::ALL
         .into_iter()
         .filter_map(|r| Some((r.name().to_owned(), r.kernel() as usize, r.code()?)));
-    // SAFETY: it is a kernel.
+    // SAFETY: the address is that of a kernel.
     let work = unsafe { crate::digest::body_of(native::ADDITIONS as *const u8) };
     let work = work.map(|code| ("additions".to_owned(), native::ADDITIONS as usize, code));
     rows.chain(chases)
@@ -263,13 +263,13 @@ fn a_loop_over_the_end_of_a_line_is_found() {
     let found = |length, others: &[(usize, u8)]| {
         flow(&toy_code(length, others), toy).map(|flow| straddling(&flow))
     };
-    // A loop from 60 to 67 straddles two lines. One inside a line does not, and neither does one as
-    // long as a line.
+    // A loop from 60 to 67 straddles two lines. A loop inside a line does not. A loop that fills
+    // exactly one line does not either.
     assert_eq!(found(70, &[(67, back(7)), (69, 1)]), Ok(vec![[60, 68]]));
     assert_eq!(found(70, &[(63, back(7)), (69, 1)]), Ok(vec![]));
     assert_eq!(found(140, &[(127, back(63)), (139, 1)]), Ok(vec![]));
-    // Code that a jump skips does not belong to the loop: a loop of 10 bytes on two lines, and one
-    // of 70.
+    // Code that a jump skips does not belong to the loop. The first loop therefore has few bytes,
+    // which lie on two lines. The second loop is too long for one line.
     assert_eq!(
         found(90, &[(55, 128 + 20), (83, back(33)), (89, 1)]),
         Ok(vec![[50, 84]])

@@ -1,5 +1,5 @@
-//! Tests of machine code that need more than the crate's interface: the caller's registers, every
-//! access to memory, every executed instruction, and where loops lie.
+//! Tests of machine code that need more than the crate's interface. They check the caller's
+//! registers, every access to memory, every executed instruction, and the place of loops in lines.
 
 mod loops;
 
@@ -24,7 +24,7 @@ use x86::flow::step;
 use host::memory::{Mapping, PageMode, Window};
 use units::Bytes;
 
-/// Base pages between guards, at least `bytes` in all.
+/// Memory of at least `bytes` bytes, in base pages between guards.
 fn memory(bytes: usize) -> Window {
     let mapping = Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).unwrap();
     mapping.take(0..mapping.len()).unwrap()

@@ -28,7 +28,7 @@ fn ring(window: Window, stride: usize, step: u64) -> UnverifiedChain {
     chain
 }
 
-/// A walk on the chain, after the proof of all of it.
+/// A walk on the chain, after the proof that all its pointers lead to its nodes.
 fn closed(chain: UnverifiedChain) -> Walk {
     let proof = chain.check(0..chain.nodes()).expect("a closed chain");
     Walk::new(Arc::new(chain.finish(vec![proof]).expect("all is covered")))
@@ -202,7 +202,7 @@ fn proofs_of_another_chain_are_worth_nothing() {
     let other = ring(flush(4096), 64, 1);
     let proof = other.check(0..64).expect("all is linked");
     assert!(one.finish(vec![proof]).is_err());
-    // Half a proof of the chain's own does not help either.
+    // A chain also needs its own proof for every part, not only for one half.
     let one = ring(flush(4096), 64, 1);
     let halves = vec![
         one.check(0..32).expect("linked"),

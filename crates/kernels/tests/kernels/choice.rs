@@ -1,4 +1,4 @@
-//! Tests of the list of kernels and of the choice of one.
+//! Tests of the list of kernels, and of the selection of a kernel.
 
 use memgauge_kernels::{CONTRACTS, CodeOrigin, Operation, SetId, Width, all_rows, select, sets};
 use std::collections::BTreeSet;

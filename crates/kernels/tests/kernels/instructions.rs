@@ -1,4 +1,4 @@
-//! Tests of instruction kernels: they run, they end, and missing ones give a reason.
+//! Tests of instruction kernels: they run, they end, and missing kernels give a reason.
 
 use memgauge_kernels::{Instruction, Scratch, Timing, all_instructions, instruction};
 use std::collections::BTreeSet;

@@ -1,11 +1,12 @@
-//! Tests of atomics, locks and hand-offs: no addition is lost, and no wait has more polls than allowed.
+//! Tests of atomics, locks and hand-offs. No addition may be lost, and no wait may have more polls
+//! than allowed.
 
 use memgauge_kernels::{HandOff, LockKernel, LockOperation, SharedLine, all_locks, lock};
 use std::sync::Barrier;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// More polls than a descheduled partner needs, and fewer than a test may last. The number fits
-/// into 32 bits.
+/// Number of polls that is enough even if the partner is descheduled. A test that fails still ends.
+/// The number fits into 32 bits.
 const MAX_POLLS: usize = 1 << 31;
 
 /// Every lock kernel that can be executed here.
@@ -31,7 +32,7 @@ fn contended(kernel: LockKernel, threads: usize, iterations: u64) -> (usize, usi
             let start = &start;
             scope.spawn(move || {
                 start.wait();
-                // Different work for each thread, so that they meet in every order.
+                // The threads do different amounts of work, so that they meet in every order.
                 kernel.run(line, iterations, number % 2 * 5, number % 3 * 7)
             });
         }
@@ -79,7 +80,7 @@ fn one_thread_alone_loses_nothing_whatever_it_does_between() {
                     | LockOperation::Fence => (iterations as usize, 0),
                     LockOperation::SpinLock => (0, iterations as usize),
                     LockOperation::Mutex => (0, 0), // it has a word of its own
-                    LockOperation::Exchange => (words(&line).0, 0), // what it puts there is nobody's business
+                    LockOperation::Exchange => (words(&line).0, 0), // any value may be there
                 };
                 assert_eq!(
                     words(&line),

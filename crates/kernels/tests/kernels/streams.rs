@@ -1,4 +1,4 @@
-//! Tests that streaming kernels leave in memory what the oracle leaves, and touch nothing else.
+//! Tests that streaming kernels change memory exactly as the oracle does, and touch nothing else.
 
 use super::{contents, fenced};
 use host::memory::{Mapping, PageMode, Window};
@@ -15,9 +15,9 @@ const BLOCK: usize = BLOCK_BYTES as usize;
 const WORDS: usize = BLOCK / 8;
 const PATTERN: u64 = 0xfeed_face_0123_4567;
 
-/// Blocks in a stream: near powers of two, and whole pages (8 blocks). Other instruction sets are
-/// tested in emulators, which take a hundred times as long. There the sizes are the small ones and
-/// one of each kind of the larger ones.
+/// Numbers of blocks in a stream: near powers of two, and whole pages (8 blocks). Other instruction
+/// sets are tested in emulators, which take a hundred times longer. Their list has the small
+/// numbers and only few of the larger numbers.
 const SIZES: &[usize] = if cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
     &[1, 2, 3, 7, 8, 9, 16, 63, 64, 65, 127, 128]
 } else {
@@ -172,8 +172,8 @@ fn places(window: &Window, length: usize) -> [Range<usize>; 3] {
     [0, 4096 - 64, window.len() - length].map(|start| start..start + length)
 }
 
-/// Runs `kernel` over `part` for `iterations` iterations from iteration `start` on, and compares the
-/// whole window with the expected content.
+/// Runs `kernel` over `part` for `iterations` iterations from iteration `start` on, and compares
+/// the whole window with the expected contents.
 fn assert_as_expected(
     (kernel, route): (&StreamKernel, &Route),
     window: &Window,
@@ -229,8 +229,8 @@ fn every_kernel_does_what_the_oracle_does() {
             let length = pass * BLOCK * contract.streams() as usize;
             let (window, words) = random_window(contract, length + 2 * 4096, pass as u64);
             for part in places(&window, length) {
-                // Less than a pass, exactly one, and two and a half. Then walks from every kind of
-                // offset.
+                // Walks of half a pass, of one pass, and of two and a half passes. The last walk
+                // starts at the last block and wraps around.
                 for walk in [
                     (0, pass.div_ceil(2)),
                     (0, pass),
@@ -263,7 +263,7 @@ fn parts_may_fill_a_mapping_from_guard_to_guard() {
     }
 }
 
-/// Streams that are no whole blocks. A block of work then wraps within itself.
+/// The streams need not be whole blocks. One block of work may then wrap around its stream.
 #[test]
 fn streams_of_any_whole_iterations_are_walked_as_the_oracle_does() {
     let short: Vec<StreamKernel> = kernels()

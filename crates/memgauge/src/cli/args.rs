@@ -1,5 +1,5 @@
-//! The options, one documented field each. Help, man page, completions and tests come from this
-//! table.
+//! The options. Each is a documented field, from which help, man page, completions and tests are
+//! made.
 
 use super::catalogue::experiments;
 use super::common_options::{CommonOptions, MachineOptions};
@@ -87,7 +87,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// Detail of the profile.
+    /// Detail with which the profile's experiments draft their points.
     pub fn detail(self) -> Detail {
         match self {
             Profile::Quick => Detail::Brief,
@@ -96,7 +96,7 @@ impl Profile {
         }
     }
 
-    /// Name that users type.
+    /// Name of the profile on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Profile::Quick => "quick",
@@ -105,7 +105,7 @@ impl Profile {
         }
     }
 
-    /// Time allowed if the user sets none.
+    /// Budget of the profile if the user sets none.
     pub fn budget(self) -> Nanos {
         Nanos::from_secs(match self {
             Profile::Quick => 15.0,
@@ -325,7 +325,7 @@ pub struct GenerateOptions {
     pub what: Generated,
 }
 
-/// Help text of `--only`: the names of all experiments that a profile can have.
+/// Help text of `--only`, with the names of all experiments that a profile can have.
 fn only_help() -> String {
     let names: Vec<&str> = experiments()
         .filter(|row| row.least.is_some())
@@ -364,10 +364,10 @@ fn moves_bytes(options: &RunOptions) -> bool {
 /// Unit of experiments that move bytes.
 const BYTES_PER_SECOND: &str = "B/s";
 
-/// Reason in messages: `--ops`, `--sizes`, `--pages` or `--memory-nodes` had no effect.
+/// Reason why `--ops`, `--sizes`, `--pages` or `--memory-nodes` had no effect, for messages.
 const CHOSEN: &str = "only bandwidth and latency use it";
 
-/// Reason in messages: `--threads` or `--width` had no effect.
+/// Reason why `--threads` or `--width` had no effect, for messages.
 const MOVING: &str = "only operations that move bytes use it";
 
 impl Effects for RunOptions {
@@ -412,7 +412,8 @@ impl Effects for RunOptions {
 }
 
 impl ReportOptions {
-    /// Renderer for the file of `--output`, or for standard output if no file is named.
+    /// Renderer for the file of `--output`, or for standard output if no file is named. `None` for
+    /// an unknown format.
     fn made(&self) -> Option<&'static dyn Renderer> {
         let file = self
             .output
@@ -481,8 +482,8 @@ impl Effects for ListOptions {
     }];
 }
 
-/// The command line. Each option also has its plural or singular as a hidden alias: `--size` for
-/// `--sizes`, `--threads` for `--thread`.
+/// The command line. Each option also has its name in plural or singular as a hidden alias, such as
+/// `--size` for `--sizes`.
 pub fn command() -> clap::Command {
     both_numbers(Cli::command())
 }
@@ -511,7 +512,7 @@ fn both_numbers(command: clap::Command) -> clap::Command {
     command.mut_subcommands(both_numbers)
 }
 
-/// The plural of a singular, or the singular of a plural.
+/// Returns the plural of a singular name, or the singular of a plural name.
 fn other_number(name: &str) -> String {
     match name {
         _ if name.ends_with("xes") => name[..name.len() - 2].to_owned(),

@@ -1,4 +1,4 @@
-//! The experiments of this program: the one list for commands, options and tables.
+//! The list of all experiments of this program, from which commands, options and tables are made.
 
 use experiments::{EXPERIMENTS, ExperimentCommand, ExperimentRow};
 
@@ -15,7 +15,7 @@ pub fn experiments() -> impl Iterator<Item = &'static ExperimentRow> {
     EXPERIMENTS.iter().chain(storage).chain(gpu)
 }
 
-/// True if `name` is a storage engine, which has no instructions of this program.
+/// True if `name` is a storage engine. Storage engines have no kernels.
 pub fn is_storage_engine(name: &str) -> bool {
     storage_engines().contains(&name)
 }
@@ -29,7 +29,7 @@ fn storage_engines() -> Vec<&'static str> {
     engines.collect()
 }
 
-/// The experiment called `name`.
+/// The experiment called `name`; `None` if there is none.
 pub fn experiment_named(name: &str) -> Option<&'static ExperimentRow> {
     experiments().find(|row| row.name == name)
 }

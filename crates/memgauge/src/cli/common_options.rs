@@ -143,12 +143,13 @@ pub struct CommonOptions {
 }
 
 impl CommonOptions {
-    /// Renderer for standard output.
+    /// Renderer for standard output; `None` for an unknown format.
     fn shown(&self) -> Option<&'static dyn Renderer> {
         format_named(self.format.as_deref())
     }
 
-    /// Renderer for the file, if the user names a format.
+    /// Renderer for the file of `--output`. `None` if no file is named, or if its extension is
+    /// unknown.
     fn saved(&self) -> Option<&'static dyn Renderer> {
         self.output
             .as_deref()

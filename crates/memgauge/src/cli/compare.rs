@@ -11,8 +11,9 @@ use std::path::Path;
 use units::error::{Error, Result};
 use verdict::{ComparedReport, Comparison, ReportSet, Settings, compare};
 
-/// Compares reports, or sets of them, with the first one. The exit code is that of a failed check
-/// if `--fail-on` finds its condition, or if two reports have no point in common.
+/// Compares each of the reports (or sets of reports) after the first one with the first one.
+/// Returns [`Exit::CheckFailed`] if the condition of `--fail-on` is met, or if two reports have no
+/// point in common.
 pub fn run(options: &CompareOptions) -> Result<Exit> {
     let chosen = options
         .format
@@ -75,7 +76,7 @@ pub fn run(options: &CompareOptions) -> Result<Exit> {
     })
 }
 
-/// Extension of the reports in a folder.
+/// Extensions of the reports that are read from a folder.
 const EXTENSIONS: [&str; 1] = ["json"];
 
 /// A report, or the set of all reports in a folder.
@@ -88,7 +89,8 @@ impl Side {
     /// Reads the report, or all reports of the folder, that the user named `path`.
     fn read(path: &Path) -> Result<Self> {
         let file = state::resolved(path)?;
-        // A saved session is named by its file, wherever the folder of sessions is.
+        // A saved session is named by its file name alone, because the folder of sessions does not
+        // matter.
         let name = if file == *path {
             file.display().to_string()
         } else {

@@ -15,17 +15,17 @@ const PLAN_VERSION: u32 = 2;
 /// Form in which a plan is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// For people.
+    /// Text for people.
     Text,
-    /// One document.
+    /// One JSON document.
     Json,
-    /// The plan without its points on the first line, then a line for each point.
+    /// JSON Lines: the plan without its points on the first line, then a line for each point.
     Jsonl,
 }
 
 impl Form {
-    /// Form of the plan under `--format format`: `Text` for every format other than `json` and
-    /// `jsonl`.
+    /// Form in which `--dry-run` prints the plan: JSON or JSON Lines for the formats `json` and
+    /// `jsonl`, `Text` for any other format.
     pub fn for_report(format: Option<&str>) -> Self {
         match format {
             Some("json") => Self::Json,
@@ -58,7 +58,8 @@ struct Head<'a> {
 struct PlannedPhase {
     #[serde(flatten)]
     id: PhaseId,
-    /// Number of points. A phase that is not drafted yet gives the largest number that it can have.
+    /// Number of points. For a phase that is not drafted yet, it is the largest number that the
+    /// phase can have.
     point_count: usize,
     drafted: bool,
     planned_ns: f64,
@@ -72,7 +73,7 @@ struct PlanDocument<'a> {
     points: Vec<Point<'a>>,
 }
 
-/// Largest number of samples of a point.
+/// Largest number of samples of a point, and their length.
 #[derive(Serialize)]
 struct Samples {
     rounds: u32,
@@ -87,11 +88,11 @@ struct Point<'a> {
     coordinates: &'a Coordinates,
     status: &'a str,
     reason: Option<&'a str>,
-    /// `None` if the point is not measured.
+    /// Largest number of samples; `null` if the point is not measured.
     sampling: Option<Samples>,
 }
 
-/// `plan` as data in `form`, with a final line end.
+/// Writes `plan` as data in `form`, with a newline at the end.
 pub fn data(plan: &Plan, destination: &Destination, form: Form) -> Result<String> {
     let head = head(plan, destination);
     let points = plan.points.iter().map(|planned| point(plan, planned));

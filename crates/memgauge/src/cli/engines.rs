@@ -11,11 +11,11 @@ pub struct EngineEntry {
     does: &'static str,
     /// True if a thread can have several operations in flight.
     asynchronous: bool,
-    /// Why it cannot be used here; `null` if it can.
+    /// Reason why the engine cannot be used here; `null` if it can.
     unavailable: Option<String>,
 }
 
-/// Every engine.
+/// All storage engines.
 pub fn entries() -> Vec<EngineEntry> {
     let entry = |row: &EngineRow| EngineEntry {
         name: row.name,

@@ -1,4 +1,4 @@
-//! Exit codes: the one table for the program, its help, its man page and the README.
+//! Exit codes, in one table for the program, its help, its man page and the README.
 
 use report::{HealthState, Outcome, Point, Report, RunStatus, VerdictGrade};
 use units::counted;
@@ -9,15 +9,15 @@ use units::counted;
 pub enum Exit {
     /// All that was requested was done.
     Done = 0,
-    /// The system refused something that the command needs.
+    /// The system refused an operation that the command needs.
     Failed = 1,
     /// The request cannot be carried out as typed.
     Usage = 2,
-    /// Less was measured than planned, or not well enough.
+    /// Less was measured than planned, or numbers are not good enough.
     Incomplete = 3,
     /// A check that the user requested found something.
     CheckFailed = 4,
-    /// None of it can be measured on this machine.
+    /// No requested point can be measured on this machine.
     Unsupported = 5,
 }
 
@@ -31,13 +31,13 @@ impl Exit {
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct ExitRow {
-    /// How the program ended; `None` for the row of an end by a second signal.
+    /// The way in which the program ended. `None` for the row about the end by a second signal.
     pub exit: Option<Exit>,
     /// The code as documents write it.
     pub code: &'static str,
-    /// Name of the end in one or two words.
+    /// Name of this way to end, in one or two words.
     pub name: &'static str,
-    /// Conditions for this end, in whole sentences.
+    /// Conditions under which the program ends in this way, in whole sentences.
     pub meaning: &'static str,
 }
 
@@ -50,7 +50,7 @@ const fn row(exit: Exit, code: &'static str, name: &'static str, meaning: &'stat
     }
 }
 
-/// Every exit code, rising.
+/// Every exit code, in rising order.
 pub const EXIT_CODES: &[ExitRow] = &[
     row(
         Exit::Done,
@@ -144,14 +144,14 @@ pub struct Ending {
     pub reason: Option<String>,
 }
 
-/// Ending of the session of `report`. With `strict`, a point that is not solid makes it incomplete.
-/// `unfinished` is the text that says how to continue an interrupted session.
+/// Ending of the session of `report`. If `strict` is true, a point that is not solid makes the
+/// session incomplete. `unfinished` is the text that says how to continue an interrupted session.
 pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending {
     let because = |exit, reason: String| Ending {
         exit,
         reason: Some(reason),
     };
-    // A derived dataset repeats points of other datasets.
+    // Derived datasets are left out, because they repeat points of other datasets.
     let points: Vec<&Point> = report
         .datasets
         .iter()
@@ -247,7 +247,7 @@ pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending
     }
 }
 
-/// Number of storage blocks that were read and did not contain what had been written.
+/// Number of blocks read from storage whose data differed from the data written.
 fn wrong_data(points: &[&Point]) -> u64 {
     let wrong = |point: &&Point| match &point.outcome {
         Outcome::Measured(measured) => measured.storage.as_ref().map_or(0, |storage| storage.wrong),
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use report::{ReportVerdict, SC_MEMBENCH_HEADER, parse_saved};
 
-    /// A report of three measured points, the first of which have these `outcomes`.
+    /// A report of three points. The first ones have these `outcomes`, the others are measured.
     fn report(outcomes: &[Outcome]) -> Report {
         let rows = "1,read,5,0,0,0,1,1,1\n2,read,5,0,0,0,1,1,1\n4,read,5,0,0,0,1,1,1\n";
         let text = format!("{SC_MEMBENCH_HEADER}\n{rows}");

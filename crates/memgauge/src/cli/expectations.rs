@@ -1,4 +1,4 @@
-//! Files of expectations.
+//! Reads and writes files of expectations.
 
 use super::target::{put, reason};
 use super::terminal::{quoted, tell};
@@ -9,10 +9,10 @@ use units::counted;
 use units::error::{Error, Result};
 use verdict::Expectations;
 
-/// Longest file of expectations.
+/// Largest file of expectations, in bytes.
 const MAX_EXPECTATIONS: u64 = 256 << 20;
 
-/// Reads a file of expectations.
+/// Reads a file of expectations. A file that is missing or invalid is an error.
 pub fn read(path: &Path) -> Result<Expectations> {
     let refused = |why: &str| {
         Error::usage(format!(

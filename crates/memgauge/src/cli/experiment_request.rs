@@ -10,15 +10,16 @@ use experiments::{CommandRequest, ExperimentCommand, MachineOption};
 pub struct ExperimentRequest {
     /// Name of the command and of the experiment.
     pub name: &'static str,
-    /// Request that the options of the experiment itself describe.
+    /// Request that the experiment's own options describe.
     pub request: CommandRequest,
-    /// Facts about the machine that the user gives, limited to those that the command takes.
+    /// Facts about the machine that the user gives. Options that the command does not take are
+    /// absent.
     pub machine: MachineOptions,
     /// Options of every measurement.
     pub common: CommonOptions,
 }
 
-/// The command `name` with all its options.
+/// Makes the command `name` with all its options.
 fn command(name: &'static str, row: &ExperimentCommand) -> Command {
     let mut command = (row.add_options)(Command::new(name));
     for option in row.machine {

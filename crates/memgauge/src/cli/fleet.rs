@@ -23,15 +23,15 @@ use verdict::{
 /// Extensions of files that are read from folders.
 const EXTENSIONS: [&str; 3] = ["json", "jsonl", "ndjson"];
 
-/// Largest number of threads that read files. More threads would wait for storage.
+/// Largest number of threads that read files. More threads would only wait for storage.
 const MAX_THREADS: usize = 16;
 
 /// Size of the read buffer of a file, in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// Judges the machines of all reports. The exit code is that of a failed check if a machine is slow
-/// or became slower. The exit code is `Incomplete` if an input was left out, a machine could not be
-/// judged, or no history could be.
+/// Judges the machines of all reports. Returns [`Exit::CheckFailed`] if a machine is slow or became
+/// slower. Otherwise it returns [`Exit::Incomplete`] if an input was left out, if a machine could
+/// not be judged, or if no history could be judged.
 pub fn run(options: &FleetOptions) -> Result<Exit> {
     let chosen = options
         .format
@@ -98,7 +98,7 @@ fn exit(verdict: &FleetVerdict) -> Exit {
     }
 }
 
-/// Files to read: the named files, and files in the named folders that have a known extension.
+/// Files to read: the files in `named`, and files with a known extension in the folders in `named`.
 fn inputs(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for path in named {
@@ -136,7 +136,8 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Reads all inputs with several threads. With `since`, each machine keeps its older reports.
+/// Reads all inputs with several threads. With `since`, the older reports of each machine are kept
+/// too.
 fn read_all(inputs: &[PathBuf], since: Option<&str>) -> (FleetCollection, Vec<LeftOut>) {
     let next = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, |n| n.get());
@@ -167,7 +168,7 @@ fn read_all(inputs: &[PathBuf], since: Option<&str>) -> (FleetCollection, Vec<Le
     (collection, left_out)
 }
 
-/// Reads one input into `collection`. Faults are added to `left_out`.
+/// Reads one input into `collection`. An input that cannot be read is added to `left_out`.
 fn read(path: &Path, collection: &mut FleetCollection, left_out: &mut Vec<LeftOut>) {
     if is_stdin(path) {
         return read_from(io::stdin().lock(), "standard input", collection, left_out);

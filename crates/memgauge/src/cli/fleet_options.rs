@@ -10,7 +10,8 @@ use std::str::FromStr;
 use units::ParseError;
 use verdict::Fraction;
 
-/// Parses an expected number of false alarms: above 0, up to `most`.
+/// Makes a parser of an expected number of false alarms: above 0, up to `most`. Its error advises
+/// `example`.
 pub fn false_alarms(
     most: f64,
     example: &'static str,

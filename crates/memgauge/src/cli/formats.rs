@@ -1,4 +1,4 @@
-//! The values of `--format` and `--output`, from the tables of renderers.
+//! The values of `--format` and `--output`, made from the tables of renderers.
 
 use super::terminal::terminal_width;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -11,7 +11,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 use units::error::Error;
 
-/// Renderer of the format `name`, `None` if it is unknown. Without a name, the first one.
+/// Renderer of the format `name`; `None` if the name is unknown. Without a name, the result is the
+/// first renderer.
 pub fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
     name.map_or_else(
         || RENDERERS.first().copied(),
@@ -19,7 +20,8 @@ pub fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
     )
 }
 
-/// `chosen` if it is the gallery and the file's extension means a page; `found` otherwise.
+/// Returns `chosen` if it is the gallery and the extension of the file means a page, otherwise
+/// `found`.
 pub fn preferred(
     found: &'static dyn Renderer,
     chosen: Option<&'static dyn Renderer>,
@@ -28,8 +30,8 @@ pub fn preferred(
     chosen.filter(is_page).unwrap_or(found)
 }
 
-/// Format of the file at `path` for `reports`. A page of several machines is a gallery. If charts
-/// are requested, a page draws all machines in one chart instead.
+/// Format of the file at `path` for `reports`. A page about several machines is a gallery. If
+/// `charts` are requested, the page is an ordinary one that draws all machines in one chart.
 ///
 /// # Errors
 /// The extension is unknown and no format was chosen.
@@ -50,7 +52,7 @@ pub fn file_format(
     }
 }
 
-/// Names of the formats that make pages.
+/// Names of the formats that make HTML pages.
 const PAGE: &str = "html";
 const GALLERY: &str = "gallery";
 
@@ -59,22 +61,22 @@ pub fn uses(format: Option<&'static dyn Renderer>, option: &str) -> bool {
     format.is_some_and(|format| format.options().contains(&option))
 }
 
-/// Parser of the names of formats. For `help`, the error lists all formats.
+/// Parser of the names of formats. For the value `help`, the error is a list of all formats.
 #[derive(Debug, Clone)]
 pub struct Formats {
-    /// Names and descriptions.
+    /// Names of the formats with their descriptions.
     known: Vec<[&'static str; 2]>,
 }
 
 impl Formats {
-    /// The formats of reports.
+    /// A parser of the formats of reports.
     pub fn of_reports() -> Self {
         Self {
             known: RENDERERS.iter().map(|r| [r.name(), r.help()]).collect(),
         }
     }
 
-    /// The formats of comparisons.
+    /// A parser of the formats of comparisons.
     pub fn of_comparisons() -> Self {
         Self {
             known: COMPARISON_FORMATS
@@ -84,14 +86,14 @@ impl Formats {
         }
     }
 
-    /// The formats of judgements on fleets.
+    /// A parser of the formats of verdicts on fleets.
     pub fn of_fleets() -> Self {
         Self {
             known: FLEET_FORMATS.iter().map(|f| [f.name, f.help]).collect(),
         }
     }
 
-    /// Output of `--format help`.
+    /// Output of `--format help`, a table.
     fn table(&self) -> String {
         let rows: Vec<Vec<String>> = self
             .known
@@ -133,12 +135,12 @@ impl TypedValueParser for Formats {
     }
 }
 
-/// Parser of the values of an enum. For `help`, the error lists all values.
+/// Parser of the values of the enum `T`. For the value `help`, the error is a list of all values.
 #[derive(Debug, Clone)]
 pub struct Values<T>(std::marker::PhantomData<T>);
 
 impl<T> Values<T> {
-    /// A parser of `T`.
+    /// A parser of the values of `T`.
     pub fn new() -> Self {
         Self(std::marker::PhantomData)
     }
@@ -176,7 +178,7 @@ impl<T: ValueEnum + Clone + Send + Sync + 'static> TypedValueParser for Values<T
     }
 }
 
-/// The help of `--output` of measurements.
+/// Help text of `--output` of measurements.
 pub fn run_output() -> String {
     let folder = "[default: a report in the folder of runs, see list runs]";
     format!(
@@ -190,12 +192,12 @@ pub fn report_output() -> String {
     output_help(report_extensions(), "")
 }
 
-/// The help of `--output` of comparisons.
+/// Help text of `--output` of comparisons.
 pub fn comparison_output() -> String {
     output_help(COMPARISON_FORMATS.iter().map(|f| f.extension), "")
 }
 
-/// The help of `--output` of judgements on fleets.
+/// Help text of `--output` of `memgauge fleet`.
 pub fn fleet_output() -> String {
     output_help(FLEET_FORMATS.iter().map(|f| f.extension), "")
 }

@@ -1,4 +1,4 @@
-//! Rejects options without effect; all commands use the same check.
+//! Rejects options that have no effect. All commands use the same check.
 
 use super::args::{Cli, Command};
 use clap::ArgMatches;
@@ -74,7 +74,7 @@ impl TypedOptions<'_> {
         )))
     }
 
-    /// Value that was typed for `option`, empty for a flag. `None` if it was not typed.
+    /// Value that was typed for `option`; empty for a flag. `None` if the option was not typed.
     fn typed(&self, option: &str) -> Option<String> {
         let id = option.replace('-', "_");
         let known = self.matches.try_contains_id(&id).unwrap_or(false);
@@ -109,8 +109,8 @@ mod tests {
     use experiments::Effects;
     use std::ffi::OsString;
 
-    /// Each row: a command line on which an option has no effect, the option, and the option that
-    /// gives it one.
+    /// Rows of a command line, an option that has no effect on it, and the option that gives it an
+    /// effect.
     const IDLE: &[[&str; 3]] = &[
         [
             "bandwidth",
@@ -187,7 +187,7 @@ mod tests {
         ["list host", "--code", ""],
     ];
 
-    /// Options of an experiment's command that need others to have an effect.
+    /// Options of an experiment's command that have an effect only together with other options.
     fn effects(command: &str) -> Vec<&'static str> {
         let Ok(Parsed::Request(cli)) = Parsed::parse(&["memgauge", command].map(Into::into)) else {
             panic!("{command} is refused")
@@ -218,7 +218,7 @@ mod tests {
                 said.contains("without effect") && said.contains(option) && said.contains(advice),
                 "{said}"
             );
-            // A new option replaces the old one of the same name.
+            // The advised option replaces an option of the same name.
             let name = advice.split(' ').next().unwrap_or_default();
             let mut words: Vec<&str> = line.split(' ').collect();
             if let Some(at) = words

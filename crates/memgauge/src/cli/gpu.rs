@@ -1,4 +1,4 @@
-//! `memgauge gpu`, and the devices for `memgauge list gpus`.
+//! The command `memgauge gpu`, and the devices for `memgauge list gpus`.
 
 use super::common_options::MachineOptions;
 use super::exit::Exit;
@@ -12,12 +12,13 @@ use host::gpu::Drivers;
 use report::GpuFacts;
 use units::error::Result;
 
-/// `memgauge gpu`
+/// Runs `memgauge gpu`. `words` is the command line.
 pub fn gpu(options: GpuOptions, words: Vec<String>) -> Result<Exit> {
     let GpuOptions { settings, common } = options;
     let drivers = drivers()?;
     let chosen = chosen_devices(&settings, &drivers.devices()?)?;
-    // Opening a device compiles the kernels. A failure is told before anything is measured.
+    // Opening a device compiles its kernels. The devices are opened first, so that a failure is
+    // reported before anything is measured.
     let opened = chosen.iter().map(|device| {
         let opened = drivers.open(device.number, width(device))?;
         Ok(opened.facts().clone())

@@ -1,19 +1,18 @@
-//! How `memgauge gpu` reaches the drivers: in a process of their own.
+//! Starts the process in which `memgauge gpu` opens drivers.
 //!
-//! The process runs this program again. A statically linked program can open no libraries. It carries
-//! another program for that.
+//! The process runs this program again. A statically linked program cannot open libraries, so it
+//! carries another program that can.
 
 use super::exit::Exit;
 use host::gpu::{DriverLimits, DriverProcesses, DriverProgram, DriversHere, serve};
 use std::ffi::OsString;
 use units::error::{Error, Result};
 
-/// First argument of this program when it shall open drivers for another process. It is not a command
-/// for users.
+/// First argument with which this program opens drivers for another process. Users do not type it.
 const SERVE: &str = "--serve-gpu-drivers";
 
-/// The program for drivers, packed by zlib, if this one is linked statically and carries it.
-/// `.ci/release` makes it.
+/// The program that opens drivers, packed by zlib. `None` unless this program is statically linked
+/// and carries it. `.ci/release` makes it.
 #[cfg(all(feature = "embedded-driver", target_env = "musl"))]
 const EMBEDDED: Option<&[u8]> = {
     #[cfg(target_arch = "x86_64")]
@@ -31,10 +30,11 @@ const EMBEDDED: Option<&[u8]> = {
 #[cfg(not(all(feature = "embedded-driver", target_env = "musl")))]
 const EMBEDDED: Option<&[u8]> = None;
 
-/// True if the C library is part of the program, as in releases for Linux. It opens no libraries.
+/// True if the C library is part of this program, as in releases for Linux. Such a program cannot
+/// open libraries.
 const IS_STATIC: bool = cfg!(all(target_env = "musl", target_feature = "crt-static"));
 
-/// The drivers of this machine.
+/// Access to the drivers of this machine.
 ///
 /// # Errors
 /// This program is statically linked and carries no program for drivers.
@@ -59,16 +59,16 @@ pub fn drivers() -> Result<DriverProcesses> {
     })
 }
 
-/// The bytes that zlib packed.
+/// Unpacks bytes that zlib packed.
 ///
 /// # Errors
-/// This program was changed after it was built.
+/// The bytes are damaged: this program was changed after it was built.
 fn unpacked(packed: &[u8]) -> Result<Vec<u8>> {
     miniz_oxide::inflate::decompress_to_vec_zlib(packed)
         .map_err(|why| Error::failure(format!("the program for drivers is damaged: {why}")))
 }
 
-/// Opens drivers for another process if `arguments` ask for it.
+/// Opens drivers for another process if `arguments` request it. `None` if they do not.
 pub fn serve_if_asked(arguments: &[OsString]) -> Option<Result<Exit>> {
     if arguments.get(1).is_none_or(|first| first != SERVE) {
         return None;
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_damaged_program_for_drivers_is_an_error() {
-        // `zlib.compress(b"memgauge")` of Python.
+        // The output of `zlib.compress(b"memgauge")` in Python.
         let packed = [
             0x78, 0x9c, 0xcb, 0x4d, 0xcd, 0x4d, 0x4f, 0x2c, 0x4d, 0x4f, 0x05, 0x00, 0x0e, 0xda,
             0x03, 0x49,

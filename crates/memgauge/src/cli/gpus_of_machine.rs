@@ -1,4 +1,4 @@
-//! The GPUs that a session about the whole machine measures, too.
+//! The GPUs in a session about the whole machine.
 
 use super::gpu_drivers::drivers;
 use super::output::tell;
@@ -17,12 +17,12 @@ pub(super) struct OnGpus {
     pub(super) runner: GpuRunner,
 }
 
-/// How long the drivers may take to list and to open the GPUs of a session about the machine.
+/// Time that the drivers may take to list and to open the GPUs of such a session.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Few points about every GPU that no other program is known to use. A session that continues
-/// another one measures the devices of that one, which are `earlier`. `None` without a GPU. A GPU
-/// that cannot be measured is told, and left out.
+/// Makes a few points about every GPU that no other program is known to use. If the session
+/// continues another one, the devices of that session (`earlier`) are measured instead. A GPU that
+/// cannot be measured is reported to the user and left out. `None` if no GPU is left.
 pub(super) fn of_machine(earlier: Option<&[GpuFacts]>) -> Option<OnGpus> {
     let lasting = drivers().ok()?;
     let mut brief = lasting.clone();
@@ -52,7 +52,7 @@ pub(super) fn of_machine(earlier: Option<&[GpuFacts]>) -> Option<OnGpus> {
     })
 }
 
-/// Facts about the opened device.
+/// Opens the device and returns facts about it.
 ///
 /// # Errors
 /// Its driver failed, or other programs use it and it may not be shared.

@@ -1,4 +1,5 @@
-//! `memgauge health`: is this machine as fast as expected? docs/method/health.md is the method.
+//! The command `memgauge health`: is this machine as fast as expected? docs/method/health.md
+//! describes the method.
 
 use super::args::Profile;
 use super::catalogue::experiment_named;
@@ -23,7 +24,7 @@ use units::error::{Error, Result};
 use units::{Nanos, fixed};
 use verdict::{Expectations, FirstJudgement, FleetSettings};
 
-/// Experiments of a health check, each with its detail.
+/// Experiments of a health check, each with the detail that sets its number of points.
 const METHOD: &[(&str, Detail)] = &[
     ("bandwidth", Detail::Brief),
     ("latency", Detail::Brief),
@@ -92,8 +93,9 @@ pub fn run(mut options: HealthOptions, words: Vec<String>) -> Result<Exit> {
     code
 }
 
-/// Experiments of a health check whose names are `wanted`. They use the widest registers: kernel
-/// selection takes time, and could choose other registers on the next machine.
+/// Makes the experiments of a health check whose names are `wanted`. Their kernels use the widest
+/// registers. Kernel selection would take time, and could choose other registers on another
+/// machine.
 fn method(wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Experiment>> {
     let choices = Choices {
         width: Some(Widths(vec![Width::Widest])),
@@ -111,8 +113,8 @@ fn method(wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Experiment>> {
         .collect()
 }
 
-/// Judges `report` by the `expected` figures. Experiments with slow figures are measured again in
-/// the rest of the budget.
+/// Judges `report` by the `expected` figures. Experiments with slow figures are measured again
+/// within the rest of the budget.
 fn judged(
     report: &Report,
     expected: Option<&Expectations>,
@@ -140,7 +142,7 @@ fn judged(
 }
 
 /// Locks this machine against other health checks, and returns the lock. `None` if no lock file can
-/// be created. The error is the reason why another process measures.
+/// be created. The error says that another process measures, or that another rank will.
 fn lock_node(launch: Option<&Launch>) -> std::result::Result<Option<File>, String> {
     let local = launch.and_then(|launch| launch.local_rank);
     if let Some(rank) = local.filter(|rank| *rank > 0) {

@@ -1,4 +1,4 @@
-//! `memgauge io`: options, traces, and time.
+//! The command `memgauge io`.
 
 use super::common_options::MachineOptions;
 use super::exit::Exit;
@@ -15,7 +15,7 @@ use std::path::Path;
 use storage::{FileLookup, Storage, StorageRunner, lookup, parse_trace};
 use units::error::{Error, Result};
 
-/// Largest trace in bytes; a trace is read into memory as a whole.
+/// Largest trace, in bytes. A trace is read into memory as a whole.
 const LARGEST_TRACE: u64 = 4 << 30;
 
 /// Runs `memgauge io`. `words` is the command line.
@@ -34,7 +34,7 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
     let length = settings.window();
     let experiment = Storage::new(settings, recorded, FileLookup::new(lookup));
     let budget = experiment.time(common.repeat).max(SINGLE_BUDGET);
-    // The experiment chooses the windows and rounds, unless the user fixed the number of samples.
+    // The experiment chooses windows and rounds, unless the user fixed the number of samples.
     let sampling = experiment.sampling(storage_sampling(length));
     let machine = MachineOptions {
         pool,

@@ -1,4 +1,4 @@
-//! Place of this process among those that a launcher started, from the environment.
+//! Place of this process among the processes that a launcher started, read from the environment.
 
 use report::Launch;
 
@@ -15,8 +15,8 @@ struct Launcher {
     local_ranks: &'static str,
 }
 
-/// Launchers that start ranks, the innermost first: `mpirun` runs inside of a Slurm job, and a job
-/// inside of a pod. Sources: the manuals of srun, Open MPI, Hydra and PMIx, and Kubernetes'
+/// Launchers that start ranks, the innermost first. `mpirun` runs inside a Slurm job, and a job
+/// runs inside a pod. Sources: the manuals of srun, Open MPI, Hydra and PMIx, and Kubernetes'
 /// environment of pods.
 const LAUNCHERS: &[Launcher] = &[
     Launcher {
@@ -89,10 +89,10 @@ pub fn launch() -> Option<Launch> {
     read(&|name| std::env::var_os(name)?.into_string().ok())
 }
 
-/// The launch that the environment `variables` describe.
+/// The launch that the environment `variables` describe; `None` if they describe none.
 ///
-/// Rank and size are those of the innermost launcher. Node and job are those of the first launcher
-/// that knows them.
+/// Rank and number of ranks come from the innermost launcher. Node and job come from the first
+/// launcher that knows them.
 fn read(variables: &dyn Fn(&str) -> Option<String>) -> Option<Launch> {
     let text = |name: &str| {
         let value = Some(name)
@@ -130,7 +130,8 @@ fn read(variables: &dyn Fn(&str) -> Option<String>) -> Option<Launch> {
     })
 }
 
-/// Number of tasks of node number `node` in Slurm's list `counts`: `2(x3),1`.
+/// Number of tasks on the node with the number `node`, from Slurm's list `counts`, such as
+/// `2(x3),1`. `None` if the list is invalid or too short.
 fn tasks_of_node(counts: &str, node: u64) -> Option<u64> {
     let mut first = 0;
     for part in counts.split(',') {
@@ -181,7 +182,7 @@ mod tests {
             all_ranks: false,
         };
         assert_eq!(launched(&slurm), Some(known));
-        // Slurm starts a daemon of Open MPI, whose variables come from Slurm.
+        // Slurm starts a daemon of Open MPI on each node, whose variables come from Slurm.
         let mut inner = slurm.to_vec();
         inner.extend([
             ("OMPI_COMM_WORLD_RANK", "3"),

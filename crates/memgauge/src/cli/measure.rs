@@ -1,4 +1,5 @@
-//! The measuring commands: from options to a request, a plan, a run and its result.
+//! The commands that measure: they make a request of the options, and then a plan, a session and
+//! its result.
 
 use super::args::{Profile, RunOptions};
 use super::catalogue::experiments;
@@ -30,15 +31,15 @@ use units::{CpuList, Nanos, ParseError, counted};
 /// Budget of a single experiment.
 pub(super) const SINGLE_BUDGET: Nanos = Nanos(60e9);
 
-/// Largest number of points of an experiment's command, unless the user allows more. A larger
-/// product of the lists in its options is probably a mistake.
+/// Largest number of points of an experiment's command, unless the user allows more. If the lists
+/// in its options multiply to more points, they are probably a mistake.
 pub(super) const MAX_POINTS: usize = 1000;
 
-/// Largest number of points of a profile, which has no lists of options. The built-in profiles have
-/// at most about 1500 points, on machines of every size.
+/// Largest number of points of a profile. Profiles have no lists of options. The built-in profiles
+/// have at most about 1500 points, on machines of every size.
 const PROFILE_MAX_POINTS: usize = 2000;
 
-/// `memgauge run`, and `memgauge` without a command.
+/// Runs `memgauge run`, or `memgauge` without a command. `words` is the command line.
 pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
     let names: Vec<&str> = experiments().map(|row| row.name).collect();
     if let Some(unknown) = options
@@ -102,7 +103,7 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
     )
 }
 
-/// The command of an experiment: `memgauge bandwidth`.
+/// Runs the command of an experiment, such as `memgauge bandwidth`. `words` is the command line.
 pub fn experiment(requested: ExperimentRequest, words: Vec<String>) -> Result<Exit> {
     let ExperimentRequest {
         name,
@@ -117,13 +118,15 @@ pub fn experiment(requested: ExperimentRequest, words: Vec<String>) -> Result<Ex
     measure(request.experiments, &common, &machine, defaults, words)
 }
 
-/// Makes the runner of external work. The argument is true if the session continues another one.
+/// Makes the runner of external work (storage or GPUs). The argument is true if the session
+/// continues another one.
 pub(super) type MakeRunner = Box<dyn FnOnce(bool) -> Result<Box<dyn ExternalRunner>>>;
 
-/// Measures experiments again in fresh memory, within a budget. Returns the new report.
+/// Function that measures experiments again in fresh memory, within a budget. It returns the new
+/// report.
 pub(super) type Again<'a> = dyn FnMut(Vec<Box<dyn Experiment>>, Nanos) -> Result<Report> + 'a;
 
-/// Judges the report of a session that was not interrupted.
+/// Function that judges the report of a session that was not interrupted.
 pub(super) type Judge = Box<dyn FnOnce(&mut Report, &mut Again<'_>)>;
 
 /// Defaults of a command's session.
@@ -131,20 +134,20 @@ pub(super) struct Defaults {
     pub(super) profile: &'static str,
     pub(super) budget: Nanos,
     pub(super) sampling: Sampling,
-    /// Makes the runner of external work; `None` if there is no such work.
+    /// Makes the runner of external work; `None` if the session has no such work.
     pub(super) external: Option<MakeRunner>,
-    /// Devices that are measured, for the facts in the report.
+    /// Facts about the GPUs that are measured, for the report.
     pub(super) gpus: Vec<GpuFacts>,
     /// Largest number of points, unless the user allows more.
     pub(super) max_points: usize,
     /// Rank and node of this process if a launcher started it; `None` otherwise.
     pub(super) launch: Option<Launch>,
-    /// Judges the report before it is delivered; `None` if there is nothing to judge.
+    /// Judges the report before it is written; `None` if there is nothing to judge.
     pub(super) judge: Option<Judge>,
 }
 
 impl Defaults {
-    /// Defaults of a command without external work and without a judgement.
+    /// Defaults of a command that has no external work and does not judge its report.
     pub(super) fn new(profile: &'static str, sampling: Sampling) -> Self {
         Self {
             profile,
@@ -273,7 +276,8 @@ pub(super) fn measure(
             measure_again(request, &invocation)
         });
     }
-    // The file of the continued session is deleted only if the new report has all its numbers.
+    // The file of the continued session is deleted only if the new report has a number for each of
+    // its measured points.
     let has_all = continued
         .as_ref()
         .is_none_or(|earlier| earlier.is_all_in(&report));
@@ -312,7 +316,7 @@ pub(super) fn measure(
     if let Some(reason) = reason.filter(|_| !is_shown) {
         tell(&format!("memgauge: {reason}"));
     }
-    // The notes of the format have already told the reason.
+    // The format has no rows for this report, and its notes have told the user why.
     Ok(
         if exit == Exit::Done && destination.shows_nothing(&report) {
             Exit::Incomplete
@@ -322,7 +326,7 @@ pub(super) fn measure(
     )
 }
 
-/// Carries out `request` in a session of its own, without a journal.
+/// Executes `request` in a session of its own, without a journal.
 fn measure_again(mut request: Request, invocation: &Invocation) -> Result<Report> {
     request.started = counter::monotonic();
     let started = request.started;
@@ -349,7 +353,8 @@ fn make_request(
     cpus: Vec<u32>,
 ) -> Result<Request> {
     let budget = options.budget.unwrap_or(defaults.budget);
-    // This experiment only finds the size of the last-level cache, so it has the detail `Levels`.
+    // This experiment serves only to find the size of the last-level cache, so it has the detail
+    // `Levels`.
     if requested.sizing.last_level == Some(LastLevel::Measured)
         && !made.iter().any(|e| e.sizes_memory(None))
     {
@@ -381,8 +386,8 @@ fn make_request(
     })
 }
 
-/// CPUs of the session: those that the user named. Without a request, all allowed CPUs, the first
-/// CPU of each physical core before the second ones.
+/// CPUs of the session. Without a request, these are all allowed CPUs: the first CPU of each
+/// physical core, then the second ones. A requested CPU that is not allowed is an error.
 fn choose_cpus(facts: &HostFacts, requested: Option<&CpuList>) -> Result<Vec<u32>> {
     let allowed = facts.topology.allowed();
     if let Some(list) = requested {
@@ -395,8 +400,8 @@ fn choose_cpus(facts: &HostFacts, requested: Option<&CpuList>) -> Result<Vec<u32
             None => Ok(list.0.clone()),
         };
     }
-    // Index among the siblings of the same core. Sorting by it puts the first CPU of every core
-    // before the second of any.
+    // Index of a CPU among the siblings of its core. Sorted by this index, the first CPUs of all
+    // cores come before the second ones.
     let place_on_core = |cpu: &u32| {
         let siblings = facts
             .topology

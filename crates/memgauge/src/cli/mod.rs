@@ -1,4 +1,4 @@
-//! The command line: the only reader of arguments and the environment, and the only writer to the
+//! The command line. Only this module reads arguments and the environment, and writes to the
 //! terminal.
 
 #![forbid(unsafe_code)]
@@ -67,7 +67,7 @@ use units::error::{Error, Kind, Result};
 /// [`EXIT_CODES`].
 pub fn main(arguments: Vec<OsString>) -> u8 {
     let refused = host::privilege::refuse_elevated();
-    // An error is ignored: without the handler the session still works, and users cannot repair it.
+    // An error is ignored: the session works without the handler, and users cannot repair it.
     let _ = host::interrupt::report_file_limit();
     let words = arguments
         .iter()
@@ -89,7 +89,7 @@ pub fn main(arguments: Vec<OsString>) -> u8 {
     exit.code()
 }
 
-/// Does what the arguments request.
+/// Executes the command in `arguments`. `words` are the same arguments as text.
 fn obey(arguments: &[OsString], words: Vec<String>) -> Result<Exit> {
     #[cfg(feature = "gpu")]
     if let Some(served) = gpu_drivers::serve_if_asked(arguments) {
@@ -101,7 +101,8 @@ fn obey(arguments: &[OsString], words: Vec<String>) -> Result<Exit> {
     }
 }
 
-/// `message` as one line without control characters, which quoted arguments may contain.
+/// Returns `message` as one line. Control characters, which quoted arguments may contain, are
+/// escaped.
 fn visible(message: &str) -> String {
     let shown = |c: char| {
         if c.is_control() {

@@ -4,25 +4,26 @@ use report::Launch;
 use std::path::{Path, PathBuf};
 use units::error::{Error, Result};
 
-/// Facts for names of files.
+/// Facts that names of files can contain.
 pub struct NameFacts<'a> {
     /// Name of the machine, if it is known.
     pub hostname: Option<&'a str>,
-    /// The launch of the process.
+    /// The launch of the process; `None` without a launcher.
     pub launch: Option<&'a Launch>,
-    /// Start of the session, with digits and `T` only.
+    /// Start of the session, as digits and the letter `T`.
     pub stamp: &'a str,
 }
 
-/// The letters in the order of the help, each with the fact that replaces it.
+/// The letters after a percent sign, each with the fact that replaces it. This is the text of the
+/// help.
 const LETTERS: &str = "%h host, %j job, %r rank, %t time, %% a percent sign";
 
 impl NameFacts<'_> {
-    /// `path` with the facts in place of their letters. An unknown fact becomes `unknown`. Without
-    /// a launcher, the job becomes `none` and the rank 0.
+    /// Returns `path` with facts in place of their letters. An unknown fact becomes `unknown`.
+    /// Without a launcher, the job becomes `none` and the rank 0.
     ///
     /// # Errors
-    /// A percent sign is followed by a letter other than these.
+    /// A percent sign is followed by an unknown letter.
     pub fn fill_in(&self, path: &Path) -> Result<PathBuf> {
         let Some(text) = path.to_str().filter(|text| text.contains('%')) else {
             return Ok(path.to_owned());
@@ -67,7 +68,8 @@ impl NameFacts<'_> {
     }
 }
 
-/// `fact` with a dash for each character that a file name should not have, such as a slash.
+/// Returns `fact` with a dash in place of each character that a file name should not have, such as
+/// a slash.
 fn in_name(fact: &str) -> String {
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@' | '+');
     let name: String = fact

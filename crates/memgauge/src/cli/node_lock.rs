@@ -20,10 +20,10 @@ pub fn lock(node: &str) -> io::Result<Option<File>> {
     }
 }
 
-/// Opens the file of a lock, or creates it. Reading is enough to lock another user's file.
+/// Opens the lock file, or creates it. Reading is enough to lock a file of another user.
 ///
 /// # Errors
-/// `path` is a link, a pipe or a folder, which anybody could put there, or cannot be created.
+/// `path` cannot be created, or is a link, a pipe or a folder. Any user could have put these there.
 fn open(path: &Path) -> io::Result<File> {
     if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         let text = format!("'{}' is no ordinary file", path.display());

@@ -19,7 +19,7 @@ pub struct Destination {
     stdout: Option<&'static dyn Renderer>,
     file: Option<(Target, &'static dyn Renderer)>,
     options: Options,
-    /// True if the user named no file, so that the report goes into the folder of saved sessions.
+    /// True if the user named no file. The report then goes into the folder of saved sessions.
     unnamed: bool,
 }
 
@@ -33,19 +33,19 @@ impl std::fmt::Debug for Destination {
     }
 }
 
-/// Parts of the name of a report that the user does not name.
+/// Parts of the file name of a report that the user does not name.
 #[derive(Debug, Clone, Copy)]
 pub struct Unnamed<'a> {
     /// Start of the session.
     pub stamp: &'a str,
     /// Profile or experiment of the session.
     pub profile: &'a str,
-    /// File of the session that this one continues.
+    /// File of the session that this one continues; `None` for a new session.
     pub before: Option<&'a Path>,
 }
 
 impl Destination {
-    /// Destination according to the options; `output` is the file that the user names.
+    /// Makes the destination from the options. `output` is the file that the user names.
     pub fn new(
         options: &CommonOptions,
         output: Option<&Path>,
@@ -84,11 +84,11 @@ impl Destination {
         };
         check_no_folder(path)?;
         let format = match render::by_extension(path).or_else(|e| chosen.ok_or(e)) {
-            // Names of pipes and devices say nothing about the format.
+            // The name of a pipe or a device does not determine a format, so JSON is written.
             Err(_) if !is_replaceable(path) => render::by_name("json")?,
             format => format?,
         };
-        // A dry run does not open pipes, whose readers wait for the result.
+        // A dry run does not open pipes, because their readers wait for the result.
         let target = match options.dry_run && !is_replaceable(path) {
             true => Target::File(path.to_owned()),
             false => Target::open(path)?,
@@ -126,7 +126,7 @@ impl Destination {
         self.stdout.is_some_and(|r| r.name() == "line") || self.shows_findings()
     }
 
-    /// File for the result. `None` for a pipe or a device, next to which no journal can be.
+    /// File for the result. `None` for a pipe or a device, which cannot have a journal next to it.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_ref()?.0.file()
     }
@@ -145,8 +145,8 @@ impl Destination {
     }
 
     /// Saves the report, then prints it with the place where it was saved. A report that cannot be
-    /// saved is still printed. An existing file is kept, unless `replaces` says that the report
-    /// contains all of it.
+    /// saved is still printed. An existing file is renamed, unless `replaces` says that the report
+    /// contains all its points. Returns true if the report was saved.
     pub fn deliver(&self, report: &Report, replaces: bool) -> (bool, Result<()>) {
         let mut options = self.options.clone();
         let mut saved = Ok(());
@@ -188,7 +188,8 @@ impl Destination {
         (saved.is_ok(), saved.and(printed))
     }
 
-    /// True if one of the two formats has nothing to show of `report`.
+    /// True if the format on standard output or the format of the file has nothing to show of
+    /// `report`.
     pub fn shows_nothing(&self, report: &Report) -> bool {
         let file = self.file.as_ref().map(|(_, format)| *format);
         self.stdout
@@ -198,7 +199,7 @@ impl Destination {
     }
 }
 
-/// Prints `report` on standard output, and the notes of the format on standard error.
+/// Prints `report` on standard output, and the format's notes on standard error.
 fn show(report: &Report, format: &dyn Renderer, options: &Options) -> Result<()> {
     to_stdout(&format.render(report, options)?)?;
     tell_notes(report, format, options)
@@ -213,7 +214,8 @@ fn tell_notes(report: &Report, format: &dyn Renderer, options: &Options) -> Resu
     Ok(())
 }
 
-/// Description of the file's content; empty if the extension makes it obvious.
+/// Message about the content of the file at `path`; empty if the extension makes the content
+/// obvious.
 fn shown_in(
     path: &Path,
     format: &dyn Renderer,
@@ -228,7 +230,7 @@ fn shown_in(
     })
 }
 
-/// Runs `memgauge report FILE...`. Returns `Incomplete` if the format has nothing to show.
+/// Runs `memgauge report FILE...`. Returns [`Exit::Incomplete`] if the format has nothing to show.
 pub fn report(options: &ReportOptions) -> Result<Exit> {
     let chosen = options.format.as_deref().map(render::by_name).transpose()?;
     let mut reports = Vec::new();

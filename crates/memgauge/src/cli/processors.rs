@@ -7,7 +7,7 @@ use serde::Serialize;
 use units::error::{Error, Result};
 use units::nearest_name;
 
-/// Columns of the table of all designs, each with the quantities in a cell.
+/// Columns of the table of all designs, each with the quantities that its cells contain.
 const COLUMNS: &[(&str, &[DocumentedQuantity])] = &[
     ("L1", &[DocumentedQuantity::L1dBytes]),
     ("L2", &[DocumentedQuantity::L2Bytes]),
@@ -36,7 +36,7 @@ const COLUMNS: &[(&str, &[DocumentedQuantity])] = &[
     ("channels", &[DocumentedQuantity::MemoryChannels]),
 ];
 
-/// Explanation of the table of all designs.
+/// Text that explains the table of all designs.
 const LEGEND: &str = "\
 - is unknown. Cycles: a load that hits, in core clock cycles. TLB entries: first data TLB and second
 TLB, for 4 KiB pages. Load, store: L1 per cycle. Channels: memory of a socket.
@@ -60,10 +60,10 @@ struct SourceEntry {
     address: &'static str,
 }
 
-/// Designs that match `name`; all designs without a name.
+/// Designs that match `name`. Without a name, the result is all designs.
 ///
-/// A design with this name, ignoring case, is the only match. Otherwise every design matches whose
-/// name or processors contain `name`.
+/// A design that has this name in upper or lower case is the only match. Otherwise every design
+/// matches whose name or processors contain `name`. A name without a match is an error.
 fn chosen(name: Option<&str>) -> Result<Vec<CoreDesign>> {
     let all = core_designs();
     let Some(name) = name else { return Ok(all) };
@@ -108,7 +108,8 @@ pub fn entries(name: Option<&str>) -> Result<Vec<DesignEntry>> {
     Ok(chosen(name)?.into_iter().map(entry).collect())
 }
 
-/// Table of designs: the main figures of all, or all figures of the designs that match `name`.
+/// Table of designs. Without a name, it has the main figures of all designs, otherwise all figures
+/// of the designs that match `name`.
 pub fn table(name: Option<&str>) -> Result<String> {
     let designs = chosen(name)?;
     Ok(match name {

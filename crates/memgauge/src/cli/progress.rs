@@ -9,51 +9,53 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use units::Nanos;
 
-/// Number of steps of the bar. No terminal has as many columns.
+/// Number of steps of the progress bar. No terminal has more columns.
 const STEPS: u64 = 1000;
 
-/// The bar, if standard error is a terminal, and the journal, if the report is saved.
+/// The progress bar and the journal. There is a bar if standard error is a terminal, and a journal
+/// if the report is saved.
 #[derive(Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,
     journal: Option<Journal>,
 }
 
-/// Choice of the journal, which gets the points of a running session.
+/// Place of the journal, which gets the points of a running session.
 #[derive(Debug)]
 pub enum JournalPlan {
     /// No journal.
     Nowhere,
-    /// A new journal next to the report of this name.
+    /// A new journal next to the report that has this path.
     Beside(PathBuf),
-    /// The journal of the session that is continued. The new journal takes its name once it
-    /// contains all points of the old one.
+    /// The journal of the session that is continued. The new journal takes the name of the old one
+    /// as soon as it contains all its points.
     InPlaceOf(PathBuf),
 }
 
 /// A journal: complete lines of JSON.
 #[derive(Debug)]
 struct Journal {
-    /// Name of the journal.
+    /// Final path of the journal.
     path: PathBuf,
-    /// Name until the journal contains all points of the journal that it replaces.
+    /// Temporary path, until the journal contains all points of the journal that it replaces.
+    /// `None` if there is nothing to replace.
     temporary: Option<PathBuf>,
-    /// Number of lines that are still to be written before the journal gets its name.
+    /// Number of lines that must be written before the journal gets its final name.
     known: usize,
-    /// Lines of points that will be measured again. They are written after the first line.
+    /// Lines of points that will be measured again. They are written right after the first line.
     carried: Vec<JournalLine>,
     /// The file, locked so that other processes see that the session is running.
     file: File,
-    /// Length of the complete lines, in bytes.
+    /// Total length of the complete lines, in bytes.
     whole: u64,
     broken: bool,
 }
 
-/// Suffix of a journal after the name of its report. The second and third journals have `-2` and
-/// `-3` between the two parts.
+/// Ends of a journal's name, which follow the name of its report. Further journals have `-2`, `-3`
+/// and so on between the two parts.
 const JOURNAL: [&str; 2] = [".journal", ".jsonl"];
 
-/// Journal number `number` (from 1) of the session whose report is `path`.
+/// Path of the journal with the number `number` (from 1) of the session whose report is `path`.
 fn journal_of(path: &Path, number: u64) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     let number = if number == 1 {
@@ -65,7 +67,7 @@ fn journal_of(path: &Path, number: u64) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Name of the report to which the journal `path` belongs; `path` itself if it is no journal.
+/// Path of the report to which the journal `path` belongs; `path` itself if it is no journal.
 pub fn report_of(path: &Path) -> PathBuf {
     let report = |name: &str| {
         let (report, number) = name.strip_suffix(JOURNAL[1])?.rsplit_once(JOURNAL[0])?;
@@ -82,8 +84,8 @@ pub fn report_of(path: &Path) -> PathBuf {
         .unwrap_or_else(|| path.to_owned())
 }
 
-/// All journals next to the report `path`, in the order of their numbers. Several sessions can have
-/// left them.
+/// All journals next to the report `path`, in the order of their numbers. Several sessions may have
+/// left journals.
 pub fn journals_of(path: &Path) -> impl Iterator<Item = PathBuf> {
     /// Largest number of journals of one report.
     const MOST: u64 = 100;
@@ -94,7 +96,7 @@ pub fn journals_of(path: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// True if another process has locked the journal `path`, because its session is running. Always
-/// false on systems where a lock would keep others from reading.
+/// false on systems on which a lock would keep other programs from reading the file.
 pub fn is_under_way(path: &Path) -> bool {
     let taken = |file: File| {
         matches!(
@@ -105,12 +107,13 @@ pub fn is_under_way(path: &Path) -> bool {
     has_advisory_locks() && File::open(path).is_ok_and(taken)
 }
 
-/// True if a lock on a file keeps nobody from reading it.
+/// True on systems on which a locked file can still be read by others.
 pub fn has_advisory_locks() -> bool {
     std::env::consts::FAMILY == "unix"
 }
 
-/// Locks `file` to mark the session as running. A file system without locks is no error.
+/// Locks `file` to mark the session as running. An error is ignored, because some file systems have
+/// no locks.
 fn claim(file: &File) {
     if has_advisory_locks() {
         let _ = file.lock();
@@ -118,8 +121,9 @@ fn claim(file: &File) {
 }
 
 impl Progress {
-    /// Opens the journal of `plan`, and tells the user if that fails. Its first lines will be those
-    /// of the session, of `carried`, and of `known` points that need no measurement.
+    /// Opens the journal at the place `plan`, and tells the user if that fails. The first lines of
+    /// the journal will be the line of the session, the lines `carried`, and lines for `known`
+    /// points that need no measurement.
     pub fn new(plan: JournalPlan, carried: Vec<JournalLine>, known: usize) -> Self {
         let style = ProgressStyle::with_template("{bar:30} {msg}").ok();
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -160,14 +164,16 @@ impl Progress {
         Self { bar, journal }
     }
 
-    /// Prints `text` about the session if standard error is a terminal. The result repeats it.
+    /// Prints `text` about the session if standard error is a terminal. Elsewhere it is not needed,
+    /// because the result repeats it.
     pub fn announce(&self, text: &str) {
         if self.bar.is_some() {
             tell(text);
         }
     }
 
-    /// Removes the bar, and the journal if the report was saved. Returns a journal that stays.
+    /// Removes the bar, and the journal if the report was saved. Returns the path of a journal that
+    /// stays.
     pub fn finish(self, report_saved: bool) -> Option<PathBuf> {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
@@ -216,7 +222,7 @@ fn open_beside(report: &Path) -> std::io::Result<(File, PathBuf, Option<PathBuf>
     }
 }
 
-/// A name next to `path` that no other process uses.
+/// A path next to `path` that no other process uses.
 fn temporary_name(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.tmp", std::process::id()));
@@ -237,7 +243,8 @@ pub fn remove(path: &Path) {
 }
 
 impl Journal {
-    /// Counts a line. Gives the journal its final name after the last line known from the start.
+    /// Counts a line. After the last line that is known from the start, the journal gets its final
+    /// name.
     fn take_name(&mut self) -> std::io::Result<()> {
         self.known = self.known.saturating_sub(1);
         if self.known > 0 {

@@ -1,4 +1,4 @@
-//! Errors of arguments from the parser, in the one-line form of all errors.
+//! Converts errors of the parser of arguments to the one-line form of all errors.
 
 use super::args;
 use clap::Command;
@@ -48,7 +48,7 @@ pub fn refusal(error: &clap::Error, arguments: &[OsString]) -> String {
     }
 }
 
-/// The commands at the start of the arguments.
+/// The typed words, and the command that they begin with.
 struct Typed<'a> {
     words: &'a [String],
     command: Command,
@@ -105,7 +105,7 @@ impl<'a> Typed<'a> {
         )
     }
 
-    /// Error about missing arguments; `names` lists them: `<FILE>, <OTHER>`.
+    /// Error about missing arguments. `names` lists them: `<FILE>, <OTHER>`.
     fn missing(&self, names: &str) -> String {
         let names = names.replace(['<', '>'], "");
         let values = self
@@ -124,8 +124,8 @@ impl<'a> Typed<'a> {
         )
     }
 
-    /// Error about an unknown option or a superfluous word, looked up in the arguments. The parser
-    /// gives only the first letter of short options.
+    /// Error about an unknown option or a superfluous word. The word is looked up in the arguments,
+    /// because the parser gives only the first letter of short options.
     fn unknown_word(&self, given: &str) -> String {
         let whole = |word: &&String| !given.is_empty() && word.starts_with(given);
         let position = self
@@ -188,7 +188,7 @@ impl<'a> Typed<'a> {
         }
     }
 
-    /// Default value of `option`.
+    /// Default value of `option`; `None` if it has none.
     fn default_of(&self, option: &str) -> Option<String> {
         let arg = self
             .command
@@ -199,7 +199,7 @@ impl<'a> Typed<'a> {
             .map(|value| value.to_string_lossy().into_owned())
     }
 
-    /// Error about a value that is missing or not among the allowed ones.
+    /// Error about a value that is missing, or that is not one of the allowed values.
     fn not_among(&self, error: &clap::Error, option: &str) -> String {
         let given = text(error, ContextKind::InvalidValue);
         let known = match error.get(ContextKind::ValidValue) {
@@ -262,7 +262,7 @@ fn text(error: &clap::Error, kind: ContextKind) -> String {
     }
 }
 
-/// `--sizes` for `--sizes <LIST>`.
+/// First word of `text`: `--sizes` of `--sizes <LIST>`.
 fn first_word(text: &str) -> String {
     text.split_whitespace()
         .next()
@@ -270,7 +270,7 @@ fn first_word(text: &str) -> String {
         .to_owned()
 }
 
-/// clap's message as one line: the error and its tips, without the usage block.
+/// Converts clap's message to one line: the error and its tips, without the usage block.
 fn one_line(message: &str) -> String {
     let ends = |line: &str| line.starts_with("Usage:") || line.starts_with("For more information");
     let parts: Vec<&str> = message
@@ -319,7 +319,7 @@ mod tests {
         Parsed::parse(&words).err().map(|error| error.to_string())
     }
 
-    /// Every option with a value other than a file, with one command that has it.
+    /// Every option whose value is not a file, each with one command that has it.
     fn options() -> Vec<(String, String)> {
         let mut all = Vec::new();
         let mut seen = BTreeSet::new();
@@ -469,7 +469,8 @@ mod tests {
                 .to_owned();
             spelled.entry(stem).or_default().insert(option);
         }
-        // One option has the number of windows, the other their length.
+        // These two pairs of options are similar: one has the number of windows, the other their
+        // length.
         spelled.remove("--window");
         spelled.remove("--tim");
         let twice: Vec<_> = spelled.values().filter(|names| names.len() > 1).collect();

@@ -1,4 +1,5 @@
-//! `--resume`: takes over the points of an unfinished session, so that only the rest is measured.
+//! The option `--resume`: takes over the points of an unfinished session, so that only the rest is
+//! measured.
 
 use super::catalogue::is_storage_engine;
 use super::progress::{has_advisory_locks, is_under_way, journals_of, report_of};
@@ -18,10 +19,10 @@ use std::path::{Path, PathBuf};
 use units::counted;
 use units::error::{Error, Result};
 
-/// Length of a command line in characters; messages do not repeat longer ones.
+/// Longest command line, in characters, that messages repeat.
 const LONGEST_COMMAND: usize = 1000;
 
-/// A session to be continued.
+/// A session that will be continued.
 #[derive(Debug)]
 pub struct Resume {
     file: PathBuf,
@@ -31,22 +32,22 @@ pub struct Resume {
     claim: Option<File>,
 }
 
-/// A continued session, as needed after its plan was made.
+/// Facts about a continued session that are needed after its plan was made.
 #[derive(Debug)]
 pub struct Continued {
     /// Journal or report of the session.
     file: PathBuf,
     /// Points of the session that have a number, by experiment and coordinates.
     measured: BTreeSet<(String, Coordinates)>,
-    /// Lines of points that will be measured again. A journal that replaces the old one must
+    /// Lines of points that will be measured again. A new journal that replaces the old one must
     /// contain them.
     carried: Vec<JournalLine>,
-    /// Lock that keeps others from continuing the same session.
+    /// Lock that keeps other processes from continuing the same session.
     _claim: Option<File>,
 }
 
 impl Continued {
-    /// File that the session is continued from.
+    /// Journal or report from which the session is continued.
     pub fn file(&self) -> &Path {
         &self.file
     }
@@ -56,19 +57,19 @@ impl Continued {
         std::mem::take(&mut self.carried)
     }
 
-    /// True if the session is continued from a journal of the report at `path`.
+    /// True if the session is continued from a journal that belongs to the report at `path`.
     pub fn is_journal_of(&self, path: &Path) -> bool {
         self.file != path && report_of(&self.file) == path
     }
 
-    /// True if `report` has a number for every point for which the continued session had one.
+    /// True if `report` has a number for each measured point of the continued session.
     pub fn is_all_in(&self, report: &Report) -> bool {
         let there = measured(report);
         self.measured.iter().all(|point| there.contains(point))
     }
 }
 
-/// Points of `report` with a number, by experiment and coordinates.
+/// Points of `report` that have a number, by experiment and coordinates.
 fn measured(report: &Report) -> BTreeSet<(String, Coordinates)> {
     let datasets = report.datasets.iter().filter(|dataset| !dataset.derived);
     let points = datasets.flat_map(|dataset| {
@@ -84,7 +85,7 @@ fn measured(report: &Report) -> BTreeSet<(String, Coordinates)> {
 }
 
 /// Notes about unfinished journals of the report at `path`, with the commands that continue them.
-/// `own` is the journal that is being continued; it is left out.
+/// The journal `own`, which is being continued, is left out.
 pub fn left_behind(path: &Path, own: Option<&Path>) -> Vec<String> {
     let others = journals_of(path).filter(|journal| Some(journal.as_path()) != own);
     let told = |journal: PathBuf| {
@@ -112,7 +113,7 @@ pub fn left_behind(path: &Path, own: Option<&Path>) -> Vec<String> {
     others.map(told).collect()
 }
 
-/// The command that continues the session of the command line `words` from `file`.
+/// The command that continues, from `file`, the session that the command line `words` started.
 pub fn continuing(words: &[String], file: &Path) -> String {
     format!(
         "{} --resume {}",
@@ -121,8 +122,8 @@ pub fn continuing(words: &[String], file: &Path) -> String {
     )
 }
 
-/// Locks `file`, so that no other process continues its session. `None` if locks could keep this
-/// process from reading or replacing the file (Windows).
+/// Locks `file`, so that no other process continues its session. `None` on systems on which the
+/// lock would keep this process from reading or replacing the file (Windows).
 ///
 /// # Errors
 /// The session is running, or another process continues it.
@@ -146,7 +147,7 @@ fn claim(file: &Path) -> Result<Option<File>> {
     Ok(opened)
 }
 
-/// Name of the newest unfinished session.
+/// Name of the newest unfinished session, such as `last~1`; `None` if there is none.
 fn newest_unfinished() -> Option<String> {
     let ended = state::runs().into_iter().filter(|run| !run.under_way);
     let mut unfinished = ended.enumerate().filter(|(_, run)| {
@@ -158,7 +159,7 @@ fn newest_unfinished() -> Option<String> {
 }
 
 impl Resume {
-    /// Reads the journal or interrupted report `requested` and locks it.
+    /// Reads the journal or interrupted report `requested`, and locks it.
     pub fn open(requested: &Path) -> Result<Self> {
         let file = &state::resolved(requested)?;
         let claim = claim(file)?;
@@ -196,7 +197,7 @@ impl Resume {
         &self.place
     }
 
-    /// Seed of the session. It fails if the user `requested` another seed.
+    /// Seed of the session. Fails if the user `requested` another seed.
     pub fn seed(&self, requested: Option<u64>) -> Result<u64> {
         match requested.filter(|&seed| seed != self.seed) {
             None => Ok(self.seed),
@@ -209,7 +210,7 @@ impl Resume {
     /// Copies the results that need not be measured again into `plan`.
     ///
     /// # Errors
-    /// The plan differs from that of the session, or machine or program differ.
+    /// The plan differs from that of the session, or the machine or the program differs.
     pub fn into_past(
         mut self,
         plan: &mut Plan,
@@ -246,7 +247,7 @@ impl Resume {
         ))
     }
 
-    /// The data that are needed after the plan was made.
+    /// Collects the facts that are needed after the plan was made.
     fn continued(&mut self) -> Continued {
         let report = &self.report;
         let is_begun =
@@ -273,7 +274,7 @@ impl Resume {
         }
     }
 
-    /// Error: the command line requests something else than the session.
+    /// The error for a command line that requests something else than the session did.
     fn other_request(&self, difference: &str) -> Error {
         Error::usage(format!(
             "cannot continue '{}': {difference}; the same request is needed; type {}",
@@ -283,7 +284,8 @@ impl Resume {
     }
 }
 
-/// Difference between this machine or program and those of the report, in words; `None` if equal.
+/// Difference between the machine and program of the report and those of this session, in words.
+/// `None` if they are equal.
 fn machine_difference(report: &Report, machine: &dyn Machine) -> Option<String> {
     let then = &report.provenance.host;
     let now = machine.facts();
@@ -322,13 +324,15 @@ fn machine_difference(report: &Report, machine: &dyn Machine) -> Option<String> 
     said.or_else(|| kernel_difference(&report.provenance.kernels))
 }
 
-/// Names a kernel whose machine code differs from that of this program; `None` if all are equal.
+/// Text about a kernel whose machine code differs from that of this program; `None` if all are
+/// equal.
 fn kernel_difference(used: &[KernelUsed]) -> Option<String> {
     let here: BTreeMap<String, Option<String>> = catalogue()
         .into_iter()
         .map(|k| (k.name, k.digest))
         .collect();
-    // Storage engines and kernels of GPUs are left out: they are no machine code of this program.
+    // Storage engines and kernels of GPUs are left out, because they are no machine code of this
+    // program.
     let is_ours = |k: &&KernelUsed| {
         (k.digest.is_some() || !is_storage_engine(&k.name)) && !k.name.starts_with("opencl/")
     };

@@ -1,4 +1,4 @@
-//! `memgauge list runs`: the folder of saved sessions.
+//! The command `memgauge list runs`: the folder of saved sessions.
 
 use super::resume::command;
 use super::saved;
@@ -12,7 +12,7 @@ use units::error::Result;
 /// A saved session as listed.
 #[derive(Debug, Serialize)]
 pub struct RunEntry {
-    /// `last`, `last~1`; `null` while the session is running.
+    /// Name that users type, such as `last~1`; `null` while the session is running.
     name: Option<String>,
     /// Start, RFC 3339, UTC; `null` if the file cannot be read.
     started: Option<String>,
@@ -20,7 +20,7 @@ pub struct RunEntry {
     machine: String,
     /// The command line.
     command: String,
-    /// Verdict on the session's numbers, or why there is none.
+    /// Verdict on the session's numbers, or the reason why there is none.
     verdict: String,
     /// Absolute path of the report or journal.
     file: String,

@@ -4,9 +4,9 @@ use engine::{IN_MEMORY, Sampling};
 use units::Nanos;
 
 /// Rounds of each point, unless the user fixes the samples. The interval comes from the medians of
-/// the rounds. With 20 rounds it reaches from the 6th lowest to the 6th highest, so five bad rounds
-/// do not move it. Six rounds of three times as many samples take as long, but their interval is
-/// twice as wide.
+/// the rounds. With 20 rounds the interval reaches from the 6th lowest median to the 6th highest.
+/// Five bad rounds therefore do not change it. Six rounds of three times as many samples take as
+/// long, but their interval is twice as wide.
 pub(super) const ROUNDS: u32 = 20;
 
 /// Sampling of single experiments and of the default profile.
@@ -14,9 +14,9 @@ pub fn default_sampling() -> Sampling {
     sampling(8, ROUNDS, 0.005)
 }
 
-/// Sampling with samples of one millisecond. Timer interrupts are at least 1 ms apart, most often 4
-/// ms, so the median sample contains none. One reading of the clock takes 10^-4 of a sample. Chains
-/// in memory have longer samples, see [`IN_MEMORY`].
+/// Sampling with samples of one millisecond. Timer interrupts are at least 1 ms apart, usually 4
+/// ms, so the median sample has none. A reading of the clock takes 10^-4 of the time of a sample.
+/// Chains in memory have longer samples, see [`IN_MEMORY`].
 pub(super) fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
     Sampling {
         length: Nanos::from_millis(1.0),

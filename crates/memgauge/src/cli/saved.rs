@@ -8,7 +8,8 @@ use report::{Journal, Report, Saved, add_derived, read_saved};
 use std::path::Path;
 use units::error::{Error, Result};
 
-/// Reads the report at `path`. Of a journal it makes a report, and prints what is missing.
+/// Reads the report at `path`. A journal is converted to a report, and its missing parts are
+/// printed.
 pub fn read(path: &Path) -> Result<Report> {
     let saved = read_saved(path).map_err(|e| {
         let file = path.display();
@@ -34,7 +35,8 @@ pub fn read_quietly(path: &Path) -> Option<Report> {
     read_saved(path).ok().map(Saved::into_report)
 }
 
-/// The report of `journal`, with the findings and derived data that its session would have added.
+/// Makes the report of `journal`, with the findings and derived data that its session would have
+/// added.
 fn completed(journal: Journal) -> Report {
     let Journal {
         mut report, ended, ..
@@ -46,7 +48,7 @@ fn completed(journal: Journal) -> Report {
         let Some(row) = experiment_named(&dataset.experiment) else {
             continue;
         };
-        // The detail does not matter: experiments derive findings from points alone.
+        // Any detail will do here, because an experiment derives its findings from points alone.
         let experiment = (row.in_profile)(Detail::Brief);
         experiment.finish(dataset);
         derived.extend(experiment.derived(dataset).filter(|_| !is_whole));

@@ -1,4 +1,4 @@
-//! `memgauge report --share`: reports that other people may see.
+//! The option `--share` of `memgauge report`: reports that other people may see.
 
 use super::terminal::tell;
 use render::NamedReport;
@@ -11,8 +11,8 @@ use units::error::{Error, Result};
 /// Environment variables with the name or the home folder of the user.
 const PRIVATE_VARIABLES: [&str; 5] = ["USER", "LOGNAME", "USERNAME", "HOME", "USERPROFILE"];
 
-/// Removes from `reports` the parts that tell who measured, and on which host. Prints the list of
-/// these parts.
+/// Removes from `reports` the parts that identify the user and the host. Prints the list of these
+/// parts.
 ///
 /// # Errors
 /// A report has a figure that JSON cannot express.
@@ -22,7 +22,7 @@ pub fn share(reports: &mut [NamedReport]) -> Result<()> {
     let mut withheld = BTreeSet::new();
     for (index, named) in reports.iter_mut().enumerate() {
         named.report = shared(&named.report, &private).map_err(Error::failure)?;
-        // The name of the file may contain that of the host.
+        // The name of the file may contain the name of the host.
         named.name = match count {
             1 => "shared".to_owned(),
             _ => format!("machine {}", index + 1),
@@ -42,7 +42,8 @@ pub fn share(reports: &mut [NamedReport]) -> Result<()> {
     Ok(())
 }
 
-/// Values of the private variables, and the last folder of each path among them.
+/// Values of the private variables. For a value that is a path, the name of its last folder
+/// follows.
 fn private_names() -> Vec<String> {
     let known = PRIVATE_VARIABLES.into_iter().filter_map(env::var_os);
     let values: Vec<String> = known

@@ -57,8 +57,8 @@ fn age(text: &str) -> Option<Since> {
     (age > 0.0 && age <= OLDEST).then(|| Since::Age(Nanos::from_secs(age)))
 }
 
-/// The date and time `text` in RFC 3339, UTC. A date alone is its midnight; without a time zone it
-/// is in UTC. `None` for any other text.
+/// Converts the date and time `text` to RFC 3339, UTC. A date alone stands for its midnight. A time
+/// without a zone is in UTC. `None` for any other text.
 pub fn moment(text: &str) -> Option<String> {
     let text = text.trim().replacen(' ', "T", 1);
     let all = [

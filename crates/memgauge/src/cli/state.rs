@@ -9,16 +9,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use units::error::{Error, Result};
 
-/// Largest number of finished sessions in the folder; a report has about a megabyte.
+/// Largest number of finished sessions in the folder. A report takes about a megabyte.
 pub const MAX_RUNS: usize = 200;
 
-/// Path of the folder of saved sessions, or why there is none.
+/// Path of the folder of saved sessions. The error says why there is none.
 pub fn folder() -> std::result::Result<PathBuf, String> {
     folder_on(std::env::consts::OS, |name| std::env::var_os(name))
 }
 
-/// Path of the folder on the system `os`; `variable` reads the environment. An absolute path in
-/// `XDG_STATE_HOME` takes precedence on every system.
+/// Path of the folder on the system `os`. `variable` reads a variable of the environment. An
+/// absolute path in `XDG_STATE_HOME` takes precedence on every system.
 fn folder_on(
     os: &str,
     variable: impl Fn(&str) -> Option<OsString>,
@@ -42,18 +42,18 @@ fn folder_on(
     }
 }
 
-/// File of a report that the user did not name.
+/// Place for a report that the user did not name.
 #[derive(Debug)]
 pub struct UnnamedFile {
-    /// The file; `None` if no folder can be written to.
+    /// Path of the file; `None` if no folder can be written to.
     pub file: Option<PathBuf>,
     /// Message for the user if the file is not in the folder of saved sessions.
     pub note: Option<String>,
 }
 
-/// File for the report of a session of `profile` that starts at `stamp`. The folder of saved
-/// sessions is tried first, then the working directory, then the folder for temporary files. A dry
-/// run creates no folder.
+/// Chooses the file for the report of a session of `profile` that starts at `stamp`. The folder of
+/// saved sessions is tried first, then the working directory, then the folder for temporary files.
+/// A dry run creates no folder.
 pub fn place(stamp: &str, profile: &str, dry_run: bool) -> UnnamedFile {
     let saved = folder().and_then(|folder| {
         if !dry_run {
@@ -95,10 +95,12 @@ pub fn place(stamp: &str, profile: &str, dry_run: bool) -> UnnamedFile {
     }
 }
 
-/// Start of a session, and its number among sessions of the same second. It orders the sessions.
+/// Start of a session, and its number among the sessions that started in the same second. Sessions
+/// are sorted by both.
 type Order = (String, u64);
 
-/// Order of a report: `20261123T050126-2-latency.json` is the second session of its second.
+/// Start and number from the name of a report. `20261123T050126-2-latency.json` is the second
+/// session that started in its second. `None` for any other name.
 fn order_of(path: &Path) -> Option<Order> {
     let name = path.file_name()?.to_str()?.strip_suffix(".json")?;
     let (stamp, rest) = name.split_once('-')?;
@@ -111,7 +113,7 @@ fn order_of(path: &Path) -> Option<Order> {
     is_stamp.then(|| (stamp.to_owned(), number))
 }
 
-/// A name in `folder` that comes after all sessions of the same second.
+/// A free path in `folder`, which comes after all sessions that started in the same second.
 fn free_name(folder: &Path, stamp: &str, profile: &str) -> PathBuf {
     let same = runs_in(folder)
         .into_iter()
@@ -145,7 +147,8 @@ fn runs_in(folder: &Path) -> Vec<SavedRun> {
         .flatten()
         .flatten()
         .map(|entry| entry.path());
-    // The name of the report is the key: a running or killed session has only a journal.
+    // Sessions are told apart by the name of their report, because a running or killed session has
+    // only a journal.
     let mut reports: BTreeMap<Order, PathBuf> = BTreeMap::new();
     for path in entries {
         let report = report_of(&path);
@@ -170,8 +173,8 @@ fn runs_in(folder: &Path) -> Vec<SavedRun> {
     reports.into_iter().rev().filter_map(run).collect()
 }
 
-/// The file that `path` means: `last` is the newest saved session, `last~1` the one before it. A
-/// file called `last` takes precedence. Running sessions do not count.
+/// The file that `path` stands for. `last` is the newest saved session, `last~1` the session before
+/// it. A file that is called `last` takes precedence. Running sessions do not count.
 pub fn resolved(path: &Path) -> Result<PathBuf> {
     let Some(back) = path
         .to_str()
@@ -202,7 +205,8 @@ pub fn resolved(path: &Path) -> Result<PathBuf> {
         })
 }
 
-/// Number of sessions to go back: 0 for `last`, 2 for `last~2`. `None` for any other name.
+/// Number of sessions to go back from the newest one: 0 for `last`, 2 for `last~2`. `None` for any
+/// other name.
 fn steps_back(name: &str) -> Option<usize> {
     match name.strip_prefix("last")? {
         "" => Some(0),
@@ -210,7 +214,7 @@ fn steps_back(name: &str) -> Option<usize> {
     }
 }
 
-/// Name of the session that is `back` sessions before the newest one.
+/// Name of the session that is `back` sessions older than the newest one.
 pub fn name_of(back: usize) -> String {
     if back == 0 {
         "last".to_owned()
@@ -219,7 +223,7 @@ pub fn name_of(back: usize) -> String {
     }
 }
 
-/// The members of a report that a list of sessions shows.
+/// The parts of a report that a list of sessions shows.
 #[derive(Debug, serde::Deserialize)]
 pub struct Head {
     /// How the session ended.
@@ -230,13 +234,13 @@ pub struct Head {
     pub provenance: Provenance,
 }
 
-/// Head of the report at `path`. `None` if the file is no readable report.
+/// These parts of the report at `path`. `None` if the file is no readable report.
 pub fn head(path: &Path) -> Option<Head> {
     serde_json::from_reader(std::io::BufReader::new(std::fs::File::open(path).ok()?)).ok()
 }
 
-/// Removes the oldest complete sessions beyond [`MAX_RUNS`] and returns their names. Unfinished
-/// sessions stay, because they can be continued.
+/// Removes the oldest complete sessions if there are more than [`MAX_RUNS`], and returns their
+/// names. Unfinished sessions stay, because they can be continued.
 pub fn drop_oldest() -> Vec<String> {
     folder()
         .map(|folder| drop_beyond(&folder, MAX_RUNS))
@@ -284,7 +288,7 @@ mod tests {
             on("linux", &[home, ("XDG_STATE_HOME", "/s")]),
             Ok("/s/memgauge".to_owned())
         );
-        // A relative path does not count.
+        // A relative path in `XDG_STATE_HOME` does not count.
         assert_eq!(
             on("linux", &[home, ("XDG_STATE_HOME", "s")]),
             Ok("/home/a/.local/state/memgauge".to_owned())

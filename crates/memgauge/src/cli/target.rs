@@ -12,7 +12,7 @@ use units::error::{Error, Result};
 /// Target of a result.
 #[derive(Debug)]
 pub enum Target {
-    /// A file, which is created when the result is complete.
+    /// A file. It is created when the result is complete.
     File(PathBuf),
     /// A pipe or a device. It is opened once, before the session, so that the reader of a pipe sees
     /// one writer.
@@ -25,7 +25,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// Opens `path`, or checks that a file can be written there.
+    /// Opens `path` if it is a pipe or a device. Otherwise checks that a file can be written there.
     ///
     /// # Errors
     /// `path` is a folder, a disk, or not writable.
@@ -67,14 +67,14 @@ impl Target {
     }
 
     /// Writes `bytes`. If `keeps` returns true for an existing file, the file is renamed first and
-    /// the user is told its new name. If the folder is gone, the result goes to the working
-    /// directory, and the error says so.
+    /// the user is told its new name. If the folder no longer exists, the result goes to the
+    /// working directory, and the returned error says so.
     pub fn write(&self, bytes: &[u8], keeps: impl Fn(&Path) -> bool) -> Result<()> {
         let path = match self {
             Target::File(path) => path,
             Target::Stream { path, file } => {
                 return match file.borrow_mut().write_all(bytes) {
-                    // A reader that closed the pipe needs no more data, so this is no error.
+                    // A reader that closed the pipe needs no more data, so this error is ignored.
                     Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(cannot_write(path, &e)),
                     _ => Ok(()),
                 };
@@ -147,7 +147,7 @@ impl Earlier {
         };
         for number in 1_u64.. {
             let name = numbered(&file, number);
-            // Creating the link fails if the name exists, even since a moment ago.
+            // Creating the link fails if the name exists, even if it was created only a moment ago.
             match fs::hard_link(&file, &name) {
                 Ok(()) => {
                     return Ok(Self {
@@ -157,7 +157,7 @@ impl Earlier {
                     });
                 }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                // Not every file system has hard links; the file is renamed there.
+                // Some file systems have no hard links. The file is renamed instead.
                 Err(_) if !name.exists() => {
                     fs::rename(&file, &name)?;
                     return Ok(Self {
@@ -174,7 +174,7 @@ impl Earlier {
 
     /// Gives the file its first name again, and removes the second name.
     fn undo(&self) {
-        // If this fails, the file keeps its second name.
+        // If this fails, the file only keeps its second name.
         let _ = if self.linked {
             fs::remove_file(&self.name)
         } else {
@@ -201,9 +201,9 @@ pub fn is_stdout(path: &Path) -> bool {
         .any(|name| path == Path::new(name))
 }
 
-/// Writes the bytes from `make` to the file at `path`, or to standard output without a path. `make`
-/// gets the path of the file. Returns true if a file was written. An existing report, journal or
-/// table of another tool is kept under another name; other files are replaced.
+/// Writes the bytes that `make` returns to the file at `path`, or to standard output without a
+/// path. `make` gets the path of the file. Returns true if a file was written. An existing report,
+/// journal or table of another tool is renamed. Any other file is replaced.
 pub fn put(
     path: Option<&Path>,
     make: impl FnOnce(Option<&Path>) -> Result<Vec<u8>>,
@@ -239,7 +239,8 @@ pub fn check_writable(path: &Path) -> Result<()> {
             .open(path)
             .map(drop)
             .map_err(|e| refused(path, &e)),
-        // Another file is created and removed: `path` must not exist before the result does.
+        // A file with another name is created and removed for the check. `path` itself must not
+        // exist before the result does.
         Err(_) => {
             let mut name = path.file_name().unwrap_or_default().to_os_string();
             name.push(format!(".{}.check", std::process::id()));
@@ -258,7 +259,7 @@ fn refused(path: &Path, error: &io::Error) -> Error {
     ))
 }
 
-/// The error for a result that could not be saved.
+/// Makes the error for a result that could not be saved.
 fn cannot_write(path: &Path, error: &io::Error) -> Error {
     let path = path.display();
     let why = reason(error);
@@ -272,7 +273,7 @@ pub fn reason(error: &io::Error) -> String {
     reason_in(&error.to_string()).to_lowercase()
 }
 
-/// Start of `text` up to a system error's number, for a text that may contain other errors.
+/// Returns `text` up to the number of a system error. The text may contain other errors.
 pub fn reason_in(text: &str) -> &str {
     text.split(" (os error").next().unwrap_or(text)
 }

@@ -1,10 +1,10 @@
-//! Output to the terminal, and words in the form that a shell takes.
+//! Output to the terminal, and words quoted for a shell.
 
 use std::io::Write;
 use units::error::{Error, Result};
 
-/// Writes `bytes` to standard output and flushes them, so that a full disk is noticed. A closed
-/// pipe is no error, because its reader needs no more data.
+/// Writes `bytes` to standard output and flushes them, so that an error such as a full disk is
+/// noticed. A closed pipe is no error, because its reader needs no more data.
 pub fn to_stdout(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -25,7 +25,7 @@ pub fn terminal_width() -> Option<u16> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0)
 }
 
-/// `word`, quoted if a shell would not read it as one word.
+/// Returns `word`, quoted if a shell would not read it as one word.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -9,10 +9,10 @@ use units::error::{Error, Result};
 
 /// Points that experiments request before anything is measured.
 pub(super) struct Drafted {
-    /// Points that are measured as they are, in the order of tables.
+    /// Points that are known before the session, in the order of tables.
     pub points: Vec<PlannedPoint>,
-    /// Placeholders for the points of follow-ups. A placeholder takes as much time and memory as
-    /// the most expensive point that may take its place.
+    /// Placeholders for the points of follow-ups. A placeholder has the time and memory of the most
+    /// expensive point that may take its place.
     pub placeholders: Vec<PlannedPoint>,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct Drafted {
 /// coordinates, the second one is left out.
 ///
 /// # Errors
-/// An experiment refuses its settings, or there are more points than the request allows.
+/// An experiment rejects its settings, or there are more points than the request allows.
 pub(super) fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Drafted> {
     let mut known: Vec<(usize, Draft)> = Vec::new();
     let mut follow_ups: BTreeMap<usize, Vec<(usize, Draft)>> = BTreeMap::new();
@@ -67,7 +67,8 @@ pub(super) fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Draft
     })
 }
 
-/// Values of the coordinate `repeat`; a single `None` if the session measures everything once.
+/// Values of the coordinate `repeat`: a number for each repetition. The only value is `None` if the
+/// session measures everything once.
 fn repeats(request: &Request) -> Vec<Option<Coordinate>> {
     let several = request.repeat > 1;
     let all = 0..u64::from(request.repeat.max(1));
@@ -75,20 +76,20 @@ fn repeats(request: &Request) -> Vec<Option<Coordinate>> {
         .collect()
 }
 
-/// Origin of a draft: its experiment, repeat and follow-up.
+/// Origin of a draft: its experiment, repetition and follow-up.
 pub(super) struct DraftOrigin {
     /// Position of the experiment in the request.
     pub experiment: usize,
     /// Value of the coordinate `repeat`; `None` if the session measures everything once.
     pub repeat: Option<Coordinate>,
-    /// Number of the follow-up; `None` for a point that is known at the start.
+    /// Number of the follow-up; `None` for a point that is known before the session.
     pub follow_up: Option<usize>,
     /// Number of the new point within the plan.
     pub id: usize,
 }
 
 impl PlannedPoint {
-    /// The point that `draft` requests, with its costs on the machine of `scope`.
+    /// Makes the point that `draft` requests, with its costs on the machine of `scope`.
     pub(super) fn new(
         draft: Draft,
         origin: DraftOrigin,
@@ -127,13 +128,13 @@ impl PlannedPoint {
 pub struct ResultsSoFar<'a> {
     /// All drafted points.
     pub points: &'a [PlannedPoint],
-    /// Outcomes by index of the point.
+    /// Outcomes of the measured points, by index of the point.
     pub outcomes: &'a BTreeMap<usize, Outcome>,
 }
 
 impl ResultsSoFar<'_> {
-    /// The points of an experiment that have an outcome in one repeat. Their coordinate `repeat` is
-    /// removed.
+    /// Dataset of the points of an experiment that have an outcome in one repetition. Their
+    /// coordinate `repeat` is removed.
     pub fn dataset(
         &self,
         request: &Request,
@@ -161,8 +162,8 @@ impl ResultsSoFar<'_> {
     }
 }
 
-/// Drafts the points of a follow-up from measured points, at most `room.points`. The numbers of new
-/// points begin with `first_id`. No two points have the same coordinates.
+/// Drafts the points of a follow-up from measured points. There are at most `room.points`, and no
+/// two have the same coordinates. Numbers of new points begin with `first_id`.
 pub fn draft_follow_up(
     request: &Request,
     scope: &Scope<'_>,
@@ -196,8 +197,8 @@ pub fn draft_follow_up(
         .collect()
 }
 
-/// Fails if each repeat has `each` points and all repeats together have more than the request
-/// allows. The error advises a `--max-points` that is large enough.
+/// Fails if `each` points in every repetition are more than the request allows. The error advises a
+/// `--max-points` that is large enough.
 fn check_count(each: usize, request: &Request) -> Result<()> {
     let count = each.saturating_mul(request.repeat.max(1) as usize);
     let allowed = request.max_points;

@@ -1,4 +1,5 @@
-//! Expected time of a plan: the engine computes the time of each point, and the plan adds them up.
+//! Expected time of a plan. The engine computes the time of each point, and this module adds up the
+//! times.
 
 use super::{Batch, PlannedPoint, Request};
 use engine::{ChaseWork, Costs, Machine, Sampling, TimedPoint, Work, expected_fill, expected_time};
@@ -8,7 +9,7 @@ use units::{BytesPerSecond, Nanos};
 /// Facts about the machine that determine how long a plan takes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
-    /// Bytes per second at which newly mapped memory is faulted in.
+    /// Rate at which the system provides newly mapped memory at its first use.
     pub fault: BytesPerSecond,
     /// Costs of the steps of a measurement.
     pub steps: Costs,
@@ -17,7 +18,7 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Costs of `machine`, where `fault` bytes per second of newly mapped memory are faulted in.
+    /// Costs of `machine`. `fault` is the rate at which the system provides newly mapped memory.
     pub fn new(machine: &dyn Machine, fault: BytesPerSecond) -> Self {
         Self {
             fault,
@@ -57,7 +58,7 @@ pub(super) fn batch_time(
         let Ok(work) = &point.work else {
             return Nanos::ZERO;
         };
-        // Points that use the same chain share the time of building it.
+        // If several points use the same chain, only the first one takes the time to build it.
         let chains = work.chase().map(ChaseWork::chains).unwrap_or_default();
         let is_new = chains
             .into_iter()

@@ -11,19 +11,19 @@ pub(super) struct Layout<'a> {
     facts: &'a HostFacts,
     /// Bytes of memory that this process may use.
     usable: Bytes,
-    /// Memory of each point if it is measured alone, by index of the point.
+    /// Memory that each point needs if it is measured alone, by index of the point.
     alone: Vec<MemoryPlan>,
     /// Largest memory that may be mapped before the first sample. If a batch needs more, points
     /// with little memory get a batch of their own before it.
     first_mapping: Bytes,
 }
 
-/// Share of [`Layout::first_mapping`] that a point may need at most to go into the batch of points
-/// with little memory.
+/// Divisor of [`Layout::first_mapping`]. A point goes into the batch of points with little memory
+/// if it needs at most this part of it.
 const SMALL_SHARE: u64 = 8;
 
 impl<'a> Layout<'a> {
-    /// Layout of `points` on the machine with these `facts`.
+    /// Makes the layout of `points` on the machine with these `facts`.
     pub fn new(facts: &'a HostFacts, points: &[PlannedPoint]) -> Self {
         Self {
             facts,
@@ -41,19 +41,19 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// If all memory together is larger than `first_mapping`, points with little memory go first. A
-    /// mapping that is slower than planned then still leaves time for samples of these points.
+    /// Sets [`Layout::first_mapping`]. If all memory together is larger, points with little memory
+    /// go first. If mapping is slower than planned, there is still time to sample these points.
     pub fn with_first_mapping(mut self, first_mapping: Bytes) -> Self {
         self.first_mapping = first_mapping;
         self
     }
 
-    /// True if the point at `index` fits into memory when it is measured alone.
+    /// True if the memory of the point at `index` suffices when it is measured alone.
     pub fn fits(&self, index: usize) -> bool {
         self.alone[index].fits(self.facts)
     }
 
-    /// Reason, in words, why a point that does not fit into memory is left out.
+    /// Reason why a point that needs too much memory is left out, in words.
     pub fn lacks_memory(&self) -> String {
         let or_node = if self.facts.topology.nodes.len() > 1 {
             ", or into that of a node"
@@ -66,11 +66,12 @@ impl<'a> Layout<'a> {
         )
     }
 
-    /// Batches of all `points` except `left_out`.
+    /// Makes the batches of all `points` except `left_out`.
     ///
-    /// All points of a repeat share memory if it fits. Otherwise points of the same kind of work
-    /// and pages share it, or as many of them as fit. Points with rebuilt chains have batches of
-    /// their own, as has each follow-up. Points that size the memory of others come first.
+    /// All points of a repetition share memory if the machine has enough. Otherwise points with the
+    /// same kind of work and pages share it, or as many of these points as possible. Points whose
+    /// chains are rebuilt have batches of their own, and so has each follow-up. Points that size
+    /// the memory of others come first.
     pub fn batches(&self, points: &[PlannedPoint], left_out: &BTreeSet<usize>) -> Vec<Batch> {
         let mut wanted: Vec<usize> = (0..points.len())
             .filter(|i| points[*i].work.is_ok() && !left_out.contains(i))
@@ -148,7 +149,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Splits `members` into groups of consecutive points, each as large as memory allows.
+    /// Splits `members` into groups of consecutive points. Each group is as large as memory allows.
     fn pack(&self, members: &[usize]) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut used = MemoryPlan::default();

@@ -10,7 +10,8 @@ use experiments::LastLevel;
 use std::collections::BTreeSet;
 use units::error::Result;
 
-/// Makes the plan. It measures only the rate at which newly mapped memory is faulted in.
+/// Makes the plan. The only measurement is of the rate at which the system provides newly mapped
+/// memory.
 pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let fault = machine.fault_rate();
     let Drafted {

@@ -5,15 +5,16 @@ use experiments::Draft;
 use host::memory::PageMode;
 use report::{Coordinate, HostFacts};
 
-/// Kinds of pages that `best` stands for, in order of preference.
+/// Kinds of pages that `best` stands for, the most preferred first.
 const BEST: [PageMode; 3] = [PageMode::Huge, PageMode::Transparent, PageMode::Base];
 
-/// `draft` with a kind of pages that this machine has. On a system without transparent huge pages,
-/// `thp` becomes `4k`. `best` becomes the first kind of [`BEST`] that exists for its working set.
-/// Work that needs reserved pages gets an outcome with the reason if there are none.
+/// Returns `draft` with a kind of pages that this machine has. On a system without transparent huge
+/// pages, `thp` becomes `4k`. `best` becomes the first kind of [`BEST`] that the machine has for
+/// its working set. If there are no reserved pages for the work, the draft gets an outcome with the
+/// reason.
 pub(super) fn settled(mut draft: Draft, facts: &HostFacts) -> Draft {
     let Ok(work) = &draft.work else { return draft };
-    // A system without transparent huge pages maps base pages when `thp` is requested.
+    // A system without transparent huge pages would map base pages for `thp`.
     let none = work.pages() == Some(PageMode::Transparent) && facts.pages.lacks_transparent();
     if none || work.pages() == Some(PageMode::Best) {
         let pages = if none {
@@ -34,7 +35,7 @@ pub(super) fn settled(mut draft: Draft, facts: &HostFacts) -> Draft {
 fn best(work: &Work, facts: &HostFacts) -> PageMode {
     let has = |pages: &PageMode| match pages {
         PageMode::Transparent => facts.pages.has_transparent() != Some(false),
-        // If the system does not report its pool of huge pages, none is assumed.
+        // If the system does not report its pool of huge pages, the pool counts as empty.
         PageMode::Huge => {
             facts.pages.huge_pools.get().is_some()
                 && lacking_pages(&work.in_pages(*pages), facts).is_none()

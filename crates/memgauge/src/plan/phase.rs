@@ -5,8 +5,8 @@ use engine::MemoryPlan;
 use report::{Coordinate, PhaseId, PhaseRoom};
 use units::{Bytes, Nanos};
 
-/// Points that are drafted together. The points of a follow-up become known when the phases before
-/// it are measured. Until then its `reserve` keeps time and memory for them.
+/// Points that are drafted together. The points of a follow-up become known when earlier phases are
+/// measured. Until then its `reserve` has time and memory for them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phase {
     /// Identity of the phase, as the journal records it.
@@ -17,24 +17,25 @@ pub struct Phase {
     pub reserve: Option<Reserve>,
 }
 
-/// Points whose memory is mapped at the same time.
+/// Points whose memory is mapped together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
-    /// The memory.
+    /// Memory that all points of the batch share.
     pub memory: MemoryPlan,
     /// Indices of the points in the plan's list of points.
     pub points: Vec<usize>,
-    /// True if all chains share the memory of the largest one and are built again in each round.
-    /// This saves memory when the chains would need too much side by side.
+    /// True if all chains share the memory of the largest chain and are built again in each round.
+    /// This saves memory if the chains together would need too much.
     pub chains_share: bool,
-    /// True if memory is large enough to map a second allocation before the first one is released.
+    /// True if there is enough memory to map a second allocation before the first one is released.
     pub keep_old: bool,
     /// Expected time of mapping the memory and measuring the points.
     pub estimate: Nanos,
 }
 
 impl Batch {
-    /// Bytes mapped at the same time, at most, if `reallocate` allocations follow each other.
+    /// Largest number of bytes mapped at the same time, if `reallocate` allocations follow each
+    /// other.
     pub fn most_memory(&self, reallocate: u32) -> Bytes {
         let one = self.memory.total();
         if self.keep_old && reallocate > 1 {
@@ -52,27 +53,27 @@ pub struct Reserve {
     pub rooms: Vec<Room>,
     /// Largest memory of a batch of follow-up points.
     pub memory: Bytes,
-    /// Rounds of all follow-up points together.
+    /// Number of rounds of all follow-up points together.
     pub rounds: u64,
     /// Expected time of the follow-up points.
     pub estimate: Nanos,
 }
 
-/// Largest number of follow-up points of an experiment in one repeat.
+/// Limit on the number of follow-up points of an experiment in one repetition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Room {
     /// Number of the follow-up.
     pub follow_up: usize,
     /// Position of the experiment in the request.
     pub experiment: usize,
-    /// Coordinate of the repeat; `None` if the session has no repeats.
+    /// Coordinate of the repetition; `None` if the session measures everything once.
     pub repeat: Option<Coordinate>,
     /// Largest number of points.
     pub points: usize,
 }
 
 impl Room {
-    /// This limit, in the form that the journal and the report store.
+    /// Converts this limit to the form that journal and report store.
     pub fn to_record(&self, request: &Request) -> PhaseRoom {
         PhaseRoom {
             experiment: request.experiments[self.experiment].name().to_owned(),
@@ -81,21 +82,21 @@ impl Room {
         }
     }
 
-    /// Makes a room of a recorded limit; `None` if the request does not have its experiment.
+    /// Makes a limit from its stored form. `None` if the request does not have its experiment.
     pub fn from_record(room: &PhaseRoom, follow_up: usize, request: &Request) -> Option<Self> {
         let named = |name: &str| request.experiments.iter().position(|e| e.name() == name);
         Some(Self {
             follow_up,
             experiment: named(&room.experiment)?,
             repeat: room.repeat.clone(),
-            // The number is limited, because the recorded file may be damaged.
+            // The number is capped, because the stored file may be damaged.
             points: usize::try_from(room.points).ok()?.min(LARGEST_MAX_POINTS),
         })
     }
 }
 
 impl Phase {
-    /// Expected time of the phase: that of its batches, or the reserved time.
+    /// Expected time of the phase: the time of its batches, or the reserved time.
     pub fn estimate(&self) -> Nanos {
         let batches = self
             .batches
@@ -107,7 +108,8 @@ impl Phase {
             .map_or(batches, |reserve| reserve.estimate)
     }
 
-    /// Bytes mapped at the same time, at most, if `reallocate` allocations follow each other.
+    /// Largest number of bytes mapped at the same time, if `reallocate` allocations follow each
+    /// other.
     pub fn most_memory(&self, reallocate: u32) -> Bytes {
         let batches = self
             .batches

@@ -13,28 +13,30 @@ pub struct PlannedPoint {
     pub experiment: usize,
     /// Coordinates on the axes of the experiment.
     pub coordinates: Coordinates,
-    /// Work to measure, or the outcome if it is known beforehand.
+    /// Work to measure, or the outcome if no measurement is needed.
     pub work: std::result::Result<Work, Outcome>,
     /// Kind of upper bound that the measured value has.
     pub bound: Bound,
-    /// Priority for dropping points when time is short: points with the highest number go first.
+    /// Drop priority. When time is short, points with the highest number are dropped first.
     pub(super) drop_priority: u8,
-    /// Number of kernels among which kernel selection chooses the fastest.
+    /// Number of candidates from which kernel selection chooses.
     pub(super) candidates: usize,
     /// Expected costs of measuring the point on this machine.
     pub(super) costs: PointCosts,
     /// True if the chain of the point is built again in each round.
     pub(super) rebuilt: bool,
-    /// True if the point measures the caches, by whose size other experiments choose their memory.
+    /// True if the point measures a cache whose size determines the memory of other experiments.
     pub sizes_memory: bool,
-    /// Short windows to sample for a distribution of values; `None` without a distribution.
+    /// Short windows to sample for a distribution of values; `None` if no distribution is
+    /// requested.
     pub windows: Option<Windows>,
-    /// Number of the follow-up that drafted the point; `None` if it is known at the start.
+    /// Number of the follow-up that drafted the point; `None` if the point is known before the
+    /// session.
     pub follow_up: Option<usize>,
 }
 
 impl PlannedPoint {
-    /// A point of `phase` with an `outcome` instead of work. Its number is 0.
+    /// Makes a point of `phase` that has an `outcome` instead of work. Its number is 0.
     pub(super) fn without_work(
         experiment: usize,
         coordinates: Coordinates,
@@ -67,8 +69,8 @@ impl PlannedPoint {
         }
     }
 
-    /// The point with `outcome`, for a report. Kernel, threads or size that were selected replace
-    /// the requested coordinates.
+    /// Converts the point with its `outcome` for a report. If the kernel, the number of threads or
+    /// the size was selected, the selected coordinate replaces the requested one.
     pub fn with(&self, outcome: Outcome) -> Point {
         let mut coordinates = self.coordinates.clone();
         if let Some(choice) = outcome.measured().and_then(|m| m.choice.as_ref()) {

@@ -1,4 +1,5 @@
-//! Continues a session: drafts its phases again from its points, and takes over its outcomes.
+//! Continues a session: drafts its recorded phases again, and takes over the outcomes of its
+//! points.
 
 use super::drafting::draft_follow_up;
 use super::phase::open_rooms;
@@ -21,8 +22,8 @@ struct EarlierPoint<'a> {
 /// Points of an earlier session, by number of the point.
 type EarlierPoints<'a> = BTreeMap<u64, EarlierPoint<'a>>;
 
-/// True if `outcome` is kept when its session is continued. A point that failed, or that the end of
-/// the session cut off, is measured again.
+/// True if `outcome` is kept when its session is continued. Points that failed are measured again,
+/// and so are points whose rounds were cut off by the end of the session.
 pub fn is_final(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Measured(m) => !m.verdict.names(Cause::Interrupted),
@@ -36,7 +37,8 @@ impl Plan {
     /// final outcomes. Returns the number of points that need not be measured again.
     ///
     /// # Errors
-    /// The session measured other experiments or points than this plan; the difference in words.
+    /// The session measured other experiments or points than this plan. The error describes the
+    /// difference.
     pub fn continue_from(
         &mut self,
         earlier: &Report,
@@ -114,8 +116,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Takes over the outcomes of `known` points by number. Memory that only these points need is
-    /// not mapped. Returns the number of points that need not be measured again.
+    /// Takes over the outcomes of the `known` points, by number. Memory that only these points need
+    /// is not mapped. Returns the number of points that need not be measured again.
     fn take_over(&mut self, mut known: BTreeMap<u64, Outcome>, facts: &HostFacts) -> u64 {
         let mut saved = 0;
         for point in &mut self.points {
@@ -145,13 +147,13 @@ impl Plan {
         saved
     }
 
-    /// Capacity of the last-level caches found by timing, if it determines the sizes of memory.
-    /// `None` if the reported capacity does.
+    /// Effective capacity of all last-level caches, if memory is sized by it. `None` if memory is
+    /// sized by the reported capacity.
     pub fn timed_last_level(&self) -> Option<Bytes> {
         self.drafted.iter().find_map(|record| record.last_level)
     }
 
-    /// Changes the sizes of memory as in `record`, a phase of the earlier session.
+    /// Changes the sizes of memory as the earlier session did, according to its phase `record`.
     fn replay_sizes(
         &mut self,
         record: &DraftedPhase,
@@ -176,7 +178,8 @@ impl Plan {
         let Some(change) = size_by(self, remaining, last_level, requested, machine) else {
             return;
         };
-        // Sizes that differ from the record would not match the points of the report.
+        // The change is made only if it has the recorded sizes. Other sizes would not match the
+        // points of the report.
         let is_as_recorded = |&index: &usize| {
             let there = earlier.get(&(index as u64));
             there.is_some_and(|there| change.points[index].is_at(there.point, there.experiment))
@@ -233,7 +236,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Points that the experiments now draft for a follow-up of the earlier session.
+    /// Drafts the points of a follow-up of the earlier session again, from its measured points.
     fn follow_ups_again(
         &self,
         record: &DraftedPhase,
@@ -262,7 +265,8 @@ impl Plan {
             .collect()
     }
 
-    /// Makes batches of the points from `first` on, and gives them the reserved time of phase `id`.
+    /// Makes batches of the points from index `first` on. They get the reserved time of the phase
+    /// `id`.
     fn take_reserve(&mut self, id: PhaseId, first: usize, machine: &dyn Machine) {
         let at = self.phases.iter().position(|phase| phase.id == id);
         let reserve = at.and_then(|at| self.phases[at].reserve.take());

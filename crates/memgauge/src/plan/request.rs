@@ -1,4 +1,4 @@
-//! Request of a user, from which a plan is made.
+//! A user's request, from which a plan is made.
 
 use super::PlannedPoint;
 use engine::{Machine, Sampling};
@@ -16,9 +16,9 @@ pub struct Request {
     pub experiments: Vec<Box<dyn Experiment>>,
     /// The CPUs to use, in the order in which threads are placed.
     pub cpus: Vec<u32>,
-    /// Time allowed for everything.
+    /// Time allowed for the whole session.
     pub budget: Nanos,
-    /// Sampling of points if there is enough time.
+    /// Sampling of points if the budget is large enough.
     pub sampling: Sampling,
     /// True if the user fixed the number of samples, so that it must not be reduced.
     pub samples_fixed: bool,
@@ -28,21 +28,22 @@ pub struct Request {
     pub repeat: u32,
     /// Number of fresh allocations over which the rounds of a point are spread.
     pub reallocate: u32,
-    /// Highest memory bandwidth, if the user gives it.
+    /// Highest memory bandwidth, if the user gives it; `None` otherwise.
     pub dram_peak: Option<BytesPerSecond>,
-    /// Last-level cache by which memory is sized. `None` for the reported one, or for a larger one
+    /// Last-level cache by which memory is sized. `None` means the reported size, or a larger size
     /// that timing shows.
     pub last_level: Option<LastLevel>,
     /// Pause before each round of a point.
     pub cooldown: Nanos,
     /// Largest number of points of a plan.
     pub max_points: usize,
-    /// Start of the session by the machine's clock; the budget counts from it.
+    /// Start of the session by the machine's clock. The budget counts from this time.
     pub started: Nanos,
 }
 
 impl Request {
-    /// Description of `machine` and limits, from which experiments draft their points.
+    /// Makes the description of `machine` and its limits, from which experiments draft their
+    /// points.
     pub fn scope<'a>(&'a self, machine: &'a dyn Machine) -> Scope<'a> {
         let given = match self.last_level {
             Some(LastLevel::Given(size)) => Some(size),
@@ -69,8 +70,8 @@ impl Request {
         }
     }
 
-    /// Sampling of `point`: that of its experiment, shortened as much as the `general` sampling is.
-    /// A number of samples that the user fixed takes precedence.
+    /// Sampling of `point`: the sampling of its experiment. It is shortened as much as the
+    /// `general` sampling was. A number of samples that the user fixed takes precedence.
     pub fn sampling_of(&self, point: &PlannedPoint, general: &Sampling) -> Sampling {
         let experiment = &self.experiments[point.experiment];
         if self.samples_fixed {
@@ -87,7 +88,8 @@ impl Request {
     }
 }
 
-/// Sampling that messages show for the plan. A plan with several experiments shows `general`.
+/// Sampling that messages show for the plan: the experiment's if there is one experiment, otherwise
+/// `general`.
 pub(super) fn sampling_shown(
     request: &Request,
     points: &[PlannedPoint],

@@ -1,4 +1,4 @@
-//! Fits points into time and memory: shortens samples first, then drops points.
+//! Fits points into the available time and memory: shortens samples first, then drops points.
 
 use super::estimate::{Cost, batch_time, estimate};
 use super::layout::Layout;
@@ -11,20 +11,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::error::Error;
 use units::{Bytes, BytesPerSecond, Nanos, counted};
 
-/// Least number of samples per round, and of rounds, of a shortened point.
+/// Least number of samples per round, and least number of rounds, of a shortened point.
 const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
 
-/// Factor between the plan's time and an advised budget, because the rate of mapping memory varies.
+/// Advised budget divided by the time of the plan. The margin is needed because the rate of mapping
+/// memory varies.
 const BUDGET_MARGIN: f64 = 1.2;
 
-/// Time added to an advised budget, because the time to start varies.
+/// Time added to an advised budget, because the time that a session takes to start varies.
 const STARTING: Nanos = Nanos(1e9);
 
 /// Share of the budget that mapping memory may take before the first sample.
 const FIRST_MAPPING_SHARE: f64 = 0.2;
 
-/// Share of the time of all rounds that is reserved for further rounds of imprecise points.
+/// Share of the time of all rounds that is reserved for further rounds of points with wide
+/// intervals.
 const RESERVE: f64 = 0.2;
 
 /// Phases and batches of a plan, and their time.
@@ -34,11 +36,12 @@ pub(super) struct Schedule {
     pub estimate: Nanos,
     /// Sentences about shortened samples and points that were left out.
     pub shortened: Vec<String>,
-    /// Time that the plan needs, if even a single point does not fit into the budget.
+    /// Time that the plan needs if even a single point does not fit into the budget; otherwise
+    /// `None`.
     pub needed: Option<Needed>,
 }
 
-/// Time of points whose samples are as few and as short as allowed.
+/// Time that points need if their samples are as few and as short as allowed.
 pub(super) struct Needed {
     /// Time of the fastest point.
     one: Nanos,
@@ -46,7 +49,8 @@ pub(super) struct Needed {
     points: usize,
 }
 
-/// The error if the budget is too small for a single point. It advises a budget for all points.
+/// Makes the error for a budget that is too small for a single point. The error advises a budget
+/// for all points.
 pub(super) fn too_little_time(request: &Request, needed: &Needed) -> Error {
     let Needed { one, all, points } = *needed;
     let advised = (all * BUDGET_MARGIN + STARTING).secs();
@@ -70,12 +74,12 @@ pub(super) fn too_little_time(request: &Request, needed: &Needed) -> Error {
 pub struct RemainingPoints {
     /// Indices of the points in the plan.
     pub left: BTreeSet<usize>,
-    /// Time for the points.
+    /// Time in which the points are to be measured.
     pub budget: Nanos,
 }
 
-/// Makes batches of the `rest` of `points` and of the `placeholders` of follow-ups. Shortens
-/// samples until all fit into the budget, then skips points that still do not fit.
+/// Makes batches of the points in `rest` and of the `placeholders` of follow-ups. Samples are
+/// shortened until all fit into the budget. Points that still do not fit are then skipped.
 pub(super) fn schedule(
     request: &Request,
     points: &mut Vec<PlannedPoint>,
@@ -137,8 +141,8 @@ fn schedule_all(
     let all_take = total;
     let count = batches.iter().map(|batch| batch.points.len()).sum();
     if total > budget {
-        // The more points are dropped, the shorter the plan. So a binary search finds the least
-        // number.
+        // The plan gets shorter with each dropped point. A binary search therefore finds the least
+        // number of dropped points.
         let mut order = least_needed_first(points);
         order.retain(|index| left.contains(index));
         let mut fewest = 1;
@@ -174,15 +178,15 @@ fn schedule_all(
     Schedule {
         phases: into_phases(batches, points, known, request, &sampling),
         sampling,
-        // Rounding of the product must not exceed the budget.
+        // The product is limited, because rounding must not make it exceed the budget.
         estimate: (total * longer).min(budget.max(total)),
         shortened,
         needed,
     }
 }
 
-/// Sorts `batches` into phases. Points from index `known` on are placeholders. Their batches become
-/// the reserve of their phase.
+/// Sorts `batches` into phases. Points from index `known` on are placeholders, and their batches
+/// become the reserve of their phase.
 fn into_phases(
     batches: Vec<Batch>,
     points: &[PlannedPoint],
@@ -219,7 +223,7 @@ fn into_phases(
     phases
 }
 
-/// Adds time, memory and number of the placeholders in `batch` to a reserve.
+/// Adds the time, the memory and the number of the placeholders in `batch` to `reserve`.
 fn add_to_reserve(
     reserve: &mut Reserve,
     batch: &Batch,
@@ -278,7 +282,7 @@ pub fn batches_of_phase(
     batches
 }
 
-/// Share of `total`, the time of a plan, to reserve for further rounds; limited by the budget. Zero
+/// Share of `total`, the time of a plan, that is reserved for further rounds within the budget. 0
 /// if the number of samples is fixed.
 fn reserve(sampling: &Sampling, total: Nanos, budget: Nanos) -> f64 {
     let open = sampling.most.is_none() && sampling.target > 0.0;
@@ -298,7 +302,7 @@ fn working_set(point: &PlannedPoint) -> Bytes {
 }
 
 /// Skips the points at `positions` for `reason`. Returns sentences that name the first few points.
-/// Placeholders, from index `known` on, are only counted.
+/// Placeholders, which begin at index `known`, are only counted.
 fn leave_out(
     points: &mut [PlannedPoint],
     known: usize,
@@ -330,7 +334,7 @@ fn leave_out(
     said
 }
 
-/// `sampling` made one step shorter; `None` if nothing can be shortened.
+/// Returns `sampling` made one step shorter; `None` if it cannot be shortened.
 fn shorten(sampling: &Sampling, request: &Request) -> Option<Sampling> {
     let mut shorter = *sampling;
     let samples_fixed = request.samples_fixed;
@@ -351,8 +355,8 @@ fn shorten(sampling: &Sampling, request: &Request) -> Option<Sampling> {
     Some(shorter)
 }
 
-/// Points to be measured in the order in which they are dropped when time is short: the reverse of
-/// [`most_needed_first`].
+/// Points to be measured, in the order in which they are dropped when time is short. The order is
+/// the reverse of [`most_needed_first`].
 fn least_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     let mut order = most_needed_first(points);
     order.reverse();
@@ -360,8 +364,8 @@ fn least_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
 }
 
 /// Points to be measured, the most needed first. Among points with equal drop priority, each
-/// experiment has one point at each level before any has a second one there. Points with little
-/// memory come first.
+/// experiment gets a first point at each level before a second one. Points with little memory come
+/// first.
 pub fn most_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len())
         .filter(|&i| points[i].work.is_ok())

@@ -18,8 +18,8 @@ pub struct Plan {
     pub sampling: Sampling,
     /// Expected time of the session.
     pub estimate: Nanos,
-    /// Bytes per second at which newly mapped memory is faulted in. The time of mapping follows
-    /// from it.
+    /// Rate at which the system provides newly mapped memory. The time of mapping is computed from
+    /// it.
     pub fault: BytesPerSecond,
     /// Sentences about shortened samples and points that were left out.
     pub shortened: Vec<String>,
@@ -30,7 +30,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Sampling that messages show: that of the experiment if the plan has only one.
+    /// Sampling that messages show: the experiment's if the plan has one experiment, otherwise the
+    /// general one.
     pub fn sampling_shown(&self) -> Sampling {
         sampling_shown(&self.request, &self.points, &self.sampling)
     }
@@ -55,7 +56,8 @@ impl Plan {
         self.phases.iter().flat_map(|phase| &phase.batches)
     }
 
-    /// Number of points. Follow-ups that are not drafted yet count with their largest number.
+    /// Number of points. A follow-up that is not drafted yet counts with its largest number of
+    /// points.
     pub fn point_count(&self) -> usize {
         self.points.len() + self.phases.iter().map(Phase::room).sum::<usize>()
     }

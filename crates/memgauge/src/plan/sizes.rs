@@ -1,4 +1,5 @@
-//! Changes the sizes of memory during a session, when timing shows another last-level cache.
+//! Changes the sizes of memory during a session if timing shows another size of the last-level
+//! cache.
 
 use super::drafting::{Drafted, draft_points};
 use super::estimate::Cost;
@@ -11,7 +12,7 @@ use report::{Coordinate, Dataset, HostFacts, Outcome};
 use std::collections::BTreeSet;
 use units::{Bytes, Nanos, counted};
 
-/// The rest of a plan after its memory was sized by another last-level cache.
+/// The rest of a plan, after its memory was sized by another size of the last-level cache.
 pub struct Resized {
     /// Effective capacity of all last-level caches.
     pub last_level: Bytes,
@@ -38,13 +39,15 @@ pub struct Remaining<'a> {
     pub rooms: &'a [Room],
 }
 
-/// Sizes memory by the last-level cache that `measured`, a sweep of `caches`, shows. Only points
-/// that remain, or did not fit before, are changed. Returns a finding and the new rest of the plan.
-/// The rest is `None` if points would have to be dropped. Returns `None` if nothing changes.
+/// Sizes memory by the last-level cache that `measured`, a sweep of `caches`, shows. Points change
+/// only if they remain to be measured or did not fit before. Returns a finding and the new rest of
+/// the plan. The rest is `None` if points would have to be dropped. Returns `None` if nothing
+/// changes.
 ///
-/// A capacity above the reported one always counts, because smaller working sets would not be in
-/// memory. A smaller one counts only if the user requests it, or if there is no room otherwise. The
-/// reason: a neighbour may soon leave the cache.
+/// A capacity above the reported one always counts, because working sets sized by the reported one
+/// would lie in the cache. A smaller capacity counts only if the user requests it, or if there is
+/// no room otherwise. Another program may have used the cache during the sweep and may soon leave
+/// it.
 pub fn resized(
     plan: &Plan,
     remaining: Remaining<'_>,
@@ -108,8 +111,9 @@ pub fn resized(
     (!change.changed.is_empty()).then_some((text, Some(change)))
 }
 
-/// The rest of a plan whose memory is sized by `last_level`; only points in `requested` may change.
-/// Points without time are skipped. `None` if an experiment rejects the size.
+/// Makes the rest of a plan whose memory is sized by `last_level`. Only points that `requested`
+/// accepts may change. Points for which there is no time are skipped. `None` if an experiment
+/// rejects the size.
 pub(super) fn size_by(
     plan: &Plan,
     remaining: Remaining<'_>,
@@ -152,7 +156,7 @@ pub(super) fn size_by(
     })
 }
 
-/// The `placeholders` that `rooms` allow.
+/// Returns as many of the `placeholders` as `rooms` allow.
 fn with_room(mut placeholders: Vec<PlannedPoint>, rooms: &[Room]) -> Vec<PlannedPoint> {
     let mut rooms = rooms.to_vec();
     placeholders.retain(|placeholder| {
@@ -179,8 +183,8 @@ struct Redrafted {
     changed: Vec<usize>,
 }
 
-/// `points`, with points in `requested` replaced by `drafted` ones that differ and can be measured.
-/// An experiment that would get another number of points keeps its old points.
+/// Replaces points that `requested` accepts by points of `drafted` that differ and can be measured.
+/// An experiment whose number of points would change keeps its old points.
 fn redrafted(
     points: &[PlannedPoint],
     drafted: &Drafted,

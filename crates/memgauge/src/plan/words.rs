@@ -4,7 +4,7 @@ use engine::Sampling;
 use report::{Coordinate, Coordinates};
 use units::{Bytes, counted};
 
-/// Number of points that a message names before it counts the rest.
+/// Number of points that a message names. Further points are only counted.
 pub(super) const MAX_NAMED: usize = 5;
 
 /// A point in words: `copy DRAM (2 threads, thp pages)`

@@ -9,14 +9,15 @@ pub(super) fn sentence(kind: &str, text: String) -> Finding {
     Finding::note(kind, text)
 }
 
-/// A finding for each kind of facts that the system hides, with the source used instead.
+/// Makes a finding for each kind of facts that the system does not report. It names the source that
+/// is used instead.
 fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     let taken = [
         ("CPUs", &facts.topology.cpus_source),
         ("caches", &facts.topology.caches_source),
         ("memory", &facts.memory.total.source),
     ];
-    // These words of the crate `host` mark a source that replaces the usual one.
+    // The crate `host` uses these words for a source that replaces the usual one.
     let instead =
         |source: &str| source.contains("nothing usable") || source.contains("does not report");
     let told = taken.into_iter().filter(move |(_, source)| instead(source));
@@ -28,7 +29,8 @@ fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// Text of a finding if the quota of CPU time is below the number of `cpus`; `None` otherwise.
+/// Text of a finding about a quota of CPU time that is below the number of `cpus`; `None` without
+/// such a quota.
 fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
     let quota = &facts.system.cpu_quota;
     let allowed = quota
@@ -51,7 +53,8 @@ fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
     })
 }
 
-/// Text of a finding if the machine saves power or is hot, because its clock may then be lower.
+/// Text of a finding about a machine that saves power or is hot, because its clock may then be
+/// lower. `None` for other machines.
 fn less_speed(facts: &HostFacts) -> Option<String> {
     let conditions = &facts.environment;
     let mut told = Vec::new();
@@ -119,7 +122,7 @@ pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
     findings
 }
 
-/// Findings about values that drift, have two groups, or depend on physical pages.
+/// Findings about values that drift, form two groups, or depend on physical pages.
 pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
     let told = [
         (Cause::Drift, "drift", "drifted while they were measured"),
@@ -156,7 +159,8 @@ pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
     told.into_iter().filter_map(one).collect()
 }
 
-/// Finding that counts the disturbed samples of all points; `None` if hardly any was disturbed.
+/// Finding with the number of disturbed samples of all points; `None` if hardly any sample was
+/// disturbed.
 pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     const LEAST_REPORTED: f64 = 0.05;
     let points = || {

@@ -7,20 +7,21 @@ use report::{Cause, Measured};
 use units::Nanos;
 use verdict::SPREAD;
 
-/// A re-measurement uses at most `MAX_ALLOCATIONS` fresh allocations, with these rounds in each.
+/// Largest number of fresh allocations of a re-measurement, and number of rounds in each.
 const MAX_ALLOCATIONS: u32 = 5;
 const ROUNDS_IN_EACH: u32 = 3;
 
-/// Least time for which fresh memory is mapped.
+/// Least time for samples that must remain for fresh memory to be mapped.
 const LEAST_REST: Nanos = Nanos(50e6);
 
-/// Largest number of rounds of a point, as a multiple of the requested number. The limit matters:
-/// stopping at a narrow interval lowers its coverage a little (docs/method/statistics.md).
+/// Largest number of rounds of a point, as a multiple of the requested number. If rounds stop as
+/// soon as the interval is narrow, its coverage is a little lower. The limit keeps this effect
+/// small (docs/method/statistics.md).
 const MAX_ROUNDS: u32 = 3;
 
 impl Run<'_> {
-    /// Uses the time that the plan reserved, and that precise points did not need. Points that a
-    /// few rounds can make solid come first, then points with possibly unlucky pages, then all
+    /// Uses the time that the plan reserved, and time that precise points did not need. First come
+    /// points that a few rounds can make solid, then points whose pages may be unlucky, then all
     /// imprecise points.
     pub(super) fn use_what_is_left(&mut self, batch: &Batch) {
         self.take_extra_rounds(batch, self.deadline, Self::within_reach);
@@ -32,8 +33,8 @@ impl Run<'_> {
         }
     }
 
-    /// Uses the rest of the budget after all phases. Points with too few rounds or too wide an
-    /// interval get further rounds in fresh memory, batch by batch.
+    /// Uses the rest of the budget after all phases. Points with too few rounds or with wide
+    /// intervals get further rounds in fresh memory, one batch after another.
     pub(super) fn use_the_rest_of_the_budget(&mut self) {
         if self.sampling.most.is_some() || self.sampling.target <= 0.0 || self.machine.interrupted()
         {
@@ -71,7 +72,7 @@ impl Run<'_> {
             self.cut = self.share_end;
             left -= count;
             let mapping = Nanos::from_secs(batch.memory.total().0 as f64 / self.plan.fault.0);
-            // Mapping may take at most half of the time.
+            // Fresh memory is mapped only if mapping takes at most half of the time.
             if self.machine.interrupted()
                 || (self.share_end - now).0 < 2.0 * mapping.0 + LEAST_REST.0
             {
@@ -99,8 +100,8 @@ impl Run<'_> {
             .saturating_mul(MAX_ROUNDS)
     }
 
-    /// Takes further rounds of the points of a batch that `which` selects, until the time `until`.
-    /// The selection is repeated before each round.
+    /// Takes further rounds of points of a batch until the time `until`. `which` selects the points
+    /// before each round.
     fn take_extra_rounds(
         &mut self,
         batch: &Batch,
@@ -131,7 +132,7 @@ impl Run<'_> {
             .collect()
     }
 
-    /// Points of a batch with too few rounds, or too wide an interval, for a solid number.
+    /// Points of a batch that have too few rounds, or too wide an interval, for a solid number.
     fn weak(&self, batch: &Batch) -> Vec<usize> {
         batch
             .points
@@ -162,8 +163,8 @@ impl Run<'_> {
         judged.measured().is_some_and(wants)
     }
 
-    /// Points of a batch whose intervals are too wide, but can become narrow enough. Points that
-    /// need the fewest rounds come first, as many as the time allows.
+    /// Points of a batch whose intervals are too wide, but can become narrow enough in the
+    /// remaining time. Points that need the fewest rounds come first.
     fn within_reach(&self, batch: &Batch) -> Vec<usize> {
         let missing = |index: usize| Some((self.missing_rounds(index)?, index));
         let mut points: Vec<(u32, usize)> = self
@@ -201,8 +202,8 @@ impl Run<'_> {
         (needed <= most).then(|| (needed.ceil() as u32).saturating_sub(log.rounds()).max(1))
     }
 
-    /// Takes further rounds, in fresh allocations, of imprecise points that may depend on their
-    /// pages. Stops when time is over. Returns true if fresh memory was mapped.
+    /// Takes further rounds of imprecise points that may depend on their pages, in fresh
+    /// allocations. Stops when the time is used up. Returns true if fresh memory was mapped.
     fn remeasure(&mut self, batch: &Batch) -> bool {
         for look in 0..MAX_ALLOCATIONS {
             let points = self.suspects(batch);
@@ -235,9 +236,9 @@ impl Run<'_> {
         !self.outcomes.contains_key(&index) && !log.is_empty() && !log.needs_no_more()
     }
 
-    /// Imprecise points of a batch that a re-measurement may improve. Their pages are base pages
-    /// with a working set that fits the last-level cache, or a mixture of kinds of pages. Which
-    /// physical pages such memory gets can decide about cache conflicts.
+    /// Imprecise points of a batch that a re-measurement may improve. Their memory is in pages of
+    /// several kinds, or it is in base pages and fits into the last-level cache. Conflicts in a
+    /// cache can depend on the physical pages of such memory.
     fn suspects(&self, batch: &Batch) -> Vec<usize> {
         let placed = |m: &Measured| {
             let pages = &m.evidence.pages;

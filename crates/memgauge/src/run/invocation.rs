@@ -1,4 +1,4 @@
-//! How a session was started, and the observer that is told about its progress.
+//! Facts about the start of a session, and the observer that is told about its progress.
 
 use report::{JournalLine, KernelUsed, Launch};
 use units::Nanos;
@@ -9,11 +9,12 @@ pub trait Observer {
     /// remaining time. `doing` names the point that is measured.
     fn progress(&mut self, done: f64, left: Nanos, doing: &str);
 
-    /// Receives a line for the journal. The report mentions the first error; the session goes on.
+    /// Receives a line for the journal. After an error the session goes on, and the report mentions
+    /// the first error.
     fn journal(&mut self, line: &JournalLine) -> Result<(), String>;
 }
 
-/// How the session was started; copied into the report.
+/// The way in which the session was started. The report has a copy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Invocation {
     /// Version of the program.
@@ -26,7 +27,7 @@ pub struct Invocation {
     pub past: Option<Past>,
 }
 
-/// Facts about the continued session, other than its points.
+/// Facts about the continued session, without its points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Past {
     /// Start of the session, RFC 3339, UTC.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use units::{Bytes, BytesPerSecond, Hertz};
 use verdict::{MemoryTraffic, PortTraffic, memory_limit, port_limit};
 
-/// Work, with the facts that determine its limits.
+/// The work of a point, with the facts that determine its limits.
 pub(super) struct Limited<'a> {
     /// Kind of limit, as the point's experiment gives it.
     pub bound: Bound,
@@ -15,12 +15,12 @@ pub(super) struct Limited<'a> {
     pub facts: &'a HostFacts,
     /// The work of the point.
     pub work: &'a Work,
-    /// Peak of the memory bandwidth, if the user gives it.
+    /// Highest memory bandwidth, if the user gives it.
     pub given_peak: Option<BytesPerSecond>,
 }
 
 impl Limited<'_> {
-    /// Limit of the value at the core clock `core`; `None` if it is unknown.
+    /// Limit of the value at the core clock `core`; `None` if the limit is unknown.
     pub(super) fn limit(&self, core: Option<Hertz>) -> Option<Limit> {
         match (self.bound, self.work) {
             (Bound::L1Ports, Work::Stream(stream)) => {

@@ -11,14 +11,15 @@ use report::{Coordinate, DraftedPhase, JournalLine, JournalPhase, PhaseId};
 use std::collections::BTreeSet;
 use units::Bytes;
 
-/// Phase of all points that are drafted at the start and size no memory.
+/// Phase of the points that are drafted at the start and do not size the memory of others.
 const MAIN: PhaseId = PhaseId {
     sizes_memory: false,
     follow_up: None,
 };
 
 impl Run<'_> {
-    /// Scope for drafting, with the last-level cache that timing showed so far.
+    /// Scope for drafting, with the effective capacity of the last-level cache if memory is sized
+    /// by it.
     pub(super) fn scope(&self) -> Scope<'_> {
         let request = &self.plan.request;
         match self.drafted.iter().find_map(|record| record.last_level) {
@@ -27,7 +28,8 @@ impl Run<'_> {
         }
     }
 
-    /// The next phase. After the phases that measure the caches, memory is sized by their result.
+    /// Returns the next phase; `None` at the end. After the phases that measure the caches, memory
+    /// is sized by their result.
     pub(super) fn next_phase(&mut self) -> Option<Phase> {
         let shows_caches = self
             .phases
@@ -43,7 +45,8 @@ impl Run<'_> {
     }
 
     /// Makes the batches of `phase` the current ones. A follow-up is drafted from the points
-    /// measured before, unless the session was interrupted: too few points are known then.
+    /// measured before. It is not drafted if the session was interrupted, because too few points
+    /// are measured then.
     pub(super) fn draft(&mut self, phase: Phase) {
         let Some(reserve) = phase.reserve else {
             self.batches = phase.batches.into();
@@ -87,7 +90,8 @@ impl Run<'_> {
             Some(reserve.estimate),
         );
         if batches.is_empty() {
-            // No follow-up point is needed, so later batches get the reserved time.
+            // No follow-up point is needed, so the reserved time is added to the deadline of later
+            // batches.
             self.deadline += reserve.estimate;
         }
         self.add_logs();
@@ -108,7 +112,7 @@ impl Run<'_> {
         batches
     }
 
-    /// Adds a drafted phase to the record, and writes it with its points to the journal.
+    /// Adds a drafted phase to the records, and writes it with its points to the journal.
     fn record(&mut self, drafted: DraftedPhase) {
         let new: BTreeSet<u64> = drafted.points.iter().copied().collect();
         let mut datasets = unmeasured_datasets(self.plan, &self.points, |index| {
@@ -152,7 +156,7 @@ impl Run<'_> {
         let found = resized(self.plan, remaining, &measured, &*self.machine);
         let (finding, change) = match found {
             Some(found) => found,
-            // A user who typed `--last-level measured` is told that nothing changed.
+            // A user who typed `--last-level measured` gets a finding that nothing changed.
             None if self.plan.request.last_level == Some(LastLevel::Measured) => {
                 let text = format!(
                     "Timing shows no last-level cache other than the {} that the system reports: \
@@ -188,7 +192,8 @@ impl Run<'_> {
             sampling,
             estimate,
         } = change;
-        // Smaller memory leaves time for further rounds, so the announced time is kept.
+        // If smaller memory saves time, the time is left for further rounds. The announced time
+        // does not change.
         let now = self.machine.now();
         let longer = ((self.plan.estimate - (now - self.started)).0 / estimate.0).max(1.0);
         for phase in &mut phases {
@@ -199,7 +204,7 @@ impl Run<'_> {
                 reserve.estimate = reserve.estimate * longer;
             }
         }
-        // A changed point that was skipped before is now measured.
+        // A changed point that was skipped before loses its outcome, so that it is measured.
         let changed: BTreeSet<usize> = changed.into_iter().collect();
         self.outcomes
             .retain(|index, _| !changed.contains(index) || rest.left.contains(index));

@@ -18,7 +18,7 @@ pub(super) fn place(point: &Point) -> String {
     parts.join(", ")
 }
 
-/// Unit in which figures are printed, and the factor to it.
+/// Unit in which figures are printed, and the factor from the base unit to it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale<'a> {
     factor: f64,
@@ -32,12 +32,12 @@ impl<'a> Scale<'a> {
         Scale { factor, unit }
     }
 
-    /// `value` in this scale, without the unit.
+    /// Formats `value`, given in base units, in this scale without the unit.
     pub fn number(self, value: f64) -> String {
         significant(value * self.factor)
     }
 
-    /// `value` in this scale, with the unit.
+    /// Formats `value`, given in base units, in this scale with the unit.
     pub fn text(self, value: f64) -> String {
         format!("{} {}", self.number(value), self.unit)
     }

@@ -22,7 +22,7 @@ pub(super) fn used_kernels<'a>(
     kernels
 }
 
-/// Kernels of the continued session `past`, followed by those in `used` that it did not have.
+/// Kernels of the continued session `past`, followed by the kernels in `used` that it did not use.
 pub(super) fn with_past(used: Vec<KernelUsed>, past: Option<&Past>) -> Vec<KernelUsed> {
     let mut kernels = past.map(|past| past.kernels.clone()).unwrap_or_default();
     let new: Vec<KernelUsed> = used.into_iter().filter(|k| !kernels.contains(k)).collect();
@@ -30,7 +30,7 @@ pub(super) fn with_past(used: Vec<KernelUsed>, past: Option<&Past>) -> Vec<Kerne
     kernels
 }
 
-/// Provenance of the report of `plan`; the end of the session is not known yet.
+/// Makes the provenance of the report of `plan`. The end of the session is not known yet.
 pub(super) fn provenance(
     plan: &Plan,
     machine: &dyn Machine,

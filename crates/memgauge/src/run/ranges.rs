@@ -1,5 +1,5 @@
-//! Findings about time that other users of the machine take: the range of values over the session,
-//! and the values of undisturbed samples.
+//! Findings about time that other users of the machine take. One is about the range of values over
+//! the session, the other about undisturbed values.
 
 use super::place::{Scale, place};
 use report::{Cause, Dataset, Finding, Measured, Point, VerdictGrade, headline};
@@ -18,16 +18,17 @@ const FROM_OTHERS: &[Cause] = &[
     Cause::FewSamples,
 ];
 
-/// A machine is busy if more than this share of its numbers is doubtful for one of these causes.
+/// Share of doubtful numbers above which a machine counts as busy. Only doubts for one of these
+/// causes count.
 const BUSY: f64 = 0.15;
 
-/// Quantiles of the samples at which a printed range begins and ends.
+/// Quantiles of the samples at which a printed range starts and ends.
 const RANGE: [f64; 2] = [0.05, 0.95];
 
 /// Largest number of ranges in the finding.
 const MOST: usize = 1;
 
-/// Values of one point over the session.
+/// Range of the values of one point over the session.
 struct Range<'a> {
     dataset: &'a Dataset,
     point: &'a Point,
@@ -54,7 +55,7 @@ pub(super) fn ranges(datasets: &[Dataset]) -> Option<Finding> {
         .iter()
         .filter_map(|(dataset, point, measured)| range(dataset, point, measured))
         .collect();
-    // Widest range first.
+    // The widest range comes first.
     ranges.sort_by(|a, b| (b.high / b.low).total_cmp(&(a.high / a.low)));
     ranges.truncate(MOST);
     let told: Vec<String> = ranges.iter().map(told).collect();
@@ -77,10 +78,10 @@ pub(super) fn ranges(datasets: &[Dataset]) -> Option<Finding> {
     Some(Finding::shown_by(points, "range-over-time", text)?.with(values))
 }
 
-/// Least ratio of the undisturbed and the typical value for which a finding is made.
+/// Least ratio of the better undisturbed value to the typical value for which a finding is made.
 const QUIETER: f64 = 1.03;
 
-/// Finding about the number that other users lower most; `None` if no number is lowered by 3%.
+/// Finding about the number that other users worsen most; `None` if no number is worse by 3%.
 pub(super) fn quietest_moments(datasets: &[Dataset]) -> Option<Finding> {
     let gap = |dataset: &Dataset, measured: &Measured| {
         let ratio = measured.undisturbed()? / measured.summary.median;
@@ -123,7 +124,8 @@ fn is_doubted_for_others(measured: &Measured) -> bool {
         && reasons.any(|reason| FROM_OTHERS.contains(&reason.cause))
 }
 
-/// The range of all samples of a point. Disturbed samples count, because a tenant gets them too.
+/// Range of all samples of a point. Disturbed samples count too, because a user of the machine
+/// experiences them.
 fn range<'a>(dataset: &'a Dataset, point: &'a Point, measured: &Measured) -> Option<Range<'a>> {
     let values: Vec<f64> = measured.samples.iter().map(|sample| sample.value).collect();
     let [low, high] = RANGE.map(|share| stats::quantile(&values, share));

@@ -1,4 +1,5 @@
-//! Finding about a host that moves the vCPUs of its guest: shares of time, and their effect.
+//! Finding about a hypervisor that moves vCPUs between cores: shares of time of each placement, and
+//! the effect on figures.
 
 use super::place::{Scale, place};
 use report::{
@@ -7,10 +8,10 @@ use report::{
 use std::collections::BTreeMap;
 use units::CpuList;
 
-/// Least share of the rounds for which a finding mentions a placement.
+/// Least share of the rounds that a placement must have for a finding to mention it.
 const LEAST_SHARE: f64 = 0.01;
 
-/// Least number of rounds of a placement in a comparison: fewer rounds have no 95% interval.
+/// Least number of rounds of a placement that is compared. Fewer rounds have no 95% interval.
 const FEWEST_ROUNDS: u64 = 6;
 
 /// Least ratio of the figures of two placements that is reported as a difference.
@@ -26,7 +27,7 @@ struct Dependent<'a> {
     ratio: f64,
 }
 
-/// Finding about the placements; `None` if all vCPUs stayed where the topology says that they are.
+/// Finding about the placements; `None` if all vCPUs stayed where the topology places them.
 pub(super) fn vcpu_moves(facts: &HostFacts, datasets: &[Dataset]) -> Option<Finding> {
     let points = || datasets.iter().flat_map(|dataset| &dataset.points);
     let mut rounds: BTreeMap<VcpuPlacement, u64> = BTreeMap::new();
@@ -96,8 +97,8 @@ pub(super) fn vcpu_moves(facts: &HostFacts, datasets: &[Dataset]) -> Option<Find
     Some(finding.with(values))
 }
 
-/// The bandwidth point whose figure depends most on the placement. If there is none, a point of any
-/// other experiment but `core-to-core`.
+/// The bandwidth point whose figure depends most on the placement. If no bandwidth depends on it, a
+/// point of another experiment except `core-to-core`.
 fn most_dependent(datasets: &[Dataset]) -> Option<Dependent<'_>> {
     let largest = |wanted: fn(&str) -> bool| {
         headline(datasets)
@@ -109,7 +110,8 @@ fn most_dependent(datasets: &[Dataset]) -> Option<Dependent<'_>> {
     largest(|name| name == "bandwidth").or_else(|| largest(|name| name != "core-to-core"))
 }
 
-/// The largest difference between the placements of `point`; `None` if no two differ.
+/// The largest difference between the figures of two placements of `point`. `None` if no figures
+/// differ.
 fn dependence<'a>(dataset: &'a Dataset, point: &'a Point) -> Option<Dependent<'a>> {
     let measured: &Measured = point.usable()?;
     let strata = &measured.evidence.vcpu_placement.as_ref()?.strata;
@@ -133,7 +135,8 @@ fn dependence<'a>(dataset: &'a Dataset, point: &'a Point) -> Option<Dependent<'a
         .max_by(|a, b| a.ratio.total_cmp(&b.ratio))
 }
 
-/// `read, DRAM, 2 threads: 56.0 GB/s without a shared cache, 34.3 GB/s with a shared cache.`
+/// Sentence such as `read, DRAM, 2 threads: 56.0 GB/s without a shared cache, 34.3 GB/s with a
+/// shared cache.`
 fn sentence(dependent: &Dependent<'_>) -> Option<String> {
     let [usual, other] = [dependent.usual, dependent.other];
     let scale = Scale::for_unit(&dependent.dataset.quantity.unit);

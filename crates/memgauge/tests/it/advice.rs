@@ -2,8 +2,8 @@
 
 use crate::helper::{cpus, folder, typed};
 
-/// Requests that are refused with an option and a value to type. `{cpus+1}` stands for one more
-/// than the number of CPUs.
+/// Requests that are refused with an option and a value to type. `{cpus+1}` stands for the number
+/// of CPUs plus 1.
 const REFUSED: &[&str] = &[
     "run --max-points 3",
     "run --profile full --max-points 20",
@@ -64,7 +64,7 @@ fn advised(refusal: &str) -> Option<(String, String)> {
     ))
 }
 
-/// `words` with `option` set to `value`.
+/// Returns `words` with `option` set to `value`.
 fn with(words: &str, option: &str, value: &str) -> String {
     let mut words: Vec<&str> = words.split_whitespace().collect();
     match words.iter().position(|word| *word == option) {
@@ -149,7 +149,7 @@ fn a_plan_is_the_same_as_text_and_as_data() {
         (3, &plan["points"][0], &plan["points"][1])
     );
     assert_eq!(lines[0]["cpus"], plan["cpus"]);
-    // A point without a number says why.
+    // The plan gives the reason for a point without a number.
     let json = typed(
         "latency --sizes 64 --chains 4 --dry-run --format json",
         folder.path(),
@@ -160,7 +160,7 @@ fn a_plan_is_the_same_as_text_and_as_data() {
         plan["points"][0]["status"] == "unsupported" && plan["points"][0]["reason"].is_string(),
         "{plan}"
     );
-    // Other formats are those of the report.
+    // Any other format is the format of the report.
     assert!(
         typed(&format!("{words} --format csv"), folder.path())
             .stdout

@@ -1,11 +1,11 @@
-//! Tests the rules of ARCHITECTURE.md that Cargo cannot hold.
+//! Tests the rules of ARCHITECTURE.md that Cargo cannot check.
 
 use crate::source::{
     self, SourceFile, Token, begins, group_end, paths_from, tokens, tokens_of_program,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Crates that may have unsafe code; all others forbid it in their first line of code.
+/// Crates that may have unsafe code. All other crates forbid it in their first line of code.
 const UNSAFE_CRATES: &[&str] = &["host", "kernels"];
 
 /// Crates in import order, lowest first, each with the crates that its program code depends on.
@@ -66,10 +66,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Complaints of a rule about a piece of source: line and text.
+/// Complaints of a rule about a file: line and text of each.
 type Complaints = Vec<(usize, String)>;
 
-/// The crate a path belongs to: `crates/host/src/os/linux.rs` to `host`.
+/// Name of the crate to which a path belongs: `host` for `crates/host/src/os/linux.rs`.
 fn crate_of(path: &str) -> &str {
     path.split('/').nth(1).unwrap_or_default()
 }
@@ -78,15 +78,15 @@ fn is_test_file(path: &str) -> bool {
     path.contains("/tests/") || path.ends_with("/tests.rs") || path.ends_with("_tests.rs")
 }
 
-/// Places where `code` has these words in a row.
+/// Places at which `code` has these words in a row.
 fn occurrences(code: &[Token], words: &[&str]) -> Complaints {
     let hits = (0..code.len()).filter(|at| begins(&code[*at..], words));
     hits.map(|at| (code[at].line, format!("`{}`", words.concat())))
         .collect()
 }
 
-/// Conditions on the operating system: `cfg(unix)`, `cfg!(windows)`, `cfg_attr(target_os = "linux",
-/// ...)`.
+/// Places with conditions on the operating system: `cfg(unix)`, `cfg!(windows)`,
+/// `cfg_attr(target_os = "linux", ...)`.
 fn system_conditions(code: &[Token]) -> Complaints {
     let systems = ["target_os", "target_family", "unix", "windows"];
     let mut complaints = Complaints::new();
@@ -112,8 +112,8 @@ fn system_conditions(code: &[Token]) -> Complaints {
     complaints
 }
 
-/// Uses of the environment; the constants of `std::env::consts` are known when the program is
-/// built.
+/// Places that use the environment. The constants of `std::env::consts` do not count, because they
+/// are known when the program is built.
 fn environment_uses(code: &[Token]) -> Complaints {
     let mut complaints = Complaints::new();
     for at in (0..code.len()).filter(|at| begins(&code[*at..], &["std", "::"])) {
@@ -127,7 +127,7 @@ fn environment_uses(code: &[Token]) -> Complaints {
     complaints
 }
 
-/// Output to the terminal, and exits of the program.
+/// Places that write to the terminal or exit the program.
 fn effects(code: &[Token]) -> Complaints {
     let mut complaints = occurrences(code, &["process", "::", "exit"]);
     for name in ["print", "println", "eprint", "eprintln", "dbg"] {
@@ -136,7 +136,7 @@ fn effects(code: &[Token]) -> Complaints {
     complaints
 }
 
-/// Mutable statics: `static mut`, and those with interior mutability.
+/// Places with mutable statics: `static mut`, and types with interior mutability.
 fn mutable_statics(code: &[Token]) -> Complaints {
     let changing = |name: &str| {
         name.starts_with("Atomic") || ["Mutex", "RwLock", "RefCell", "Cell"].contains(&name)
@@ -156,9 +156,9 @@ fn mutable_statics(code: &[Token]) -> Complaints {
     complaints
 }
 
-/// Unfinished work: empty bodies, and tests that nobody runs. An ignored test must be one that
-/// another test starts in a process of its own (`child_...`), or one that writes files for other
-/// tests (`renew_...`).
+/// Places with unfinished work: empty bodies, and tests that nobody runs. An ignored test must be
+/// started by another test in a process of its own (`child_...`), or write files for other tests
+/// (`renew_...`).
 fn loose_ends(code: &[Token]) -> Complaints {
     let mut complaints = occurrences(code, &["todo", "!"]);
     complaints.extend(occurrences(code, &["unimplemented", "!"]));
@@ -181,7 +181,7 @@ fn loose_ends(code: &[Token]) -> Complaints {
     complaints
 }
 
-/// True if the first file of a crate forbids unsafe code for the whole crate.
+/// True if `code`, the first file of a crate, forbids unsafe code for the whole crate.
 fn forbids_unsafe(code: &[Token]) -> bool {
     (0..code.len()).any(|at| begins(&code[at..], &["#", "!", "[", "forbid", "(", "unsafe_code"]))
 }
@@ -204,8 +204,8 @@ fn hold(files: &[SourceFile], rule: impl Fn(&SourceFile) -> Complaints) {
     );
 }
 
-/// Crates of the workspace that a manifest depends on outside tests: in every section of
-/// dependencies except development, for every target, and under every name.
+/// Crates of the workspace that a manifest depends on outside tests. All sections of dependencies
+/// count, for every target and under every name, except development dependencies.
 fn built_with<'a>(manifest: &'a str, crates: &BTreeSet<&str>) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     let mut counts = false;
@@ -240,7 +240,7 @@ fn manifests() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The files of the crates, without integration tests and examples.
+/// Source files of the crates, without integration tests and examples.
 fn sources() -> Vec<SourceFile> {
     source::files()
         .into_iter()
@@ -248,7 +248,7 @@ fn sources() -> Vec<SourceFile> {
         .collect()
 }
 
-/// Code of `file` that is part of the program.
+/// Code of `file` that is part of the program; empty for a file of tests.
 fn program_code(file: &SourceFile) -> Vec<Token> {
     if is_test_file(&file.path) {
         Vec::new()
@@ -296,7 +296,8 @@ fn the_program_is_built_without_the_simulated_machine() {
     assert!(!reached.contains("simulated"), "{reached:?}");
 }
 
-/// `.ci/run` builds the program without storage and GPUs. This test checks what is left out.
+/// `.ci/run` builds the program without storage and GPUs. This test checks which crates are then
+/// left out.
 #[test]
 fn storage_can_be_left_out() {
     let manifests = manifests();
@@ -311,7 +312,7 @@ fn storage_can_be_left_out() {
         "storage=[\"dep:storage\",\"host/storage\"]"
     ));
     assert!(line("host", "io-uring={workspace=true,optional=true}"));
-    // So can GPUs.
+    // GPUs can be left out too.
     assert!(line("memgauge", "gpu={workspace=true,optional=true}"));
     assert!(line(
         "memgauge",
@@ -323,12 +324,12 @@ fn storage_can_be_left_out() {
         let words = manifests[name].replace("-", "_");
         assert!(!words.contains("storage"), "{name}");
     }
-    // The engine has no name of storage.
+    // The engine has no names about storage.
     for file in sources()
         .iter()
         .filter(|file| crate_of(&file.path) == "engine")
     {
-        // A name of the report that the engine fills.
+        // This name is a field of the report, which the engine fills in.
         let is_allowed = |word: &str| word == "storage" && file.path.ends_with("summary.rs");
         let named = program_code(file).into_iter().find(|word| {
             let is_of_storage =

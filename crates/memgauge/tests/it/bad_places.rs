@@ -13,10 +13,10 @@ use report::SCHEMA_VERSION;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A session of a fraction of a second.
+/// A session that takes a fraction of a second.
 const SHORT: &str = "bandwidth --ops read,copy --sizes 16KiB --threads 1 --samples 3 --budget 20s";
 
-/// True if `line` succeeds in a shell; otherwise prints that `test` is skipped.
+/// True if `line` succeeds in a shell. Otherwise prints that `test` is skipped.
 fn possible(test: &str, line: &str) -> bool {
     let run = shell(line, folder().path());
     if run.code != Some(0) {
@@ -28,7 +28,7 @@ fn possible(test: &str, line: &str) -> bool {
     run.code == Some(0)
 }
 
-/// Asserts that the program ended with `code` in time and without a panic.
+/// Asserts that the program ended with `code`, in time and without a panic.
 fn ends_with(code: i32, run: &Finished) {
     assert!(
         run.code == Some(code) && !run.timed_out && !run.panicked(),
@@ -45,7 +45,7 @@ fn reports(run: &Finished) {
     );
 }
 
-/// Asserts that the program ended with 1 and one line that contains `what`.
+/// Asserts that the program ended with the code 1 and one line that contains `what`.
 fn fails_in_one_line(what: &str, run: &Finished) {
     ends_with(1, run);
     let one = run.stderr.starts_with("memgauge: ") && run.stderr.lines().count() == 1;
@@ -70,8 +70,8 @@ fn a_reader_that_goes_away_is_no_error() {
     ];
     for words in answers.iter().copied().chain([SHORT]) {
         let folder = folder();
-        // The exit code of the program itself, not of `head`; the reader is gone before anything is
-        // written.
+        // The file has the exit code of the program rather than of the pipe. The reader has ended
+        // before the program writes.
         let run = shell(
             &format!("(sleep 0.1; \"$M\" {words}; echo $? > code) | true"),
             folder.path(),
@@ -180,7 +180,7 @@ fn a_limit_on_file_sizes_does_not_cost_the_result() {
     );
     fails_in_one_line("cannot save the result: 'again.json'", &run);
     assert_eq!(names(folder.path()), ["r.json"]);
-    // Room for no line of the journal, and for its first one.
+    // There is room for no line of the journal, or for its first line only.
     let lines = shell("\"$M\" report r.json --format jsonl", folder.path()).stdout;
     let first = lines.lines().next().expect("a run").len();
     fs::remove_file(folder.path().join("r.json")).expect("it can be removed");
@@ -222,7 +222,7 @@ fn a_limit_on_file_sizes_does_not_cost_the_result() {
 #[test]
 fn files_of_the_system_are_written_to_and_not_replaced() {
     let folder = folder();
-    // Root could do harm: it gets a /dev of its own, which goes with the process.
+    // Root could damage the machine. It gets a /dev of its own, which ends with the process.
     let own = "unshare -m sh -c 'mount -t tmpfs none /dev && ln -s /proc/self/fd /dev/fd && ln -s \
          fd/1 /dev/stdout'";
     let root = shell("id -u", folder.path()).stdout.trim() == "0";
@@ -273,7 +273,7 @@ fn a_folder_that_may_not_be_written_does_not_stop_a_run() {
         copy.display()
     );
     ends_with(0, &shell(&modes, folder.path()));
-    // Root may write anywhere: become somebody else.
+    // Root may write anywhere, so the program runs as another user.
     let root = shell("id -u", folder.path()).stdout.trim() == "0";
     let prefix = if root {
         "setpriv --reuid 65534 --regid 65534 --clear-groups "
@@ -288,8 +288,8 @@ fn a_folder_that_may_not_be_written_does_not_stop_a_run() {
     {
         return;
     }
-    // Neither the folder of runs nor the working directory may be written, then the folder for
-    // temporary files either.
+    // Neither the folder of saved sessions nor the working directory may be written. In the second
+    // case, the folder for temporary files may not be written either.
     let line = format!(
         "XDG_STATE_HOME=/proc/none {prefix}{} {SHORT}",
         copy.display()
@@ -411,15 +411,15 @@ fn little_address_space_shortens_the_plan_and_nothing_fails() {
     }
 }
 
-/// A memory control group, which is removed when dropped.
+/// A control group for memory, which is removed when dropped.
 struct Group {
     folder: PathBuf,
     limit: &'static str,
 }
 
 impl Group {
-    /// A group with a limit of `bytes`, in version 1 or 2 of control groups; `None` where that is
-    /// not allowed.
+    /// Makes a group with a limit of `bytes`, in version 1 or 2 of control groups. `None` if the
+    /// system does not allow it.
     fn new(name: &str, bytes: u64) -> Option<Group> {
         let name = format!("memgauge-test-{name}-{}", std::process::id());
         let kinds = [
@@ -454,7 +454,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // All members have ended; a group that was never made cannot be removed.
+        // All members have ended. An error is ignored, because the group may not exist.
         let _ = fs::remove_dir(&self.folder);
     }
 }
@@ -500,8 +500,8 @@ fn a_control_group_of_256_mib_is_kept_to() {
     assert_eq!(group.kills(), 0);
 }
 
-/// The kernel kills a session that exceeds its group's memory without notice; the journal has what
-/// was finished.
+/// The kernel kills, without notice, a session that exceeds its group's memory. The journal has the
+/// finished points.
 #[test]
 fn a_run_killed_for_want_of_memory_can_be_continued() {
     let Some(group) = Group::new("kill", 24 << 20) else {
@@ -518,11 +518,13 @@ fn a_run_killed_for_want_of_memory_can_be_continued() {
     command.args(words.split(' ')).args(["-o", "r.json"]);
     let mut running = Running::start(command);
     let journal = folder.path().join("r.json.journal.jsonl");
-    // The run, and the three rounds of the first of three points: each has memory of its own.
+    // The journal has the line of the session and a line of the first point. Each of the three
+    // points has memory of its own.
     running.wait_until("a point", || {
         fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= 2)
     });
-    // Mapped memory stays where it was counted; later memory counts here.
+    // Memory that is mapped already still counts in the old group. Memory that is mapped from now
+    // on counts in this group.
     fs::write(group.folder.join("cgroup.procs"), running.id().to_string())
         .expect("it can be moved");
     let run = running.end(LIMIT);
@@ -579,7 +581,8 @@ fn a_folder_that_goes_away_does_not_cost_the_report() {
     );
     assert_eq!(names(folder.path()), ["r.json"]);
     assert_eq!(outcomes(&folder.path().join("r.json")), (18, 0, 0));
-    // Without a place of its own in the working directory it is printed only.
+    // If the result can go neither to its folder nor to a file in the working directory, it is only
+    // printed.
     fs::create_dir(folder.path().join("sub")).expect("a folder");
     let short = format!("mv sub gone & \"$M\" {SHORT} -o sub/r.json --cooldown 100ms");
     let run = shell(&short, folder.path());

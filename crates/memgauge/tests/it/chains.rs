@@ -1,4 +1,4 @@
-//! Chains of every shape on this machine: built, proven and walked in memory of each kind.
+//! Builds, proves and walks chains of every shape on this machine, in memory of each kind.
 
 use crate::helper::{folder, json, typed};
 use engine::{ChainShape, ChaseWork, Failure, Machine, MemoryPlan, RealMachine, Work};

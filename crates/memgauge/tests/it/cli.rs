@@ -1,8 +1,8 @@
-//! The program as a user sees it: exit codes, messages, and their stream.
+//! Tests the program as a user sees it: exit codes, messages, and the stream that has them.
 //!
-//! A row is `(arguments, exit code, stream, what it contains)`. Arguments are separated by blanks;
-//! `{cpus+1}` stands for one more than the CPUs that may be used. Every row is also held to the
-//! house rules for its exit code.
+//! A row is `(arguments, exit code, stream, text that the stream contains)`. Arguments are
+//! separated by blanks. `{cpus+1}` stands for the number of usable CPUs plus 1. Every row is also
+//! checked with the rules for all commands.
 
 use crate::helper::{Finished, cpus, memgauge, program, put};
 use std::path::Path;
@@ -91,7 +91,7 @@ const USAGE: &[Row] = &[
         Err,
         "cannot open no-such-file",
     ),
-    // Names, with the nearest one suggested.
+    // Names. The error suggests the most similar name.
     ("bandwidht", 2, Err, "did you mean 'bandwidth'"),
     (
         "run --only bandwith",
@@ -724,7 +724,7 @@ const USAGE: &[Row] = &[
         Err,
         "type memgauge latency, or memgauge run --ops",
     ),
-    // Files: refused before anything is measured.
+    // Files. They are refused before anything is measured.
     (
         "bandwidth -o missing/folder/out.json",
         2,
@@ -803,7 +803,7 @@ const ANSWERS: &[Row] = &[
         Out,
         "size_bytes=16384",
     ),
-    // A list that names a thing twice requests it once; so does `all` on one CPU.
+    // A value that occurs twice in a list is requested once. On one CPU, `1,all` is such a list.
     (
         "bandwidth --sizes 4KiB,4KiB --ops read,read --threads 1,1 --dry-run",
         0,
@@ -816,7 +816,7 @@ const ANSWERS: &[Row] = &[
         Out,
         "plan: 1 point,",
     ),
-    // A size that is not whole blocks is rounded down, and the user is told.
+    // A size that is no multiple of a block is rounded down, and the user is told.
     (
         "bandwidth --sizes 4097 --ops read --dry-run",
         0,
@@ -841,7 +841,7 @@ const ANSWERS: &[Row] = &[
         Out,
         "5000 B were rounded down to 4992 B",
     ),
-    // One command for bandwidth and latency of chosen memory.
+    // One command measures bandwidth and latency of chosen memory.
     (
         "run --sizes 16KiB --ops read,latency --threads 1 --pages 4k --dry-run",
         0,
@@ -909,8 +909,8 @@ fn check(row: &Row, folder: &Path) -> Vec<String> {
     complaints.into_iter().map(tell).collect()
 }
 
-/// The request as a refusal advises to type it, as a dry run. `None` if it advises no option, or if
-/// files are missing.
+/// The request with the option that a refusal advises, as a dry run. `None` if the refusal advises
+/// no option, or if files are missing.
 fn advised(typed: &str, refusal: &str) -> Option<String> {
     let (_, advice) = refusal.trim_end().rsplit_once("; type --")?;
     let mut advice = advice.split([' ', ',']).filter(|word| !word.is_empty());
@@ -922,7 +922,7 @@ fn advised(typed: &str, refusal: &str) -> Option<String> {
     if ["io", "gpu", "report", "list", "generate", "compare"].contains(&words.first()?.as_str()) {
         return None;
     }
-    // A value may be part of the word of its option.
+    // The value may be in the same word as its option.
     let same = |word: &String| *word == option || word.starts_with(&format!("{option}="));
     if let Some(at) = words.iter().position(same) {
         let values = usize::from(
@@ -935,8 +935,8 @@ fn advised(typed: &str, refusal: &str) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// Rules for every run: it ends, does not panic, and a refused request is one line on standard
-/// error.
+/// Rules for every command: it ends, it does not panic, and a refused request prints one line on
+/// standard error. Returns the complaints.
 fn house_rules(run: &Finished) -> Vec<String> {
     let mut complaints = Vec::new();
     let mut expect = |holds: bool, what: &str| {
@@ -980,7 +980,7 @@ fn house_rules(run: &Finished) -> Vec<String> {
     complaints
 }
 
-/// Checks all rows, each in a folder of its own, and fails with all complaints at once.
+/// Checks all rows, each in a folder of its own. Fails with all complaints at once.
 fn hold(rows: &[Row]) {
     let mut all = Vec::new();
     for row in rows {
@@ -1015,7 +1015,7 @@ fn questions_are_answered() {
 fn a_file_that_cannot_be_written_is_found_before_measuring() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::create_dir(folder.path().join("out.json")).expect("a folder in the file's place");
-    // An hour would be spent if the file were only opened at the end.
+    // If the file were opened only at the end, the program would first measure for an hour.
     let run = memgauge(
         &["bandwidth", "--budget", "1h", "-o", "out.json"],
         folder.path(),
@@ -1061,7 +1061,7 @@ fn odd_numbers_are_planned_or_refused_with_advice_that_works() {
     let mut refused = 0;
     for command in commands.split(' ') {
         let help = memgauge(&[command, "--help"], folder.path()).stdout;
-        // Options that every measurement has are tried once.
+        // Options that every measurement has are tried with one command only.
         let own = match help.split_once("Machine:") {
             Some((own, _)) if command != "bandwidth" => own,
             _ => &help,
@@ -1082,7 +1082,8 @@ fn odd_numbers_are_planned_or_refused_with_advice_that_works() {
                     continue;
                 }
                 refused += 1;
-                // The limits of a plan speak of what many values make together.
+                // The message about a limit of the plan names the number of points rather than the
+                // value.
                 let tells = [
                     value,
                     &format!("--{option}"),
@@ -1094,8 +1095,8 @@ fn odd_numbers_are_planned_or_refused_with_advice_that_works() {
                 if run.code != Some(2) || !tells {
                     complaints.push(format!("{typed}: {:?}: {}", run.code, run.stderr));
                 }
-                // Advice leads to a plan, perhaps after several steps: an option without effect may
-                // have a second error.
+                // Following the advice leads to a plan, perhaps after several steps. An option
+                // without effect may have a second error.
                 let mut last = (typed.clone(), run);
                 for _ in 0..5 {
                     let Some(better) = advised(&last.0, &last.1.stderr) else {
@@ -1145,7 +1146,7 @@ fn each_kernel_is_one_line_of_a_list_in_a_pipe() {
 #[test]
 fn the_product_of_lists_is_bounded_before_it_is_made() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    // Close to a billion points.
+    // These lists request close to a billion points.
     let lists = "bandwidth --sizes 4KiB..390MiB:4KiB --ops \
          read,read-sum,write,write-nt,copy,copy-nt --width 64,128,256,512,best --pages \
          4k,thp,huge --threads 1,all --repeat 1000";
@@ -1178,7 +1179,7 @@ fn words_that_are_not_text() {
             "{before:?} {run:?}"
         );
     }
-    // The name of a file may be any bytes.
+    // The name of a file may contain any bytes.
     let mut command = program(folder.path());
     let file = OsStr::from_bytes(b"r\xff.json");
     command
@@ -1222,7 +1223,8 @@ fn reports_that_are_none_are_refused() {
             "{name} {run:?}"
         );
     }
-    // More than any report: known by its size alone, a file of holes takes no room.
+    // A large file of zeros is refused because of its beginning, before the rest is read. It is a
+    // file of holes, which takes no space on the disk.
     let large = std::fs::File::create(folder.path().join("large")).expect("a file");
     large.set_len(300 << 20).expect("a large file");
     let run = memgauge(&["report", "large"], folder.path());

@@ -1,5 +1,5 @@
-//! `memgauge compare` as a user types it, on reports of real runs; whether they differ is not
-//! looked at.
+//! Tests `memgauge compare` as a user types it, on reports of real sessions. The test does not
+//! check whether the sessions differ.
 
 use crate::helper::{folder, json, read, typed};
 
@@ -12,7 +12,8 @@ fn a_report_is_compared_with_itself_and_with_a_faster_copy() {
     assert_eq!(run.code, Some(0), "{run:?}");
     let mut report = json(&read(&folder.path().join("old.json")));
     let outcome = &mut report["datasets"][0]["points"][0]["outcome"];
-    // Rounds enough for a judgement, whatever the machine gave: nothing but these samples counts.
+    // These samples are enough rounds for a judgement. All other figures, which depend on the
+    // machine, are removed.
     outcome["also"] = serde_json::json!({});
     outcome["samples"][0]["quietest"] = serde_json::Value::Null;
     let sample = outcome["samples"][0].clone();
@@ -71,7 +72,7 @@ fn folders_are_sets_of_reports() {
     assert_eq!(run.code, Some(0), "{run:?}");
     let report = json(&read(&folder.path().join("one.json")));
     let sample = report["datasets"][0]["points"][0]["outcome"]["samples"][0].clone();
-    // Sessions that differ by up to 4%, whose rounds are all alike.
+    // The sessions differ by up to 4%. The rounds of a session are equal.
     let write = |set: &str, value: f64, count: u32| {
         std::fs::create_dir_all(folder.path().join(set)).unwrap();
         for session in 0..count {
@@ -110,7 +111,7 @@ fn folders_are_sets_of_reports() {
     assert_eq!(tally("slow before", 0), ([0, 1, 0, 0], 6));
     let ([worse, better, ..], _) = tally("before same", 0);
     assert_eq!((worse, better), (0, 0));
-    // The sessions with the largest distance differ if each is taken alone.
+    // The two sessions with the largest distance differ if they are compared as single reports.
     assert_eq!(tally("before/4.json same/0.json", 0).0, [1, 0, 0, 0]);
     let table = typed("compare before slow same -o sets.html", folder.path());
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The program is no way to rights that its caller lacks.
+//! Tests that the program gives its caller no rights that the caller lacks.
 
 #![cfg(unix)]
 
@@ -8,11 +8,11 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Neither root nor each other; the numbers need no accounts.
+/// User numbers of two users who are not root. They need no accounts.
 const OWNER: u32 = 54_321;
 const CALLER: u32 = 54_322;
 
-/// A copy of `program` in `folder` with this owner, group and mode.
+/// Makes a copy of `program` in `folder` with this owner, group and mode.
 fn lend(program: &Path, folder: &Path, owner: (u32, u32), mode: u32) -> PathBuf {
     let copy = folder.join(format!(
         "{:o}-{}",
@@ -31,7 +31,8 @@ fn run_as_caller(program: &Path, args: &[&str]) -> Finished {
     helper::finish(command, LIMIT)
 }
 
-/// A folder in which the system lends rights; `None`, said aloud, where this test cannot make one.
+/// Makes a folder in which the system respects set-user-ID programs. `None` if this test cannot
+/// make such a folder; it prints why.
 fn lending_folder(test: &str) -> Option<tempfile::TempDir> {
     let folder = helper::folder();
     let skip = |why: &str| {
@@ -49,7 +50,7 @@ fn lending_folder(test: &str) -> Option<tempfile::TempDir> {
             "no /usr/bin/id to see whether rights are lent, or files cannot be given away",
         );
     }
-    // A mount may ignore the mode, a sandbox may refuse to change users.
+    // A mount may ignore the mode, and a sandbox may forbid to change users.
     let lent = lend(id, folder.path(), (OWNER, OWNER), 0o4755);
     let told = std::panic::catch_unwind(|| run_as_caller(&lent, &["-u"]));
     match told {

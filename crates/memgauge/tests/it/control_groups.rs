@@ -1,6 +1,6 @@
-//! Control groups of this system that leave a session less than the machine has: a quota of CPU
-//! time, a set of CPUs with holes, little memory. No figure is checked. If none can be made (no
-//! root, a read-only /sys/fs/cgroup), the test says so.
+//! Tests sessions in control groups of this system that leave them less than the machine has: a
+//! quota of CPU time, a set of CPUs with holes, little memory. No figure is checked. If no group
+//! can be made (no root, a read-only /sys/fs/cgroup), the test prints so.
 #![cfg(target_os = "linux")]
 
 use crate::helper::{Finished, LIMIT, cpus, finish, folder, json, shell_command, skipped, typed};
@@ -8,16 +8,16 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A few samples in a cache.
+/// Options for a session of a few samples.
 const SHORT: &str = "--samples 3 --budget 20s --format json -o -";
 
-/// A group of this process's own, removed in the end.
+/// A control group that this process made, which is removed when dropped.
 struct Group(PathBuf);
 
 impl Group {
-    /// A group of version 1 below the `controller`, or of version 2, with what either needs written
-    /// into its files, named after its `test`; `None`, said aloud, where that takes rights or a
-    /// system that are not there.
+    /// Makes a group of version 1 below the `controller`, or of version 2. `first` and `second` are
+    /// the files and texts of its settings in version 1 and 2. The group is named after its `test`.
+    /// `None` if the rights or the system do not allow it; the reason is printed.
     fn new(
         test: &str,
         controller: &str,
@@ -34,7 +34,7 @@ impl Group {
             if fs::create_dir(&group.0).is_err() {
                 continue;
             }
-            // Dropped, it is removed again.
+            // If a setting fails, the group is dropped and thereby removed.
             if settings
                 .iter()
                 .all(|(file, text)| fs::write(group.0.join(file), text).is_ok())
@@ -49,7 +49,7 @@ impl Group {
         None
     }
 
-    /// Runs the program with words separated by blanks as a member, and nobody else.
+    /// Runs the program as the only member of the group. `words` are separated by blanks.
     fn run(&self, words: &str, folder: &Path) -> Finished {
         let line = format!("echo $$ > \"$GROUP/cgroup.procs\" && exec \"$M\" {words}");
         let mut command = shell_command(&line, folder);
@@ -60,7 +60,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // The last member may have ended a moment ago.
+        // The last member may have ended only a moment ago, so the removal is repeated.
         for _ in 0..50 {
             if fs::remove_dir(&self.0).is_ok() {
                 return;
@@ -93,7 +93,7 @@ fn threads(point: &Value) -> u64 {
         .expect("a number of threads")
 }
 
-/// One and a half CPUs' worth of time.
+/// A group with a quota of one and a half CPUs.
 fn quota(test: &str) -> Option<Group> {
     if cpus() < 2 {
         skipped(test, "one cpu only");
@@ -160,8 +160,8 @@ fn a_quota_is_told_beside_what_is_measured_in_spite_of_it() {
         &format!("bandwidth --ops read --threads all --sizes 16KiB --width widest {SHORT}"),
         folder.path(),
     );
-    // Two threads that get the time of one and a half may not meet within a sample: the point then
-    // fails.
+    // Two threads with the time of one and a half CPUs may not run at the same time within a
+    // sample. The point then fails.
     assert!(
         matches!(run.code, Some(0 | 1 | 3)) && !run.timed_out && !run.panicked(),
         "{run:?}"
@@ -184,7 +184,7 @@ fn a_quota_is_told_beside_what_is_measured_in_spite_of_it() {
     );
 }
 
-/// The CPUs that a run may use, by its own account.
+/// The CPUs that the program may use, from its list of facts.
 fn allowed(run: &Finished) -> Vec<u64> {
     let host = json(&run.stdout);
     let cpus = host["topology"]["cpus"].as_array().expect("cpus").iter();

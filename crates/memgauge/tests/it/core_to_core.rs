@@ -1,11 +1,11 @@
-//! Two threads of this machine hand lines to and fro: that they do, and that they end. No time is
-//! looked at.
+//! Tests that two threads of this machine pass lines back and forth, and that they end. No time is
+//! checked.
 
 use crate::helper::{Finished, LIMIT, Running, cpus, folder, json, program, skipped, typed};
 use serde_json::Value;
 use std::time::Duration;
 
-/// Every kernel, a few lines, a few samples.
+/// A session of every kernel with a few lines and a few samples.
 const SHORT: &str =
     "core-to-core --kernel store-load,compare-and-swap,exchange --lines 3 --samples 3 --budget 10s";
 
@@ -16,7 +16,7 @@ fn ends_well(run: &Finished) {
     );
 }
 
-/// Whether there are two CPUs here.
+/// True if there is only one CPU. The test is then reported as skipped.
 fn alone(test: &str) -> bool {
     let alone = cpus() < 2;
     if alone {
@@ -42,7 +42,7 @@ fn every_kernel_makes_round_trips_between_two_cpus() {
         let median = &outcome["summary"]["median"];
         let one_way = &outcome["also"]["one_way_ns"];
         assert_eq!(median.as_f64().map(|ns| ns / 2.0), one_way.as_f64());
-        // Whole visits only.
+        // A sample consists of whole visits to the lines.
         let samples = outcome["samples"].as_array().expect("samples");
         assert!(
             samples

@@ -12,13 +12,13 @@ const DOCUMENTS: [(&str, usize); 5] = [
     ("docs/fleets.md", 5),
 ];
 
-/// Commands without a plan, which get no `--dry-run`.
+/// Commands that make no plan, to which no `--dry-run` is added.
 const WITHOUT_PLAN: [&str; 5] = ["list", "report", "compare", "fleet", "generate"];
 
 /// Exit code of a request that the program cannot parse.
 const USAGE: i32 = 2;
 
-/// Refusals of a valid command: the folder has no such report, or the machine is smaller.
+/// Refusals of a valid command: the folder has no such file, or the machine lacks something.
 const LACKS: [&str; 8] = [
     "cannot read the expectations",
     "cannot read the report",
@@ -30,8 +30,7 @@ const LACKS: [&str; 8] = [
     "too much memory",
 ];
 
-/// The commands in `text`: in code quoted within a line, and at the beginning of lines between
-/// fences.
+/// The commands in `text`: code quoted within a line, and the beginnings of lines between fences.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut fenced = false;
@@ -52,7 +51,8 @@ fn commands(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The words of a command as they are typed. Text after two blanks explains it.
+/// The words of a command as users type them. Text after two blanks is an explanation and is left
+/// out.
 fn words(command: &str) -> Vec<String> {
     let typed = command.split("  ").next().unwrap_or_default();
     let mut words = Vec::new();
@@ -70,8 +70,8 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// Every command that `words` stand for: `a|b` means one of several, `...` means any words before
-/// or after.
+/// Every command that `words` stand for. `a|b` means one of several words, `...` means any words
+/// before or after.
 fn readings(words: &[String]) -> Vec<Vec<String>> {
     let mut readings = vec![Vec::new()];
     for word in words
@@ -91,11 +91,12 @@ fn readings(words: &[String]) -> Vec<Vec<String>> {
     readings
 }
 
-/// Types `words` in a folder with a file called FILE. Commands with a plan only print it.
+/// Runs the program with `words` in a folder with a file called FILE. A command with a plan only
+/// prints the plan.
 fn tried(words: &[String]) -> Finished {
     let folder = folder();
     put(folder.path(), "FILE", &[1; 1 << 20]);
-    // Documents have NAME in the place of a kernel.
+    // In the documents, NAME stands for a kernel.
     let typed = words
         .iter()
         .map(|word| if word == "NAME" { "chase" } else { word });
@@ -124,7 +125,8 @@ fn documented() -> BTreeSet<Vec<String>> {
         assert!(here.len() >= least, "{name}: {here:?}");
         all.extend(here);
     }
-    // A measurement of its own default would be a minute long, were it not for its plan alone.
+    // The program without arguments is among the commands. It would take a minute, but only its
+    // plan is made.
     assert!(all.contains(&Vec::new()), "{all:?}");
     all
 }
@@ -178,7 +180,7 @@ fn every_documented_command_is_understood() {
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }
 
-/// The same commands with an unknown option: none of the exceptions above hides it.
+/// Tests the same commands with an unknown option, because no exception above may hide it.
 #[test]
 fn an_option_that_does_not_exist_is_seen_in_every_documented_command() {
     let misspelled = |words: &Vec<String>| {

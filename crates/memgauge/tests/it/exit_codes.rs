@@ -1,10 +1,10 @@
-//! Each way in which a command can end, held against the table of exit codes.
+//! Compares each way in which a command can end with the table of exit codes.
 
 use crate::helper::{folder, json, memgauge, put, read, typed};
 use memgauge::cli::EXIT_CODES;
 use std::path::Path;
 
-/// Every command with an option that it does not have.
+/// Every command, which gets an option that it does not have.
 const COMMANDS: [&str; 21] = [
     "",
     "run",
@@ -29,10 +29,10 @@ const COMMANDS: [&str; 21] = [
     "generate",
 ];
 
-/// A run of a moment.
+/// A session that takes a moment.
 const SHORT: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --budget 20s";
 
-/// The code of a row of the table.
+/// The exit code in the row of the table with this name.
 fn code(name: &str) -> Option<i32> {
     let row = EXIT_CODES
         .iter()
@@ -41,7 +41,8 @@ fn code(name: &str) -> Option<i32> {
     Some(row.code.parse().expect("a number"))
 }
 
-/// Commands, how each ends, and a word of what it says. They may use the files of [`prepared`].
+/// Commands, with the name of the way in which each ends and a word that it prints. Commands may
+/// use the files of [`prepared`].
 const ENDS: &[(&str, &str, &str)] = &[
     ("list experiments", "done", "core-to-core"),
     ("report a.json", "done", "bandwidth"),
@@ -98,7 +99,8 @@ const ENDS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Reports and data in `folder`: `a.json`, a slower copy, one with other points, and a file.
+/// Writes reports and data into `folder`: `a.json`, a slower copy, a copy with other points, and a
+/// file.
 fn prepared(folder: &Path) {
     let run = typed(&format!("{SHORT} -o a.json"), folder);
     assert_eq!(run.code, code("done"), "{run:?}");
@@ -111,7 +113,7 @@ fn prepared(folder: &Path) {
         let one = |round: u32| {
             let mut one = sample.clone();
             one["value"] = value.into();
-            // On a busy machine the sample that is copied may be disturbed.
+            // The copied sample may be disturbed on a busy machine.
             one["disturbance"] = serde_json::Value::Null;
             one["round"] = round.into();
             one
@@ -194,7 +196,7 @@ fn what_the_system_refuses_has_a_code_of_its_own() {
     }
 }
 
-/// A reader that went away changes nothing: a check that failed has failed.
+/// A reader that closes the pipe does not change the exit code of a failed check.
 #[cfg(unix)]
 #[test]
 fn a_closed_pipe_does_not_hide_a_failed_check() {

@@ -1,10 +1,11 @@
-//! `memgauge fleet` as a user types it, on written reports of machines whose faults are known.
+//! Tests `memgauge fleet` as a user types it, on generated reports of machines whose faults are
+//! known.
 
 use crate::helper::{Finished, folder, json, memgauge, put, read, typed};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Quantities of a machine.
+/// Number of quantities of a machine.
 const QUANTITIES: u64 = 6;
 
 /// Exit codes.
@@ -13,8 +14,8 @@ const USAGE: i32 = 2;
 const INCOMPLETE: i32 = 3;
 const SLOW: i32 = 4;
 
-/// Report of the machine `name` with `speed` in all quantities; the machines of a group have the
-/// same number of CPUs.
+/// Makes the report of the machine `name` with `speed` in all quantities. The machines of a group
+/// have the same number of CPUs.
 fn report(name: &str, cpus: u64, speed: f64, kernel: &str) -> Value {
     let fact = |value: Value| json!({"value": value, "source": "a test"});
     let points = (0..QUANTITIES).map(|threads| {
@@ -60,7 +61,8 @@ fn report(name: &str, cpus: u64, speed: f64, kernel: &str) -> Value {
     })
 }
 
-/// Writes reports of twelve machines; the one with the number `slow` is 20% slower.
+/// Writes reports of twelve machines. The machine with the number `slow` is 20% slower than the
+/// others.
 fn fleet(folder: &Path, slow: Option<usize>) {
     std::fs::create_dir_all(folder.join("reports/rack")).expect("a folder");
     for number in 0..12 {
@@ -83,7 +85,7 @@ fn run(words: &str, folder: &Path, code: i32) -> Finished {
     run
 }
 
-/// Machines in a state, from JSON Lines.
+/// Names of the machines in a state, from JSON Lines.
 fn in_state(text: &str, state: &str) -> Vec<String> {
     let nodes = text.lines().map(json);
     nodes
@@ -97,7 +99,8 @@ fn figures_of_different_placements_of_virtual_cpus_are_not_compared() {
     let folder = folder();
     let write = |placed: bool| {
         for number in 0..14 {
-            // The host had the CPUs of seven machines without a shared cache: 1.6 times as fast.
+            // Seven machines have vCPUs without a shared cache, so they are 1.6 times as fast as
+            // the others.
             let apart = number % 2 == 0;
             let slow = if number == 3 { 0.8 } else { 1.0 };
             let speed = slow * if apart { 1.6 } else { 1.0 };
@@ -121,7 +124,8 @@ fn figures_of_different_placements_of_virtual_cpus_are_not_compared() {
     let found = run("fleet . --format jsonl", folder.path(), SLOW);
     assert_eq!(in_state(&found.stdout, "slow"), ["node3"], "{found:?}");
     assert_eq!(in_state(&found.stdout, "healthy").len(), 13, "{found:?}");
-    // Compared with each other, the placements hide the slow machine.
+    // Without known placements, all machines are compared with each other. Their differences hide
+    // the slow machine.
     write(false);
     run("fleet .", folder.path(), DONE);
 }
@@ -152,7 +156,7 @@ fn a_slow_machine_is_found_and_the_exit_code_says_so() {
         "{table}"
     );
     assert!(table.lines().count() < 24, "{table}");
-    // A floor above the difference.
+    // The floor is above the difference.
     run("fleet reports --floor 30%", folder.path(), DONE);
 }
 
@@ -198,7 +202,7 @@ fn faulty_inputs_are_left_out_with_a_reason_and_the_rest_is_judged() {
             "{name}: {reasons:?}"
         );
     }
-    // A slow machine matters more than an input that was left out.
+    // A slow machine determines the exit code, even if an input was left out.
     fleet(folder.path(), Some(3));
     run("fleet reports", folder.path(), SLOW);
     let missing = run("fleet missing", folder.path(), USAGE);
@@ -314,7 +318,7 @@ fn a_setting_that_divides_a_group_is_named() {
 fn every_format_has_the_slow_machine() {
     let folder = folder();
     fleet(folder.path(), Some(7));
-    // A name that could act on a page, a terminal or a spreadsheet.
+    // The name contains characters that could act on a page, a terminal or a spreadsheet.
     let odd = report("<b>\u{1b}\"x\"", 2, 0.7, "6.1").to_string();
     put(folder.path(), "reports/odd.json", odd.as_bytes());
     for extension in ["txt", "jsonl", "json", "csv", "prom", "html"] {
@@ -340,8 +344,8 @@ fn every_format_has_the_slow_machine() {
     }
 }
 
-/// Writes ten daily reports of eight machines, as files of one machine or of one day. From the
-/// report with the number `from` on, `slow` is 12% slower than before.
+/// Writes ten daily reports of eight machines. A file has the reports of one machine or of one day.
+/// From the report with the number `from` on, the machine `slow` is 12% slower than before.
 fn histories(folder: &Path, slow: &str, from: usize) {
     std::fs::create_dir_all(folder.join("histories")).expect("a folder");
     for machine in 0..8 {
@@ -361,7 +365,7 @@ fn histories(folder: &Path, slow: &str, from: usize) {
 fn a_machine_that_became_slower_is_found_since_a_date() {
     let folder = folder();
     histories(folder.path(), "node5", 7);
-    // Twelve percent below its peers too, but that says nothing about when.
+    // The machine is also slow compared with its peers, which does not show when it became slower.
     let since = |words: &str, code: i32| {
         let run = run(&format!("fleet histories {words}"), folder.path(), code);
         run.stdout
@@ -386,13 +390,13 @@ fn a_machine_that_became_slower_is_found_since_a_date() {
         let ratio = change["ratio"].as_f64().expect("a ratio");
         assert!((ratio - 0.88).abs() < 0.005, "{change}");
     }
-    // It became slower before.
+    // The machine became slower before this date.
     let later = since("--since 2026-11-09 --format jsonl", SLOW);
     assert!(slower(&later).is_empty(), "{later}");
     let table = since("--since 2026-11-06", SLOW);
     assert!(table.contains("1 slower since 2026-11-06"), "{table}");
     assert!(table.lines().count() < 24, "{table}");
-    // Without --since the older reports only count.
+    // Without --since, older reports are only counted.
     let usual = since("--format jsonl", SLOW);
     assert!(
         json(usual.lines().next().unwrap_or("{}"))
@@ -408,10 +412,10 @@ fn a_slower_machine_alone_ends_with_the_code_of_a_slow_one() {
     let only = "fleet histories/node5.jsonl --since";
     let found = run(&format!("{only} 2026-11-06"), folder.path(), SLOW);
     assert!(found.stdout.contains("12.0% slower"), "{found:?}");
-    // Too few reports before, and none since.
+    // There are too few reports before the first date, and none since the second one.
     run(&format!("{only} 2026-11-02"), folder.path(), INCOMPLETE);
     run(&format!("{only} 2027-01-01"), folder.path(), INCOMPLETE);
-    // With peers, a fleet without changes is in order.
+    // A fleet without changes is in order.
     histories(folder.path(), "none", 0);
     run("fleet histories --since 2026-11-06", folder.path(), DONE);
     let none = run(
@@ -435,7 +439,7 @@ fn a_slower_machine_alone_ends_with_the_code_of_a_slow_one() {
 fn an_age_counts_from_now() {
     let folder = folder();
     histories(folder.path(), "node5", 7);
-    // The reports are of the past, so a hundred years hold all of them.
+    // All reports are from the last hundred years, so none precedes the moment.
     let all = run(
         "fleet histories --since 5000w --format json",
         folder.path(),
@@ -459,7 +463,7 @@ fn an_age_counts_from_now() {
 #[test]
 fn every_format_has_the_slower_machine() {
     let folder = folder();
-    // Slower than it was, but no slower than its peers.
+    // One machine is slower than it was, but no slower than its peers.
     for machine in 0..8 {
         for day in 0..10 {
             let name = format!("node{machine}");

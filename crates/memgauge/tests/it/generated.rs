@@ -1,13 +1,13 @@
-//! The committed copies of what the program generates from its own tables.
+//! Compares the committed copies of generated documents with the current output of the program.
 //!
-//! Written by `cargo test --test it renew_generated_files -- --ignored`.
+//! `cargo test --test it renew_generated_files -- --ignored` writes the copies.
 
 use crate::helper::{folder, names, read, typed};
 use render::{NamedReport, machines_in_markdown};
 use report::read_saved;
 use std::path::PathBuf;
 
-/// Arguments of `memgauge generate`, and the file for each.
+/// Arguments of `memgauge generate`, each with the file that has its output.
 const GENERATED: &[(&str, &str)] = &[
     ("man", "docs/memgauge.1"),
     ("kernels", "docs/kernels.md"),
@@ -17,7 +17,7 @@ const GENERATED: &[(&str, &str)] = &[
     ("completions fish", "docs/completions/memgauge.fish"),
 ];
 
-/// Kernels differ between instruction sets; their page is written on this one.
+/// Instruction set of the page of kernels, because kernels differ between instruction sets.
 const KERNELS_OF: &str = "x86_64";
 
 fn path(file: &str) -> PathBuf {
@@ -66,7 +66,7 @@ fn every_option_is_in_the_man_page_and_the_completions() {
         "docs/completions/memgauge.bash",
         "docs/completions/_memgauge",
     ] {
-        // Roff writes a hyphen that is to be copied as `\-`.
+        // In roff, a hyphen that can be copied is written as `\-`.
         let text = std::fs::read_to_string(path(file))
             .expect("a generated file")
             .replace("\\-", "-");
@@ -77,7 +77,7 @@ fn every_option_is_in_the_man_page_and_the_completions() {
     }
 }
 
-/// The usage page with the exit codes of the program: the table follows its heading and a comment.
+/// The usage page with the program's exit codes. The table follows its heading and a comment.
 fn usage() -> String {
     const HEADING: &str = "## Exit codes\n";
     let text = std::fs::read_to_string(path("docs/usage.md"))
@@ -114,7 +114,7 @@ fn the_usage_page_and_the_man_page_have_all_exit_codes() {
     }
 }
 
-/// Folder of shared reports, and its page.
+/// Folder of the collection of shared reports, and the page about them.
 const RESULTS: &str = "docs/results";
 const RESULTS_PAGE: &str = "docs/results/README.md";
 
@@ -131,7 +131,7 @@ fn results() -> Vec<NamedReport> {
     files.map(read).collect()
 }
 
-/// The page of the collection with the table of its machines.
+/// The page of the collection, with the current table of its machines.
 fn results_page() -> String {
     const HEADING: &str = "## Machines\n";
     let text = read(&path(RESULTS_PAGE)).replace("\r\n", "\n");

@@ -1,11 +1,12 @@
-//! `memgauge gpu` and `memgauge list gpus`, on the first device of this machine if a driver offers
-//! one. `.ci/run` installs pocl, whose device is the CPU.
+//! Tests `memgauge gpu` and `memgauge list gpus` on the first device of this machine, if a driver
+//! offers one. `.ci/run` installs pocl, whose device is the CPU.
 
 use crate::helper::{LIMIT, finish, folder, json, program, put, read, typed};
 use serde_json::Value;
 use std::process::Command;
 
-/// The devices of this machine; `None` without a driver, of which the message tells.
+/// The devices of this machine. `None` without a driver; the program must then print one line about
+/// it.
 fn devices() -> Option<Vec<Value>> {
     let run = typed("list gpus --format json", folder().path());
     if run.code != Some(0) {
@@ -78,7 +79,7 @@ fn a_device_is_measured_with_its_facts() {
         for point in dataset["points"].as_array().expect("points") {
             let size = point["coordinates"]["size_bytes"].as_u64().unwrap_or(4096);
             let outcome = &point["outcome"];
-            // 1 B and 100 B are no sizes of a device.
+            // 1 B and 100 B are too small for a device.
             let expected = if size < 1000 {
                 "unsupported"
             } else {
@@ -98,7 +99,7 @@ fn a_device_is_measured_with_its_facts() {
     for kind in ["gpu-local", "gpu-atomics", "gpu-transfers"] {
         assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
     }
-    // 64 KiB fit into a cache, so nothing is said about the memory.
+    // 64 KiB fit into a cache, so there are no findings about the memory.
     for kind in ["gpu-memory", "gpu-tokens", "gpu-groups"] {
         assert!(!kinds.contains(&kind), "{kind}: {kinds:?}");
     }
@@ -151,7 +152,8 @@ fn findings_about_memory_need_a_working_set_beyond_the_cache() {
     }
 }
 
-/// A library that calls the first device of this machine a GPU, and otherwise is the OpenCL library.
+/// Source of a library that reports the first device of this machine as a GPU. All other functions
+/// are those of the OpenCL library.
 const CALLED_A_GPU: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -165,11 +167,11 @@ int clGetDeviceInfo(void *device, unsigned key, size_t room, void *value, size_t
 }
 "#;
 
-/// A folder with that library, for `LD_LIBRARY_PATH`. `None` without OpenCL or a C compiler.
+/// Makes a folder with this library, for `LD_LIBRARY_PATH`. `None` without OpenCL or a C compiler.
 fn with_a_gpu() -> Option<tempfile::TempDir> {
     let real = "/usr/lib/x86_64-linux-gnu/libOpenCL.so.1";
     let mut bytes = std::fs::read(real).ok()?;
-    // The real library gets another name, because the loader loads one of each name.
+    // The real library gets another name, because the loader loads only one library of each name.
     let [name, other] = [&b"libOpenCL.so.1\0"[..], b"libOpenCX.so.1\0"];
     for at in 0..bytes.len() - name.len() {
         if bytes[at..].starts_with(name) {
@@ -217,7 +219,7 @@ fn a_gpu_is_part_of_a_session_about_the_machine() {
         let planned = &named(name).expect("a dataset")["points"];
         assert_eq!(planned.as_array().map(Vec::len), Some(points), "{name}");
     }
-    // Other sessions leave the GPU alone.
+    // Other sessions do not measure the GPU.
     for line in ["--only latency", "--profile quick"] {
         let plan = start(&format!("run {line} --dry-run --format json"));
         assert_eq!(plan.code, Some(0), "{line}: {plan:?}");
@@ -225,7 +227,7 @@ fn a_gpu_is_part_of_a_session_about_the_machine() {
     }
 }
 
-/// pocl shows the CPU as two devices if it is told to.
+/// pocl reports the CPU as two devices if a variable requests it.
 #[test]
 fn copies_between_two_devices_are_measured_in_both_directions() {
     if devices().is_none() {
@@ -273,7 +275,8 @@ fn an_interrupted_session_on_a_device_is_continued() {
     let line = "gpu --devices 0 --measure local,atomics --samples 6 --budget 40s -o r.json";
     let run = typed(line, folder.path());
     assert_eq!(run.code, Some(0), "{run:?}");
-    // The session is made one that was interrupted before its last point.
+    // The report is changed into the report of a session that was interrupted before its last
+    // point.
     let file = folder.path().join("r.json");
     let mut report = json(&read(&file));
     report["status"] = "interrupted".into();
@@ -295,7 +298,7 @@ fn an_interrupted_session_on_a_device_is_continued() {
     assert_eq!(outcomes, ["measured"; 3]);
 }
 
-/// The process for drivers is not told to end here, as if the program had been killed.
+/// The process for drivers gets no request to end here, as if the program had been killed.
 #[test]
 fn the_process_for_drivers_ends_with_its_program() {
     let run = typed("--serve-gpu-drivers", folder().path());

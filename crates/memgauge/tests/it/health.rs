@@ -1,11 +1,11 @@
-//! `memgauge health` as a scheduler starts it.
+//! Tests `memgauge health` as a scheduler starts it.
 
 use crate::helper::{Finished, LIMIT, finish, folder, json, names, program, put, read, typed};
 use serde_json::Value;
 use std::fs::File;
 use std::path::Path;
 
-/// The shortest health check: its figures are real, and too few for anything else.
+/// The shortest health check. Its figures are real, but too few for anything but these tests.
 const SHORT: &str = "health --samples 3 --budget 60s";
 
 /// Node and job of a process that Slurm started.
@@ -38,7 +38,7 @@ fn run(words: &str, folder: &Path, variables: &[(&str, &str)], code: i32) -> Fin
     run
 }
 
-/// Expectations that are `factor` times as fast as those of `folder`.
+/// Writes expectations that are `factor` times as fast as the expectations in `folder`.
 fn scaled(folder: &Path, name: &str, factor: f64) {
     fn scale(value: &mut Value, factor: f64) {
         match value {
@@ -126,7 +126,7 @@ fn a_machine_is_judged_by_what_is_expected_of_it() {
     );
 }
 
-/// Expectations whose groups have other digests.
+/// Writes expectations for other hardware: the digest of their group differs.
 fn expectations_of_other_hardware(folder: &Path) -> &'static str {
     let mut expected = json(&read(&folder.join("expected.json")));
     expected["groups"][0]["digest"] = "00000000".into();
@@ -151,7 +151,7 @@ fn one_process_of_a_machine_measures() {
         assert!(idle.stderr.contains("--all-ranks"), "{idle:?}");
         assert_eq!(idle.stdout, "");
     }
-    // Without local ranks a lock decides.
+    // If the launcher gives no local ranks, a lock decides which process measures.
     let lock = File::create(place.join("memgauge-health-n3.lock")).expect("a file");
     lock.lock().expect("a lock");
     let idle = run(&words, place, SLURM, DONE);

@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time limit: longer than any test measures, so a program that takes this long hangs.
+/// Time limit of a test. No test measures as long, so a program that takes this long hangs.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-/// Results of a finished run.
+/// Results of a program that ended.
 #[derive(Debug)]
 pub struct Finished {
     /// Exit code; `None` after a signal or a timeout.
@@ -30,23 +30,23 @@ impl Finished {
     }
 }
 
-/// CPUs that a run may use.
+/// Number of CPUs that the program may use.
 pub fn cpus() -> usize {
     thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// The program under test, to be run in `folder`.
+/// Makes the command that runs the program under test in `folder`.
 pub fn program(folder: &Path) -> Command {
     let mut command = Command::new(PROGRAM);
     at_home(&mut command, folder);
     command
 }
 
-/// The program under test.
+/// Path of the program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_memgauge");
 
-/// Makes `command` run in `folder` and save sessions in its [`state`], never in the real home
-/// folder.
+/// Makes `command` run in `folder` and save sessions in the folder [`state`], never in the real
+/// home folder.
 pub fn at_home(command: &mut Command, folder: &Path) {
     let state = state_root(folder);
     command
@@ -62,7 +62,7 @@ pub fn shell(line: &str, folder: &Path) -> Finished {
     finish(shell_command(line, folder), LIMIT)
 }
 
-/// The command for [`shell`] before it runs.
+/// Makes the command for [`shell`] without running it.
 #[cfg(unix)]
 pub fn shell_command(line: &str, folder: &Path) -> Command {
     let mut command = Command::new("sh");
@@ -71,7 +71,7 @@ pub fn shell_command(line: &str, folder: &Path) -> Command {
     command
 }
 
-/// Folder of saved sessions for a program that runs in `folder`. It is not inside `folder`, whose
+/// Folder of saved sessions for a program that runs in `folder`. It lies outside of `folder`, whose
 /// files tests count.
 pub fn state(folder: &Path) -> PathBuf {
     state_root(folder).join("memgauge")
@@ -94,12 +94,12 @@ pub fn memgauge(args: &[&str], folder: &Path) -> Finished {
     finish(command, LIMIT)
 }
 
-/// Runs the program with words separated by blanks.
+/// Runs the program in `folder` with `words`, which are separated by blanks.
 pub fn typed(words: &str, folder: &Path) -> Finished {
     memgauge(&words.split_whitespace().collect::<Vec<_>>(), folder)
 }
 
-/// A folder of its own for a test.
+/// Makes a new folder for a test.
 pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
@@ -114,17 +114,17 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A text file.
+/// Reads a text file.
 pub fn read(path: &Path) -> String {
     std::fs::read_to_string(path).expect("a text file")
 }
 
-/// Text that is JSON.
+/// Parses `text` as JSON.
 pub fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).expect("JSON")
 }
 
-/// Prints that a test, or a part of one, is skipped and why. The line bypasses the capture of
+/// Prints that a test or a part of a test is skipped, and why. The line bypasses the capture of
 /// output, so it is always visible.
 pub fn skipped(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");
@@ -141,7 +141,7 @@ pub fn finish(command: Command, limit: Duration) -> Finished {
     Running::start(command).end(limit)
 }
 
-/// A running program whose output is collected. It is killed when dropped.
+/// A running program whose output is collected. The program is killed when this value is dropped.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -158,11 +158,11 @@ impl Running {
         running
     }
 
-    /// Starts `command` with its own standard output, which nobody reads.
+    /// Starts `command`, whose standard output is not collected.
     pub fn start_with_stdout(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stderr(Stdio::piped());
-        // A copy of the program made a moment ago may still be open for writing in a process that
-        // another test forks.
+        // A process that another test forks may still have a new copy of the program open for
+        // writing. The start is then tried again.
         let busy = |e: &std::io::Error| e.kind() == std::io::ErrorKind::ExecutableFileBusy;
         let mut child = command.spawn();
         for _ in 0..100 {
@@ -199,7 +199,7 @@ impl Running {
         );
     }
 
-    /// Waits until `condition` is true. Fails if the program ends first, or after [`LIMIT`].
+    /// Waits until `condition` is true. Fails if the program ends first, or if [`LIMIT`] is over.
     #[allow(
         clippy::disallowed_methods,
         reason = "a limit on waiting, nothing is measured"
@@ -220,7 +220,7 @@ impl Running {
         }
     }
 
-    /// Waits for the end, or kills the program at `limit`.
+    /// Waits for the program's end, or kills it at `limit`.
     pub fn end(mut self, limit: Duration) -> Finished {
         let status = wait(&mut self.child, limit);
         let text = |reader: Option<thread::JoinHandle<String>>| {
@@ -237,7 +237,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // After `end` there is nobody left, which is what is wanted.
+        // After `end` the program has ended already, so errors are ignored.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -247,7 +247,7 @@ fn read_aside(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut stream) = stream {
-            // Text before an error is still worth showing.
+            // If reading fails, the text before the error is kept.
             let _ = stream.read_to_end(&mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()

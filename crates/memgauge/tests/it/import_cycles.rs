@@ -1,13 +1,13 @@
-//! No two files of a crate import each other, directly or round a corner, and no experiment imports
-//! another.
+//! Tests that the files of a crate do not import each other in a circle, and that no experiment
+//! imports another.
 
 use crate::source::{self, Token, begins, paths_from, tokens_of_program};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A module of a crate: `["caches", "grid"]`; the root is empty.
+/// Path of a module in its crate: `["caches", "grid"]`. The path of the root is empty.
 type ModulePath = Vec<String>;
 
-/// Words before a name that this file defines.
+/// Keywords after which a file defines a name.
 const DEFINING: &[&str] = &[
     "fn",
     "struct",
@@ -23,17 +23,18 @@ const DEFINING: &[&str] = &[
 /// A file of a crate.
 struct Module {
     file: String,
-    /// Names that it defines outside of functions.
+    /// Names that the file defines outside of functions.
     defined: BTreeSet<String>,
-    /// Names that `use` brings in, with the paths that they stand for.
+    /// Names that `use` imports, with the paths that they stand for.
     names: BTreeMap<String, Vec<String>>,
     /// Paths of `use a::*`.
     globs: Vec<Vec<String>>,
-    /// Paths and single names in its code, without declarations of re-exports.
+    /// Paths and single names in the code of the file, without declarations of re-exports.
     mentioned: BTreeSet<Vec<String>>,
 }
 
-/// The module that a file is: `crates/x/src/a/b.rs` and `crates/x/src/a/b/mod.rs` are `a::b`.
+/// Path of the module in a file: `a::b` for `crates/x/src/a/b.rs` and for
+/// `crates/x/src/a/b/mod.rs`.
 fn module_of(path: &str) -> ModulePath {
     let inside = path.split("/src/").nth(1).expect("a file below src");
     let name = inside.strip_suffix(".rs").expect("a source file");
@@ -47,7 +48,8 @@ fn module_of(path: &str) -> ModulePath {
     parts
 }
 
-/// A path of `use`, with the name that it brings in.
+/// Names that the `use` at `at` imports, each with its path. The second value is the end of the
+/// `use`.
 fn imports(code: &[Token], at: usize) -> (Vec<(String, Vec<String>)>, usize) {
     let end = (at..code.len())
         .find(|&n| code[n].text == ";")
@@ -61,7 +63,7 @@ fn imports(code: &[Token], at: usize) -> (Vec<(String, Vec<String>)>, usize) {
         let Some(last) = path.last().cloned() else {
             continue;
         };
-        // `a as b` brings in `b`.
+        // `a as b` imports the name `b`.
         let renamed = (at..end).find(|&n| code[n].text == last && begins(&code[n + 1..], &["as"]));
         let name = renamed.map_or(last, |n| code[n + 2].text.clone());
         found.push((name, path));
@@ -121,11 +123,11 @@ fn read(file: &str, text: &str) -> Module {
     module
 }
 
-/// The crate's modules by path.
+/// Modules of a crate, by path.
 type Crate = BTreeMap<ModulePath, Module>;
 
-/// The file that defines what `path`, as written in module `from`, names; `None` for what is not of
-/// this crate.
+/// The file that defines the item which `path` names in the module `from`. `None` if the item is
+/// not of this crate.
 fn home(
     all: &Crate,
     from: &ModulePath,
@@ -181,7 +183,7 @@ fn child_of(module: &ModulePath, name: &str) -> ModulePath {
     child
 }
 
-/// The home of a name that `use` brings into a module.
+/// The file that defines a name which `use` imports into a module.
 fn through_names(
     all: &Crate,
     here: &ModulePath,
@@ -216,7 +218,7 @@ fn edges(all: &Crate) -> BTreeMap<String, BTreeSet<String>> {
         let reached = module
             .mentioned
             .iter()
-            // A module alone brings nothing in, and may be the name of a variable.
+            // A module's name alone imports nothing, and may be the name of a variable.
             .filter(|mentioned| {
                 mentioned.len() > 1
                     || module.names.contains_key(&mentioned[0])
@@ -232,7 +234,7 @@ fn edges(all: &Crate) -> BTreeMap<String, BTreeSet<String>> {
     edges
 }
 
-/// The circles among `edges`: the files that reach themselves, by group.
+/// The circles in `edges`: files that reach themselves, in groups.
 fn circles(edges: &BTreeMap<String, BTreeSet<String>>) -> Vec<BTreeSet<String>> {
     let reach = |from: &String| {
         let mut reached: BTreeSet<String> = BTreeSet::new();
@@ -259,7 +261,7 @@ fn circles(edges: &BTreeMap<String, BTreeSet<String>>) -> Vec<BTreeSet<String>> 
     found
 }
 
-/// Every crate by name, its tests left out.
+/// Every crate by name, without its tests.
 fn crates() -> BTreeMap<String, Crate> {
     let mut crates: BTreeMap<String, Crate> = BTreeMap::new();
     for file in source::files() {
@@ -297,7 +299,7 @@ fn no_two_files_of_a_crate_import_each_other() {
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
 }
 
-/// Other imports of the table of experiments.
+/// Modules that the table of experiments imports, although they are no experiments.
 const NO_EXPERIMENTS: &[&str] = &["choices", "command", "experiment"];
 
 #[test]
@@ -328,10 +330,10 @@ fn no_experiment_imports_another() {
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
 }
 
-/// Files of a crate, and their text.
+/// Paths and texts of the files of a crate.
 type Files = &'static [(&'static str, &'static str)];
 
-/// A crate of these files, as far as imports go.
+/// Makes a crate of these files, for tests of imports.
 fn crate_of(files: Files) -> Crate {
     let module = |(path, text): &(&str, &str)| {
         let path = format!("crates/x/src/{path}");

@@ -1,4 +1,4 @@
-//! Signals to a real run: it ends soon, and nothing that was finished is lost.
+//! Tests signals to a real session: it ends soon, and no finished point is lost.
 #![cfg(unix)]
 
 use crate::helper::{
@@ -11,16 +11,17 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// A run of minutes whose first points are finished at once.
+/// A session that takes minutes, but whose first points are finished at once.
 const LONG: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --repeat 900 \
      --cooldown 50ms --budget 1h -o r.json";
 
-/// Far above the second that is promised: a hang is looked for, the machine may be busy.
+/// Time within which the program must end. It is far longer than the second that is promised,
+/// because the machine may be busy.
 const SOON: Duration = Duration::from_secs(10);
 
 const JOURNAL: &str = "r.json.journal.jsonl";
 
-/// Starts a run and waits until its journal has `lines` lines.
+/// Starts a session and waits until its journal has `lines` lines.
 fn started(words: &str, folder: &Path, lines: usize) -> Running {
     let mut command = program(folder);
     command.args(words.split_whitespace());
@@ -36,8 +37,8 @@ fn wait_for_journal(running: &mut Running, folder: &Path, lines: usize) {
     running.wait_until("its journal", there);
 }
 
-/// Results of every interrupted run: a report that says so, the table, one line, no journal.
-/// Returns its points.
+/// Checks the results of an interrupted session: a report that says so, the table, one line, and no
+/// journal. Returns the points of the report.
 fn ended_well(run: &Finished, folder: &Path) -> Vec<Value> {
     assert!(!run.timed_out && !run.panicked(), "{run:?}");
     assert_eq!(run.code, Some(3), "{run:?}");
@@ -70,7 +71,8 @@ fn ended_well(run: &Finished, folder: &Path) -> Vec<Value> {
 fn each_signal_ends_a_run_soon_and_keeps_what_is_finished() {
     for signal in ["INT", "TERM", "HUP"] {
         let folder = folder();
-        // The run, then two points with a line for each of their three rounds and a last one.
+        // The journal has the line of the session, and four lines for each of two points: one for
+        // each of three rounds and a last one.
         let running = started(LONG, folder.path(), 9);
         running.signal(signal);
         let points = ended_well(&running.end(SOON), folder.path());
@@ -100,8 +102,8 @@ fn each_signal_ends_a_run_soon_and_keeps_what_is_finished() {
     }
 }
 
-/// As in scripts and schedulers. Sent to the whole group, the signal can come twice, of which the
-/// second would end it at once.
+/// Tests the command `timeout`, which scripts and schedulers use. If the whole group gets the
+/// signal, it can come twice, and the second signal would end the program at once.
 #[test]
 fn a_timeout_leaves_the_report() {
     if !Command::new("timeout")
@@ -129,7 +131,7 @@ fn a_timeout_leaves_the_report() {
     ended_well(&run, folder.path());
 }
 
-/// A table cannot be continued: its journal stays beside it.
+/// A session cannot be continued from a table, so its journal stays next to the table.
 #[test]
 fn what_cannot_be_read_back_keeps_its_journal() {
     let folder = folder();
@@ -170,7 +172,7 @@ fn a_pause_can_be_interrupted() {
 
 #[test]
 fn mapping_memory_and_building_a_chain_can_be_interrupted() {
-    // Base pages take longest; how far it got by then does not matter.
+    // Base pages take longest to map. The signal may come at any stage.
     let large = ["bandwidth --ops read --threads 1", "latency --stride 64"];
     for words in large {
         for wait in [0, 150, 700] {
@@ -198,8 +200,8 @@ fn an_interrupted_default_run_shows_the_hierarchy_as_far_as_it_got() {
 fn a_second_signal_ends_at_once() {
     let folder = folder();
     let mut command = program(folder.path());
-    // More JSON than a pipe holds, which nobody reads: after the first signal the program is kept
-    // from ending.
+    // The result has more JSON than a pipe holds, and nobody reads it. The program therefore cannot
+    // end after the first signal.
     let words = "bandwidth --sizes 4KiB..160KiB:1KiB --ops read,write,copy --threads 1 --format \
          json --budget 1h --cooldown 20ms -o r.json";
     command
@@ -228,7 +230,7 @@ fn a_killed_run_leaves_its_finished_points() {
     assert_eq!((run.code, run.timed_out), (None, false), "{run:?}");
     assert_eq!(names(folder.path()), [JOURNAL]);
     let text = read(&folder.path().join(JOURNAL));
-    // A line that was being written is the only one that may be broken.
+    // Only the last line, which was being written, may be incomplete.
     let whole: Vec<Value> = text[..=text.rfind('\n').expect("a line")]
         .lines()
         .map(json)

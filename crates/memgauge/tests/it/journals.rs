@@ -1,5 +1,5 @@
-//! Damaged, edited and invented journals: each is read or refused in one line, and none makes a
-//! reader panic.
+//! Tests damaged, edited and invented journals. Each is read or refused in one line, and none makes
+//! the reader panic.
 
 use crate::helper::{folder, json, memgauge, names, put, read, typed};
 use render::{Options, RENDERERS};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 const FORMATS: [&str; 6] = ["table", "json", "jsonl", "csv", "markdown", "sc-membench"];
 
-/// The lines of a finished run of a moment: the run, three points, the end.
+/// The lines of a finished session of a moment: the session, three points, the end.
 fn lines() -> Vec<String> {
     let folder = folder();
     let words = "bandwidth --ops read,copy,write --sizes 16KiB --threads 1 --samples 3 --budget \
@@ -24,7 +24,7 @@ fn lines() -> Vec<String> {
     lines
 }
 
-/// The report of a journal of these lines, with its notes.
+/// Reads a journal of these lines. Returns its report and its notes.
 fn journal(lines: &[String]) -> Result<(Report, Vec<String>), String> {
     match parse_saved((lines.join("\n") + "\n").as_bytes())? {
         Saved::Journal(journal) => Ok((journal.report, journal.notes)),
@@ -58,7 +58,7 @@ fn a_journal_cut_at_any_byte_is_read_as_far_as_it_goes() {
                 let report = saved.into_report();
                 read[measured(&report)] += 1;
                 assert!(cut >= head);
-                // Without its newline the end is as good.
+                // The last line counts even without its newline.
                 assert_eq!(
                     report.status == RunStatus::Complete,
                     cut >= end - 1,
@@ -98,7 +98,8 @@ fn lines_that_do_not_belong_are_counted_and_said() {
         notes,
         ["the last line of the journal is incomplete and was skipped"]
     );
-    // Of points that were not planned, each once: another number, experiment, place, unit.
+    // Each of these changes makes a point one that was not planned: another number, experiment,
+    // coordinate or unit.
     for (old, new) in [
         ("\"id\":0", "\"id\":7"),
         ("\"experiment\":\"bandwidth\"", "\"experiment\":\"latency\""),
@@ -114,7 +115,7 @@ fn lines_that_do_not_belong_are_counted_and_said() {
         );
         assert_eq!(report.datasets, whole.datasets);
     }
-    // The last line with a number counts; blank lines are no lines.
+    // The last line of a point counts. Blank lines are ignored.
     let again = lines[1].replacen(
         "\"status\":\"measured\"",
         "\"status\":\"failed\",\"reason\":\"later\"",
@@ -235,12 +236,12 @@ fn journals_that_are_none_are_refused() {
     }
 }
 
-/// Shows a journal in every format: no format panics, and each shows something.
+/// Shows a journal in every format. No format may panic, and each must show something.
 fn is_shown(folder: &Path, what: &str) {
     for format in FORMATS {
         let run = typed(&format!("report j.jsonl --format {format}"), folder);
-        // The lines are of a real run. On a busy machine its only whole point may be rejected, and
-        // a format that has no place for rejected points then has no rows.
+        // The lines are from a real session. On a busy machine its only whole point may be
+        // rejected. A format that has no place for rejected points then has no rows.
         if run.code == Some(3) && run.stderr.contains("no row: rejected") {
             continue;
         }
@@ -285,7 +286,7 @@ fn hostile_lines_are_passed_over() {
             "interrupted"
         );
     }
-    // Odd journals that can be read all the same.
+    // These journals are odd, but can be read.
     let kind = "\"kind\":\"";
     for (what, index, old, new) in [
         (
@@ -338,8 +339,7 @@ fn hostile_lines_are_passed_over() {
     is_shown(folder.path(), "bytes that are no text");
 }
 
-/// A journal without an end has the findings that follow from its points, as its session would have
-/// had.
+/// A journal without an end gets the findings that its session would have made of its points.
 #[test]
 fn findings_are_read_out_of_the_points() {
     let folder = folder();
@@ -363,7 +363,8 @@ fn findings_are_read_out_of_the_points() {
             .collect()
     };
     assert_eq!(findings("j.jsonl"), findings("r.jsonl"));
-    // Points without undisturbed samples, on a machine that others use, have no finding.
+    // If other programs use the machine, points may have no undisturbed samples, and then have no
+    // finding.
     let report = json(&typed("report r.jsonl --format json", folder.path()).stdout);
     let points = report["datasets"][0]["points"]
         .as_array()
@@ -379,7 +380,7 @@ fn findings_are_read_out_of_the_points() {
     }
 }
 
-/// `report` with this many points, each with this many samples: its own over and over.
+/// Returns `report` with this number of points and samples per point, by repeating its own.
 fn repeated(report: &Report, points: usize, samples: usize) -> Report {
     let mut report = report.clone();
     let dataset = &mut report.datasets[0];
@@ -396,8 +397,8 @@ fn repeated(report: &Report, points: usize, samples: usize) -> Report {
     report
 }
 
-/// A million points without samples, and a hundred thousand with the samples of an ordinary
-/// session: sizes that few users reach.
+/// Tests sizes that few users reach: a million points without samples, and a hundred thousand with
+/// samples.
 #[test]
 fn what_is_written_can_be_read_back_however_large() {
     const POINTS: usize = 300;
@@ -427,7 +428,7 @@ fn what_is_written_can_be_read_back_however_large() {
                 renderer.name(),
                 bytes.len() / POINTS
             );
-            // The first line of a journal has all of its points.
+            // The first line of a journal lists all of its points.
             let first = bytes.iter().position(|b| *b == b'\n').expect("lines");
             assert!(
                 of_all(first) < limit / 4.0,

@@ -1,4 +1,4 @@
-//! A probe under traffic on this machine: its memory, its kernels, and what is counted of it.
+//! Tests a chase under background traffic on this machine: its memory, its kernels, and its counts.
 
 use engine::{
     ChainShape, ChaseWork, Failure, LoadedWork, Machine, MemoryPlan, Probe, RealMachine, Traffic,
@@ -35,7 +35,7 @@ fn chase(cpu: u32) -> ChaseWork {
     }
 }
 
-/// Samples `work` once, in memory for itself.
+/// Takes one sample of `work`, in memory of its own.
 fn sample(machine: &mut RealMachine, work: &Work) -> engine::Observation {
     machine
         .map(

@@ -1,4 +1,4 @@
-//! The integration tests, one binary: what holds between rooms and what a user sees of the program.
+//! The integration tests, in one binary: rules that span crates, and the program as a user sees it.
 
 mod advice;
 mod architecture;

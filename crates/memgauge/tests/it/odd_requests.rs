@@ -1,5 +1,5 @@
-//! Unusual sizes, strides and numbers in every experiment: a request that can be planned can be
-//! measured, and any other is refused as a request, never by an internal error.
+//! Tests unusual sizes, strides and numbers in every experiment. A request that can be planned can
+//! be measured. Any other request is refused as invalid, never with an internal error.
 
 use crate::simulated::lab;
 use engine::{Failure, Machine, MemoryPlan, RealMachine};
@@ -9,11 +9,11 @@ use host::interrupt::StopFlag;
 use units::Nanos;
 use units::error::Kind;
 
-/// Sizes that are no whole lines, blocks or pages, and their neighbours.
+/// Sizes that are no whole lines, blocks or pages, and sizes next to such multiples.
 const SIZES: &str =
     "1,8,16,24,56,63,64,65,72,100,120,511,512,513,1000,1025,4095,4097,12345,65544,1000000";
 
-/// Each kind of request, with `{size}`, `{stride}` and `{n}` for every value of these.
+/// Each kind of request. `{size}`, `{stride}` and `{n}` stand for every value of these.
 const REQUESTS: [(&str, &str); 21] = [
     ("latency", "--sizes {size} --stride {stride} --pages 4k"),
     (
@@ -83,7 +83,7 @@ const STRIDES: [&str; 10] = [
 ];
 const NUMBERS: [&str; 7] = ["0", "1", "2", "7", "31", "33", "1000"];
 
-/// The values that take the place of `name` in `text`.
+/// Copies of `text`, each with one of `values` in place of `name`.
 fn with<'a>(text: &str, name: &str, values: impl Iterator<Item = &'a str>) -> Vec<String> {
     if text.contains(name) {
         values.map(|value| text.replace(name, value)).collect()
@@ -108,7 +108,8 @@ fn experiments(name: &str, options: &str) -> Vec<Box<dyn Experiment>> {
     }
 }
 
-/// Failure of a request, from its points to a sample of each kind of work; `None` if nothing fails.
+/// Plans a request and samples each kind of its work. Returns the first failure; `None` if nothing
+/// fails.
 fn failure(machine: &mut RealMachine, experiment: &dyn Experiment, cpus: &[u32]) -> Option<String> {
     let scope = Scope {
         machine,
@@ -126,7 +127,7 @@ fn failure(machine: &mut RealMachine, experiment: &dyn Experiment, cpus: &[u32])
         Err(error) => return Some(error.to_string()),
         Ok(drafts) => drafts,
     };
-    // Small ones are as odd as large ones, and quicker.
+    // Only small work is measured, because it is as odd as large work and quicker.
     let small = |work: &engine::Work| work.working_set().0 <= 8 << 20;
     for work in drafts
         .into_iter()
@@ -141,7 +142,8 @@ fn failure(machine: &mut RealMachine, experiment: &dyn Experiment, cpus: &[u32])
         let mut sampled = done
             .and_then(|()| machine.fill())
             .and_then(|()| machine.sample(&work, Nanos(20e3)));
-        // On a busy machine threads may not run at the same time for so short a while.
+        // On a busy machine, threads may not run at the same time during a short sample. Longer
+        // samples are then tried.
         for length in [1e6, 20e6, 200e6] {
             if matches!(&sampled, Err(Failure::Failed(why)) if why.contains("at the same time")) {
                 sampled = machine.sample(&work, Nanos(length));

@@ -1,10 +1,10 @@
-//! Real runs, kept short: every format, places of results, conversions of a saved report. Values
-//! are not checked, only that they are there and in their form.
+//! Tests short real sessions: every format, the places of results, and conversions of a saved
+//! report. Only the presence and the form of values are checked.
 
 use crate::helper::{Finished, folder, json, memgauge, names, put, read, skipped, state, typed};
 use serde_json::Value;
 
-/// A run with three points, one of each kind, that takes a moment.
+/// A session with three points, one of each kind, which takes a moment.
 const SHORT: &str =
     "bandwidth --ops read,copy,write-nt --sizes 16KiB --threads 1 --samples 3 --budget 20s";
 const SC_HEADER: &str = "size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,\
@@ -61,7 +61,7 @@ fn has_form(format: &str, text: &str) {
     }
 }
 
-/// The schema that the program itself gives out.
+/// Validator with the schema that the program prints.
 fn validator() -> jsonschema::Validator {
     let run = typed("generate schema", folder().path());
     jsonschema::validator_for(&json(&run.stdout)).expect("a schema")
@@ -118,7 +118,7 @@ fn scores_are_on_standard_error_beside_the_csv() {
 #[test]
 fn without_a_name_reports_are_saved_side_by_side() {
     let folder = folder();
-    // Two runs of one second must not write over each other.
+    // Two sessions of the same second must not overwrite each other's report.
     for _ in 0..2 {
         let run = typed(SHORT, folder.path());
         ends_well(&run);
@@ -174,7 +174,7 @@ fn a_saved_report_becomes_every_format() {
     let verbose = typed("report saved.json --verbose", folder.path());
     ends_well(&verbose);
     has_form("table", &verbose.stdout);
-    // A report of a version that has not been written yet.
+    // The report has a version that does not exist yet.
     put(
         folder.path(),
         "newer.json",
@@ -187,8 +187,8 @@ fn a_saved_report_becomes_every_format() {
         newer.code == Some(2) && newer.stderr.contains("update memgauge"),
         "{newer:?}"
     );
-    // Far too deep: passed over in a field that is not ours, refused in one that is; the stack
-    // holds either way.
+    // The nesting is far too deep. In an unknown field it is skipped, in a known field it is
+    // refused. The stack does not overflow in either case.
     let nest = format!("{}1{}", "[".repeat(50_000), "]".repeat(50_000));
     put(
         folder.path(),
@@ -215,7 +215,7 @@ fn a_run_leaves_what_it_was_requested_in_its_report() {
     let folder = folder();
     let words = format!("{SHORT} --repeat 2 --cooldown 2ms --seed 77 --strict --verbose -o r.json");
     let run = typed(&words, folder.path());
-    // On a shared machine some points are not solid, and three samples never are.
+    // On a shared machine some points are not solid, and points with three samples never are.
     assert!(!run.timed_out && !run.panicked(), "{run:?}");
     let report = json(&read(&folder.path().join("r.json")));
     assert_eq!(report["status"], "complete");
@@ -267,8 +267,8 @@ fn the_same_seed_makes_the_same_plan() {
             folder.path(),
         );
         ends_well(&run);
-        // The time that it would take is measured, and with it what is left out for lack of it; the
-        // points are not.
+        // The expected time depends on a measured rate, and so do the points that are left out for
+        // lack of time. The list of points does not.
         let requested = |line: &str| {
             line.split("  skipped")
                 .next()
@@ -292,7 +292,7 @@ fn the_same_seed_makes_the_same_plan() {
             .as_array()
             .expect("points")
             .clone();
-        // Which kernel wins is measured.
+        // The kernel is ignored, because a measurement selects it.
         points
             .iter_mut()
             .for_each(|p| p["coordinates"]["kernel"] = "any".into());
@@ -344,7 +344,7 @@ fn lists_are_for_people_and_for_programs() {
     }
     let host = typed("list host --format json", folder.path());
     ends_well(&host);
-    // The same facts, in the same form, as in a report.
+    // The output has the same facts in the same form as a report.
     let facts: report::HostFacts =
         serde_json::from_str(&host.stdout).expect("the facts of a report");
     assert!(!facts.topology.cpus.is_empty());
@@ -396,7 +396,7 @@ fn pages_from_a_pool_that_is_empty_fail_with_the_cure() {
     );
 }
 
-/// The digest that a list tells is that of the code that it prints.
+/// The digest in a list is the digest of the code that the list prints.
 #[test]
 fn the_code_of_a_kernel_is_printed_with_its_digest() {
     use sha2::{Digest, Sha256};
@@ -445,6 +445,39 @@ fn the_code_of_a_kernel_is_printed_with_its_digest() {
 }
 
 #[test]
+fn a_report_names_the_c_library_of_a_kernel_that_calls_it() {
+    let folder = folder();
+    let run = typed(
+        "bandwidth --ops write,copy-libc --width widest --sizes 16KiB --threads 1 --samples 3 \
+         --budget 20s --format json",
+        folder.path(),
+    );
+    let report = json(&run.stdout);
+    let kernels = report["provenance"]["kernels"].as_array().expect("kernels");
+    let library = |start: &str| {
+        let is_it = |k: &&Value| {
+            k["name"]
+                .as_str()
+                .is_some_and(|name| name.starts_with(start))
+        };
+        kernels.iter().find(is_it).map(|k| k["c_library"].clone())
+    };
+    assert_eq!(library("write/"), Some(Value::Null), "{kernels:?}");
+    let named = library("copy-libc/").unwrap_or_default();
+    let expected = if cfg!(target_env = "gnu") {
+        "GNU C library 2."
+    } else {
+        ""
+    };
+    assert!(
+        named
+            .as_str()
+            .is_some_and(|name| !name.is_empty() && name.starts_with(expected)),
+        "{kernels:?}"
+    );
+}
+
+#[test]
 fn sc_membench_tells_what_has_no_row_and_ends_incomplete_where_nothing_has() {
     let folder = folder();
     let run = typed(
@@ -457,7 +490,7 @@ fn sc_membench_tells_what_has_no_row_and_ends_incomplete_where_nothing_has() {
         rows.iter().all(|row| row.starts_with("16,read,")),
         "{run:?}"
     );
-    // Triads, and a size that is no whole number of KiB.
+    // Triads have no row, and neither has a size that is no whole number of KiB.
     assert!(
         run.stderr
             .lines()

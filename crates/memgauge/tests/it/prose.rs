@@ -1,4 +1,4 @@
-//! Rules for prose that a program can hold: messages, documents and comments are read once.
+//! Tests the rules for prose that a program can check, in messages, documents and comments.
 
 use crate::source::{SourceFile, files, workspace};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -18,16 +18,16 @@ const MAX_WORDS: usize = 30;
 /// Longest line of a document, in characters. Tables and code may be wider.
 const MAX_COLUMNS: usize = 100;
 
-/// Places that a failure names.
+/// Largest number of places that a failure names.
 const MAX_NAMED: usize = 10;
 
-/// Words that are no subject of a sentence. A question may begin with them.
+/// Words that must not be the subject of a sentence. A question may begin with them.
 const NO_SUBJECTS: [&str; 4] = ["What", "Where", "Those", "Beside"];
 
-/// Crates that print nothing: machine code, and the machine of tests.
+/// Crates that print no messages: machine code, and the simulated machine of tests.
 const SILENT: [&str; 2] = ["crates/kernels/", "crates/simulated/"];
 
-/// Crate that writes assembly and Rust source. Its messages are reasons and help.
+/// Crate that writes assembly and Rust source. Its messages are reasons and help texts.
 const ASSEMBLY: &str = "crates/assembly/";
 
 /// Macros and functions whose texts are for developers.
@@ -49,7 +49,7 @@ struct Text {
     text: String,
 }
 
-/// Whether a file is part of the program rather than of its tests.
+/// True if a file is part of the program rather than of its tests.
 fn is_program(file: &SourceFile) -> bool {
     let path = &file.path;
     path.contains("/src/")
@@ -75,7 +75,7 @@ fn messages() -> BTreeMap<String, Vec<String>> {
     all
 }
 
-/// Adds the sentences among the string literals of `stream` to `found`; attributes have none.
+/// Adds the sentences among the string literals of `stream` to `found`. Attributes are left out.
 fn literals(stream: TokenStream, found: &mut Vec<String>) {
     let mut last = String::new();
     let mut is_for_developers = false;
@@ -99,14 +99,14 @@ fn literals(stream: TokenStream, found: &mut Vec<String>) {
                 last = word.to_string();
                 is_for_developers = FOR_DEVELOPERS.contains(&last.as_str());
             }
-            // An inner attribute begins with two marks.
+            // An inner attribute begins with the two marks `#!`.
             TokenTree::Punct(mark) if last == "#" && mark.as_char() == '!' => {}
             TokenTree::Punct(mark) => last = mark.to_string(),
         }
     }
 }
 
-/// Whether a literal is a message of four words or more rather than a name, markup or a path.
+/// True if a literal is a message of four words or more, rather than a name, markup or a path.
 fn is_sentence(text: &str) -> bool {
     let words = text.split_whitespace().filter(|word| {
         let letters = word.chars().filter(|c| c.is_ascii_lowercase()).count();
@@ -115,8 +115,8 @@ fn is_sentence(text: &str) -> bool {
     words.count() >= 4 && !text.contains(['<', '\u{1b}'])
 }
 
-/// Whether a literal is assembly or Rust source: several lines, braces and operands, a comment, or a
-/// name and a list of operands.
+/// True if a literal is assembly or Rust source. Such a literal has several lines, braces or
+/// operands, is a comment, or is a name with a list of operands.
 fn is_source(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let operands = words.get(1..words.len().saturating_sub(1));
@@ -125,7 +125,7 @@ fn is_source(text: &str) -> bool {
         || operands.is_some_and(|words| words.iter().all(|word| word.ends_with(',')))
 }
 
-/// Comments of all crates, each with its place; lines of one comment are joined.
+/// Comments of all crates, each with its place. The lines of one comment are joined.
 fn comments() -> Vec<Text> {
     let mut all: Vec<Text> = Vec::new();
     for file in files() {
@@ -154,7 +154,7 @@ fn comments() -> Vec<Text> {
     all
 }
 
-/// Paragraphs of a document; code, tables and headings are left out.
+/// Paragraphs of a document. Code, tables and headings are left out.
 fn paragraphs(file: &str, text: &str) -> Vec<Text> {
     let mut all: Vec<Text> = Vec::new();
     let mut fenced = false;
@@ -235,7 +235,7 @@ fn faults(text: &Text) -> Vec<String> {
     faults
 }
 
-/// Fails with the first places if there are more faults than `allowed`.
+/// Fails if there are more faults than `allowed`. The message has the first places.
 fn hold(what: &str, faults: &[String], allowed: usize) {
     let named: Vec<String> = faults
         .iter()

@@ -1,4 +1,4 @@
-//! Real runs that are ended and continued: what was measured stays as it was, and nothing is
+//! Tests real sessions that are ended and continued. Measured points do not change, and no point is
 //! measured twice.
 #![cfg(unix)]
 
@@ -9,14 +9,14 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A run of some seconds: one point in each of 30 repeats.
+/// A session of some seconds, with one point in each of 30 repetitions.
 const RUN: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --repeat 30 \
      --cooldown 25ms --budget 1h";
 
 const JOURNAL: &str = "r.json.journal.jsonl";
 
-/// Starts a run whose report will be `r.json`, and ends it with `signal` once its journal has
-/// `points` finished ones.
+/// Starts a session whose report will be `r.json`. Ends it with `signal` when its journal has
+/// `points` finished points.
 fn ended(words: &str, signal: &str, points: usize, folder: &Path) -> Finished {
     let mut command = program(folder);
     command.args(words.split_whitespace());
@@ -59,7 +59,8 @@ fn points(report: &Value) -> BTreeMap<u64, Value> {
         .collect()
 }
 
-/// Continues from `file` to the end; the report has all points, and `kept` as they were.
+/// Continues the session from `file` to the end. Checks that the report has all points, and that
+/// the points `kept` did not change. Returns the report.
 fn continued(file: &str, kept: &BTreeMap<u64, Value>, folder: &Path) -> Value {
     let run = typed(&format!("{RUN} --resume {file}"), folder);
     assert!(run.code == Some(0) && !run.timed_out, "{run:?}");
@@ -100,7 +101,7 @@ fn a_killed_run_is_continued_and_so_is_its_continuation() {
             .next()
             .expect("a first line"),
     );
-    // The continuation is killed too: it has what the first part had, and more.
+    // The continuation is killed too. Its journal has the points of the first part, and more.
     ended(
         &format!("{RUN} --resume {JOURNAL}"),
         "KILL",
@@ -182,7 +183,7 @@ fn a_continuation_that_cannot_write_leaves_what_there_was() {
     assert_eq!(names(at), [JOURNAL]);
 }
 
-/// Differences between two requests, and the message: the difference, and the command to type.
+/// Tests differences between two requests. The message has the difference and the command to type.
 #[test]
 fn another_request_or_machine_is_refused() {
     let folder = folder();

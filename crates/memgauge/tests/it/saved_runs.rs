@@ -1,5 +1,4 @@
-//! Files of earlier runs stay: journals, reports, and the folder of runs that the user did not
-//! name.
+//! Tests that files of earlier sessions stay: journals, reports, and the folder of saved sessions.
 #![cfg(unix)]
 
 use crate::helper::{
@@ -9,10 +8,10 @@ use crate::helper::{
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A run of a moment.
+/// A session that takes a moment.
 const SHORT: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --budget 20s";
 
-/// A run of minutes whose first points are finished at once.
+/// A session whose first points are finished at once, but which takes much longer.
 const LONG: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --repeat 30 \
      --cooldown 15ms --budget 1h";
 
@@ -23,7 +22,7 @@ fn ends_with(code: i32, run: &Finished) {
     );
 }
 
-/// Starts a run and waits for `lines` lines of its journal.
+/// Starts a session and waits until its journal has `lines` lines.
 fn started(words: &str, folder: &Path, journal: &Path, lines: usize) -> Running {
     let mut command = program(folder);
     command.args(words.split_whitespace());
@@ -34,14 +33,14 @@ fn started(words: &str, folder: &Path, journal: &Path, lines: usize) -> Running 
     running
 }
 
-/// A run that is killed when its journal has nine lines.
+/// Starts a session and kills it when its journal has nine lines.
 fn killed(words: &str, folder: &Path, journal: &Path) {
     let running = started(words, folder, journal, 9);
     running.signal("KILL");
     running.end(LIMIT);
 }
 
-/// The only journal in the folder of saved runs.
+/// The journal in the folder of saved sessions; `None` if there is none.
 fn only_journal(folder: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(state(folder))
         .ok()?
@@ -67,7 +66,7 @@ fn a_restart_keeps_the_journal_of_a_killed_run_and_says_how_to_continue() {
     let journal = at.join("r.json.journal.jsonl");
     killed(&format!("{LONG} -o r.json"), at, &journal);
     let before = read(&journal);
-    // Once more, killed again: each has a journal of its own.
+    // A second session is killed too. Each session has a journal of its own.
     killed(
         &format!("{LONG} -o r.json"),
         at,
@@ -83,7 +82,7 @@ fn a_restart_keeps_the_journal_of_a_killed_run_and_says_how_to_continue() {
         run.stderr.contains(&again) && run.stderr.lines().count() == 2,
         "{run:?}"
     );
-    // The advice works; the report that came in between is kept.
+    // The advice works. The report that another session wrote in between is kept.
     let words = again.strip_prefix("type memgauge ").expect("a command");
     let run = typed(words, at);
     ends_with(0, &run);
@@ -143,7 +142,7 @@ fn an_earlier_result_of_any_form_is_kept() {
             "{run:?}"
         );
     }
-    // Pictures of reports can be made again, but no report is overwritten.
+    // Pictures are overwritten, because they can be made again. Reports are never overwritten.
     let folder = folder();
     let at = folder.path();
     for name in ["a.json", "b.json"] {
@@ -167,7 +166,8 @@ fn an_earlier_result_of_any_form_is_kept() {
     assert_eq!(read(&at.join("b.1.json")), before);
 }
 
-/// Points are measured in turns: a run that is killed early has a part of many and all of none.
+/// Points are measured in rounds. A session that is killed early therefore has some rounds of many
+/// points and all rounds of none.
 #[test]
 fn a_continuation_that_is_killed_at_once_loses_nothing() {
     let folder = folder();
@@ -195,7 +195,8 @@ fn a_continuation_that_is_killed_at_once_loses_nothing() {
     running.end(LIMIT);
     assert_eq!(shown("r.json.journal.jsonl"), before);
     let old = read(&journal);
-    // Interrupted in place of killed: the report has less than the journal, which therefore stays.
+    // The continuation is interrupted rather than killed. Its report has fewer points than the
+    // journal, which therefore stays.
     let mut command = program(at);
     command
         .args(words.split(' '))
@@ -226,7 +227,7 @@ fn pipes_and_devices_are_written_to() {
         run.stdout.contains("GB/s") && run.stderr.is_empty(),
         "{run:?}"
     );
-    // A reader of a pipe sees one writer, and the whole report.
+    // The reader of a pipe sees one writer, and gets the whole report.
     let run = shell(
         &format!("mkfifo p; cat p > copy & \"$M\" {SHORT} -o p; code=$?; wait; rm p; exit $code"),
         at,
@@ -299,7 +300,7 @@ fn runs_without_a_name_are_listed_shown_and_compared() {
         table.stdout.contains("last~1") && table.stdout.contains("24KiB"),
         "{table:?}"
     );
-    // A file of that name comes first.
+    // A file with the name `last` takes precedence.
     put(
         at,
         "last",
@@ -364,7 +365,8 @@ fn the_folder_of_runs_follows_the_environment() {
         .len(),
         1
     );
-    // A folder that cannot be made: the working directory takes the report, and that is said.
+    // The folder of saved sessions cannot be made. The report goes to the working directory, and
+    // the user is told.
     std::fs::write(at.join("file"), "").expect("a file");
     let mut command = shell_command(&format!("\"$M\" {SHORT}"), at);
     command.env("XDG_STATE_HOME", at.join("file"));
@@ -381,7 +383,7 @@ fn the_folder_of_runs_follows_the_environment() {
             .count(),
         1
     );
-    // A plan makes no folder.
+    // A dry run makes no folder.
     let plan = typed(&format!("{SHORT} --dry-run"), at);
     assert!(
         plan.code == Some(0) && plan.stdout.contains("-bandwidth.json") && !state(at).exists(),

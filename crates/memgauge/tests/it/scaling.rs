@@ -1,10 +1,10 @@
-//! Threads of this machine stream together: that the numbers requested do, and what keeps them from
-//! it. No figure is checked.
+//! Tests that the requested numbers of threads of this machine stream together, or that the report
+//! says what prevents it. No figure is checked.
 
 use crate::helper::{Finished, cpus, folder, json, skipped, typed};
 use serde_json::Value;
 
-/// A few samples in a cache.
+/// Options for a session of a few samples in a cache.
 const SHORT: &str = "--sizes 16KiB --width widest --samples 3 --budget 20s";
 
 fn points(report: &Value) -> Vec<Value> {

@@ -1,11 +1,11 @@
-//! Reports for other people: nothing that names a person, a host or a place survives, and the
-//! program still reads the file.
+//! Tests reports for other people: they name no person, host or place, and the program can read the
+//! file.
 
 use crate::helper::{Finished, finish, folder, json, memgauge, program, put, read, typed};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Names that must not survive, in lower case.
+/// Names that a shared report must not contain, in lower case.
 const SECRETS: [&str; 8] = [
     "build-node17",
     "acme.internal",
@@ -17,18 +17,18 @@ const SECRETS: [&str; 8] = [
     "12:34",
 ];
 
-/// A text with each secret in a place in which reports have some.
+/// A text with each secret at a place at which reports may have it.
 const POISON: &str = "build-node17.acme.internal (Build-Node17), user alice at /home/alice/acme \
      lab/r.json, 'C:\\Users\\jo\\acme runs\\r.json', jo, \
      /sys/fs/cgroup/acme/nightly-4711/memory.max, /dev/disk/by-id/nvme-S3V7NX0K and \
      /mnt/acme/disk.img";
 
-/// Texts of a measured report that the format fixes: their members have other types.
+/// True if `report` still has the types that its format requires.
 fn is_readable(report: &Value) -> bool {
     serde_json::from_value::<report::Report>(report.clone()).is_ok()
 }
 
-/// All texts of `value`, names of members included.
+/// Adds all texts of `value` to `all`, names of members included.
 fn texts<'a>(value: &'a Value, all: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => all.push(text),
@@ -43,7 +43,7 @@ fn texts<'a>(value: &'a Value, all: &mut Vec<&'a str>) {
     }
 }
 
-/// Paths of all texts in `value`, as JSON pointers.
+/// Adds the paths of all texts in `value` to `all`, as JSON pointers.
 fn places(value: &Value, at: &str, all: &mut Vec<String>) {
     match value {
         Value::String(_) => all.push(at.to_owned()),
@@ -62,7 +62,7 @@ fn places(value: &Value, at: &str, all: &mut Vec<String>) {
     }
 }
 
-/// A measured report with the secrets in every text that the format leaves free.
+/// A measured report. Each text that the format does not fix contains the secrets.
 fn poisoned(folder: &Path) -> Value {
     let line = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --budget 20s -o r.json";
     let run = typed(line, folder);
@@ -164,7 +164,7 @@ fn no_secret_survives_in_any_text() {
         assert!(parts.iter().any(|one| one["part"] == part), "{parts:?}");
         assert!(run.stderr.contains(part), "{part}: {run:?}");
     }
-    // A page has the report inside, and its own heading.
+    // A page contains the report, and has a heading of its own.
     let run = shared("poisoned.json", "shared.html", folder.path());
     assert_eq!(run.code, Some(0), "{run:?}");
     let page = read(&folder.path().join("shared.html")).to_ascii_lowercase();
@@ -201,7 +201,7 @@ fn shared_reports_are_read_compared_and_judged() {
             .any(|n| n["node"] == "shared.json"),
         "{run:?}"
     );
-    // Sharing again changes nothing.
+    // Sharing a shared report changes nothing.
     assert_eq!(
         shared("shared.json", "again.json", folder.path()).code,
         Some(0)
@@ -209,7 +209,7 @@ fn shared_reports_are_read_compared_and_judged() {
     assert_eq!(read(&folder.path().join("again.json")), file);
 }
 
-/// The report `r.json` as that of another host.
+/// Writes a copy of the report `r.json` that names another host.
 fn on_host(host: &str, name: &str, folder: &Path) {
     let mut report = json(&read(&folder.join("r.json")));
     report["provenance"]["host"]["system"]["hostname"]["value"] = host.into();

@@ -1,18 +1,19 @@
-//! Rust source as words, so that a rule about code is not tripped by a comment or a string.
+//! Splits Rust source into words, so that comments and strings do not trip rules about code.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A word, a `::`, a string (always `""`), or a single mark, and the line it stands on.
+/// A word, a `::`, a string (always `""`) or a single mark, with the line on which it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     pub text: String,
     pub line: usize,
 }
 
-/// A source file of the workspace, `path` from its root and with forward slashes.
+/// A source file of the workspace. `path` starts at the root of the workspace and has forward
+/// slashes.
 pub struct SourceFile {
     pub path: String,
     pub text: String,
@@ -54,7 +55,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The words of `text`, comments left out.
+/// The words of `text` without comments.
 pub fn tokens(text: &str) -> Vec<Token> {
     let mut found = Vec::new();
     flatten(text.parse().expect("source that Rust can read"), &mut found);
@@ -70,7 +71,7 @@ pub fn tokens_of_program(text: &str) -> Vec<Token> {
     found
 }
 
-/// Takes out the items of tests.
+/// Removes the items of tests.
 pub fn remove_tests(items: &mut Vec<syn::Item>) {
     items.retain(|item| !attributes(item).iter().any(is_test));
     for item in items {
@@ -84,7 +85,7 @@ pub fn remove_tests(items: &mut Vec<syn::Item>) {
     }
 }
 
-/// Whether an attribute is `cfg(test)` or `cfg(all(test, ...))`.
+/// True if an attribute is `cfg(test)` or `cfg(all(test, ...))`.
 fn is_test(attribute: &syn::Attribute) -> bool {
     let syn::Meta::List(list) = &attribute.meta else {
         return false;
@@ -132,9 +133,9 @@ fn flatten(stream: TokenStream, found: &mut Vec<Token>) {
                 let text = literal.to_string();
                 push(if text.contains('"') { "\"\"" } else { &text }, line, found);
             }
-            // A doubled colon is one word.
+            // Two colons are one word.
             TokenTree::Punct(mark) => match (mark.as_char(), found.last_mut()) {
-                // The name of a lifetime is no word: `'static` declares nothing.
+                // The name of a lifetime is no word, because `'static` declares nothing.
                 ('\'', _) => drop(trees.next()),
                 (':', Some(last)) if last.text == ":" => last.text = "::".to_owned(),
                 (mark, _) => push(&mark.to_string(), line, found),
@@ -152,7 +153,7 @@ fn push(text: &str, line: usize, found: &mut Vec<Token>) {
     }
 }
 
-/// Whether `tokens` begin with these words.
+/// True if `tokens` begin with these words.
 pub fn begins(tokens: &[Token], words: &[&str]) -> bool {
     tokens.len() >= words.len()
         && tokens
@@ -161,7 +162,7 @@ pub fn begins(tokens: &[Token], words: &[&str]) -> bool {
             .all(|(token, word)| token.text == *word)
 }
 
-/// One past the bracket that closes the one at `open`.
+/// Index after the bracket that closes the bracket at `open`.
 pub fn group_end(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (n, token) in tokens.iter().enumerate().skip(open) {
@@ -177,15 +178,16 @@ pub fn group_end(tokens: &[Token], open: usize) -> usize {
     tokens.len()
 }
 
-/// The paths a `use` tree or an expression names from token `at` on: `a::{b, c::d}` gives `a::b`
-/// and `a::c::d`.
+/// The paths that a `use` tree or an expression names from token `at` on. `a::{b, c::d}` gives
+/// `a::b` and `a::c::d`.
 pub fn paths_from(tokens: &[Token], at: usize) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
     expand(tokens, at, &[], &mut paths);
     paths
 }
 
-/// Adds the paths at `at` to `paths`, each with `prefix` before it; returns where they end.
+/// Adds the paths at `at` to `paths`, each with `prefix` before it. Returns the index at which they
+/// end.
 fn expand(
     tokens: &[Token],
     mut at: usize,
@@ -220,7 +222,7 @@ fn expand(
     if path.len() > prefix.len() {
         paths.push(path);
     }
-    // A new name says nothing about where the old one comes from.
+    // A new name after `as` does not change the path.
     if tokens.get(at).is_some_and(|t| t.text == "as") {
         at + 2
     } else {

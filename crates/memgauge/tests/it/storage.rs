@@ -1,11 +1,11 @@
-//! `memgauge io` on files of its own: nothing else is written to, nothing is left behind, and
-//! counts are right.
+//! Tests `memgauge io` on files of its own. Other files are not written, no files are left behind,
+//! and counts are right.
 
 use crate::helper::{Finished, Running, folder, json, memgauge, names, program, put, read, typed};
 use serde_json::Value;
 use std::path::Path;
 
-/// Short windows: what is asserted is counted, not timed.
+/// Options for short windows. The tests assert counts, no times.
 const QUICK: &str = "--time 100ms --window 50ms -o r.json";
 
 fn file(folder: &Path, name: &str, bytes: usize) -> Vec<u8> {
@@ -14,7 +14,7 @@ fn file(folder: &Path, name: &str, bytes: usize) -> Vec<u8> {
     data
 }
 
-/// The only point of the report that a run wrote.
+/// Outcome of the only point of the report that `run` wrote.
 fn point(run: &Finished, folder: &Path) -> Value {
     assert!(!run.panicked() && run.code.is_some(), "{run:?}");
     let report = json(&read(&folder.join("r.json")));
@@ -31,7 +31,7 @@ fn a_file_is_read_and_stays_as_it_was() {
             folder.path(),
         );
         let point = point(&run, folder.path());
-        // A feature that the system or the container lacks says so, with a way out.
+        // If the system or the container lacks a feature, the reason advises another engine.
         if point["status"] == "unsupported" {
             assert!(
                 point["reason"].as_str().unwrap().contains("--engine"),
@@ -188,7 +188,7 @@ fn a_file_that_a_run_makes_is_gone_or_kept_and_holds_what_was_written() {
     );
 }
 
-/// Everything that could cost somebody's data without a word of theirs.
+/// Tests every request that could destroy a user's data without the user's consent.
 #[test]
 fn nothing_is_written_to_without_leave() {
     let folder = folder();
@@ -374,7 +374,7 @@ fn latency_by_distance_is_in_every_form_and_made_anew() {
             "{form}: {shown:?}"
         );
     }
-    // A journal knows only what was measured.
+    // The journal has only measured datasets, so derived ones are removed.
     let lines = typed("report r.json --format jsonl", folder.path()).stdout;
     let is_own =
         |(at, line): &(usize, &str)| *at == 0 || !line.contains("\"experiment\":\"io-seeks\"");
@@ -393,7 +393,7 @@ fn latency_by_distance_is_in_every_form_and_made_anew() {
         (lines.join("\n") + "\n").as_bytes(),
     );
     both(&typed("report j.jsonl --format json", folder.path()).stdout);
-    // A run that goes on measures what was planned.
+    // A continued session measures the planned points.
     let mut ended = json(&text);
     ended["status"] = "interrupted".into();
     ended["datasets"][0]["points"][0]["outcome"] =

@@ -1,5 +1,6 @@
 //! Drawing backend for the crate `plotters`. It collects shapes, and writes them as SVG or as
-//! pixels. Letters are outlines, so a picture looks the same on every machine and in both formats.
+//! pixels. Letters are drawn as outlines, so that a picture looks the same on every machine and in
+//! both formats.
 
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{
@@ -16,13 +17,13 @@ use units::error::{Error, Result};
 
 type DrawResult = std::result::Result<(), DrawingErrorKind<Infallible>>;
 
-/// DejaVu Sans, packed by build.rs; chosen for its Greek letters and arrows.
+/// Font DejaVu Sans, packed by build.rs. It has Greek letters and arrows.
 const FONT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/font.ttf.zlib"));
 
-/// Ratio of plotters' font size to the em of the letters, as which they are drawn.
+/// Font size of plotters divided by the em in which the letters are drawn.
 const SIZES_PER_EM: f64 = 1.24;
 
-/// Distance of the baseline below the anchor of a text, in em, by vertical anchor.
+/// Distance from the anchor of a text down to its baseline, in em, for each vertical anchor.
 const BELOW_TOP: f32 = 0.76;
 const BELOW_MIDDLE: f32 = 0.27;
 const BELOW_BOTTOM: f32 = -0.27;
@@ -57,7 +58,7 @@ impl Picture {
         self.above.push_str(element);
     }
 
-    /// A filled rectangle.
+    /// Adds a filled rectangle.
     pub fn rectangle(&mut self, place: Rect, color: BackendColor) {
         self.shapes.push(Shape {
             path: PathBuilder::from_rect(place),
@@ -85,7 +86,8 @@ impl Picture {
                 "<path d=\"{}\" {paint}=\"#{r:02x}{g:02x}{b:02x}\"",
                 outline(&shape.path)
             );
-            // SVG fills a path by default, and strokes none.
+            // SVG fills a path by default and does not stroke it, so only other settings are
+            // written.
             if none == "fill" {
                 let _ = write!(
                     text,
@@ -139,7 +141,7 @@ fn short(value: f32) -> impl Display {
     (f64::from(value) * 100.0).round() / 100.0 + 0.0
 }
 
-/// The path in SVG notation.
+/// Writes `path` in the notation of SVG.
 fn outline(path: &Path) -> String {
     let mut text = String::new();
     let mut put = |letter: &str, points: &[tiny_skia::Point]| {
@@ -275,7 +277,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// Colour, anchor and rotation of a text.
+/// Colour, horizontal and vertical anchor, and rotation of a text.
 pub(super) struct TextStyle {
     pub color: BackendColor,
     pub h: HPos,
@@ -318,7 +320,7 @@ impl<F: Fn(f32, f32) -> (f32, f32)> OutlineBuilder for Outline<'_, F> {
     }
 }
 
-/// A path through `points`, closed if `closed`, as filled shapes need.
+/// Makes a path through `points`. Filled shapes need a `closed` path.
 fn along(points: impl IntoIterator<Item = BackendCoord>, closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
     for (i, (x, y)) in points.into_iter().enumerate() {

@@ -15,8 +15,8 @@ const MAX_REPORTS: usize = 8;
 /// Longest command that is shown, in characters.
 const LONGEST_COMMAND: usize = 600;
 
-/// Two lines for each report: the machine, and then day and command. With several reports, each
-/// line starts with the name of its report.
+/// Makes two lines for each report: the first with the machine, the second with day and command.
+/// With several reports, each line starts with the name of its report.
 pub(crate) fn sources(reports: &[NamedReport]) -> Vec<String> {
     let several = reports.len() > 1;
     let mut lines = Vec::new();
@@ -39,8 +39,8 @@ pub(crate) fn sources(reports: &[NamedReport]) -> Vec<String> {
     lines
 }
 
-/// One line for each report with points that are doubtful, rejected or without a number, with their
-/// counts. Only the experiments `chosen` count, or all if `chosen` is empty.
+/// Makes one line for each report that has doubtful or rejected points, or points without a number.
+/// The line has their counts. Only experiments in `chosen` count, or all if `chosen` is empty.
 pub(crate) fn outcomes(reports: &[NamedReport], chosen: &[String]) -> Vec<String> {
     let several = reports.len() > 1;
     let line = |named: &NamedReport| {
@@ -107,7 +107,7 @@ fn outcomes_of(report: &Report, chosen: &[String]) -> Option<String> {
     (!told.is_empty()).then(|| format!("{all}: {}; --format table says why", told.join(", ")))
 }
 
-/// Host name with a colon, to stand before the machine; empty if unknown.
+/// Host name with a colon, and then the machine. Without a host name, only the machine.
 fn host(report: &Report) -> String {
     let name = report.provenance.host.system.hostname.get();
     name.map(|name| format!("{}: ", shorten(name, 60)))

@@ -1,4 +1,4 @@
-//! The charts that reports have, and the selection of those that are requested.
+//! Lists the charts of reports, and selects the charts that a user requests.
 
 use super::model::Chart;
 use super::questions::of_parts;
@@ -48,8 +48,8 @@ pub(crate) fn charts(reports: &[NamedReport]) -> Vec<Chart> {
 /// The name that requests every chart.
 const ALL: &str = "all";
 
-/// Charts of the experiments in `names`, in the order of `charts`. All charts if `names` is empty
-/// or contains `all`. The error for an unknown name lists the known names.
+/// Charts of the experiments in `names`, in the order of `charts`. If `names` is empty or contains
+/// `all`, the result is all charts. The error for an unknown name lists the known names.
 pub(crate) fn chosen<'a>(charts: &'a [Chart], names: &[String]) -> Result<Vec<&'a Chart>> {
     let wanted: Vec<String> = names
         .iter()
@@ -94,7 +94,7 @@ pub(crate) fn names<'a>(charts: impl IntoIterator<Item = &'a Chart>) -> Vec<Stri
     names
 }
 
-/// `report` as a list entry without a name, for a chart of this report alone.
+/// Makes a [`NamedReport`] without a name, for charts of this report alone.
 pub(super) fn alone(report: &Report) -> NamedReport {
     NamedReport {
         name: String::new(),

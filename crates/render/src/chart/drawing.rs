@@ -9,7 +9,8 @@ use plotters::prelude::*;
 use std::fmt::Display;
 use units::error::{Error, Result};
 
-/// Name of the font for plotters. The canvas ignores it, because it has only one font.
+/// Name of the font, which plotters requires. The canvas ignores the name, because it has only one
+/// font.
 pub(super) const FONT: &str = "sans-serif";
 
 /// Colours of background, text and lines of a picture.
@@ -24,7 +25,7 @@ pub(super) struct Theme {
 /// A part of the picture.
 pub(super) type Area<'a> = DrawingArea<Canvas<'a>, Shift>;
 
-/// A [`Scale`] in the form of an axis of plotters.
+/// A [`Scale`] that plotters can use as an axis.
 pub(super) struct ScaleAxis(pub(super) Scale);
 
 impl Ranged for ScaleAxis {
@@ -55,7 +56,7 @@ impl ValueFormatter<f64> for ScaleAxis {
     }
 }
 
-/// The error for a failure of a drawing library.
+/// Makes the error for a failure of a drawing library.
 pub(super) fn cannot(error: impl Display) -> Error {
     Error::failure(format!("cannot draw the chart: {error}"))
 }

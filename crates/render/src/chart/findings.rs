@@ -1,6 +1,6 @@
-//! Marks and notes in charts that come from findings: levels along the sizes, and notable points.
+//! Marks and notes that findings add to charts: cache levels along the sizes, and notable points.
 //!
-//! The names of a finding's values decide what is marked, not its experiment.
+//! The names of a finding's values decide what is marked. Its experiment does not matter.
 
 use super::series::{Lines, Mark, Note};
 use super::spot::Part;
@@ -9,11 +9,12 @@ use report::{Dataset, Finding, Point};
 use std::collections::BTreeSet;
 use units::significant;
 
-/// Relative difference up to which a number in a finding and in a point are the same.
+/// Largest relative difference at which a number of a finding counts as equal to the number of a
+/// point.
 const SAME: f64 = 1e-9;
 
-/// Levels along the sizes, from findings with `capacity_bytes` and `latency_ns`. Empty unless there
-/// is one report, and every size is that of the memory in use.
+/// Marks of the cache levels along the sizes, made from findings with `capacity_bytes` and
+/// `latency_ns`. Empty unless there is one report, and each size is the size of the memory in use.
 pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
     let [one] = parts else { return Vec::new() };
     let strides: BTreeSet<Option<u64>> = merged
@@ -41,7 +42,7 @@ pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
     };
     let mut ends: Vec<LevelEnd> = one.findings.iter().filter_map(end).collect();
     ends.sort_by(|a, b| a.size.total_cmp(&b.size));
-    // If level numbers do not rise with the size, levels are numbered in order instead.
+    // Levels are numbered in order if the level numbers of the findings do not rise with the size.
     let rising = ends.windows(2).all(|pair| pair[0].level < pair[1].level);
     let name = |place: usize, end: &LevelEnd| {
         let number = end.level.filter(|_| rising).unwrap_or((place + 1) as f64);
@@ -67,14 +68,15 @@ pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
     marks
 }
 
-/// End of a level according to a finding.
+/// End of a cache level, according to a finding.
 struct LevelEnd {
     size: f64,
     level: Option<f64>,
     doubt: &'static str,
 }
 
-/// Mark for the grade of a finding, to follow its text in a chart.
+/// Mark for the grade of a finding, which follows the finding's text in a chart. Empty for a solid
+/// finding.
 fn doubt(finding: &Finding) -> &'static str {
     finding.trust().map_or("", mark)
 }
@@ -89,10 +91,12 @@ fn about(bytes: f64) -> String {
     format!("{} {unit}", significant(value))
 }
 
-/// Notes at points of the chart that findings of the reports name by these values:
+/// Makes notes at points of the chart that findings of the reports describe. A finding describes a
+/// point by values with these names:
 ///
-/// - `<operation>_threads`, `<operation>_reached`: bandwidth comes close to its highest value.
-/// - `knee`, `knee_ns`: latency begins to rise with traffic.
+/// - `<operation>_threads`, `<operation>_reached`: number of threads at which bandwidth comes close
+///   to its highest value, and this bandwidth.
+/// - `knee`, `knee_ns`: traffic at which latency begins to rise, and the latency.
 pub(super) fn notes(parts: &[Part<'_>], lines: &Lines, axis: Axis<'_>, factor: f64) -> Vec<Note> {
     let all = parts
         .iter()
@@ -116,13 +120,13 @@ pub(super) fn notes(parts: &[Part<'_>], lines: &Lines, axis: Axis<'_>, factor: f
 /// Horizontal axis of a chart.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Axis<'a> {
-    /// Background traffic. The factor converts bytes per second to the unit of the axis.
+    /// Background traffic. The number is the factor from bytes per second to the unit of the axis.
     Load(f64),
     /// Coordinates on the axis with this name.
     Of(&'a str),
 }
 
-/// Note at the knee that a finding describes; `None` if it describes none.
+/// Note at the knee of the latency that a finding describes; `None` if the finding has no knee.
 fn knee(finding: &Finding, unit: f64, factor: f64) -> Option<Note> {
     let x = finding.values.get("knee")? * unit;
     let y = finding.values.get("knee_ns")? * factor;
@@ -133,7 +137,7 @@ fn knee(finding: &Finding, unit: f64, factor: f64) -> Option<Note> {
     })
 }
 
-/// Notes at the points where a finding says that bandwidth reaches 95% of its highest value.
+/// Notes at the points at which bandwidth reaches 95% of its highest value, according to a finding.
 fn saturation(part: &Part<'_>, finding: &Finding, factor: f64) -> Vec<Note> {
     let told = finding.values.iter().filter_map(|(name, threads)| {
         let operation = name.strip_suffix("_threads")?;

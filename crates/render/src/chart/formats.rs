@@ -9,7 +9,7 @@ use report::Report;
 use units::counted;
 use units::error::Result;
 
-/// `svg`: charts as SVG shapes.
+/// Renderer of the format `svg`: charts as SVG shapes.
 pub(crate) struct Svg;
 
 impl Renderer for Svg {
@@ -44,7 +44,7 @@ impl Renderer for Svg {
     }
 }
 
-/// `png`: charts as pixels.
+/// Renderer of the format `png`: charts as pixels.
 pub(crate) struct Png;
 
 impl Renderer for Png {

@@ -1,4 +1,5 @@
-//! Heat maps of values between two ends, such as CPUs or nodes, by row and column.
+//! Heat maps of values between two ends, such as CPUs or nodes. Rows stand for one end, columns for
+//! the other.
 
 use super::spot::{ChartPoint, Part, spot};
 use crate::figures::{axis_title, coordinate, varying_axes};
@@ -6,7 +7,8 @@ use crate::text::{clean, shorten};
 use report::{Coordinate, Coordinates, Dataset};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pairs of axes that are the two ends of a map. The first one gives the rows.
+/// Pairs of axes whose coordinates are the two ends of a value. The first axis of a pair gives the
+/// rows.
 const ENDS: [[&str; 2]; 2] = [["from", "to"], ["cpu_node", "memory_node"]];
 
 /// Largest number of maps of one quantity.
@@ -20,19 +22,19 @@ const LEAST_SPAN: f64 = 0.2;
 pub(crate) struct Heat {
     /// Index of the map's report among the drawn reports.
     pub(crate) report: usize,
-    /// Title of rows.
+    /// Title of the axis of rows.
     pub(crate) row_title: String,
-    /// Title of columns.
+    /// Title of the axis of columns.
     pub(crate) column_title: String,
     /// Names of the rows, top to bottom.
     pub(crate) rows: Vec<String>,
     /// Names of the columns, left to right.
     pub(crate) columns: Vec<String>,
-    /// Points by row and column; `None` without a measurement.
+    /// Points by row and column; `None` for a pair that was not measured.
     pub(crate) cells: Vec<Vec<Option<ChartPoint>>>,
-    /// Value that has the first colour.
+    /// Lowest value of the colour scale.
     pub(crate) low: f64,
-    /// Value that has the last colour.
+    /// Highest value of the colour scale.
     pub(crate) high: f64,
 }
 
@@ -51,8 +53,8 @@ impl Heat {
 /// Points of one map, with the index of their report and their coordinates on the other axes.
 type MapGroup<'a> = (usize, Vec<Option<&'a Coordinate>>, Vec<&'a report::Point>);
 
-/// A heat map for each report and each combination of coordinates on other axes, with a suffix for
-/// its title. Empty if no point lies between two ends.
+/// Makes a heat map for each report and each combination of coordinates on other axes, with a
+/// suffix for its title. Empty if no point has two ends.
 pub(super) fn heats(
     parts: &[Part<'_>],
     merged: &Dataset,
@@ -116,8 +118,8 @@ pub(super) fn heats(
     groups.into_iter().map(named).collect()
 }
 
-/// True if both ends of a point are numbers. False if an end is a name that stands for several
-/// ends. `None` if the point has no ends.
+/// True if both ends of a point are numbers. False if an end is a name such as `all`, which stands
+/// for several CPUs or nodes. `None` if the point does not have two ends.
 pub(super) fn between(point: &report::Point) -> Option<bool> {
     let ends = ENDS
         .iter()
@@ -125,7 +127,7 @@ pub(super) fn between(point: &report::Point) -> Option<bool> {
     Some(ends.iter().all(|end| matches!(end, Coordinate::Number(_))))
 }
 
-/// Coordinates of a point on the two axes.
+/// Coordinates of a point on the two axes; `None` if one is missing.
 fn ends<'a>(at: &'a Coordinates, axes: &[&str; 2]) -> Option<[&'a Coordinate; 2]> {
     Some([at.get(axes[0])?, at.get(axes[1])?])
 }
@@ -148,7 +150,7 @@ fn others<'a>(merged: &'a Dataset, axes: &[&str; 2]) -> Vec<&'a str> {
     varying.filter(|axis| !follows(axis)).collect()
 }
 
-/// Makes a map of `points`, multiplied by `factor`.
+/// Makes a map of `points`, with all values multiplied by `factor`.
 fn heat(points: &[&report::Point], axes: &[&str; 2], factor: f64, report: usize) -> Heat {
     let side = |end: usize| -> Vec<&Coordinate> {
         let all: BTreeSet<&Coordinate> = points
@@ -174,7 +176,8 @@ fn heat(points: &[&report::Point], axes: &[&str; 2], factor: f64, report: usize)
     let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
         (l.min(v), h.max(v))
     });
-    // The colours span a minimum range. Otherwise differences of a percent would look large.
+    // The colours span a minimum range. With a smaller range, differences of a percent would look
+    // large.
     let room = ((low.abs() + high.abs()) / 2.0 * LEAST_SPAN - (high - low)).max(0.0) / 2.0;
     Heat {
         report,

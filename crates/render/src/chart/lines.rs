@@ -10,20 +10,22 @@ use crate::text::{clean, shorten};
 use report::{Coordinate, Coordinates, Dataset, Point};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Axes whose coordinates often follow from others, in the order in which they are left out.
+/// Axes whose coordinates often follow from other coordinates. Axes are tried in this order when
+/// superfluous ones are left out.
 const FOLLOWERS: [&str; 5] = ["kernel", "prefetch_bytes", "level", "relation", "assembly"];
 
-/// Axes that determine the size. Points with a coordinate on one are not drawn over the size.
+/// Axes whose coordinates determine the size. If points have one of them, the chart is not drawn
+/// over the size.
 const SIZES_FOLLOW: [&str; 2] = ["entries", "placement"];
 
 /// Largest number of series in one chart.
 const MAX_SERIES: usize = 200;
 
-/// Largest number of points in one chart; more could not be distinguished.
+/// Largest number of points in one chart. More points could not be distinguished.
 pub(crate) const MAX_SPOTS: usize = 6000;
 
-/// Series of several reports over one axis. `merged` has the coordinates of all points. If several
-/// reports have points, the name of a series contains that of its report.
+/// Makes series of several reports over one axis. `merged` has the coordinates of all points. If
+/// several reports have points, the name of each series contains the name of its report.
 pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], factor: f64) -> Lines {
     let several = merged
         .points
@@ -97,8 +99,8 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     lines
 }
 
-/// Reduces series with too many points. Of neighbouring points, the lowest and the highest stay, so
-/// that outliers remain visible.
+/// Drops points of long series if a chart has too many points. Of neighbouring points, the lowest
+/// and the highest stay, so that outliers remain visible.
 fn thin(series: &mut [Series]) {
     let all: usize = series.iter().map(|s| s.spots.len()).sum();
     if all <= MAX_SPOTS {
@@ -126,7 +128,8 @@ enum Along<'a> {
     Load { control: Option<&'a str> },
     /// The numbers on the axis with this name.
     Numbers(&'a str),
-    /// The names on an axis, or a single position if there is no axis.
+    /// The names on an axis, or a single position if `axis` is `None`. `index` has the position of
+    /// each name in `places`.
     Names {
         axis: Option<&'a str>,
         places: Vec<String>,
@@ -163,8 +166,8 @@ impl<'a> Along<'a> {
         }
     }
 
-    /// Points in the order in which lines join them. Over background traffic, that is the order of
-    /// the requested traffic; otherwise it is the order of `points`.
+    /// Sorts points into the order in which lines join them. Over background traffic, this is the
+    /// order of the requested traffic, otherwise the order of `points`.
     fn sorted<'p>(&self, points: &'p [Point]) -> Vec<&'p Point> {
         let mut points: Vec<&Point> = points.iter().collect();
         if let Along::Load {
@@ -177,8 +180,8 @@ impl<'a> Along<'a> {
         points
     }
 
-    /// The point at its position on the axis; `None` without a number or a position. On an axis of
-    /// traffic, a point without traffic lies at zero.
+    /// Makes the point at its position on the axis. `None` if the point has no number or no
+    /// position. On an axis of traffic, a point without traffic lies at zero.
     fn spot(&self, point: &Point, factor: f64) -> Option<ChartPoint> {
         match self {
             Along::Load { .. } => {
@@ -234,8 +237,9 @@ impl<'a> Along<'a> {
     }
 }
 
-/// Axis to draw over: the axis with the most distinct numbers, or without numbers the one with the
-/// most names. Among equals, the first in the order of the dataset.
+/// Axis over which the chart is drawn: the axis with the most distinct numbers. If no axis has
+/// numbers, it is the axis with the most distinct names. Of several such axes, the first one in the
+/// dataset is taken.
 fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
     let different = |axis: &str| {
         merged
@@ -252,8 +256,8 @@ fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
             all.len()
         }
     };
-    // Among axes with equally many numbers, the size is chosen. It is not chosen if it follows from
-    // another axis: the number of entries, or the share of each thread.
+    // Among axes with equally many numbers, the size is preferred. The size is not taken if it
+    // follows from another axis: the number of entries, or the placement of threads.
     let follow = |p: &Point| {
         SIZES_FOLLOW
             .iter()
@@ -273,8 +277,8 @@ fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
     first_most(&weight).or_else(|| first_most(&|axis| different(axis).len()))
 }
 
-/// Axes that distinguish series: varying axes, except those whose coordinates follow from the rest.
-/// An axis that follows from the report stays, unless it is in [`FOLLOWERS`].
+/// Axes that distinguish series. Varying axes are left out if their coordinates follow from the
+/// other axes. If coordinates follow from the report, only the axes in [`FOLLOWERS`] are left out.
 fn others<'a>(merged: &Dataset, varying: &[&'a str], x: Option<&str>) -> Vec<&'a str> {
     let mut kept: Vec<&str> = varying
         .iter()
@@ -339,7 +343,7 @@ fn word(axis: &str, at: &Coordinate) -> String {
     coordinate(axis, at)
 }
 
-/// Coordinates of a series on the axes that distinguish series.
+/// Coordinates of a series on the axes that distinguish series, in the order of these axes.
 type Key = Vec<Option<Coordinate>>;
 
 /// Collects points into series.
@@ -348,14 +352,14 @@ struct Collector<'a> {
     /// Names of the reports; empty if all points are from one report.
     names: &'a [String],
     series: Vec<Series>,
-    /// Position of each series, in the order of `series`.
+    /// Position of each series among all series, in the order of `series`.
     positions: Vec<SeriesPosition>,
     keys: BTreeMap<(usize, Key), usize>,
     groups: Vec<(Option<Coordinate>, Vec<Key>)>,
 }
 
 impl Collector<'_> {
-    /// Adds a point to its series, which is made if it is new.
+    /// Adds a point to its series. The series is made if it does not exist yet.
     fn add(&mut self, report: usize, at: &Coordinates, spot: ChartPoint) {
         let key: Vec<Option<Coordinate>> = self
             .others
@@ -382,7 +386,8 @@ impl Collector<'_> {
         self.series[place].spots.push(spot);
     }
 
-    /// Position of a series: its first coordinate determines the group, the others the member.
+    /// Position of a series. Its first coordinate determines the group, its other coordinates the
+    /// member.
     fn position(&mut self, report: usize, key: &[Option<Coordinate>]) -> SeriesPosition {
         let first = key.first().cloned().flatten();
         let rest = key.get(1..).unwrap_or_default().to_vec();
@@ -423,7 +428,8 @@ impl Collector<'_> {
     }
 }
 
-/// Levels along the sizes. Empty unless every point has a level and levels do not overlap.
+/// Marks of the levels along the sizes. Empty unless every point has a level and the sizes of
+/// levels do not overlap.
 fn marks(merged: &Dataset) -> Vec<Mark> {
     let mut levels: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for point in &merged.points {

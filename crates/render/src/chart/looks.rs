@@ -15,8 +15,8 @@ pub(crate) const COLORS: [(u8, u8, u8); 8] = [
     (148, 103, 189),
 ];
 
-/// Outlines of marks, in pixels around the point; the empty outline stands for a circle. A cross is
-/// missing, because it marks rejected points.
+/// Outlines of marks, as corners in pixels relative to the point. An empty outline stands for a
+/// circle. No mark is a cross, because a cross marks rejected points.
 pub(crate) const MARKS: [&[(i32, i32)]; 8] = [
     &[],
     &[(-4, -4), (4, -4), (4, 4), (-4, 4)],
@@ -50,10 +50,11 @@ pub(crate) const MARKS: [&[(i32, i32)]; 8] = [
     ],
 ];
 
-/// Radius of the circle, in pixels.
+/// Radius of the circle mark, in pixels.
 pub(crate) const RADIUS: u32 = 4;
 
-/// Lengths of strokes and gaps in pixels, alternating; an empty list stands for a solid line.
+/// Lengths of strokes and gaps of dashed lines in pixels, alternating. An empty list stands for a
+/// solid line.
 pub(crate) const DASHES: [&[u32]; 7] = [
     &[],
     &[9, 4],
@@ -64,7 +65,7 @@ pub(crate) const DASHES: [&[u32]; 7] = [
     &[9, 3, 2, 3, 2, 3],
 ];
 
-/// Look of a series.
+/// Look of a series: its colour, mark and dashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct SeriesStyle {
     /// Index in [`COLORS`].
@@ -80,15 +81,15 @@ pub(crate) struct SeriesStyle {
 pub(super) struct SeriesPosition {
     /// Index of the first coordinate among the first coordinates of all series.
     pub group: usize,
-    /// Index of the other coordinates among those of the group.
+    /// Index of the series' other coordinates within its group.
     pub member: usize,
     /// Index of the report of the series.
     pub report: usize,
 }
 
-/// A look for each series. The series of a group share a colour. If there are several reports,
-/// those of a report share dashes. If two series get the same look, looks are assigned in order
-/// instead. There are 448 looks if lines are `joined`, 64 if only marks distinguish series.
+/// Chooses a look for each series. The series of a group share a colour. If there are several
+/// reports, the series of a report share dashes. If two series would get the same look, looks are
+/// assigned in order instead. There are 448 looks if lines are `joined`, and 64 otherwise.
 pub(super) fn looks(positions: &[SeriesPosition], joined: bool) -> Vec<SeriesStyle> {
     let several = positions.iter().any(|s| s.report != positions[0].report);
     let meaning = |s: &SeriesPosition| SeriesStyle {
@@ -105,7 +106,8 @@ pub(super) fn looks(positions: &[SeriesPosition], joined: bool) -> Vec<SeriesSty
     if different.len() == positions.len() {
         return by_meaning;
     }
-    // The numbers of marks and dashes have no common divisor, so 56 pairs come before one repeats.
+    // The numbers of marks (8) and dashes (7) have no common divisor. Their pairs therefore repeat
+    // only after 56 series of one colour.
     let in_order = |i: usize| SeriesStyle {
         color: i % COLORS.len(),
         mark: i / COLORS.len() % MARKS.len(),

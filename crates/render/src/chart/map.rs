@@ -17,13 +17,14 @@ use units::error::Result;
 /// Largest number of names on an axis of a heat map. If there are more, every nth name is written.
 const MAX_NAMES: usize = 24;
 
-/// Largest number of cells of a map that has its values written in the cells.
+/// Largest number of cells for which a map has its values written in the cells.
 const MAX_FIGURES: usize = 144;
 
 /// Size of the letters in cells, in pixels.
 const CELL_LETTERS: f32 = 15.0;
 
-/// Number of colours of a large map. The eye distinguishes no more, and few compress well.
+/// Number of colours of a large map. The eye does not distinguish more colours, and an image of few
+/// colours compresses well.
 const STEPS: usize = 64;
 
 /// Area of the cells, in pixels.
@@ -75,7 +76,8 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) ->
     Ok(Frame { x, y })
 }
 
-/// The cells as an image with one pixel for each cell, which stays small for hundreds of cores.
+/// Draws the cells as an image with one pixel for each cell. The image stays small even for
+/// hundreds of cores.
 pub(super) fn cells(heat: &Heat) -> Result<Pixmap> {
     let size = |names: &[String]| u32::try_from(names.len()).unwrap_or(u32::MAX);
     let pixels = Pixmap::new(size(&heat.columns), size(&heat.rows));
@@ -90,7 +92,7 @@ pub(super) fn cells(heat: &Heat) -> Result<Pixmap> {
     Ok(pixels)
 }
 
-/// SVG element that stretches the image of the cells over `frame`.
+/// Makes the SVG element that stretches the image of the cells over `frame`.
 pub(super) fn image(heat: &Heat, frame: &Frame) -> Result<String> {
     let data = base64(&cells(heat)?.encode_png().map_err(cannot)?);
     Ok(format!(
@@ -164,7 +166,7 @@ fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
     }
 }
 
-/// Draws the legend of the colours.
+/// Draws the scale of colours with its lowest and highest value.
 fn legend_of_heat(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) -> Result<()> {
     for step in 0..128 {
         let color = shade_of(1.0 - f64::from(step) / 127.0);
@@ -196,7 +198,7 @@ fn shade_of(share: f64) -> RGBColor {
     ViridisRGB.get_color_normalized(share, 0.0, 1.0)
 }
 
-/// Colours from the lowest value to the highest.
+/// Colours of a large map, from the lowest value to the highest.
 pub(crate) fn steps() -> Vec<(u8, u8, u8)> {
     let rgb = |RGBColor(r, g, b)| (r, g, b);
     (0..STEPS)

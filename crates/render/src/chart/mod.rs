@@ -1,10 +1,9 @@
-//! Charts of datasets. Pictures, pages and terminals draw the same series of the same points from
-//! them.
+//! Charts of datasets. Pictures, pages and terminals draw the same charts.
 //!
 //! The experiment of a dataset does not matter for its chart. Points between two ends (`from` and
 //! `to`, `cpu_node` and `memory_node`) become heat maps. Points with background traffic become
 //! series over that traffic. All other points become series over the axis with the most distinct
-//! numbers. Without numbers, that is the axis with the most distinct names.
+//! numbers. If no axis has numbers, it is the axis with the most distinct names.
 
 mod canvas;
 mod caption;

@@ -7,15 +7,15 @@ use units::counted;
 /// One chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {
-    /// Name by which users request the chart: that of its experiment.
+    /// Name by which users request the chart: the name of its experiment.
     pub(crate) name: String,
-    /// Title: subject of the chart.
+    /// Title, which names the subject of the chart.
     pub(crate) title: String,
     /// Coordinates that all points share; empty if there are none.
     pub(crate) subtitle: String,
     /// Name and unit of the values, as the title of an axis.
     pub(crate) values: String,
-    /// True if larger values are better.
+    /// True if higher values are better.
     pub(crate) higher_is_better: bool,
     /// Content of the chart.
     pub(crate) body: Body,
@@ -33,7 +33,7 @@ impl Chart {
         }
     }
 
-    /// Note on numbers that are not drawn; `None` if all are drawn.
+    /// Note on points that are not drawn; `None` if all are drawn.
     pub(crate) fn undrawn(&self) -> Option<String> {
         let points = counted(self.not_drawn, "point");
         (self.not_drawn > 0).then(|| format!("not drawn, no room: {points}; --format csv has all"))
@@ -45,6 +45,6 @@ impl Chart {
 pub(crate) enum Body {
     /// Series over a horizontal axis.
     Lines(Lines),
-    /// Values between two ends.
+    /// Heat map of values between two ends.
     Heat(Heat),
 }

@@ -14,25 +14,25 @@ use units::error::Result;
 /// Width and height of a chart, in pixels at scale 1.
 const SIZE: (u32, u32) = (1200, 675);
 
-/// Largest number of charts in one column, and largest number in two columns.
+/// Largest number of charts that stand in one column, and largest number that stand in two.
 const MAX_IN_COLUMN: usize = 3;
 const MAX_IN_TWO: usize = 8;
 
 /// Largest number of charts in a picture.
 pub(super) const MAX_CHARTS: usize = 24;
 
-/// Largest number of charts of a PNG with twice as many pixels as the SVG in each direction.
+/// Largest number of charts for which a PNG has twice as many pixels as the SVG in each direction.
 /// High-resolution screens show the difference.
 const MAX_FINE: usize = 4;
 
-/// Height in pixels: that of a line of the caption, and that of a title above several charts.
+/// Heights in pixels: of a line of the caption, and of a title above several charts.
 const LINE: u32 = 17;
 const TITLE: u32 = 52;
 
-/// Longest title in large letters, in characters.
+/// Longest title, in characters, that is written in large letters.
 const LONGEST_LARGE: usize = 90;
 
-/// Characters that fit into a line of the caption under one chart.
+/// Number of characters that fit into a line of the caption below a single chart.
 const LETTERS: usize = 175;
 
 const LIGHT: Theme = Theme {
@@ -54,15 +54,18 @@ const DARK: Theme = Theme {
 pub(super) struct Content<'c> {
     /// Charts; only the first [`MAX_CHARTS`] are drawn.
     pub(super) charts: &'c [&'c Chart],
-    /// Title that the user gives, above several charts or instead of that of a single chart.
+    /// Title that the user gives. It stands above several charts, or replaces the title of a single
+    /// chart.
     pub(super) title: Option<&'c str>,
-    /// Lines of the caption: the origin of the numbers, and omissions.
+    /// Lines of the caption: the origin of the numbers, and notes on points and charts that are
+    /// left out.
     pub(super) caption: &'c [String],
     /// True for light colours on a dark background.
     pub(super) dark: bool,
 }
 
-/// The picture as SVG without text elements: shapes, and embedded images for large heat maps.
+/// Makes the picture as SVG without text elements. It has shapes, and embedded images for large
+/// heat maps.
 pub(super) fn svg(content: Content<'_>) -> Result<String> {
     let (mut picture, maps) = drawn(content)?;
     for (heat, frame) in maps {
@@ -117,7 +120,7 @@ struct Layout {
     height: u32,
     /// Area of each chart.
     areas: Vec<ChartArea>,
-    /// Lines of the caption. `below` is the vertical position of the first line, in pixels.
+    /// Lines of the caption. `below` is the distance of the first line from the top, in pixels.
     caption: Vec<String>,
     below: u32,
 }

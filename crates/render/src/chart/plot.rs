@@ -11,13 +11,14 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use report::VerdictGrade;
 use units::error::Result;
 
-/// Largest number of series in a legend on the right; larger legends stand below the plot.
+/// Largest number of series for which the legend is on the right of the plot. A larger legend
+/// stands below the plot.
 const MAX_ON_THE_RIGHT: usize = 24;
 
 /// Height of a name in the legend, in pixels.
 const ROW: u32 = 20;
 
-/// Space in the legend for explanations of marks, in pixels.
+/// Height in the legend for explanations of marks, in pixels.
 const REMARKS: u32 = 110;
 
 /// Largest number of names on an axis. If there are more, every nth name is written.
@@ -26,7 +27,7 @@ const MAX_PLACES: usize = 80;
 /// Longest name of a series, in characters.
 const LONGEST_NAME: usize = 60;
 
-/// A plot in a part of the picture.
+/// A plot of the crate plotters in a part of the picture.
 type Plot<'a, 'b> = ChartContext<'b, super::canvas::Canvas<'a>, Cartesian2d<ScaleAxis, ScaleAxis>>;
 
 /// Content, area and look of a plot.
@@ -40,9 +41,9 @@ pub(super) struct Scene<'s, 'a> {
     pub(super) theme: Theme,
 }
 
-/// Layout of the names of series.
+/// Layout of the legend, which has the names of the series.
 struct Legend {
-    /// Width of a name with its sample of the line, in pixels.
+    /// Width of a column in pixels: a name and a piece of its line.
     width: u32,
     /// Number of names in a column.
     rows: usize,
@@ -51,7 +52,7 @@ struct Legend {
 }
 
 impl Legend {
-    /// Layout for a picture of `width` pixels; `None` if no series has a name.
+    /// Layout of the legend for an area of `width` pixels; `None` if no series has a name.
     fn new(lines: &Lines, width: u32) -> Option<Self> {
         let longest = lines
             .series
@@ -107,7 +108,7 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, scene: Scene<'_, '_>) -> Resu
         .map(|(_, label)| label.chars().count().min(28))
         .max()
         .unwrap_or(0);
-    // Long names are rotated, because they would overlap otherwise.
+    // Long names are rotated, because horizontal names would overlap.
     let turned = lines.names && longest * x.ticks.len() > 100;
     let bottom = if turned { 30 + 8 * longest as u32 } else { 50 };
     let mut plot = ChartBuilder::on(&left)
@@ -247,8 +248,8 @@ fn draw_line(area: &Area<'_>, places: &[(i32, i32)], series: &Series) -> Result<
     Ok(())
 }
 
-/// Splits a line into strokes. `lengths` are those of strokes and gaps, alternating. If it is
-/// empty, the whole line is one stroke.
+/// Splits a line into strokes. `lengths` are the lengths of strokes and gaps, alternating. If
+/// `lengths` is empty, the whole line is one stroke.
 fn dashed(places: &[(i32, i32)], lengths: &[u32]) -> Vec<Vec<(i32, i32)>> {
     if lengths.is_empty() {
         return vec![places.to_vec()];
@@ -287,7 +288,8 @@ fn dashed(places: &[(i32, i32)], lengths: &[u32]) -> Vec<Vec<(i32, i32)>> {
     strokes
 }
 
-/// Draws the mark of a point: filled if solid, hollow if doubtful, a cross if rejected.
+/// Draws the mark of a point. The mark is filled if the grade is solid, hollow if doubtful, and a
+/// cross if rejected.
 fn draw_mark(
     area: &Area<'_>,
     at: (i32, i32),

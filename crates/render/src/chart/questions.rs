@@ -1,4 +1,5 @@
-//! The charts of one quantity: a chart for each question that the points answer.
+//! Makes the charts of one quantity. Its points are divided by the question that they answer, and
+//! each question has charts of its own.
 
 use super::heat;
 use super::lines;
@@ -9,7 +10,7 @@ use crate::text::{clean, shorten};
 use report::{Dataset, Outcome, Point, Quantity};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Charts of one quantity; each question has charts of its own.
+/// Charts of one quantity in all reports. `names` are the names of the reports.
 pub(super) fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
     let split = Split::from_parts(parts);
     let mut questions: Vec<String> = Vec::new();
@@ -52,11 +53,11 @@ pub(super) fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
 enum Split {
     /// All points answer one question.
     One,
-    /// Values between two nodes, and values of all nodes together. The latter are several times as
-    /// high, so differences between nodes would vanish next to them.
+    /// Some points are values between two nodes, others are values of all nodes together. The
+    /// values of all nodes are several times as high, so they get a chart of their own.
     Totals,
-    /// An auxiliary dataset whose operations have different axes. Each operation is a question of
-    /// its own.
+    /// The dataset is auxiliary, and its operations have different axes. Each operation is a
+    /// question of its own.
     Probes,
 }
 
@@ -96,8 +97,8 @@ impl Split {
     }
 }
 
-/// Charts of one question: heat maps if its points lie between two ends, otherwise series. Empty if
-/// no point has a number.
+/// Makes the charts of one question: heat maps if its points have two ends, otherwise series. Empty
+/// if no point has a number.
 pub(super) fn of_question(parts: &[Part<'_>], names: &[String], question: &str) -> Vec<Chart> {
     let Some(first) = parts.first() else {
         return Vec::new();
@@ -145,7 +146,8 @@ pub(super) fn of_question(parts: &[Part<'_>], names: &[String], question: &str) 
     charts
 }
 
-/// Coordinates of all measured points of several reports, as one dataset without measurements.
+/// Joins the measured points of several reports to one dataset. The joined points keep their
+/// coordinates, without measurements.
 fn merged(parts: &[Part<'_>]) -> Dataset {
     let mut merged = Dataset {
         points: Vec::new(),
@@ -191,7 +193,8 @@ pub(super) fn head(parts: &[Part<'_>]) -> Dataset {
     }
 }
 
-/// Prefix with the name of the only report that has points; empty if there are several.
+/// Prefix of the title with the name of the only report that has points. Empty if several reports
+/// have points.
 fn title_start(merged: &Dataset, names: &[String]) -> String {
     let mut reports = merged.points.iter().map(|p| p.id);
     match (reports.next(), names) {

@@ -2,10 +2,11 @@
 
 use units::{Bytes, fixed, significant};
 
-/// Largest number of ticks; more would overlap.
+/// Largest number of ticks on an axis. More ticks would overlap.
 const MAX_TICKS: usize = 12;
 
-/// Ratio of highest to lowest value above which the axis of measured values is logarithmic.
+/// Highest value divided by the lowest value, above which an axis of measured values is
+/// logarithmic.
 const WIDE: f64 = 20.0;
 
 /// Positions of values along an axis, and the labels of the axis.
@@ -65,7 +66,8 @@ impl Scale {
             let room = (high - low) * 0.04;
             (low, high) = (low - room, high + room);
         }
-        // For a single value, or if the difference of the values overflows.
+        // A single value has no range, and the difference of extreme values may overflow. Such an
+        // axis starts at 0 or below.
         if !(high - low).is_finite() || high <= low {
             (low, high) = (low.min(0.0), low.abs().clamp(1.0, f64::MAX / 4.0) * 1.1);
         }
@@ -152,7 +154,7 @@ impl Scale {
     }
 }
 
-/// The smallest number that is at least `least`, and 1, 2 or 5 times a power of ten.
+/// The smallest number that is at least `least`, and that is 1, 2 or 5 times a power of ten.
 fn nice(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
@@ -169,7 +171,7 @@ fn label(value: f64, numbers: Numbers) -> String {
         Numbers::Counts => fixed(value, 0),
         Numbers::Values if value == 0.0 => "0".to_owned(),
         Numbers::Values if value.abs() < 1e9 => {
-            // Rounding removes the error of multiples such as 3 times 0.1.
+            // Rounding removes the rounding error of multiples such as 3 times 0.1.
             let text = fixed((value * 1e9).round() / 1e9, 12);
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }

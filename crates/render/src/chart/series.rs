@@ -9,7 +9,7 @@ use super::spot::ChartPoint;
 pub(crate) struct Lines {
     /// Horizontal axis.
     pub(crate) x: Scale,
-    /// True if the horizontal axis has names; lines do not join the points on it.
+    /// True if the horizontal axis has names. Points on such an axis are not joined by lines.
     pub(crate) names: bool,
     /// Vertical axis.
     pub(crate) y: Scale,
@@ -21,7 +21,7 @@ pub(crate) struct Lines {
     pub(crate) notes: Vec<Note>,
 }
 
-/// Points that are joined by a line or share a look.
+/// Points that share a look. Lines join them if the horizontal axis has numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
     /// Name in the legend; empty if there is only one series.
@@ -30,8 +30,8 @@ pub(crate) struct Series {
     pub(crate) report: usize,
     /// Look of the series, different from those of other series.
     pub(crate) look: SeriesStyle,
-    /// Points in the order in which they are joined: ascending along the axis. With background
-    /// traffic it is the order of the requested traffic, in which the measured traffic may fall.
+    /// Points in the order in which they are joined: rising along the axis. Over background traffic
+    /// it is the order of the requested traffic, in which the measured traffic may fall.
     pub(crate) spots: Vec<ChartPoint>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Mark {
 pub(crate) struct Note {
     /// Value on the horizontal axis.
     pub(crate) x: f64,
-    /// Value in the unit of the chart.
+    /// Value on the vertical axis, in the unit of the chart.
     pub(crate) y: f64,
     /// Text of the note.
     pub(crate) text: String,

@@ -1,10 +1,10 @@
-//! A measured point, ready to be drawn.
+//! Measured points, ready to be drawn.
 
 use crate::figures::{axis_title, coordinate};
 use crate::text::{clean, shorten};
 use report::{Coordinate, Dataset, Finding, Point, VerdictGrade};
 
-/// A measured point, ready to be drawn.
+/// A measured point at its position in a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ChartPoint {
     /// Value on the horizontal axis. On an axis of names, the index of the name.
@@ -23,7 +23,7 @@ pub(crate) struct ChartPoint {
     pub(crate) samples: u64,
     /// Grade of the verdict.
     pub(crate) grade: VerdictGrade,
-    /// Coordinates and doubts in short words, without control characters.
+    /// Coordinates of the point and reasons for doubt, without control characters.
     pub(crate) words: String,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Part<'a> {
     pub(crate) findings: &'a [Finding],
 }
 
-/// Measured points of all parts.
+/// All measured points of `parts`.
 pub(super) fn measured<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = &'a Point> {
     parts
         .iter()
@@ -45,7 +45,8 @@ pub(super) fn measured<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = &'a Po
         .filter(|p| p.outcome.measured().is_some())
 }
 
-/// `point` at `x`, with its values multiplied by `factor`; `None` if it has no number.
+/// Makes a chart point of `point` at `x`, with its values multiplied by `factor`. `None` if it has
+/// no number.
 pub(super) fn spot(point: &Point, x: f64, factor: f64) -> Option<ChartPoint> {
     let m = point.outcome.measured()?;
     let at: Vec<String> = point

@@ -12,18 +12,18 @@ const HEIGHT: usize = 18;
 /// Colours of series as terminal codes: blue, yellow, green, magenta, cyan, red.
 const COLORS: [u8; 6] = [34, 33, 32, 35, 36, 31];
 
-/// Marks of series, one for each, at their names and at their points.
+/// Marks of series. Each series has its mark next to its name and at its points.
 const MARKS: &str =
     "ox+*#@%=abcdefghijklmnpqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789αβγδεζηθικλμνξοπρστυφχψω";
 
-/// Mark of all series for which [`MARKS`] has no mark left.
+/// Mark of all further series, if there are more series than [`MARKS`].
 const OTHERS: char = '·';
 
 /// Largest number of notes listed below a chart.
 const MAX_NOTES: usize = 24;
 
-/// The chart in lines of at most `width` characters, each with its newline. With `color`, series
-/// have the colours of the terminal.
+/// Draws the chart in lines of at most `width` characters, each with its newline. With `color`,
+/// series have colours of the terminal.
 pub(crate) fn draw(chart: &Chart, width: u16, color: bool) -> String {
     let width = usize::from(width.max(40));
     let mut lines = vec![shorten(&chart.title, width)];
@@ -49,7 +49,7 @@ pub(crate) fn draw(chart: &Chart, width: u16, color: bool) -> String {
 /// A character of the drawing and its colour.
 type Cell = (char, Option<u8>);
 
-/// A drawing made of cells. Braille dots are stored separately until a row becomes text.
+/// A drawing made of cells. Braille dots are stored separately until a row is converted to text.
 struct Canvas {
     cells: Vec<Vec<Cell>>,
     dots: Vec<Vec<u8>>,
@@ -72,7 +72,7 @@ impl Canvas {
         }
         let column = (x * (2 * self.columns - 1) as f64).round() as usize;
         let row = ((1.0 - y) * (4 * HEIGHT - 1) as f64).round() as usize;
-        // Bits of the dots in a braille character: Unicode, chapter 21.
+        // Each dot of a braille character has a bit. Source: Unicode, chapter 21.
         let bit = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]][row % 4][column % 2];
         self.dots[row / 4][column / 2] |= bit;
         self.cells[row / 4][column / 2].1 = color;
@@ -185,7 +185,7 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
         ));
     }
     for note in lines.notes.iter().take(MAX_NOTES) {
-        // Whole numbers, such as counts of threads, have no decimals.
+        // Whole numbers, such as counts of threads, are written without decimals.
         let x = if note.x.fract() == 0.0 {
             fixed(note.x, 0)
         } else {
@@ -207,7 +207,7 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
     out
 }
 
-/// Line with the labels of the horizontal axis, as many as there is room for.
+/// Line with the labels of the horizontal axis. Labels that would overlap are left out.
 fn below(lines: &Lines, columns: usize) -> String {
     let mut text = String::new();
     for (value, label) in &lines.x.ticks {

@@ -1,4 +1,4 @@
-//! One chart of the datasets of two experiments.
+//! Makes one chart of the datasets of two experiments.
 
 use super::model::Chart;
 use super::questions::{head, of_question};
@@ -13,8 +13,8 @@ const OTHER_ORDERS: &str = "patterns";
 /// Name of the combined chart.
 const NAME: &str = "bandwidth+patterns";
 
-/// Bandwidth over the size, with a series for each order of the operations that both experiments
-/// measured. `None` if an experiment has fewer than two sizes.
+/// Makes a chart of bandwidth over the size, for the operations that both experiments measured.
+/// Each order of an operation is a series. `None` if an experiment has fewer than two sizes.
 ///
 /// The forward order of `patterns` is left out, because `bandwidth` measures it at more sizes.
 pub(super) fn orders(groups: &[&[Part<'_>]], names: &[String]) -> Option<Chart> {
@@ -85,7 +85,7 @@ fn operations<'a>(parts: &'a [Part<'_>]) -> BTreeSet<&'a str> {
         .collect()
 }
 
-/// Number of distinct sizes that were measured.
+/// Number of distinct sizes of measured points.
 fn sizes(datasets: &[Dataset]) -> usize {
     let points = datasets
         .iter()

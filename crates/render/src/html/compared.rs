@@ -9,7 +9,7 @@ use units::counted;
 use units::error::Result;
 use verdict::Comparison;
 
-/// The page of all comparisons, with the compared reports.
+/// Renders the page of all comparisons, with charts of the compared reports.
 pub(crate) fn compared(
     comparisons: &[Comparison],
     reports: &[NamedReport],
@@ -26,7 +26,8 @@ pub(crate) fn compared(
     super::document(&finite::all(reports), options, &parts.collect::<String>())
 }
 
-/// Part of the page for one comparison: verdicts and changes, and all points folded.
+/// Part of the page for one comparison. Verdicts and changes are visible, all other points are
+/// folded.
 fn part(i: usize, names: &[String], comparison: &Comparison) -> String {
     let mut words: Vec<Labelled> = head(comparison)
         .into_iter()

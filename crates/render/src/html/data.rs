@@ -7,10 +7,11 @@ use report::VerdictGrade;
 use serde_json::{Value, json};
 use units::{counted, significant};
 
-/// Largest number of cells of a heat map with words. More words would be most of the page.
+/// Largest number of cells for which a heat map has a text for each cell. More texts would be most
+/// of the page.
 const MAX_WORDS: usize = 4096;
 
-/// All charts, the names of the reports, and the looks of series.
+/// JSON for the script: all charts, the names of the reports, and the looks of series.
 pub(super) fn charts(charts: &[&Chart], names: &[String]) -> Value {
     let color = |(r, g, b): &(u8, u8, u8)| format!("#{r:02x}{g:02x}{b:02x}");
     json!({
@@ -42,7 +43,7 @@ fn chart(chart: &Chart) -> Value {
     })
 }
 
-/// JSON for an axis. The script writes the numbers, because the user can zoom.
+/// JSON for an axis. The script writes the numbers of ticks, because the user can zoom.
 fn axis(scale: &Scale) -> Value {
     let names = || {
         scale

@@ -12,7 +12,7 @@ use units::error::Result;
 use units::{counted, fixed, significant};
 use verdict::{FleetVerdict, NodeState, NodeVerdict, Outlier, PopulationQuantity};
 
-/// Largest numbers of rows and histograms, so that a browser opens the page at once.
+/// Largest numbers of rows and histograms. With more, a browser would not open the page at once.
 const MAX_MACHINES: usize = 4000;
 const MAX_LEFT_OUT: usize = 500;
 const MAX_HISTOGRAMS: usize = 4000;
@@ -26,7 +26,7 @@ const HEIGHT: f64 = 50.0;
 /// Outlying values by group and quantity, with their machines.
 type Outliers<'a> = BTreeMap<(usize, usize), Vec<(&'a NodeVerdict, &'a Outlier)>>;
 
-/// The page of a judgement on a fleet.
+/// Renders the page of the verdict on a fleet.
 pub(crate) fn fleet(fleet: &FleetVerdict, options: &Options) -> Result<Vec<u8>> {
     let title = options
         .title
@@ -91,7 +91,8 @@ fn machines(fleet: &FleetVerdict) -> String {
     text
 }
 
-/// States of a machine and the reasons: compared with its peers, with its own history, or both.
+/// States of a machine and the reasons, each joined to a text. A machine may have a state compared
+/// with its peers, a state compared with its own history, or both.
 fn state_and_reason(node: &NodeVerdict) -> (String, String) {
     let own = node.history.as_ref().filter(|_| is_slower(node));
     let mut states = Vec::new();
@@ -107,7 +108,8 @@ fn state_and_reason(node: &NodeVerdict) -> (String, String) {
     (states.join(", "), reasons.join("; "))
 }
 
-/// Address of a file. Characters that could name a scheme or end the attribute are encoded.
+/// Address of a file for a link. Characters that could name a scheme or end the attribute are
+/// encoded.
 fn link(source: &str) -> String {
     let mut text = String::new();
     for byte in source.bytes() {
@@ -190,7 +192,7 @@ fn histogram(
         fixed(share.clamp(0.0, 1.0) * WIDTH, 1)
     };
     let mut lines = format!("<path class=\"middle\" d=\"M{} 0V{HEIGHT}\"/>", place(0.0));
-    // Only machines of this histogram's population are marked in it.
+    // Only machines of this histogram's population are marked. Their outliers have the same median.
     let own = marks
         .iter()
         .filter(|(_, one)| (one.median / quantity.median - 1.0).abs() < 1e-3);

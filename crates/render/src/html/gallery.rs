@@ -1,6 +1,6 @@
-//! `gallery`: a page that has a row, two small charts and a card for each machine.
+//! The format `gallery`: a page that has a row, two small charts and a card for each machine.
 //!
-//! The page shows everything without its script, which only sorts and filters.
+//! The page shows everything without its script, which sorts and filters only.
 
 use super::{card, document_with, escape};
 use crate::gallery::{
@@ -32,7 +32,7 @@ const RIGHT: f64 = 16.0;
 /// Factor between neighbouring ticks on the axis of sizes.
 const SIZE_STEP: f64 = 16.0;
 
-/// `gallery`: machines side by side.
+/// Renderer of the format `gallery`: machines side by side.
 pub(crate) struct GalleryPage;
 
 impl Renderer for GalleryPage {
@@ -110,7 +110,7 @@ impl Renderer for GalleryPage {
     }
 }
 
-/// Attributes of all elements of a machine, by which the script sorts and filters.
+/// Attributes for each element of a machine, by which the script sorts and filters.
 fn belongs(machine: usize, design: &str) -> String {
     format!(
         "data-machine=\"{machine}\" data-design=\"{}\"",
@@ -118,7 +118,7 @@ fn belongs(machine: usize, design: &str) -> String {
     )
 }
 
-/// Form to choose a core design. The script makes it visible.
+/// Form to choose a core design. The form is hidden until the script makes it visible.
 fn filter(gallery: &Gallery) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for design in &gallery.designs {
@@ -223,7 +223,8 @@ fn written(heading: &Heading, cell: &Cell) -> String {
     )
 }
 
-/// The small charts of one kind, one for each machine. All charts have the same axes.
+/// The small charts of one kind, one for each machine, below `title`. All charts have the same
+/// axes.
 fn charts(title: &str, names: &[String], designs: &[String], all: &[Vec<Curve>]) -> String {
     let points = || all.iter().flatten().flat_map(|curve| &curve.points);
     let Some(axes) = Axes::new(points().copied()) else {
@@ -252,7 +253,7 @@ fn charts(title: &str, names: &[String], designs: &[String], all: &[Vec<Curve>])
     text + "</div>\n"
 }
 
-/// Logarithmic axes of sizes and values on which all points lie.
+/// Logarithmic axes of sizes and values, which are long enough for all points.
 #[derive(Debug, Clone, Copy)]
 struct Axes {
     sizes: Range,
@@ -282,7 +283,7 @@ impl Range {
         (value / self.least).ln() / (self.most / self.least).ln()
     }
 
-    /// Powers of `step` within the range.
+    /// Whole powers of `step` within the range.
     fn powers(self, step: f64) -> Vec<f64> {
         let first = (self.least.ln() / step.ln()).ceil() as i32;
         let last = (self.most.ln() / step.ln()).floor() as i32;

@@ -1,8 +1,8 @@
-//! `html`: one self-contained page that needs no network and no server.
+//! The format `html`: one self-contained page that needs no network and no server.
 //!
-//! Text of a report enters the page escaped, or as data in a script of type `application/json`.
-//! Browsers never execute it. The page's Content-Security-Policy allows only the page's own scripts
-//! and styles, by their digests.
+//! Text of a report enters the page escaped, or as data in a script of type `application/json`,
+//! which browsers never execute. The page's Content-Security-Policy allows only the page's own
+//! scripts and styles, identified by their digests.
 
 mod compared;
 mod data;
@@ -31,19 +31,20 @@ const STYLE: &str = include_str!("page.css");
 /// Script that draws the charts.
 const SCRIPT: &str = include_str!("page.js");
 
-/// Level of deflate compression. It packs a report to about a tenth in a short time.
+/// Level of deflate compression for the packed report. It reduces a report to about a tenth in a
+/// short time.
 const FAST_COMPRESSION: u8 = 4;
 
 /// Width of the table of facts about the machine, in characters. Most sources then fit on a line. A
-/// path that is broken in two could not be copied.
+/// path that is broken into two lines could not be copied.
 const HOST_WIDTH: u16 = 120;
 
-/// Largest number of rows of a table that is not folded.
+/// Largest number of rows of a table that is shown unfolded.
 const LONG_TABLE: usize = 40;
-/// Largest number of rows of a table on the page. Programs get all rows from the data.
+/// Largest number of rows of a table on the page. The packed report has all rows.
 const MAX_ROWS: usize = 5000;
 
-/// `html`: a page with charts.
+/// Renderer of the format `html`: a page with charts.
 pub(super) struct Html;
 
 impl Renderer for Html {
@@ -86,7 +87,7 @@ impl Renderer for Html {
     }
 }
 
-/// The page of `reports`. `first` is HTML that stands after the page's header.
+/// Renders the page of `reports`. `first` is HTML that stands below the page's header.
 fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<Vec<u8>> {
     let all = charts(reports);
     let charts = chosen(&all, &options.charts)?;
@@ -125,7 +126,7 @@ fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<V
     Ok(whole(&title, &body).into_bytes())
 }
 
-/// Script element with `bytes` as Base64, which needs no escapes in HTML.
+/// Script element with `bytes` as Base64. Base64 needs no escapes in HTML.
 fn packed(id: &str, bytes: &[u8]) -> String {
     let text = base64::engine::general_purpose::STANDARD.encode(bytes);
     format!("<script type=\"text/plain\" id=\"{id}\">{text}</script>\n")
@@ -200,7 +201,8 @@ fn heading_end(i: usize, names: &[String]) -> String {
     }
 }
 
-/// Machine, levels, trust and findings of a report, as on a terminal. Details are folded.
+/// Section about a report: machine, levels, trust and findings, as on a terminal. Details are
+/// folded.
 fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> String {
     let with = |verbose| {
         let options = Options {
@@ -234,7 +236,7 @@ fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> S
     )
 }
 
-/// Labelled lines as a list. A label that equals the one above it is not repeated.
+/// Writes labelled lines as a list. A label that equals the previous label is not repeated.
 fn list(lines: &[Labelled]) -> String {
     if lines.is_empty() {
         return String::new();
@@ -251,8 +253,8 @@ fn list(lines: &[Labelled]) -> String {
     format!("<dl>\n{items}</dl>\n")
 }
 
-/// An element for each chart, with text for readers who cannot see it. `outcomes` are lines about
-/// all charts, which stand above them.
+/// Makes an element for each chart, with text for readers who cannot see it. `outcomes` are lines
+/// about all charts, which stand above the charts.
 fn drawings(charts: &[&Chart], outcomes: &[String]) -> String {
     let mut text = "<section id=\"charts-part\">\n<h2>Charts</h2>\n<noscript><p>Charts need \
          scripts; all numbers are in the tables below.</p></noscript>\n<p id=\"trouble\" \
@@ -318,7 +320,7 @@ fn tables(i: usize, names: &[String], named: &NamedReport) -> String {
     )
 }
 
-/// One table; a long one is folded.
+/// Writes one table. A long table is folded.
 fn block(block: &Block) -> String {
     let Grid { columns, rows } = &block.grid;
     let side = |right: bool| if right { " class=\"right\"" } else { "" };
@@ -373,7 +375,7 @@ fn block(block: &Block) -> String {
     }
 }
 
-/// The command that repeats the session, and a button that downloads the report.
+/// Section with the command that repeats the session, and with a button that downloads the report.
 fn repeat(i: usize, names: &[String], report: &Report) -> String {
     let p = &report.provenance;
     format!(

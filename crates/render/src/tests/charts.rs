@@ -45,7 +45,7 @@ fn the_default_profile_is_bandwidth_and_latency_by_size() {
     let bandwidth = lines(&charts[0]);
     assert!(bandwidth.x.log && !bandwidth.names && bandwidth.x.title == "size");
     let names: Vec<&str> = bandwidth.series.iter().map(|s| s.name.as_str()).collect();
-    // Kernel and level are left out: they follow from operation and size.
+    // The names lack kernel and level, because these follow from operation and size.
     let wanted = [
         "read, threads 1",
         "read, threads 2",
@@ -142,7 +142,7 @@ fn points_between_ends_are_heat_maps() {
     let first = heat(&charts[0]);
     assert_eq!((first.rows.len(), first.columns.len()), (3, 3));
     assert!(first.cells[1][1].is_none() && first.cells[0][1].as_ref().unwrap().y == 16.0);
-    // The pair without a measurement.
+    // This pair was not measured.
     assert!(heat(&charts[1]).cells[0][2].is_none());
     let nodes = charts_of(reports::eight_nodes());
     assert_eq!((nodes.len(), heat(&nodes[0]).rows.len()), (1, 8));
@@ -204,7 +204,8 @@ fn latency_beside_traffic_is_drawn_over_that_traffic() {
         ],
         reports::measured(90.0),
     );
-    // The second shortest pause moves more than the shortest: the curve bends back.
+    // The second shortest pause carries more traffic than the shortest one, so the curve bends
+    // back.
     let points = vec![
         idle,
         at("100:0", 0, 19.0, 300.0),
@@ -313,7 +314,7 @@ fn probes_are_drawn_apart_and_sizes_have_the_detected_levels() {
     ];
     let mut report = experiment("caches", "latency", points);
     report.datasets[0].auxiliary = true;
-    // Findings out of order of size, and one without a latency.
+    // The findings are not in the order of size, and one has no latency.
     report.findings.push(finding(
         "a",
         &[
@@ -428,7 +429,7 @@ fn pictures_have_no_letters_that_another_machine_could_draw_otherwise() {
         .render(&all[0], &with_chart("latency"))
         .unwrap();
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() < 500_000);
-    // Twice the pixels of the SVG, with the caption below.
+    // The PNG has twice the pixels of the SVG in each direction, and the caption below.
     assert_eq!(size(&png).0, 2400);
     assert!((1350..1500).contains(&size(&png).1), "{:?}", size(&png));
     assert_ne!(
@@ -505,7 +506,8 @@ fn a_picture_has_every_chart_of_every_report() {
         size(&picture("png", &several, &Options::default())),
         (2 * width, 2 * height)
     );
-    // Every chart is drawn: the picture has the paths of the three single ones, less two captions.
+    // Every chart is drawn: the picture has the paths of the three single pictures, except two
+    // captions.
     let fills = |svg: &[u8]| {
         String::from_utf8(svg.to_vec())
             .unwrap()
@@ -582,7 +584,7 @@ fn pictures_tell_machine_day_command_and_title() {
         lines[3],
         "2026-01-02 03:04 UTC: memgauge run --profile default"
     );
-    // The text is drawn as outlines: another command, machine or day gives another picture.
+    // The text is drawn as outlines, so another command, machine or day gives another picture.
     let report = reports::single_experiment();
     let drawn = |report: &Report| render("svg", report, &Options::default());
     let mut others = [report.clone(), report.clone(), report.clone()];
@@ -665,7 +667,7 @@ fn bandwidth_in_order_and_out_of_it_is_one_chart() {
         );
         assert_ne!(both.series[0].look, both.series[1].look);
     }
-    // A single size gives no line.
+    // With a single size there is no combined chart.
     assert_eq!(
         charts(&[apart[0].clone(), named("b", out_of_order(&[4096]))]).len(),
         2
@@ -691,7 +693,7 @@ fn every_one_of_many_series_has_a_name_and_a_look() {
     let looks: std::collections::BTreeSet<_> =
         lines(&all[0]).series.iter().map(|s| s.look).collect();
     assert_eq!(looks.len(), 60);
-    // Names of few series fit next to the plot, names of many go below it.
+    // The names of few series fit next to the plot. The names of many series stand below it.
     let high =
         |report: &Report| svg_size(&render("svg", report, &Options::default()).into_bytes()).1;
     assert!(high(&many) > high(&few) + 100);
@@ -896,7 +898,8 @@ fn nothing_of_a_report_is_ever_code() {
         .unwrap(),
     ];
     for (i, page) in pages.iter().enumerate() {
-        // Charts, reports and the page's script are all scripts, and each ends once.
+        // The page has a script for the charts, one for each report, and its own script. Each
+        // script ends once.
         let scripts = 3 + i;
         assert_eq!(
             (

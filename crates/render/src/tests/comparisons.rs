@@ -6,8 +6,8 @@ use report::{Outcome, Report, Sample};
 use std::path::Path;
 use verdict::{ComparedReport, Comparison, Settings, compare};
 
-/// The report with six rounds per point, which scatter within half a percent, and all values times
-/// `factor`.
+/// Returns the report with all values times `factor`, and with six rounds for each point. The
+/// rounds scatter within half a percent.
 pub fn with_rounds(mut report: Report, factor: f64) -> Report {
     for point in report.datasets.iter_mut().flat_map(|d| &mut d.points) {
         let Outcome::Measured(m) = &mut point.outcome else {
@@ -27,7 +27,8 @@ pub fn with_rounds(mut report: Report, factor: f64) -> Report {
     report
 }
 
-/// The default profile against a slower machine: bandwidth is down by a tenth, latency the same.
+/// Compares the default profile with a slower machine: bandwidth is lower by a tenth, latency is
+/// the same.
 pub fn slower() -> Comparison {
     let before = with_rounds(reports::default_profile(), 1.0);
     let mut after = with_rounds(reports::default_profile(), 0.9);
@@ -40,7 +41,7 @@ pub fn slower() -> Comparison {
     )
 }
 
-/// Reports of [`slower`].
+/// Reports like those that [`slower`] compares.
 pub fn compared() -> [NamedReport; 2] {
     let before = with_rounds(reports::default_profile(), 1.0);
     let after = with_rounds(reports::default_profile(), 0.9);
@@ -201,7 +202,7 @@ fn formats_are_found_by_name_and_extension() {
     );
 }
 
-/// A report of one bandwidth point with these values of rounds.
+/// A report of one bandwidth point, whose rounds have these values.
 fn of_rounds(values: &[f64]) -> Report {
     let mut report = reports::one_point();
     let point = &mut report.datasets[0].points[0];
@@ -218,7 +219,7 @@ fn of_rounds(values: &[f64]) -> Report {
         ..first.clone()
     };
     m.samples = values.iter().enumerate().map(sample).collect();
-    // The report's own figure is the median of all samples, which may differ.
+    // The summary's median is that of all samples, which may differ from the median of rounds.
     m.summary.median = values[0];
     report
 }
@@ -301,7 +302,7 @@ fn a_report_is_compared_with_the_other_tools_file_in_that_tools_form() {
         ComparedReport::new("file", &file),
         &Settings::default(),
     );
-    // Each row of the file has its point: the best bandwidth, the median latency.
+    // Each row of the file has its point. The figure is the best bandwidth or the median latency.
     assert_eq!(
         (comparison.tally.same, comparison.tally.all()),
         (form.rows.len(), form.rows.len())

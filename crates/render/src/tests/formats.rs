@@ -189,7 +189,8 @@ fn tables_keep_to_the_width_and_to_their_numbers() {
             );
             let most = usize::from(width.unwrap_or_default().max(40));
             for line in text.lines() {
-                // A character of the hostile text takes two columns, which only shortens lines.
+                // Some characters of the hostile text are two columns wide. Lines then have fewer
+                // characters.
                 assert!(line.chars().count() <= most, "{width:?}: {line}");
                 assert_eq!(line, line.trim_end());
             }
@@ -375,7 +376,7 @@ fn without_a_terminal_each_row_is_one_line() {
             .count()
             > 3
     );
-    // Tables with numbers are not folded, and remarks are not wrapped.
+    // Without a width, tables with numbers are not divided, and remarks are not wrapped.
     for report in [
         reports::default_profile(),
         reports::hostile(),
@@ -459,7 +460,7 @@ fn points_between_things_are_a_matrix() {
     };
     let has = |row: &[&str]| rows(&text).iter().any(|r| r == row);
     assert!(has(&["from", "/", "to", "0", "1", "2"]), "{text}");
-    // The diagonal is empty.
+    // The diagonal of the matrix is empty.
     assert!(
         has(&["0", "16", "82"]) || has(&["0", "16.0", "82.0"]),
         "{text}"

@@ -1,4 +1,4 @@
-//! The gallery of machines: figures with marks, reasons for blank cells, order of levels.
+//! Tests of the gallery: figures with marks, reasons for blank cells, and the order of levels.
 
 use super::super::gallery::{Cell, gallery, latency_curves};
 use super::super::{NamedReport, Options, are_several_machines, by_name, machines_in_markdown};
@@ -12,7 +12,7 @@ fn named(name: &str, report: Report) -> NamedReport {
     }
 }
 
-/// `report` of a machine with this host name.
+/// Returns `report` as the report of a machine with this host name.
 fn on_host(report: &Report, host: &str) -> NamedReport {
     let mut report = report.clone();
     report.provenance.host.system.hostname = Fact::known(host.to_owned(), "");
@@ -28,7 +28,7 @@ fn without_level(level: &str) -> Report {
     report
 }
 
-/// Cell of the only row in the column of this group and title.
+/// Cell of the only row, in the column with this group and title.
 fn cell(report: Report, group: &str, title: &str) -> Cell {
     let gallery = gallery(&[named("r", report)]);
     let here = |h: &super::super::gallery::Heading| h.group.starts_with(group) && h.title == title;
@@ -36,7 +36,7 @@ fn cell(report: Report, group: &str, title: &str) -> Cell {
     gallery.rows[0][place].clone()
 }
 
-/// The default profile with another outcome of the latency of L2.
+/// The default profile, with `outcome` applied to the latency of L2.
 fn with_l2(outcome: &dyn Fn(&mut Outcome)) -> Report {
     let mut report = reports::default_profile();
     let latency = report

@@ -1,12 +1,12 @@
-//! Whole outputs against the files in `golden/`, one for each format. `properties.rs`, `safety.rs`
-//! and `told.rs` test properties of every report.
+//! Compares whole outputs with the files in `golden/`, one for each format. `properties.rs`,
+//! `safety.rs` and `told.rs` test properties of every report.
 
 use super::super::{COMPARISON_FORMATS, Options, RENDERERS};
 use super::reports;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// All compared outputs, reduced to the form of their files, by file name.
+/// All compared outputs by file name, reduced to the form in which the files are kept.
 fn outputs() -> Vec<(String, Vec<u8>)> {
     let terminal = Options {
         width: Some(100),
@@ -50,7 +50,7 @@ fn digest(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// An SVG with outlines replaced by their digests.
+/// An SVG whose outlines are replaced by their digests.
 fn shapes(svg: &[u8]) -> Vec<u8> {
     let text = std::str::from_utf8(svg).unwrap();
     let line = |line: &str| {
@@ -80,7 +80,7 @@ fn shapes(svg: &[u8]) -> Vec<u8> {
     text.lines().map(line).collect::<String>().into_bytes()
 }
 
-/// Brightness of a PNG in a grid of 120 by 45 parts, from 0 to f.
+/// Brightness of a PNG in a grid of 120 by 45 parts, a digit from 0 to f for each part.
 fn coarse(png: &[u8]) -> Vec<u8> {
     let pixels = tiny_skia::Pixmap::decode_png(png).unwrap();
     let wide = pixels.width() / 120;
@@ -126,7 +126,7 @@ fn skeleton(html: &[u8]) -> Vec<u8> {
         let to = at + text[at..].find('\'').unwrap();
         text.replace_range(at..to, "...");
     }
-    // Drawing data with line breaks, so that differences can be read.
+    // Drawing data gets line breaks, so that differences can be read.
     text.replace("{\"grades\"", "\n{\"grades\"")
         .replace("],\"", "],\n\"")
         .into_bytes()
@@ -178,7 +178,7 @@ fn outputs_are_as_kept() {
     }
 }
 
-/// Fails if a file has no output.
+/// Fails if the folder has a file for which there is no output.
 fn nothing_else_is_kept(names: &[String]) {
     for entry in std::fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().to_string_lossy().into_owned();

@@ -12,7 +12,7 @@ fn text(value: &str, source: &str) -> Fact<String> {
     Fact::known(value.to_owned(), source)
 }
 
-/// Two figures of its core design, one of them a range.
+/// Two documented figures of the machine's core design. One of them is a range.
 fn documented() -> Vec<DocumentedFigure> {
     let figure = |quantity, low, high| DocumentedFigure {
         design: "Zen 5".to_owned(),
@@ -163,11 +163,12 @@ fn topology() -> Topology {
     }
 }
 
-/// Provenance of a session on that machine.
+/// Provenance of a session on the machine of [`host`].
 pub fn provenance(command_line: &[&str]) -> Provenance {
     let kernel = |name: &str, digest: &str| KernelUsed {
         name: name.into(),
         digest: Some(digest.into()),
+        c_library: None,
     };
     Provenance {
         tool: Tool {

@@ -1,8 +1,8 @@
 //! Tests of the renderers.
 //!
-//! Whole outputs are compared with the files in `golden/`. After an intended change renew the files
-//! with `cargo test -p memgauge-render --lib renew_golden_files -- --ignored`. Read the difference
-//! before committing it.
+//! Whole outputs are compared with the files in `golden/`. After an intended change, renew the
+//! files with `cargo test -p memgauge-render --lib renew_golden_files -- --ignored`. Read the
+//! difference before committing it.
 
 mod charts;
 mod comparisons;

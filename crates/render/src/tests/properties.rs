@@ -1,11 +1,11 @@
-//! Properties of every report in every format.
+//! Tests properties of every report in every format.
 
 use super::super::{Options, RENDERERS, Renderer, by_name};
 use super::reports;
 use super::safety::signed_zero;
 use report::Report;
 
-/// Reports of every kind: whole, partial, without points, with maps, with many points.
+/// Reports of every kind: complete, partial, without points, with heat maps, with many points.
 fn cases() -> Vec<(&'static str, Report)> {
     vec![
         ("default", reports::default_profile()),
@@ -67,7 +67,7 @@ fn data_formats_have_every_median() {
             for median in medians(&report) {
                 let at = numbers.partition_point(|&n| n < median * (1.0 - 1e-9));
                 let found = numbers.get(at).is_some_and(|&n| n <= median * (1.0 + 1e-9));
-                // Prometheus counts time in seconds.
+                // OpenMetrics has times in seconds.
                 let seconds = median * 1e-9;
                 let at = numbers.partition_point(|&n| n < seconds * (1.0 - 1e-9));
                 let scaled = format == "openmetrics"

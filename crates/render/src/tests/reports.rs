@@ -9,12 +9,12 @@ use report::{
 };
 use units::{Bytes, Nanos};
 
-/// Characters that must not reach a terminal: colour, title, bell, C1 control, direction, line
-/// ends.
+/// Text with characters that must not reach a terminal: colour, title, bell, C1 control, direction,
+/// line ends.
 pub const HOSTILE: &str =
     "a,b \"q\" |p| `x` <b>\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\r\nnext\tüñ漢字 \u{7f}end";
 
-/// A report that was saved as `name` and that memgauge can read.
+/// The place of a report that was saved as `name` and that memgauge can read.
 pub fn saved(name: &str) -> SavedReport {
     SavedReport {
         name: name.to_owned(),
@@ -22,7 +22,7 @@ pub fn saved(name: &str) -> SavedReport {
     }
 }
 
-/// A solid point with this median, three undisturbed samples and a disturbed one.
+/// A solid measurement with this median, three undisturbed samples and a disturbed one.
 pub fn measured(median: f64) -> Measured {
     let sample = |factor: f64, disturbed: Option<&str>| Sample {
         traffic: None,
@@ -175,7 +175,8 @@ pub fn report(profile: &str, datasets: Vec<Dataset>) -> Report {
     }
 }
 
-/// Levels: name, size per thread in bytes, GB/s of one thread's read, latency in ns.
+/// Levels of the default profile. Each has a name, a size per thread in bytes, the read bandwidth
+/// of one thread in GB/s, and the latency in ns.
 const LEVELS: [(&str, u64, f64, f64); 4] = [
     ("L1", 24 << 10, 612.0, 0.81),
     ("L2", 512 << 10, 305.0, 2.84),
@@ -303,7 +304,7 @@ fn bandwidth_outcome(level: &str, operation: &str, threads: u64, value: f64) -> 
     }
 }
 
-/// `memgauge latency`: one dataset without levels.
+/// A report of `memgauge latency`: one dataset without levels.
 pub fn single_experiment() -> Report {
     let sizes = [(16u64 << 10, 0.81), (1 << 20, 3.35), (64 << 20, 88.0)];
     let mut points = Vec::new();
@@ -338,8 +339,8 @@ pub fn single_experiment() -> Report {
     report("latency", vec![dataset("latency", points)])
 }
 
-/// `memgauge core-to-core` with two kernels on this many CPUs; two hardware threads share a core.
-/// One pair was not measured, and one is doubtful.
+/// A report of `memgauge core-to-core` with two kernels on `cpus` CPUs. Two hardware threads share
+/// a core. One pair was not measured, and one is doubtful.
 pub fn matrix(cpus: u64) -> Report {
     let mut points = Vec::new();
     let pairs = || {
@@ -405,7 +406,7 @@ pub fn matrix(cpus: u64) -> Report {
     )
 }
 
-/// Hand-offs between the cores of a large machine: one operation, without samples.
+/// A report of round trips between the cores of a large machine: one operation, without samples.
 pub fn large_machine(cpus: u64) -> Report {
     let mut m = measured(1.0);
     m.samples.clear();
@@ -449,7 +450,7 @@ pub fn large_machine(cpus: u64) -> Report {
     )
 }
 
-/// Bandwidth from every node to the memory of every node.
+/// A report of the bandwidth from every node to the memory of every node.
 pub fn eight_nodes() -> Report {
     let mut points = Vec::new();
     for (cpu_node, memory_node) in (0..8u64).flat_map(|from| (0..8u64).map(move |to| (from, to))) {
@@ -500,7 +501,7 @@ pub fn one_point() -> Report {
     report
 }
 
-/// A report in which all points but one are rejected.
+/// A report in which all points except the first are rejected.
 pub fn rejected() -> Report {
     let mut report = default_profile();
     for point in report
@@ -525,7 +526,7 @@ pub fn empty() -> Report {
     report("default", Vec::new())
 }
 
-/// A report without a single number.
+/// A report without a measured point.
 pub fn only_skipped() -> Report {
     let mut report = default_profile();
     for point in report.datasets.iter_mut().flat_map(|d| d.points.iter_mut()) {
@@ -536,7 +537,7 @@ pub fn only_skipped() -> Report {
     report
 }
 
-/// A session that was interrupted; its second dataset is still empty.
+/// A report of an interrupted session, whose second dataset is still empty.
 pub fn interrupted() -> Report {
     let mut report = default_profile();
     report.status = RunStatus::Interrupted;

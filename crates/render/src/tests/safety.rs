@@ -1,4 +1,4 @@
-//! Safety of every output: no control characters, no number that is not finite, no panic.
+//! Tests the safety of every output: no control characters, no number that is not finite, no panic.
 
 use super::super::{COMPARISON_FORMATS, Options, RENDERERS, host_table, list_table};
 use super::comparisons::with_rounds;
@@ -32,7 +32,7 @@ fn every_output(report: &Report) -> Vec<(String, String)> {
         for renderer in RENDERERS.iter().filter(|r| r.is_text()) {
             let name = format!("{} with {options:?}", renderer.name());
             let bytes = renderer.render(report, &options).unwrap();
-            // Packed Base64 data follows, which is not text.
+            // The rest of the page is packed Base64 data, which is not text.
             let text = String::from_utf8(bytes).unwrap();
             let text = text
                 .split("<script type=\"text/plain\"")
@@ -88,7 +88,7 @@ fn hostile_text_stays_readable() {
         );
         assert!(text.contains("漢字"), "{format}");
     }
-    // The table has a shortened copy; formats for programs have the whole text.
+    // The table has the text shortened. Formats for programs have the whole text.
     assert!(render("table", &report, &Options::default()).len() < 20_000);
     assert!(render("csv", &report, &Options::default()).len() > 100_000);
 }
@@ -168,7 +168,7 @@ fn a_large_machine_has_a_readable_host_table() {
 
 #[test]
 fn every_fact_is_in_the_host_table() {
-    // The table has each text of the facts, whatever its path in the document.
+    // The table has each text of the facts, wherever it is in the document.
     let mut host = machine::host();
     host.gpus.push(machine::gpu());
     let text: String = host_table(&host, Some(120)).split_whitespace().collect();
@@ -180,7 +180,8 @@ fn every_fact_is_in_the_host_table() {
             serde_json::Value::Array(items) => open.extend(items),
             serde_json::Value::String(word) => {
                 let plain: String = word.split_whitespace().collect();
-                // A long word is broken between two lines, with the other columns in between.
+                // A long word is broken into two lines, with text of other columns in between. Only
+                // its start is searched.
                 assert!(text.contains(&plain[..plain.len().min(20)]), "{word}");
             }
             _ => {}
@@ -255,7 +256,8 @@ fn a_number_that_is_none_is_never_written() {
     }
 }
 
-/// The first number in `text` that is -0, with the text around it. Dates and ranges do not count.
+/// Finds the first number in `text` that is -0, and returns it with the text around it. Dates and
+/// ranges do not count.
 pub(super) fn signed_zero(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let joined = |at: usize| {
@@ -442,7 +444,8 @@ fn many_points_are_rendered_in_every_format() {
     }
 }
 
-/// Paths of all values in a document, one of each kind; all elements of a list count as one.
+/// Adds the paths of all values in a document to `found`, one path of each kind. All elements of a
+/// list are of one kind.
 fn places(value: &serde_json::Value, at: &str, kind: &str, found: &mut BTreeMap<String, String>) {
     found
         .entry(kind.to_owned())

@@ -1,4 +1,4 @@
-//! sc-membench's CSV and scores, with expected values computed by hand.
+//! Tests CSV and scores of sc-membench, with expected values computed by hand.
 
 use super::super::{Options, by_name};
 use super::render;
@@ -7,8 +7,8 @@ use report::{Coordinate, Measured, Outcome, Point, Report, Sample, Summary, Verd
 
 const MIB: f64 = 1_048_576.0;
 
-/// A bandwidth point with a best payload rate of `mib_s` MiB/s, over `passes` passes in half a
-/// second.
+/// A bandwidth point whose best payload rate is `mib_s` MiB/s. Its samples are `passes` passes in
+/// half a second.
 fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) -> Point {
     let sample = Sample {
         traffic: None,
@@ -163,7 +163,8 @@ fn the_best_of_points_with_one_key_is_kept_and_a_rejected_one_never() {
         text.contains("\n4,read,50.00,0,0,0,1,1,0.500000\n4,read,300.00,0,0,0,2,"),
         "{text}"
     );
-    // A rejected point and another number of threads have no row; repetitions are tries.
+    // A rejected point and a point with another number of threads have no row. Repetitions are
+    // tries, whose best one has the row.
     let notes = notes(&report);
     assert_eq!(
         notes
@@ -333,7 +334,7 @@ fn that_tools_file_is_read_back_as_it_was_written() {
     let text = render("sc-membench", &sweep(), &Options::default());
     let read = report::parse_saved(text.as_bytes()).unwrap().into_report();
     assert_eq!(render("sc-membench", &read, &Options::default()), text);
-    // The file has the points of the sweep with their values, as far as it has digits.
+    // The file has the points of the sweep. Their values agree to the number of digits in the file.
     for (i, count) in [(0, 6), (1, 2)] {
         let ours = &sweep().datasets[i];
         let theirs = &read.datasets[i];
@@ -367,7 +368,7 @@ fn that_tools_file_is_read_back_as_it_was_written() {
     }
 }
 
-/// Notes with scores.
+/// Notes that accompany the file, with scores.
 fn scores(report: &Report) -> String {
     let options = Options {
         scores: true,
@@ -382,7 +383,8 @@ fn scores(report: &Report) -> String {
 #[test]
 fn scores_follow_that_tools_formulas() {
     let text = scores(&sweep());
-    // Weights log2(63 + 1) = 6 and log2(1023 + 1) = 10: (6 * 4000 + 10 * 2000) / 16 = 2750.
+    // The weights are log2(63 + 1) = 6 and log2(1023 + 1) = 10. The average is (6 * 4000 + 10 *
+    // 2000) / 16 = 2750.
     let row = |name: &str| {
         text.lines()
             .find(|l| l.trim_start().starts_with(name))
@@ -401,8 +403,9 @@ fn scores_follow_that_tools_formulas() {
         row("copy").collect::<Vec<_>>(),
         ["copy", "2000.0", "1375.0"]
     );
-    // The latency is that of the largest size, not the lowest one. Mean of peaks 7000/3 MiB/s:
-    // 2.33. Latency 1000/100: 10. Score: root times 100.
+    // The latency is that of the largest size, not the lowest latency. Bandwidth score: mean of
+    // peaks, 7000/3 MiB/s, gives 2.33. Latency score: 1000/100 = 10. Combined score: their root
+    // times 100.
     assert!(
         text.contains("best latency: 100.00 ns (L2/L3 cache) at 1023 KiB buffer"),
         "{text}"
@@ -414,7 +417,7 @@ fn scores_follow_that_tools_formulas() {
 
 #[test]
 fn scores_are_given_on_request_only_and_warn() {
-    // Triads have no row.
+    // Triads have no row, which is the only note.
     assert_eq!(notes(&sweep()).lines().count(), 1, "{}", notes(&sweep()));
     let whole = scores(&sweep());
     assert!(
@@ -482,7 +485,7 @@ fn what_that_tool_does_not_tell_is_shown_as_unknown() {
         metrics.contains("memgauge_bandwidth_bytes_per_second{") && !metrics.contains("_low_"),
         "{metrics}"
     );
-    // Older reports had a number here.
+    // Older reports have a number instead of `null`.
     let json = render("json", &report, &Options::default());
     assert_eq!(json.matches("\"mad\": null").count(), 2, "{json}");
     let old =

@@ -1,4 +1,4 @@
-//! Every renderer shows or counts every point, whatever its outcome.
+//! Tests that every renderer shows or counts every point, whatever its outcome.
 
 use super::super::figures::share;
 use super::super::{NamedReport, Options, RENDERERS, Renderer, by_name};
@@ -8,7 +8,8 @@ use report::{
     VcpuPlacement, VcpuPlacementEvidence, VerdictGrade,
 };
 
-/// Reports with solid points only, each with the index of the point that gets another outcome.
+/// Reports with solid points only, each with the index of the point that the tests give another
+/// outcome.
 fn solid_reports() -> Vec<(&'static str, Report, usize)> {
     let mut sweep = reports::single_experiment();
     sweep.datasets[0].points.pop();
@@ -28,7 +29,8 @@ fn solid_reports() -> Vec<(&'static str, Report, usize)> {
         .collect()
 }
 
-/// Every outcome except a solid number, with two words; text about the outcome must contain one.
+/// Every outcome except a solid number, each with two words. Text about the outcome must contain
+/// one of the words.
 fn ends() -> Vec<(Outcome, [&'static str; 2])> {
     let judged = |grade| {
         reports::outcome(reports::judged(
@@ -59,15 +61,14 @@ fn ends() -> Vec<(Outcome, [&'static str; 2])> {
     ]
 }
 
-/// Output for a report alone, and together with another report if the format shows several. Notes
-/// are included.
+/// Output for a report, followed by its notes.
 fn shown(renderer: &dyn Renderer, report: &Report, options: &Options) -> Vec<u8> {
     let mut shown = renderer.render(report, options).unwrap();
     shown.extend(renderer.notes(report, options).unwrap().bytes());
     shown
 }
 
-/// A page without the data of its scripts, which is invisible.
+/// The visible part of a page, without the data of its scripts.
 fn visible(name: &str, shown: &[u8]) -> String {
     let text = String::from_utf8_lossy(shown).into_owned();
     let start = "<script type=\"application/json\"";
@@ -97,7 +98,7 @@ fn no_renderer_keeps_silent_about_a_point() {
                 &[terminal(&[]), terminal(all)]
             };
             for options in options {
-                // A format without a place for such points notes all of them.
+                // A format without a place for such points names all of them in its notes.
                 let nothing = name == "sc-membench" && renderer.shows_nothing(&solid, options);
                 let [without, solid_shown] =
                     [&without, &solid].map(|report| shown(*renderer, report, options));
@@ -209,9 +210,9 @@ fn one_thing_is_singular_in_every_format() {
     }
 }
 
-/// A hierarchy of one level with operations and numbers of threads that its table has no columns
-/// for. Values count from 101 GB/s. Doubtful are the first point in the table and the last of the
-/// others.
+/// A hierarchy of one level. Its table has no columns for some operations and numbers of threads.
+/// Values count from 101 GB/s. The first point in the table and the last point outside of it are
+/// doubtful.
 fn more_than_the_table() -> Report {
     let mut points = Vec::new();
     for operation in ["read", "triad"] {
@@ -236,7 +237,8 @@ fn more_than_the_table() -> Report {
     reports::report("default", vec![reports::dataset("bandwidth", points)])
 }
 
-/// Writes of one level: by ordinary stores 100 GB/s, and by the variants with these figures.
+/// Bandwidth of writes at one level: 100 GB/s by ordinary stores, and the figures in `variants` by
+/// other stores.
 fn with_variants(variants: &[(&str, f64)]) -> Report {
     let plain = [("write", 100.0)];
     let points = plain.iter().chain(variants).enumerate();
@@ -394,7 +396,7 @@ fn numbers_that_count_and_are_not_above_are_named() {
         report.verdict = ReportVerdict::summarise(&report.datasets);
         trust_line(&report)
     };
-    // The table has the points 0 and 3 of eight.
+    // The table shows the points 0 and 3 of eight points.
     assert!(with_grades(&[]).contains("6 of them are not above"));
     assert!(with_grades(&[7]).contains("every number above is solid"));
     let above = with_grades(&[0, 7]);

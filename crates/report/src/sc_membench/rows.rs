@@ -1,8 +1,8 @@
 //! Writes a report in the form of sc-membench's CSV: one row for each size and operation.
 //!
 //! Rules of sc-membench, from its source: bandwidth is the best of the tries, latency the median.
-//! All rows of a file have one number of threads, or the fastest number if it was searched for. Its
-//! chain is in random order, and one thread follows it. The file has no column for trust.
+//! All rows of a file have one number of threads, or the fastest number if it was searched for.
+//! Latency is of one thread that follows a chain in random order. The file has no column for trust.
 
 use super::super::{
     Coordinates, Dataset, Measured, Outcome, Point, REQUESTED_THREADS, Report, VerdictGrade,
@@ -10,7 +10,8 @@ use super::super::{
 use super::{SC_MEMBENCH_OPERATIONS, ScMembenchRow, buffers};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Largest relative distance of a row's size from whole KiB. A point with a larger one has no row.
+/// Largest relative difference between a row's size and a whole number of KiB. A point with a
+/// larger difference has no row.
 const SIZE_ERROR: f64 = 0.01;
 
 /// The numbers of threads whose points get rows.
@@ -197,7 +198,8 @@ fn is_repetition(one: &Point, other: &Point) -> bool {
         .all(|axis| axis == "repeat" || one.coordinates.get(axis) == other.coordinates.get(axis))
 }
 
-/// The row of a point, and true if the point is doubtful. An error has the reason for no row.
+/// Makes the row of a point. The second value is true if the point is doubtful. An error says why
+/// the point has no row.
 fn row(dataset: &Dataset, point: &Point) -> Result<(ScMembenchRow, bool), String> {
     let place = place(dataset, point)?;
     let measured = match &point.outcome {
@@ -227,7 +229,7 @@ struct RowPosition {
     size: u64,
 }
 
-/// The row position of a point. An error has the reason why the form has no row for it.
+/// The row position of a point. An error says why the form has no row for the point.
 fn place(dataset: &Dataset, point: &Point) -> Result<RowPosition, String> {
     let experiment = dataset.experiment.as_str();
     if experiment != dataset.quantity.name || !["bandwidth", "latency"].contains(&experiment) {
@@ -277,7 +279,7 @@ fn place(dataset: &Dataset, point: &Point) -> Result<RowPosition, String> {
     if kib < 1.0 || (exact / kib - 1.0).abs() > SIZE_ERROR {
         return Err("its buffer is not a whole number of KiB".to_owned());
     }
-    // A float of this size is a whole number, because it is below 2^54.
+    // The conversion is exact, because `kib` was rounded to a whole number and is below 2^54.
     Ok(RowPosition {
         operation,
         kib: kib as u64,
@@ -305,7 +307,8 @@ fn figures(place: &RowPosition, measured: &Measured) -> Option<ScMembenchRow> {
         elapsed_ns,
     };
     if place.operation != "latency" {
-        // A pass that was begun counts. Samples of large buffers may end before the buffer does.
+        // A pass counts as soon as it begins. A sample of a large buffer may end before its first
+        // pass does.
         let pass = u128::from(place.size) * u128::from(place.threads.max(1));
         let iterations = u64::try_from(work.div_ceil(pass.max(1))).unwrap_or(u64::MAX);
         return Some(ScMembenchRow {
@@ -334,10 +337,11 @@ fn figures(place: &RowPosition, measured: &Measured) -> Option<ScMembenchRow> {
     })
 }
 
-/// The best sample in B/s with the buffer counted once.
+/// The best sample in B/s, with the buffer of a copy counted once. `None` if the result is not a
+/// positive number.
 ///
-/// The report has the median in this convention, but not the best sample. The best sample is scaled
-/// by the same factor.
+/// The report has only the median with this way of counting. The best sample is scaled by the same
+/// factor as the median.
 fn single_count(place: &RowPosition, measured: &Measured) -> Option<f64> {
     let stated = measured
         .also

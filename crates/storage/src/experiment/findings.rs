@@ -1,4 +1,4 @@
-//! Findings about storage.
+//! Computes the findings about storage.
 
 use experiments::{Figure, saturation};
 use report::{Dataset, Finding, Point};
@@ -13,7 +13,8 @@ pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     findings
 }
 
-/// Findings about remarks that the windows made, such as refused direct I/O; each remark once.
+/// Findings that repeat the remarks of the windows, such as refused direct I/O. Each remark becomes
+/// one finding.
 fn otherwise(dataset: &Dataset) -> Vec<Finding> {
     let storages = dataset
         .points
@@ -27,7 +28,8 @@ fn otherwise(dataset: &Dataset) -> Vec<Finding> {
     remarks.into_iter().map(finding).collect()
 }
 
-/// Finding about the program's own cost for an operation, if engine `null` was measured.
+/// Finding about the time that the program itself takes for an operation; `None` unless engine
+/// `null` was measured.
 fn own_cost(dataset: &Dataset) -> Option<Finding> {
     let null = |p: &&Point| p.name("engine") == Some("null") && p.number("threads") == Some(1);
     let figures = dataset.points.iter().filter(null).filter_map(Figure::new);
@@ -38,8 +40,8 @@ fn own_cost(dataset: &Dataset) -> Option<Finding> {
     Some(Finding::resting_on(fastest.points, "storage-own-cost", text)?.with(values))
 }
 
-/// Finding about the depth at which the highest rate is reached. `None` unless there are points
-/// with at least three depths that are equal on all other axes.
+/// Finding about the depth at which the highest rate is reached. `None` unless at least three
+/// points differ only in their depth.
 fn depth(dataset: &Dataset) -> Option<Finding> {
     let mut families: BTreeMap<String, Vec<(u64, Figure<'_>)>> = BTreeMap::new();
     for point in &dataset.points {

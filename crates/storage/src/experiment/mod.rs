@@ -27,17 +27,19 @@ use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos, ThreadCount};
 
-/// Rounds and samples per round, if no number or time is given: 20 windows of 500 ms.
+/// Numbers of rounds and of samples in each, if the user gives no number and no time. There are
+/// then 20 windows of 500 ms.
 const ROUNDS: u32 = 10;
 const PER_ROUND: u32 = 2;
 
-/// Length to which the budget may shorten windows. Shorter ones would not fill the queue.
+/// Least length to which a small budget may shorten windows. Shorter windows would not fill the
+/// queue.
 const SHORTEST_WINDOW: Nanos = Nanos(50e6);
 
-/// Fewest operations in a window under a rate limit.
+/// Fewest operations in a window if the user limits the rate.
 const PER_WINDOW: f64 = 20.0;
 
-/// The experiment, with the user's request and trace if there are any.
+/// The experiment, with the user's request and the trace to replay, if there are any.
 #[derive(Debug, Clone)]
 pub struct Storage {
     requested: Option<StorageRequest>,
@@ -51,7 +53,7 @@ struct StorageRequest {
     lookup: FileLookup,
 }
 
-/// Row of the table of experiments. It has no command from the table, because `memgauge io` is a
+/// Row of the table of experiments. The table makes no command from it, because `memgauge io` is a
 /// command of its own that takes files.
 pub static STORAGE_EXPERIMENT: ExperimentRow = ExperimentRow {
     name: "io",
@@ -108,7 +110,8 @@ impl Storage {
         Ok(Files::new(&requested.settings, &requested.lookup))
     }
 
-    /// Expected time of all points, from which the budget follows if the user gives none.
+    /// Expected time of all points. If the user gives no budget, the budget is computed from this
+    /// time.
     pub fn time(&self, repeat: u32) -> Nanos {
         let Some(s) = self.given() else {
             return Nanos::ZERO;
@@ -141,7 +144,8 @@ impl Storage {
         each * points + Nanos::from_secs(s.create.map_or(0.0, |size| size.0 as f64 / 50e6))
     }
 
-    /// Length of a window. Under a rate limit, it is long enough for [`PER_WINDOW`] operations.
+    /// Length of a window. If the user limits the rate, the window is long enough for
+    /// [`PER_WINDOW`] operations, but at most a minute.
     fn window(&self, s: &Settings) -> Nanos {
         let slowest = s.rates().into_iter().flatten().min();
         let least = slowest.map_or(Nanos::ZERO, |rate| {
@@ -185,7 +189,8 @@ impl Storage {
         Ok(all)
     }
 
-    /// The work of combination `c`, which is number `point`, without its files.
+    /// The work of the combination `c`, without its files. `point` is the number of the
+    /// combination.
     fn work(&self, scope: &Scope<'_>, (point, c): (usize, &Combination)) -> Result<IoWork> {
         let s = self.settings()?;
         let flush = match (s.fsync, s.fdatasync) {
@@ -288,14 +293,15 @@ fn no_file() -> Error {
     )
 }
 
-/// Every pair of a member of `first` and a member of `second`.
+/// All pairs of an item of `first` and an item of `second`.
 fn pairs<'a, A, B>(first: &'a [A], second: &'a [B]) -> impl Iterator<Item = (&'a A, &'a B)> {
     first
         .iter()
         .flat_map(move |a| second.iter().map(move |b| (a, b)))
 }
 
-/// Numbers of threads to measure. More threads than CPUs are allowed, because they mostly wait.
+/// Numbers of threads to measure. More threads than CPUs are allowed, because the threads mostly
+/// wait for storage.
 fn threads(s: &Settings, scope: &Scope<'_>) -> Result<Vec<usize>> {
     let threads_for = |count: &ThreadCount| {
         let count = count
@@ -327,7 +333,8 @@ fn engine(name: &EngineName, depth: u32) -> &'static str {
     }
 }
 
-/// True if direct I/O with this engine bypasses the page cache, as with every engine of `auto`.
+/// True if direct I/O with this engine bypasses the page cache. With every engine that `auto`
+/// chooses, it does.
 fn bypasses_cache(name: &EngineName) -> bool {
     match name {
         EngineName::Named(name) => engine_named(name).is_none_or(|row| row.bypasses_cache),
@@ -337,7 +344,7 @@ fn bypasses_cache(name: &EngineName) -> bool {
 
 /// The order of blocks in a file that has `blocks` blocks of `block` bytes.
 fn order(order: BlockOrder, s: &Settings, block: Bytes, blocks: u64) -> Order {
-    /// Default stride in blocks: that of the program micbench.
+    /// Default stride in blocks. The program micbench has the same default.
     const STRIDE: u64 = 16_384;
     let stride = s.stride.map(|stride| stride.bytes(block) / block.0.max(1));
     match order {
@@ -437,8 +444,8 @@ impl Experiment for Storage {
         all
     }
 
-    /// Sampling in windows that are far longer than samples of memory, because a queue has to fill.
-    /// The rates of such windows describe seconds, not milliseconds.
+    /// Settings for the windows, which are far longer than samples of memory, because a queue has
+    /// to fill. The rates of such windows describe seconds, not milliseconds.
     fn sampling(&self, general: Sampling) -> Sampling {
         let Some(s) = self.given() else {
             return general;
@@ -462,8 +469,8 @@ impl Experiment for Storage {
         }
     }
 
-    /// Shortens windows to `share`, but only if the user gave no trace, window, time, rate or
-    /// number of operations.
+    /// Settings with windows shortened to the share `share`. Windows keep their length if the user
+    /// gave a trace, window, time, rate or number of operations.
     fn sampling_within(&self, general: Sampling, share: f64) -> Sampling {
         let own = self.sampling(general);
         Sampling {

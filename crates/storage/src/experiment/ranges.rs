@@ -1,4 +1,4 @@
-//! The blocks and files to which operations may go.
+//! Determines the files and the blocks that operations may use.
 
 use super::replay::Recorded;
 use super::settings::{Settings, Timing};
@@ -80,7 +80,7 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// Permission for `path`. It fails if writes were requested and the user has not agreed to lose
+    /// Permission for `path`. Fails if writes were requested and the user has not agreed to lose
     /// the data.
     fn permission(&self, path: &Path, writes: bool) -> Result<Permission> {
         let s = self.settings;
@@ -115,7 +115,7 @@ impl<'a> Files<'a> {
         Ok(target)
     }
 
-    /// Sentences about the files, for the plan.
+    /// Sentences about the files, which the plan shows.
     pub fn remarks(&mut self, recorded: Option<&Recorded>) -> Vec<String> {
         let named: Vec<PathBuf> = recorded
             .and_then(|r| r.paths(&self.settings.files).ok())
@@ -147,7 +147,8 @@ impl<'a> Files<'a> {
         all
     }
 
-    /// Gives `work` the recorded operations: all reads, and the writes that are allowed.
+    /// Gives `work` the recorded operations: all reads, and the writes to files that may be
+    /// written. Fails if no operation is left, or if a file cannot be used for its operations.
     pub fn replay(&mut self, recorded: &Recorded, work: &mut IoWork, timing: Timing) -> Result<()> {
         let paths = recorded.paths(&self.settings.files)?;
         let may_write = |path: &Path| {
@@ -210,7 +211,8 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Offset of the first block in bytes, and number of blocks, of a file with `size` bytes.
+/// Offset in bytes of the first block, and number of blocks, that operations may use in a file of
+/// `size` bytes.
 fn blocks(s: &Settings, path: &Path, block: Bytes, size: u64) -> Result<(u64, u64)> {
     let refuse = |text: String| Err(Error::usage(text));
     let end = s.end.map_or(size, |end| end.bytes(block));
@@ -250,7 +252,8 @@ fn blocks(s: &Settings, path: &Path, block: Bytes, size: u64) -> Result<(u64, u6
     }
 }
 
-/// Fails if direct I/O is known to reject the offset or the size of operations.
+/// Fails if direct I/O is possible, and the offset or the size of operations is no multiple of its
+/// unit.
 fn aligned(path: &Path, (offset, bytes): (u64, u64), target: &IoTarget) -> Result<()> {
     let unit = target.logical_block.max(1);
     if target.direct.is_err() || (offset.is_multiple_of(unit) && bytes.is_multiple_of(unit)) {

@@ -1,4 +1,5 @@
-//! Recorded operations: a file of `--trace`, or output of `blkparse` for a trace of blktrace.
+//! Reads recorded operations: a file of `--trace`, or the output of `blkparse` for a trace of
+//! blktrace.
 
 use super::settings::Settings;
 use crate::work::Step;
@@ -8,11 +9,11 @@ use std::path::{Path, PathBuf};
 use units::Nanos;
 use units::error::{Error, Result};
 
-/// Bytes of a sector in the records of blktrace, whatever block size the device has (documentation
-/// of blktrace, blkparse(1)).
+/// Bytes of a sector in the records of blktrace. The size is the same for every device
+/// (documentation of blktrace, blkparse(1)).
 const SECTOR: u64 = 512;
 
-/// Size of the largest operation that is accepted, in bytes. Devices record none as large.
+/// Size of the largest operation that is accepted, in bytes. No device records a larger operation.
 const LARGEST: u64 = 1 << 30;
 
 /// Content of a trace.
@@ -26,7 +27,7 @@ pub struct Recorded {
     places: BTreeMap<String, usize>,
     /// True if the names are paths of files.
     are_paths: bool,
-    /// Operations in the order of their submission. The file of an operation is an index of
+    /// Operations in the order of their submission. The file of an operation is an index into
     /// `names`.
     pub steps: Vec<Step>,
     /// Number of records that are neither reads nor writes.
@@ -82,8 +83,8 @@ impl Recorded {
 
     /// Adds the lines of `blkparse`, like `8,0 3 11 0.009507758 697 D W 223490 + 8 [kjournald]`.
     /// The fields are device, CPU, number, time, process, action, kind, sector, sectors. Lines with
-    /// action `D` count: the driver gets an operation. Without any, lines with action `Q` count:
-    /// the kernel queues an operation.
+    /// action `D` count, which record that the driver gets an operation. If there are no such
+    /// lines, lines with action `Q` count, which record that the kernel queues an operation.
     fn add_blkparse(&mut self, text: &str) {
         let lines = || text.lines().filter_map(Event::read);
         let action = if lines().any(|event| event.action == "D") {
@@ -157,8 +158,9 @@ impl Recorded {
         )
     }
 
-    /// Files of the operations: the `given` files if there are any, otherwise those of the trace.
-    /// The given files correspond to the names in the trace in the order of their first operation.
+    /// Files of the operations: the `given` files if there are any, otherwise the files of the
+    /// trace. The first given file stands for the first name in the trace, and so on. Names are in
+    /// the order of their first operation. Fails if the number of files does not match.
     pub fn paths(&self, given: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let wanted = self.names.len();
         let trace = self.path.display();
@@ -186,7 +188,7 @@ impl Recorded {
         all.join(", ")
     }
 
-    /// Sentences about records that are left out.
+    /// Sentences about records that are not replayed.
     pub fn remarks(&self, settings: &Settings) -> Vec<String> {
         let mut all = Vec::new();
         let trace = self.path.display();
@@ -207,7 +209,7 @@ impl Recorded {
     }
 }
 
-/// A line of `blkparse`.
+/// The fields of a line of `blkparse` that are used.
 struct Event<'a> {
     device: &'a str,
     nanos: u64,

@@ -1,4 +1,4 @@
-//! Latency by the distance of a seek, as separate points.
+//! Makes points of the latencies by distance of seeks, one point for each distance.
 
 use experiments::bytes_axis;
 use report::{
@@ -7,10 +7,11 @@ use report::{
 };
 use std::collections::BTreeMap;
 
-/// Least number of operations for a solid latency. A 99th percentile needs a hundred.
+/// Least number of operations for a solid latency. A 99th percentile needs a hundred operations.
 const ENOUGH: u64 = 100;
 
-/// Dataset with a point for each distance of each point in `dataset`; `None` without distances.
+/// Derived dataset with a point for each distance of seeks of each point in `dataset`; `None`
+/// without such distances.
 pub fn latency_by_distance(dataset: &Dataset) -> Option<Dataset> {
     let mut points = Vec::new();
     for point in &dataset.points {
@@ -54,7 +55,7 @@ pub fn latency_by_distance(dataset: &Dataset) -> Option<Dataset> {
 }
 
 /// Figures of the operations at one distance. Their samples are the median latencies of the
-/// windows. Evidence and verdict are those of `measured`, all operations of the point.
+/// windows. Evidence and verdict are copied from `measured`, the point with all operations.
 fn by_distance(measured: &Measured, seeks: &SeekLatencies) -> Option<Measured> {
     let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     seeks

@@ -323,7 +323,7 @@ pub struct Settings {
     pub timing: Timing,
 }
 
-/// Largest number of operations of a point. More would take years.
+/// Largest number of operations of a point that may be requested. More operations would take years.
 const MAX_OPERATIONS: u64 = 1 << 50;
 
 impl Settings {
@@ -347,7 +347,7 @@ impl Settings {
     }
 }
 
-/// Reason in messages: an option has no effect on a replay.
+/// Reason in messages that an option has no effect on a replay.
 const NO_TRACE: &str = "a replay does what its trace says";
 
 impl Effects for Settings {
@@ -461,14 +461,14 @@ impl Effects for Settings {
 pub const MAX_THREADS: usize = 1024;
 const MAX_DEPTH: u32 = 4096;
 
-/// Default length of a window. A rotating disk does several hundred operations in that time.
+/// Default length of a window. A rotating disk does about a hundred random operations in this time.
 const USUAL_WINDOW: Nanos = Nanos(500e6);
 
-/// Shortest window that may be requested. In a shorter one, threads and queue do not get warm.
+/// Shortest window that may be requested. In a shorter window, threads and queue do not get warm.
 const SHORTEST_WINDOW: Nanos = Nanos(10e6);
 
 impl Settings {
-    /// Fails for settings that are impossible on every machine.
+    /// Checks the settings. Fails for settings that are impossible on every machine.
     pub fn check(&self) -> Result<()> {
         let refuse = |text: String| Err(Error::usage(text));
         if let Some(zero) = self.blocks.0.iter().find(|b| b.0 == 0) {
@@ -558,7 +558,7 @@ impl Settings {
         requested.into_iter().flat_map(named).collect()
     }
 
-    /// Requested length of a window, or the default one.
+    /// Requested length of a window, or the default length.
     pub fn window(&self) -> Nanos {
         let of_time = |time: Nanos| {
             (time / 20.0)
@@ -569,7 +569,7 @@ impl Settings {
             .unwrap_or_else(|| self.time.map_or(USUAL_WINDOW, of_time))
     }
 
-    /// Values of direct I/O to measure: true, false, or both in turn.
+    /// Values of `IoWork::direct` to measure: true, false, or both.
     pub fn accesses(&self) -> Vec<bool> {
         match (self.direct, self.buffered) {
             (true, true) => vec![true, false],
@@ -578,7 +578,8 @@ impl Settings {
         }
     }
 
-    /// Requested rates. A single `None` stands for operations without a rate limit.
+    /// Requested rates. Without requested rates, the result is a single `None`, for operations
+    /// without a rate limit.
     pub fn rates(&self) -> Vec<Option<Rate>> {
         self.rate.as_ref().map_or_else(
             || vec![None],
@@ -586,7 +587,8 @@ impl Settings {
         )
     }
 
-    /// Kind of data to write; with `--verify` the pattern, unless the user names another kind.
+    /// Kind of data to write. The default is the pattern with `--verify`, and random data
+    /// otherwise.
     pub fn content(&self) -> Data {
         self.data.unwrap_or(if self.verify {
             Data::Pattern

@@ -1,18 +1,20 @@
-//! Collects the reports of a fleet in little memory. Equal names and coordinates are kept once.
+//! Collects the reports of a fleet in little memory. Names and coordinates that occur several times
+//! are stored once.
 
 use super::hardware::HardwareGroup;
 use report::{Coordinates, NodeReport, NodeValue, VerdictGrade, retain_requested};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// Largest number of different quantities in a fleet. A report that would exceed it is left out.
+/// Largest number of different quantities in a fleet. A report that would exceed this number is
+/// left out.
 const MAX_QUANTITIES: usize = 200_000;
 
-/// Largest number of kept reports of one machine from before the moment in question, and from after
-/// it. With more, the oldest are dropped.
+/// Largest number of reports of one machine that are kept from before the requested moment, and
+/// from after it. The oldest reports are dropped if there are more.
 pub const MAX_HISTORY: usize = 64;
 
-/// Number of collected reports from which on reports beyond [`MAX_HISTORY`] are dropped.
+/// Number of collected reports at which reports beyond [`MAX_HISTORY`] are first dropped.
 const FIRST_PRUNING: usize = 20_000;
 
 /// A quantity in which machines are compared.
@@ -24,9 +26,10 @@ pub struct FleetQuantity {
     pub quantity: String,
     /// Base unit.
     pub unit: String,
-    /// True if more is better.
+    /// True if a higher value is better.
     pub higher_is_better: bool,
-    /// Coordinates as requested. Points of a level have no size, because it differs by session.
+    /// Coordinates as requested. Points with a level have no size, because the size differs between
+    /// sessions.
     pub coordinates: Coordinates,
 }
 
@@ -51,18 +54,18 @@ impl FleetQuantity {
 /// A value of one machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FleetValue {
-    /// Index of the quantity.
+    /// Index of the quantity in the fleet.
     pub(super) quantity: u32,
     /// Median in the quantity's unit, finite and above 0.
     pub(super) median: f32,
-    /// Half of the value's interval as a share of the median; 0 if unknown.
+    /// Half the width of the value's confidence interval divided by the median; 0 if unknown.
     pub(super) spread: f32,
     /// True if the verdict on the value is doubtful.
     pub(super) is_doubtful: bool,
 }
 
 impl FleetValue {
-    /// Logarithm of the speed. A higher result is faster, for rates and for times.
+    /// Logarithm of the speed. A higher result is faster, whether the quantity is a rate or a time.
     pub(super) fn speed(&self, quantity: &FleetQuantity) -> f64 {
         let logarithm = f64::from(self.median).ln();
         if quantity.higher_is_better {
@@ -93,10 +96,10 @@ pub(super) struct NodeRecord {
 /// Known settings of a system, by name.
 pub(super) type Settings = Vec<(&'static str, String)>;
 
-/// An input that is not judged.
+/// A report that is not judged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LeftOut {
-    /// File of the input, with the line if the file has several reports.
+    /// File of the report, with the line if the file has several reports.
     pub source: String,
     /// Reason, in words.
     pub reason: String,
@@ -110,7 +113,8 @@ pub struct Fleet {
     pub(super) settings: Vec<Settings>,
     /// The newest report of each machine, by name.
     pub(super) nodes: Vec<NodeRecord>,
-    /// Older reports of each machine, the oldest first. The lists are empty without histories.
+    /// Older reports of each machine, the oldest first. The lists are empty if no histories are
+    /// kept.
     pub(super) histories: Vec<Vec<NodeRecord>>,
     /// Number of older reports of these machines that were dropped.
     pub(super) older: u64,
@@ -128,7 +132,7 @@ impl Fleet {
     }
 }
 
-/// Reports that were read so far. Each of several threads fills a collection, and
+/// Reports that were read so far. Each thread fills a collection of its own, and
 /// [`FleetCollection::merge`] joins the collections.
 #[derive(Debug, Default)]
 pub struct FleetCollection {
@@ -136,15 +140,15 @@ pub struct FleetCollection {
     groups: Numbered<HardwareGroup>,
     settings: Numbered<Settings>,
     nodes: Vec<NodeRecord>,
-    /// The moment in question, from which on histories are judged; `None` without histories.
+    /// The requested moment since which changes are judged; `None` if no histories are kept.
     since: Option<Box<str>>,
-    /// Number of reports that were dropped because their machine has too many.
+    /// Number of reports that were dropped because their machine has too many reports.
     dropped: u64,
-    /// Number of reports at which dropping reports is worth its time again.
+    /// Number of reports at which reports are dropped again.
     prune_at: usize,
 }
 
-/// Distinct things, each with a number.
+/// A set of things, each with a number from 0.
 #[derive(Debug)]
 struct Numbered<T> {
     numbers: HashMap<T, u32>,
@@ -165,7 +169,8 @@ impl<T: std::hash::Hash + Ord> Numbered<T> {
         *self.numbers.entry(thing).or_insert(next)
     }
 
-    /// All things in rising order, and a list of their new numbers at the index of the old number.
+    /// All things in rising order, and a list with the new number of each thing at the index of its
+    /// old number.
     fn sorted(self) -> (Vec<T>, Vec<u32>) {
         let mut all: Vec<(T, u32)> = self.numbers.into_iter().collect();
         all.sort_unstable();
@@ -179,7 +184,8 @@ impl<T: std::hash::Hash + Ord> Numbered<T> {
         )
     }
 
-    /// Adds the things of `other`. Returns their new numbers, at the index of the old number.
+    /// Adds the things of `other`. Returns a list with the new number of each thing at the index of
+    /// its old number.
     fn merge(&mut self, other: Self) -> Vec<u32> {
         let mut renumbered = vec![0; other.numbers.len()];
         for (thing, old) in other.numbers {
@@ -190,8 +196,8 @@ impl<T: std::hash::Hash + Ord> Numbered<T> {
 }
 
 impl FleetCollection {
-    /// A collection that keeps the newest [`MAX_HISTORY`] reports of each machine from before
-    /// `since` (RFC 3339, UTC), and as many from `since` on.
+    /// A collection that keeps two parts of each machine's history: the newest [`MAX_HISTORY`]
+    /// reports from before `since` (RFC 3339, UTC), and equally many from `since` on.
     pub fn with_history(since: &str) -> Self {
         Self {
             since: Some(since.into()),
@@ -226,7 +232,8 @@ impl FleetCollection {
                 is_doubtful,
             });
         }
-        // Of several values of one quantity, the first is kept, so that each machine counts once.
+        // A report may have several values of one quantity. Only the first is kept, so that each
+        // machine counts once.
         values.sort_by_key(|value| value.quantity);
         values.dedup_by_key(|value| value.quantity);
         if values.is_empty() {
@@ -249,7 +256,7 @@ impl FleetCollection {
         Ok(())
     }
 
-    /// Drops reports that exceed the histories, if there are enough reports to make it worth while.
+    /// Drops reports beyond [`MAX_HISTORY`] if many reports were added since the last time.
     fn prune_if_large(&mut self) {
         if self.since.is_some() && self.nodes.len() >= self.prune_at {
             self.prune();
@@ -257,9 +264,9 @@ impl FleetCollection {
         }
     }
 
-    /// Keeps the reports of each machine with the newest [`MAX_HISTORY`] times of start before the
-    /// moment in question, and as many from then on. Copies of a kept report stay, so that the
-    /// result does not depend on the order of reading.
+    /// Keeps the newest reports of each machine: [`MAX_HISTORY`] from before the requested moment,
+    /// and equally many from then on. Copies of a kept report stay, so that the result does not
+    /// depend on the order of reading.
     fn prune(&mut self) {
         let Some(since) = self.since.as_deref() else {
             return;
@@ -299,9 +306,9 @@ impl FleetCollection {
         self.prune_if_large();
     }
 
-    /// The machines, each with its newest report, and with older ones if histories are kept. Also
-    /// the reports that occur twice. With histories, a host whose hardware changed is one machine.
-    /// The result does not depend on the order of reading.
+    /// Returns the machines, each with its newest report, and with older reports if histories are
+    /// kept. The second result lists reports that occur twice. With histories, a host whose
+    /// hardware changed is one machine. The result does not depend on the order of reading.
     pub fn finish(mut self) -> (Fleet, Vec<LeftOut>) {
         self.prune();
         let (quantities, new_quantities) = self.quantities.sorted();
@@ -316,7 +323,7 @@ impl FleetCollection {
         let mut histories: Vec<Vec<NodeRecord>> = Vec::new();
         let mut twice = Vec::new();
         let mut kept: Vec<NodeRecord> = Vec::with_capacity(nodes.len());
-        // Start and source of the previous report, of any machine.
+        // Start and source of the previous report in the loop, whichever machine it is of.
         let mut start: Box<str> = "".into();
         let mut source: Box<str> = "".into();
         for node in nodes {
@@ -357,7 +364,7 @@ impl FleetCollection {
     }
 }
 
-/// Order by machine. The newest report of each machine comes first.
+/// Order of reports: by machine, the newest report of each machine first.
 fn newest_first(a: &NodeRecord, b: &NodeRecord) -> Ordering {
     let machine = a.name.cmp(&b.name).then(a.group.cmp(&b.group));
     machine
@@ -365,8 +372,8 @@ fn newest_first(a: &NodeRecord, b: &NodeRecord) -> Ordering {
         .then_with(|| a.source.cmp(&b.source))
 }
 
-/// Joins the reports of a host to one machine if its hardware changed. All reports with one
-/// hardware must be older than those with another. If the hardware alternates, a host remains
+/// Joins the reports of a host to one machine if its hardware changed. All reports with the old
+/// hardware must be older than all reports with the new hardware. Otherwise the host remains
 /// several machines with the same name.
 fn joined(
     nodes: Vec<NodeRecord>,
@@ -406,7 +413,7 @@ fn joined(
 }
 
 impl NodeRecord {
-    /// True if `other` is a report of the same machine.
+    /// True if `other` is a report of the same machine: name and hardware are equal.
     fn is_of_machine(&self, other: &Self) -> bool {
         self.name == other.name && self.group == other.group
     }
@@ -453,7 +460,7 @@ mod tests {
             let mut all = FleetCollection::with_history(&since);
             all.prune_at = prune_at;
             for number in numbers {
-                // Every tenth report is there twice.
+                // Every tenth report is added twice.
                 for copy in 0..1 + usize::from(number % 10 == 0) {
                     let source = format!("{number}-{copy}");
                     all.add(report(*number), source).expect("a report");

@@ -1,4 +1,5 @@
-//! Expectations: references for known hardware, which are kept in a file.
+//! Expectations: references for known hardware, which are stored in a file and loaded for other
+//! fleets.
 
 use super::collection::{Fleet, FleetQuantity};
 use super::populations::{Population, Setting, columns, value_in};
@@ -26,7 +27,7 @@ pub(super) struct ExpectedGroup {
     pub(super) name: String,
     /// Digest of the group's facts.
     pub(super) digest: String,
-    /// Facts of the hardware, for people.
+    /// Facts of the hardware, for people who read the file.
     pub(super) facts: BTreeMap<String, String>,
     /// Populations of the group, by settings.
     pub(super) populations: Vec<ExpectedPopulation>,
@@ -51,7 +52,7 @@ pub(super) struct ExpectedQuantity {
     quantity: String,
     /// Base unit.
     unit: String,
-    /// True if more is better.
+    /// True if a higher value is better.
     higher_is_better: bool,
     /// Coordinates as requested.
     coordinates: Coordinates,
@@ -59,9 +60,9 @@ pub(super) struct ExpectedQuantity {
     nodes: u64,
     /// Expected distribution on the slow side.
     slow: ExpectedSide,
-    /// Expected distribution on the fast side; equal to `slow` for one group of machines.
+    /// Expected distribution on the fast side. It equals `slow` if the machines form one group.
     fast: ExpectedSide,
-    /// Typical half-interval of a machine's value, as a share of the value.
+    /// Typical half-width of the confidence interval of a machine's value, divided by the value.
     spread: f64,
     /// True if values of this quantity are usually doubtful.
     is_doubtful: bool,
@@ -74,9 +75,9 @@ struct ExpectedSide {
     median: f64,
     /// Standard deviation as a share of the median.
     scale: f64,
-    /// Exponent by which the scale grows in the tails.
+    /// Exponent with which the scale grows in the tails; 0 for a normal distribution.
     growth: f64,
-    /// Degrees of freedom of the scale.
+    /// Degrees of freedom of the scale: more degrees mean that the scale is known better.
     freedom: f64,
 }
 
@@ -91,7 +92,7 @@ impl ExpectedSide {
         }
     }
 
-    /// The side as logarithms; `None` if a figure is not possible.
+    /// Converts the side to logarithms of speeds. `None` if a figure is impossible.
     fn side(&self, higher_is_better: bool) -> Option<Side> {
         let sign = if higher_is_better { 1.0 } else { -1.0 };
         let side = Side {
@@ -148,7 +149,8 @@ impl ExpectedQuantity {
     }
 }
 
-/// A population with the reference of each of its columns.
+/// A population, with the reference of each of its columns in the same order. A column without a
+/// reference has `None`.
 pub(super) type Expected = (Population, Vec<Option<Reference>>);
 
 impl Expectations {
@@ -170,7 +172,7 @@ impl Expectations {
         self.groups.is_empty()
     }
 
-    /// Fault in expectations that were read from a file, in words; `None` if there is none.
+    /// Fault in expectations that were read from a file, in words; `None` if they are valid.
     pub fn fault(&self) -> Option<String> {
         if self.memgauge_expectations > VERSION {
             return Some(format!(
@@ -191,8 +193,9 @@ impl Expectations {
         ))
     }
 
-    /// Populations of `members` with the references of the hardware with `digest`. Machines whose
-    /// settings have no population join the largest one. `None` for unknown hardware.
+    /// Divides `members` into the expected populations of the hardware with `digest`. The
+    /// populations get their expected references. A machine whose settings fit no population joins
+    /// the largest one. `None` if the hardware is unknown.
     pub(super) fn populations(
         &self,
         fleet: &Fleet,

@@ -4,17 +4,17 @@ use report::NodeHardware;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, counted};
 
-/// Prefix of the digest's input, so that no digest for another purpose has the same input.
+/// Text that is part of every digest's input, so that digests for other purposes have other inputs.
 const DIGEST_OF: &str = "hardware of a fleet";
 
-/// Memory sizes are rounded up to this part of a power of two. Firmware and kernel withhold a few
-/// percent of the size of the modules.
+/// Number of steps between a power of two and the next. Memory sizes are rounded up to a step,
+/// because firmware and kernel withhold a few percent of the modules' size.
 const STEPS_OF_MEMORY: u64 = 8;
 
-/// Largest number of facts that distinguish groups of the same name.
+/// Largest number of facts that are added to distinguish groups of the same name.
 const MAX_DISTINCT: usize = 2;
 
-/// Hardware that a group of machines has in common.
+/// Hardware facts that the machines of a group have in common.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HardwareGroup {
     /// Short name for people. Two groups can have the same name.
@@ -70,7 +70,7 @@ impl HardwareGroup {
         }
     }
 
-    /// Digest of the facts: eight hexadecimal digits. Equal digests mean equal facts.
+    /// Digest of the facts: eight hexadecimal digits. Groups with equal facts have equal digests.
     pub fn digest(&self) -> String {
         let mut text = String::new();
         for (name, value) in &self.facts {
@@ -83,7 +83,8 @@ impl HardwareGroup {
         format!("{:08x}", hash >> 32)
     }
 
-    /// Facts that differ from those of `other`: name and both values, `unknown` if missing.
+    /// Facts that `self` and `other` do not have in common. Each has its name, the value in `self`
+    /// and the value in `other`. A missing value is `unknown`.
     pub(super) fn differences(&self, other: &Self) -> Vec<[String; 3]> {
         let value = |group: &Self, name: &str| {
             let found = group.facts.iter().find(|(own, _)| *own == name);
@@ -103,7 +104,8 @@ impl HardwareGroup {
     }
 }
 
-/// A name for each group. If groups have the same name, up to two facts that differ are added.
+/// Makes a name for each group. If groups have the same name, up to two facts that differ are added
+/// to it.
 pub(super) fn distinct_names(groups: &[HardwareGroup]) -> Vec<String> {
     let mut alike: BTreeMap<&str, Vec<&HardwareGroup>> = BTreeMap::new();
     for group in groups {
@@ -148,7 +150,7 @@ fn kernel_family(hardware: &NodeHardware) -> String {
     format!("{} {digits}", hardware.os).trim_end().to_owned()
 }
 
-/// Likely installed memory of a system that reports `size`.
+/// Estimates the installed memory of a system that reports `size`.
 fn nominal(size: Bytes) -> Bytes {
     let step = (1_u64 << (63 - size.0.max(1).leading_zeros())) / STEPS_OF_MEMORY;
     let step = step.max(1);

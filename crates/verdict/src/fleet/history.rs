@@ -1,8 +1,10 @@
-//! Compares machines with their own histories: which machines became slower since a moment.
+//! Compares machines with their own histories, and finds machines that became slower since a
+//! requested moment.
 //!
-//! The changes of all machines are judged as a second fleet. Its values are ratios of a quantity
-//! after and before. Its settings are changed settings. Peers then show which changes are common,
-//! and the same thresholds limit chance. docs/method/history.md has the reasons.
+//! The changes of all machines are judged as a second fleet. A value of this fleet is a quantity's
+//! ratio of after to before the change. A setting of this fleet is a changed setting. Peers then
+//! show which changes are common, and the same thresholds limit chance. docs/method/history.md has
+//! the reasons.
 
 use super::collection::{Fleet, FleetQuantity, FleetValue, LeftOut, NodeRecord, Settings};
 use super::expectations::{Expectations, Expected};
@@ -19,11 +21,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use units::{BytesPerSecond, Nanos, counted, fixed, significant};
 
-/// Least number of reports from before the moment in question.
+/// Least number of reports from before the requested moment.
 const LEAST_BEFORE: usize = 3;
 
-/// Least number of reports between two changes. A single report may come from a disturbed session.
-/// Only the newest report may be the first one after a change.
+/// Least number of reports between two changes, because a single report may come from a disturbed
+/// session. The newest report is an exception: it may be the first one after a change.
 const LEAST_BETWEEN: usize = 2;
 
 /// A changed setting explains a common change if it changed in this share of the machines.
@@ -33,10 +35,11 @@ const MOST: f64 = 0.8;
 const MAX_NAMED: usize = 3;
 
 /// Judges each machine as [`judge_fleet`] does, and also by its own history since `since` (RFC
-/// 3339, UTC). A machine became slower if its reports after its last change are slower than its
-/// reports before `since`. The change must differ from the change of its peers by the thresholds of
-/// a fleet's values and by the floor. A second quantity or a second report must agree. `fleet` must
-/// come from a collection with a history.
+/// 3339, UTC). The reports of a machine after `since` may show one or more changes of speed. The
+/// machine became slower if its reports after the last of these changes are slower than those before
+/// `since`. This loss must exceed that of its peers by the thresholds of a fleet's values and by the
+/// floor. A second quantity or a second report must agree. `fleet` must come from a collection with a
+/// history.
 pub fn judge_fleet_since(
     fleet: &Fleet,
     left_out: Vec<LeftOut>,
@@ -114,7 +117,7 @@ pub fn judge_fleet_since(
 struct Machine<'a> {
     /// Reports, the oldest first.
     reports: Vec<&'a NodeRecord>,
-    /// Index of the first report from the moment in question on.
+    /// Index of the first report from the requested moment on.
     first: usize,
 }
 
@@ -126,12 +129,12 @@ impl<'a> Machine<'a> {
         Self { reports, first }
     }
 
-    /// Index of the last report before the moment in question; 0 if there is none before.
+    /// Index of the last report before the requested moment; 0 if there is none.
     fn last_before(&self) -> usize {
         self.first.saturating_sub(1)
     }
 
-    /// Index of the machine's hardware group before the moment in question.
+    /// Index of the machine's hardware group before the requested moment.
     fn group(&self) -> u32 {
         self.reports[self.last_before()].group
     }
@@ -151,7 +154,7 @@ impl<'a> Machine<'a> {
         all
     }
 
-    /// Settings that changed since the moment in question, each with its old and new value.
+    /// Settings that changed since the requested moment, each with its old and new value.
     fn changed_settings(&self, fleet: &Fleet) -> Settings {
         let before = self.reports[self.last_before()].settings;
         let after = self.reports[self.reports.len() - 1].settings;
@@ -171,8 +174,9 @@ impl<'a> Machine<'a> {
         changed.collect()
     }
 
-    /// Text about hardware facts that changed since the moment in question, and between which
-    /// sessions. Empty if none did. A fact that is unknown before or after did not change.
+    /// Text about hardware facts that changed since the requested moment, with the two sessions
+    /// between which they changed. Empty if no fact changed. A fact that is unknown before or after
+    /// did not change.
     fn hardware(&self, fleet: &Fleet) -> String {
         let facts = self.changed_hardware(fleet);
         let newest = self.reports[self.reports.len() - 1].group;
@@ -186,7 +190,7 @@ impl<'a> Machine<'a> {
         format!("{facts} between {before} and {after}")
     }
 
-    /// The part of [`Machine::hardware`] about the facts.
+    /// The changed facts in the text of [`Machine::hardware`], each with its old and new value.
     fn changed_hardware(&self, fleet: &Fleet) -> String {
         let newest = self.reports[self.reports.len() - 1].group;
         let old = &fleet.groups[self.group() as usize];
@@ -217,7 +221,8 @@ fn speeds(values: &[Dated], reports: &Range<usize>) -> Vec<f64> {
     within.map(|one| one.speed).collect()
 }
 
-/// Scatter between sessions of one machine, by group of hardware and quantity.
+/// Scatter of values between the sessions of one machine. The map is by group of hardware and
+/// quantity.
 struct Scatters {
     pooled: HashMap<(u32, u32), Scatter>,
 }
@@ -249,9 +254,9 @@ impl Scatters {
         Self { pooled }
     }
 
-    /// Scatter of each quantity between the sessions of one machine: its own scatter, supported by
-    /// that of its peers. If a machine is noisier than its peers in most quantities, this is
-    /// assumed for all. Quantities without a pooled scatter are left out.
+    /// Scatter of each quantity between the sessions of one machine: its own scatter, averaged with
+    /// the scatter of its peers. If a machine is noisier than its peers in most quantities, its
+    /// peers' scatter is increased accordingly. Quantities without scatter of peers are left out.
     fn of_machine(
         &self,
         group: u32,
@@ -284,20 +289,20 @@ impl Scatters {
 
 /// The change of a machine from its history to its newest reports.
 struct OwnChange {
-    /// Reports from before the moment in question that are compared.
+    /// Range of the compared reports from before the requested moment.
     before: Range<usize>,
-    /// Reports after the last change since the moment in question. Without such a change, all
-    /// reports since that moment.
+    /// Range of the reports after the last change since the requested moment. If nothing changed,
+    /// the range has all reports since that moment.
     after: Range<usize>,
-    /// Ratio of each quantity after the change to before it, in the quantity's unit.
+    /// For each quantity, the median after the change divided by the median before it.
     ratios: Vec<FleetValue>,
     /// Values of the quantities in `ratios`, in the same order.
     columns: Vec<Vec<Dated>>,
 }
 
 impl OwnChange {
-    /// Finds the change of `machine`. `None` if too few reports precede the moment in question, if
-    /// none follow it, or if these have no quantity in common.
+    /// Finds the change of `machine`. `None` if too few reports precede the requested moment, if
+    /// none follow it, or if earlier and later reports have no quantity in common.
     fn new(fleet: &Fleet, machine: &Machine<'_>, scatters: &Scatters, floor: f64) -> Option<Self> {
         let end = machine.reports.len();
         if machine.first < LEAST_BEFORE || machine.first == end {
@@ -336,7 +341,8 @@ impl OwnChange {
         (!found.ratios.is_empty()).then_some(found)
     }
 
-    /// The ratio of a quantity after to before; `None` if too few values precede the change.
+    /// The ratio of a quantity's medians after and before the change. `None` if too few values
+    /// precede the change.
     fn ratio(&self, of: &FleetQuantity, values: &[Dated], scatter: Scatter) -> Option<FleetValue> {
         let before = speeds(values, &self.before);
         let after = speeds(values, &self.after);
@@ -356,8 +362,9 @@ impl OwnChange {
     }
 }
 
-/// Adds to `places` the first report after each change among `reports`, in time order. In a change,
-/// the median of a quantity moves by more than the floor and five standard errors.
+/// Finds the changes among `reports`. Adds the index of the first report after each change to
+/// `places`, in time order. In a change, the median of a quantity moves by more than the floor and
+/// five standard errors.
 fn find_changes(
     series: &[Series],
     reports: Range<usize>,
@@ -390,14 +397,14 @@ fn find_changes(
     }
 }
 
-/// The changes of all machines as a judged fleet.
+/// The changes of all machines, judged as a fleet.
 struct JudgedChanges {
-    /// A fleet of the machines that have a change. Its values are the changes.
+    /// A fleet of the machines that have a change. Its values are the ratios of the changes.
     changes: Fleet,
     judgement: Judgement,
-    /// Index of the machine in the original fleet, by its index in `changes`.
+    /// For each machine in `changes`, its index in the original fleet.
     nodes: Vec<usize>,
-    /// Index of the machine in `changes`, by its index in the original fleet.
+    /// For each machine in the original fleet, its index in `changes`.
     places: HashMap<usize, usize>,
     /// Number of slow quantities that together are enough for a verdict.
     together: usize,
@@ -460,7 +467,7 @@ impl JudgedChanges {
         }
     }
 
-    /// The change of the machine at index `node` to slower; `None` if it did not become slower.
+    /// The change that made the machine at index `node` slower; `None` if it did not become slower.
     fn change(
         &self,
         fleet: &Fleet,
@@ -499,7 +506,7 @@ impl JudgedChanges {
         })
     }
 
-    /// The quantity that became slower the most; `None` if chance explains all changes.
+    /// The quantity that became slower by most; `None` if chance explains all changes.
     fn slowest<'f>(&self, figures: &'f Figures, own: &OwnChange) -> Option<&'f Outlier> {
         let mut slow = figures.outliers.iter().filter(|one| one.is_slow());
         match state(figures, &[], self.together, String::new).0 {
@@ -508,7 +515,7 @@ impl JudgedChanges {
         }
     }
 
-    /// True if each of the two newest reports alone shows the change.
+    /// True if each of the two newest reports on its own shows the change.
     fn is_repeated(&self, outlier: &Outlier, own: &OwnChange) -> bool {
         let with_values = own.ratios.iter().zip(&own.columns);
         let mut of_quantity =
@@ -579,7 +586,7 @@ impl JudgedChanges {
     }
 
     /// The largest change that the machines of a population have in common. `None` if it is within
-    /// the floor, and for machines without peers.
+    /// the floor, or if the machines have no peers.
     fn common_change(&self, part: &Judged) -> Option<CommonChange> {
         let columns = part.population.columns.iter().zip(&part.references);
         let changes: Vec<(f64, u32)> = columns
@@ -625,9 +632,9 @@ struct CommonChange {
     quantities: usize,
 }
 
-/// Population and references for machines with too few peers to show a common change. Their changes
-/// are compared with no change, by the scatter of their own histories. `lengths` are the numbers of
-/// reports, by machine.
+/// Makes the population and the references of machines that have too few peers to show a common
+/// change. The middle of these references is no change. Their scale comes from the scatter of the
+/// machines' own histories. `lengths` are the numbers of reports, by machine.
 fn without_peers(changes: &Fleet, lengths: &[f64], members: &[u32], floor: f64) -> Expected {
     let population = Population {
         settings: Vec::new(),
@@ -728,7 +735,7 @@ fn reason(
     text
 }
 
-/// A value with its unit, in the form that tables use.
+/// Formats a value with its unit, in the form that tables use.
 fn with_unit(value: f64, unit: &str) -> String {
     match unit {
         "B/s" => BytesPerSecond(value).to_string(),
@@ -737,7 +744,7 @@ fn with_unit(value: f64, unit: &str) -> String {
     }
 }
 
-/// Date and time of a moment, cut to the minute.
+/// Cuts a moment (RFC 3339) to the minute.
 fn day(moment: &str) -> &str {
     moment.get(.."2026-01-01T00:00".len()).unwrap_or(moment)
 }

@@ -6,13 +6,14 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HistoryState {
-    /// The machine became slower since the moment in question, beyond chance and the floor.
+    /// The machine became slower since the requested moment, by more than chance and the floor.
     Slower,
     /// The machine did not become slower.
     NotSlower,
-    /// Not judged, because too few reports precede the moment since the machine's last change.
+    /// The machine is not judged. It has too few reports between its last earlier change and the
+    /// requested moment.
     ShortHistory,
-    /// Not judged, because the machine has no report since the moment in question.
+    /// The machine is not judged, because it has no report since the requested moment.
     NoReport,
 }
 
@@ -36,16 +37,16 @@ impl HistoryState {
     }
 }
 
-/// The change of a machine to slower in the quantity that changed most.
+/// The change that made a machine slower, in the quantity that changed most.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NodeChange {
-    /// Index in the quantities of the verdict.
+    /// Index in [`crate::FleetVerdict::quantities`].
     pub quantity: usize,
     /// Median of the reports before the change, in the quantity's unit.
     pub before: f64,
     /// Median of the reports after the change, in the quantity's unit.
     pub after: f64,
-    /// The median after divided by the median before.
+    /// Median after the change divided by the median before.
     pub ratio: f64,
     /// The ratio that the machine's peers have in common; 1 without peers.
     pub common_ratio: f64,
@@ -72,20 +73,21 @@ pub struct NodeHistory {
     pub reason: String,
     /// Number of reports of the machine that were read.
     pub reports: usize,
-    /// The change to slower; `None` for a machine that did not become slower.
+    /// The change that made the machine slower; `None` for a machine that did not become slower.
     pub change: Option<NodeChange>,
-    /// Facts of the hardware that changed since the moment in question, in words; empty if none.
+    /// Facts of the hardware that changed since the requested moment, in words; empty if none
+    /// changed.
     pub hardware: String,
 }
 
 /// Verdict on the histories of a fleet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetHistory {
-    /// The moment in question, RFC 3339, UTC.
+    /// The requested moment, RFC 3339, UTC.
     pub since: String,
     /// Number of machines by state, in the order of [`HistoryState::ALL`].
     pub nodes: [usize; 4],
-    /// Number of judged ratios, over all machines and quantities.
+    /// Number of judged ratios of all machines and quantities together.
     pub judged: u64,
 }
 

@@ -8,8 +8,8 @@ use units::Bytes;
 /// Axes that come first in a name and are always part of it.
 const FIRST: [&str; 2] = ["level", "operation"];
 
-/// A name for each quantity: its experiment, level and operation, and the coordinates in which it
-/// differs from other quantities of the experiment.
+/// Makes a name for each quantity: its experiment, level and operation, and the coordinates in
+/// which it differs from other quantities of the experiment.
 pub(super) fn labels(quantities: &[FleetQuantity]) -> Vec<String> {
     let mut seen: BTreeMap<&str, BTreeMap<&str, BTreeSet<Option<&Coordinate>>>> = BTreeMap::new();
     for quantity in quantities {
@@ -46,7 +46,7 @@ pub(super) fn labels(quantities: &[FleetQuantity]) -> Vec<String> {
         .collect()
 }
 
-/// A coordinate in words. A number comes with the name of its axis.
+/// A coordinate in words. A number comes after the name of its axis.
 fn words_for(axis: &str, coordinate: &Coordinate) -> String {
     match (axis.strip_suffix("_bytes"), coordinate) {
         (Some(axis), Coordinate::Number(n)) => format!("{axis} {}", Bytes(*n)),

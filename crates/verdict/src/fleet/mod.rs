@@ -2,7 +2,7 @@
 //!
 //! The data goes through these steps: reports are collected, machines are grouped by hardware,
 //! groups are split into populations, populations give references, and references give verdicts on
-//! machines. The changes of machines since a moment are judged in the same way.
+//! machines. The changes of machines since a requested moment are judged in the same way.
 //! docs/method/fleet.md has the reasons.
 
 mod collection;

@@ -15,26 +15,30 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use units::{counted, fixed, significant};
 
-/// Probability with which chance alone moves a second quantity far enough to confirm the first.
+/// Probability that chance alone moves a value far enough to confirm a slow value of another
+/// quantity.
 const SECOND: f64 = 0.001;
 
-/// A machine with this many distant values has a fault, so its values do not show chance.
+/// A machine with this many distant values has a fault. Its values are then left out when the tails
+/// of chance are estimated.
 const MANY: u8 = 3;
 
-/// Fewest machines whose values show the tail of chance. With fewer machines, the tail is largely
-/// the values of a faulty machine.
+/// Fewest machines whose values show the tails of chance. With fewer machines, most of a tail may
+/// be the values of one faulty machine.
 const LEAST_FOR_TAILS: usize = 20;
 
-/// Fewest slow quantities that are enough together, although none is beyond its threshold.
+/// Fewest slow quantities that together make a machine slow, even if none of them is beyond its
+/// threshold.
 const ENOUGH_TOGETHER: usize = 4;
 
-/// One quantity alone is enough if it is beyond its threshold by this factor.
+/// A single quantity makes a machine slow if it is beyond its threshold by this factor.
 const FAR_BEYOND: f64 = 2.0;
 
-/// Factor on the scale for a doubtful value whose peers are not doubtful.
+/// Factor that widens the scale for a doubtful value if the values of its peers are not doubtful.
 const DOUBT: f64 = 2.0;
 
-/// If the scale of a value grows by more than this factor, the value is too uncertain to judge.
+/// If the uncertainty of a value widens its scale by more than this factor, the value counts as not
+/// judged.
 const UNCERTAIN: f64 = 3.0;
 
 /// Number of bars in a histogram.
@@ -46,7 +50,7 @@ const REACH: f64 = 1.6;
 /// Settings of the verdict on a fleet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FleetSettings {
-    /// Relative differences up to this do not matter.
+    /// Relative differences up to this floor do not matter.
     pub floor: Fraction,
     /// Expected number of values that chance alone puts beyond their threshold, over all machines
     /// and quantities.
@@ -69,13 +73,14 @@ impl Default for FleetSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeState {
-    /// Slower than the peers, by more than chance and the floor.
+    /// The machine is slower than its peers, by more than chance and the floor.
     Slow,
-    /// Faster than the peers, or slower in one quantity that no other quantity confirms.
+    /// The machine is faster than its peers, or slower in one quantity that no other quantity
+    /// confirms.
     Unusual,
-    /// Not judged, because there are too few peers or the numbers are too uncertain.
+    /// The machine is not judged. It has too few peers, or its values are too uncertain.
     Inconclusive,
-    /// As fast as the peers.
+    /// The machine is as fast as its peers.
     Healthy,
 }
 
@@ -108,9 +113,9 @@ pub struct Outlier {
     pub value: f64,
     /// Median of the peers, or the expected value.
     pub median: f64,
-    /// The value divided by the median, less 1.
+    /// The value divided by the median, minus 1.
     pub change: f64,
-    /// Distance in standard deviations of the peers; positive for a slow value.
+    /// Distance from the median, in standard deviations of the peers; positive for a slow value.
     pub z: f64,
     /// True if chance alone does not explain the value in a fleet of this size.
     pub is_beyond_chance: bool,
@@ -169,18 +174,18 @@ pub struct PopulationQuantity {
     pub median: f64,
     /// Relative change from the median at which a value counts as slow.
     pub slow_from: f64,
-    /// Histogram: number of machines by the logarithm of their speed.
+    /// Histogram of the logarithm of the speed: number of machines in each bar.
     pub counts: Vec<u32>,
-    /// Left end of the histogram: logarithm of the speed, relative to the median.
+    /// Left end of the histogram: logarithm of a speed divided by the median speed.
     pub left: f64,
-    /// Right end of the histogram.
+    /// Right end of the histogram, in the same form.
     pub right: f64,
 }
 
 /// Machines with the same hardware.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupVerdict {
-    /// Short name.
+    /// Short name of the hardware.
     pub name: String,
     /// Digest of the hardware's facts.
     pub digest: String,
@@ -218,13 +223,13 @@ pub struct FleetVerdict {
     pub judged: u64,
     /// Number of reports that are older than the judged report of the same machine.
     pub older: u64,
-    /// Inputs that were not judged.
+    /// Reports that were not judged.
     pub left_out: Vec<LeftOut>,
     /// Settings of the verdict.
     pub settings: FleetSettings,
     /// References learned from this fleet, which can serve as expectations for other fleets.
     pub learned: Expectations,
-    /// Judgement on the histories of the machines; `None` unless it was requested.
+    /// Verdict on the histories of the machines; `None` unless it was requested.
     pub history: Option<FleetHistory>,
 }
 
@@ -261,11 +266,12 @@ pub(super) struct Figures {
 
 /// Compares each machine with its peers, or with `expected` if it has the machine's hardware.
 ///
-/// A machine is slow if one value lies beyond a threshold that chance reaches
-/// [`FleetSettings::false_alarms`] times in the whole fleet, and a second quantity agrees. One
-/// quantity is enough at twice the threshold. Several quantities are enough together if each is
-/// beyond what one in a thousand machines reaches. There must be more of them than most machines
-/// have fast ones. No value within the floor counts. `left_out` becomes part of the result.
+/// A machine is slow if one value lies beyond its threshold and a second quantity agrees. Chance
+/// puts [`FleetSettings::false_alarms`] values of the whole fleet beyond the thresholds. One
+/// quantity is enough at twice the threshold. Several quantities are enough together if chance
+/// moves each of them so far in one of a thousand machines only. Their number must exceed the
+/// number of fast quantities of most machines. Values within the floor do not count. `left_out`
+/// becomes part of the result.
 pub fn judge_fleet(
     fleet: &Fleet,
     left_out: Vec<LeftOut>,
@@ -338,16 +344,18 @@ pub fn judge_fleet(
     verdict
 }
 
-/// How many groups of machines may show in the values of one quantity, if no setting explains them.
+/// Number of groups of machines that the values of one quantity may form, if no setting explains
+/// the groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Groups {
-    /// There may be two groups. Each machine is compared with its own group.
+    /// The values may form two groups. Each machine is compared with its own group.
     MayBeTwo,
-    /// There is one group. All machines are compared with the larger one.
+    /// The values are taken as one group. All machines are compared with the larger group.
     One,
 }
 
-/// Function from the index of a group and its machines to known populations and references.
+/// Function that gets the index of a group and its machines. It returns their expected populations
+/// and references, or `None` for unknown hardware.
 type KnownGroup<'a> = dyn Fn(usize, &[u32]) -> Option<Vec<Expected>> + 'a;
 
 /// References of populations, and the values that are far from them.
@@ -372,7 +380,7 @@ pub(super) struct Judgement {
 
 impl Judgement {
     /// Judges all values. If `known` has references for a group, its machines are compared with
-    /// them instead of each other.
+    /// these references, otherwise with each other.
     pub(super) fn new(
         fleet: &Fleet,
         settings: &FleetSettings,
@@ -412,7 +420,8 @@ impl Judgement {
         let tails = Tails::new(fleet, &parts);
         let mut limits = tails.limits(chance, floor);
         if groups == Groups::One {
-            // The values are changes. Each comes from many reports of one machine.
+            // The values are changes of machines. Each value comes from many reports of one
+            // machine, so one value can be enough.
             limits.has_exact_intervals = false;
             limits.one_is_enough = true;
         }
@@ -438,7 +447,7 @@ impl Judgement {
         }
     }
 
-    /// Findings on all groups, in their order.
+    /// Findings on all groups, in the order of the groups.
     fn findings(&self, fleet: &Fleet, titles: &[String], names: &[String]) -> Vec<FleetFinding> {
         let mut findings: Vec<FleetFinding> = self
             .splits
@@ -483,7 +492,8 @@ impl FleetVerdict {
     }
 }
 
-/// References for the quantities that at least `least` machines of a population have.
+/// References of a population's quantities, one for each column. A quantity that fewer than `least`
+/// machines have gets `None`.
 fn measured_references(
     fleet: &Fleet,
     population: &Population,
@@ -572,8 +582,8 @@ impl Judged {
         all
     }
 
-    /// Calls `each` for every value: index of the machine, reference, true for a value that is
-    /// slower than the middle, and distance in standard deviations.
+    /// Calls `each` for every value. Its arguments: index of the machine, reference, true for a
+    /// value slower than the middle, distance from the middle in standard deviations.
     fn each_distance(&self, fleet: &Fleet, mut each: impl FnMut(usize, &Reference, bool, f64)) {
         for (column, reference) in self.population.columns.iter().zip(&self.references) {
             let Some(reference) = reference else { continue };
@@ -594,7 +604,7 @@ impl Judged {
         }
     }
 
-    /// How much more uncertain a value is than the values of its peers.
+    /// Compares the uncertainty of a value with the uncertainty of its peers' values.
     fn widening(&self, fleet: &Fleet, place: Place, reference: &Reference) -> Widening {
         let node = self.population.members[place.member as usize] as usize;
         let value = &fleet.nodes[node].values[place.value as usize];
@@ -610,12 +620,13 @@ impl Judged {
     }
 }
 
-/// How much more uncertain a value is than the values of its peers.
+/// Uncertainty of a value beyond the uncertainty of its peers' values.
 #[derive(Debug, Clone, Copy)]
 struct Widening {
-    /// Standard deviation of the value in addition to that of its peers.
+    /// Standard deviation of the value that exceeds the standard deviation of its peers' values.
     own: f64,
-    /// Factor on the scale for a doubtful value whose peers are not doubtful; otherwise 1.
+    /// Factor that widens the scale for a doubtful value if the values of its peers are not
+    /// doubtful; otherwise 1.
     doubt: f64,
 }
 
@@ -631,7 +642,7 @@ impl Widening {
     }
 
     /// `distance`, widened by the value's uncertainty. `known` is the same distance in standard
-    /// deviations that are known exactly, as is the deviation of the value itself.
+    /// deviations, for a standard deviation that is known exactly, like that of the value itself.
     fn widened(&self, distance: f64, known: f64) -> f64 {
         distance.hypot(self.own * known) * self.doubt
     }
@@ -646,7 +657,7 @@ pub(super) fn in_unit(speed: f64, quantity: &FleetQuantity) -> f64 {
     }
 }
 
-/// Pooled distances of all machines from the middle, in standard deviations, by side.
+/// Distances of all machines' values from the middle, in standard deviations, pooled by side.
 #[derive(Default)]
 struct Tails {
     /// True if there are enough machines to estimate the tails.
@@ -655,7 +666,8 @@ struct Tails {
     fast: PooledTail,
 }
 
-/// Distances that chance reaches in the pooled values, in standard deviations.
+/// Distances that chance reaches in the pooled values, in standard deviations: `near` with the
+/// probability [`SECOND`], `far` with the probability of a false alarm.
 #[derive(Debug, Clone, Copy)]
 struct PooledLimits {
     near: f64,
@@ -665,22 +677,22 @@ struct PooledLimits {
 /// Limits that apply to all values of a fleet.
 #[derive(Debug)]
 struct Limits {
-    /// Probability with which chance may move a value beyond its threshold.
+    /// Probability that chance moves a value beyond its threshold.
     chance: f64,
     /// Logarithm of the floor.
     floor: f64,
     /// True if the interval of a value comes from many samples, as in a measurement. The interval
     /// of a change comes from few reports.
     has_exact_intervals: bool,
-    /// True if one value far beyond its threshold is enough. With too few machines to know the
-    /// tails, it may be chance.
+    /// True if one value far beyond its threshold is enough. If there are too few machines to know
+    /// the tails, such a value may be chance.
     one_is_enough: bool,
     slow: PooledLimits,
     fast: PooledLimits,
 }
 
 impl Tails {
-    /// Tails of all values, without machines that have many distant values.
+    /// Estimates the tails from all values, without machines that have many distant values.
     fn new(fleet: &Fleet, judged: &[Judged]) -> Self {
         let mut distant: Vec<u8> = vec![0; fleet.nodes.len()];
         for part in judged {
@@ -717,7 +729,8 @@ impl Tails {
         tails
     }
 
-    /// Limits for values whose intervals come from many samples.
+    /// Limits for values whose intervals come from many samples. `chance` is the probability of a
+    /// false alarm, `floor` the logarithm of the floor.
     fn limits(&self, chance: f64, floor: f64) -> Limits {
         let pooled = |tail: &PooledTail| PooledLimits {
             near: tail.beyond(SECOND),
@@ -734,17 +747,18 @@ impl Tails {
     }
 }
 
-/// Distances from the middle at which a value counts, on one side.
+/// Distances from the middle on one side. Beyond `near`, a value confirms another. Beyond `far`,
+/// chance does not explain it.
 struct SideThresholds {
     side: Side,
     near: f64,
     far: f64,
-    /// The same distances in standard deviations, if the scale is known exactly.
+    /// The distances `near` and `far` in standard deviations, for a scale that is known exactly.
     known_near: f64,
     known_far: f64,
 }
 
-/// Distances from the middle at which a value counts, on both sides.
+/// Distances from the middle at which a value counts as slow or fast.
 struct Thresholds {
     slow: SideThresholds,
     fast: SideThresholds,
@@ -752,7 +766,7 @@ struct Thresholds {
     one_is_enough: bool,
 }
 
-/// An outlier before conversion to its unit.
+/// An outlier whose figures are logarithms of speeds, before conversion to the quantity's unit.
 struct Found {
     centre: f64,
     speed: f64,
@@ -808,7 +822,7 @@ impl Thresholds {
         }
     }
 
-    /// The outlier that a machine with this speed is; `None` if it is as fast as its peers.
+    /// Makes an outlier of a machine with this speed; `None` if it is about as fast as its peers.
     fn outlier(&self, speed: f64, widening: &Widening) -> Option<Found> {
         let slower = self.slow.side.centre - speed;
         let faster = speed - self.fast.side.centre;
@@ -855,17 +869,18 @@ impl Bars {
         }
     }
 
-    /// Counts a machine. Speeds beyond the ends count in the outermost bars.
+    /// Counts a machine. Speeds beyond the ends of the histogram count in the outermost bars.
     fn add(&mut self, speed: f64) {
         let share = (speed - self.left) / (self.right - self.left);
-        // The conversion to an integer saturates.
+        // The conversion to an integer saturates, so that any setting is valid.
         let bar = ((share * BARS as f64).max(0.0) as usize).min(BARS - 1);
         self.counts[bar] = self.counts[bar].saturating_add(1);
     }
 }
 
-/// Number of slow quantities that chance does not bring together in one machine. At most
-/// `false_alarms` machines, or one, have as many fast quantities.
+/// Number of slow quantities that together make a machine slow. Fast quantities show how many
+/// outliers chance brings together: at most `false_alarms` machines, or one, have as many fast
+/// quantities.
 pub(super) fn together(figures: &[Figures], false_alarms: f64) -> usize {
     let mut counts: Vec<usize> = figures
         .iter()
@@ -878,7 +893,9 @@ pub(super) fn together(figures: &[Figures], false_alarms: f64) -> usize {
     ENOUGH_TOGETHER.max(largest + 1)
 }
 
-/// State of a machine, and the reason in words.
+/// Returns the state of a machine, and the reason in words. `together` is the number of slow
+/// quantities that are enough together. `without_peers` makes the reason for a machine without
+/// references.
 pub(super) fn state(
     figures: &Figures,
     names: &[String],
@@ -928,7 +945,7 @@ pub(super) fn state(
     (NodeState::Healthy, String::new())
 }
 
-/// Text about an outlier.
+/// Text about an outlier: quantity, difference in percent, and distance in standard deviations.
 fn outlier_text(outlier: &Outlier, names: &[String], than: &str) -> String {
     let name = names.get(outlier.quantity).map_or("", String::as_str);
     let side = if outlier.change < 0.0 {
@@ -947,13 +964,13 @@ fn facts(group: &HardwareGroup) -> BTreeMap<String, String> {
     group.facts.iter().map(named).collect()
 }
 
-/// Sizes of the groups, for the reason why a machine has no reference.
+/// Sizes of the groups, from which the reason is made why a machine has no reference.
 struct Peers<'a> {
     groups: &'a [HardwareGroup],
     titles: &'a [String],
     sizes: Vec<usize>,
     least: usize,
-    /// True if expectations are known, but not of every group.
+    /// True if expectations were given. The reason then also names the way to learn an expectation.
     is_learnt: bool,
 }
 
@@ -1037,8 +1054,8 @@ fn split_text(group: &str, split: &Split, names: &[String]) -> String {
     text + "."
 }
 
-/// Finding about a quantity with two groups of machines that no setting explains. Of several such
-/// quantities in a population, the one whose groups are furthest apart counts.
+/// Finding about a quantity with two groups of machines that no setting explains. If a population
+/// has several such quantities, the finding is about the one whose groups are furthest apart.
 fn two_groups(part: &Judged, group: &str, names: &[String]) -> Option<FleetFinding> {
     let columns = part.population.columns.iter().zip(&part.references);
     let with_two = columns.filter_map(|(column, reference)| {
@@ -1071,8 +1088,8 @@ fn two_groups(part: &Judged, group: &str, names: &[String]) -> Option<FleetFindi
     })
 }
 
-/// Finding about a population whose median is not the expected one. The quantity with the largest
-/// shift counts.
+/// Finding about a population whose median differs from the expected median. The finding names the
+/// quantity with the largest shift.
 fn shift(
     fleet: &Fleet,
     part: &Judged,

@@ -1,7 +1,7 @@
 //! Tail of the pooled distances of all machines in all quantities, in standard deviations.
 //!
-//! The reference of a quantity only knows the middle of its distances. Rare disturbances show in
-//! the tail, which is visible only in the values of many quantities.
+//! The reference of a quantity describes only the middle of its distances. Rare disturbances show
+//! in the tail, which is visible only in the values of many quantities together.
 
 /// Least number of distances from which the tail is estimated.
 const LEAST: usize = 20;
@@ -12,7 +12,7 @@ const MOST: usize = 400;
 /// Largest share of all distances from which the tail is estimated.
 const OUTERMOST: f64 = 0.002;
 
-/// Smaller distances, in standard deviations, are counted but not kept.
+/// Smallest distance that is kept, in standard deviations. Smaller distances are only counted.
 const KEPT_FROM: f32 = 2.0;
 
 /// Distances of one side, in standard deviations.
@@ -24,7 +24,8 @@ pub(super) struct PooledTail {
 }
 
 impl PooledTail {
-    /// Adds a distance. A negative distance lies on the other side.
+    /// Adds a distance in standard deviations. A negative distance lies on the other side of the
+    /// middle.
     pub(super) fn add(&mut self, z: f64) {
         self.count += 1;
         if z as f32 >= KEPT_FROM && z.is_finite() {

@@ -1,4 +1,5 @@
-//! Populations of a group: machines of the same hardware whose settings make a difference.
+//! Divides a group of machines with the same hardware into populations by settings that make a
+//! difference.
 
 use super::collection::Fleet;
 use super::references::Column;
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Least difference of the medians of two populations, in standard errors.
 pub(super) const APART: f64 = 5.0;
 
-/// Standard error of a median as a multiple of that of a mean, for a normal distribution.
+/// Standard error of a median divided by the standard error of a mean, for a normal distribution.
 const MEDIAN_ERROR: f64 = 1.2533;
 
 /// Factor from a median absolute deviation to a standard deviation, for a normal distribution.
@@ -34,7 +35,7 @@ pub(super) struct Population {
     pub(super) settings: Vec<Setting>,
     /// Indices of the population's machines in the fleet.
     pub(super) members: Vec<u32>,
-    /// Values of each quantity, in the order of quantities.
+    /// Positions of the values of each quantity, in the order of quantities.
     pub(super) columns: Vec<Places>,
 }
 
@@ -73,8 +74,9 @@ pub(super) struct Split {
     pub(super) quantities: usize,
 }
 
-/// Populations of the machines `members`, and the splits by settings that made them. Each part has
-/// at least `least` machines. `floor` is the logarithm of the least difference.
+/// Divides the machines `members` into populations. Returns them with the splits by settings that
+/// made them. Each population has at least `least` machines. `floor` is the logarithm of the least
+/// difference.
 pub(super) fn populations(
     fleet: &Fleet,
     members: Vec<u32>,
@@ -115,7 +117,7 @@ pub(super) fn populations(
     (done, splits)
 }
 
-/// Values of `members` by quantity.
+/// Positions of the values of `members`, by quantity.
 pub(super) fn columns(fleet: &Fleet, members: &[u32]) -> Vec<Places> {
     let mut all: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
     for (member, node) in (0..).zip(members) {
@@ -158,8 +160,8 @@ impl Population {
 /// Parts of a population by the value of a setting.
 type Parts = Vec<(Setting, Vec<u32>)>;
 
-/// The setting that explains most of the differences between machines, with the parts for its
-/// values. `None` if no setting makes a difference.
+/// The setting that explains most of the differences between machines, and the parts of the
+/// population: the machines with the same value of this setting are a part. `None` if no setting makes a difference.
 fn best_split(
     fleet: &Fleet,
     population: &Population,
@@ -241,7 +243,7 @@ pub(super) fn value_in<'a>(settings: &'a [(&'static str, String)], name: &str) -
     found.map(|(_, value)| value.as_str())
 }
 
-/// Classes of machines by the value of a setting.
+/// Machines of a population, divided into classes by the value of a setting.
 struct Classes {
     /// Value of each class, the most frequent value first.
     values: Vec<String>,
@@ -288,8 +290,8 @@ impl Classes {
     }
 }
 
-/// Sum over all quantities of the differences that a setting makes, and the largest difference.
-/// `None` if none exceeds chance and the floor.
+/// Returns the sum over all quantities of the differences that a setting makes, and the largest
+/// difference. `None` if no difference exceeds chance and the floor.
 fn difference(
     fleet: &Fleet,
     population: &Population,
@@ -332,14 +334,14 @@ fn difference(
     Some((score, split))
 }
 
-/// Change of the median of a class from that of the first class.
+/// Difference of the medians of a class and the first class.
 struct Change {
     by: f64,
     class: usize,
 }
 
-/// The change of a class's median from that of the first class that is largest. `None` if no change
-/// exceeds chance and the floor.
+/// The largest difference between the median of a class and the median of the first class. `None`
+/// if no difference exceeds chance and the floor.
 fn largest_change(speeds: &[Vec<f64>], least: usize, floor: f64) -> Option<Change> {
     let first = speeds.first().filter(|first| first.len() >= least)?;
     let centre = median(first)?;

@@ -1,44 +1,47 @@
-//! Reference of a quantity in a population: the middle, and the distances that chance explains.
+//! Reference of a quantity in a population: the middle of the machines, and the distances from it
+//! that chance explains.
 
 use serde::{Deserialize, Serialize};
 use stats::{median, modes, normal_tail, quantile, student_tail};
 
-/// Shares of the distances from the middle from which the scale is computed. Each comes with its
-/// number of standard deviations of a normal distribution. Up to fifteen percent of faulty machines
-/// do not change the scale.
+/// Shares of the machines, each with the number of standard deviations that this share of a normal
+/// distribution has as its largest distance. The scale is computed from these distances. Up to
+/// fifteen percent of faulty machines do not change the scale.
 const SHARES: [(f64, f64); 3] = [(0.5, 0.67449), (0.7, 1.03643), (0.85, OUTER)];
 
 /// Number of standard deviations of the outermost share.
 const OUTER: f64 = 1.43953;
 
-/// Number of machines from which on the slow and the fast side each have their own scale.
+/// Least number of machines for which the slow side and the fast side have scales of their own.
 const ENOUGH_FOR_SIDES: usize = 60;
 
-/// Growth of the scale in the tails that is assumed if too few machines show it.
+/// Growth of the scale in the tails that is assumed if there are too few machines to measure it.
 const ASSUMED_GROWTH: f64 = 0.2;
 
-/// Factor from the growth between the measured shares to the growth beyond them. Tails that are
-/// heavier than normal get steeper outwards. The factor is that of an exponential distribution.
+/// Factor from the growth between the measured shares to the growth beyond them. In tails that are
+/// heavier than normal, the growth rises outwards. The factor is that of an exponential
+/// distribution.
 const STEEPENING: f64 = 1.8;
 
-/// Largest growth, with tails like those of an exponential distribution. Heavier tails would hide
-/// every fault.
+/// Largest growth: tails are then like those of an exponential distribution. Heavier tails would
+/// hide every fault.
 const MAX_GROWTH: f64 = 1.0;
 
-/// Degrees of freedom that a machine adds to a scale from the median of distances.
+/// Degrees of freedom that each machine adds to a scale computed from a median of distances.
 const FREEDOM: f64 = 0.4;
 
-/// Degrees of freedom of the scale that is assumed before any machine is seen. This is the typical
-/// scale of the other quantities.
+/// Degrees of freedom of the scale that is assumed before any machine is seen. The assumed scale is
+/// the typical scale of the other quantities.
 const ASSUMED_FREEDOM: f64 = 4.0;
 
-/// Student's distribution with this many degrees of freedom or more counts as normal.
+/// Number of degrees of freedom from which on Student's distribution counts as normal.
 const NORMAL_FREEDOM: f64 = 300.0;
 
-/// Least scale as a share of the floor. Without it, equal values would have no scale.
+/// Least scale as a share of the floor. Without this minimum, equal values would have a scale of 0.
 const LEAST_SCALE: f64 = 0.1;
 
-/// Least assumed scale as a share of the floor, if other quantities scatter less.
+/// Least assumed scale as a share of the floor, for the case that the other quantities scatter
+/// less.
 const ASSUMED_SCALE: f64 = 0.3;
 
 /// Number of standard deviations in half of a 95% interval.
@@ -47,13 +50,13 @@ pub(super) const HALF_INTERVAL: f64 = 1.96;
 /// One side of a reference. All figures are logarithms of speeds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Side {
-    /// Middle of the machines on this side.
+    /// Middle of the machines on this side: a logarithm of the speed.
     pub(super) centre: f64,
-    /// Standard deviation of a normal distribution with the same outer quantiles.
+    /// Standard deviation of a normal distribution that has the same outer quantiles.
     pub(super) scale: f64,
-    /// Exponent by which the scale grows in the tails; 0 for a normal distribution.
+    /// Exponent with which the scale grows in the tails; 0 for a normal distribution.
     pub(super) growth: f64,
-    /// Degrees of freedom of the scale.
+    /// Degrees of freedom of the scale: more degrees mean that the scale is known better.
     pub(super) freedom: f64,
 }
 
@@ -69,8 +72,8 @@ impl Side {
         }
     }
 
-    /// Distance in standard deviations that chance exceeds with probability `p`, if the scale is
-    /// known exactly. Infinite for a probability of 0.
+    /// Distance in standard deviations that chance exceeds with probability `p`, for a scale that
+    /// is known exactly. Infinite for a probability of 0.
     pub(super) fn known(&self, p: f64) -> f64 {
         self.grown(normal_tail(p.min(0.5)))
     }
@@ -92,10 +95,11 @@ pub(super) struct Reference {
     pub(super) slow: Side,
     /// The fast side.
     pub(super) fast: Side,
-    /// Median half-interval of the machines' values, as a share of the value.
+    /// Median half-width of the confidence intervals of the machines' values, divided by the
+    /// values.
     pub(super) spread: f64,
-    /// True if at least half of the values are doubtful. A doubtful value then says nothing about
-    /// its machine.
+    /// True if at least half of the values are doubtful. A doubtful value is then usual and shows
+    /// no fault of its machine.
     pub(super) is_doubtful: bool,
     /// Share of the machines in the faster of two groups; `None` if there is one group.
     pub(super) share_fast: Option<f64>,
@@ -106,7 +110,7 @@ pub(super) struct Reference {
 pub(super) struct Column {
     /// Logarithms of speeds.
     pub(super) speeds: Vec<f64>,
-    /// Half-intervals as shares of the medians.
+    /// Half-widths of the confidence intervals, divided by the medians.
     pub(super) spreads: Vec<f64>,
     /// Number of doubtful values.
     pub(super) doubtful: usize,
@@ -116,7 +120,8 @@ impl Reference {
     /// Reference of `column`; `None` if it has no value. `floor` is the logarithm of the floor.
     pub(super) fn new(column: &Column, floor: f64) -> Option<Self> {
         let centre = median(&column.speeds)?;
-        // The test for two groups needs positive values. Values around 1 keep their precision.
+        // The test for two groups needs positive values. Values divided by the median are around 1
+        // and keep their precision.
         let relative: Vec<f64> = column.speeds.iter().map(|s| (s - centre).exp()).collect();
         let two = modes(&relative);
         let border = two.map(|two| (two.low.ln() + two.high.ln()) / 2.0);
@@ -136,7 +141,8 @@ impl Reference {
         })
     }
 
-    /// The reference of the larger group alone, if there are two groups.
+    /// If there are two groups, the reference of the larger group alone. Otherwise the reference is
+    /// unchanged.
     pub(super) fn of_larger_group(self) -> Self {
         let side = match self.share_fast {
             Some(share) if share > 0.5 => self.fast,
@@ -151,7 +157,8 @@ impl Reference {
         }
     }
 
-    /// Logarithm of the middle speed. If there are two groups, the middle of the larger one.
+    /// Logarithm of the middle speed. If there are two groups, this is the middle of the larger
+    /// group.
     pub(super) fn centre(&self) -> f64 {
         match self.share_fast {
             Some(share) if share > 0.5 => self.fast.centre,
@@ -161,7 +168,8 @@ impl Reference {
 }
 
 impl Side {
-    /// Scale of `speeds` around `centre`, from the speeds on this side if there are enough of them.
+    /// Makes one side from `speeds` around `centre`. The scale comes from the speeds on this side
+    /// if they are many enough and scatter more than all speeds together.
     fn new(speeds: &[f64], centre: f64, is_slow: bool, floor: f64) -> Self {
         let all: Vec<f64> = speeds.iter().map(|s| (s - centre).abs()).collect();
         let both = scale_and_growth(&all);
@@ -186,14 +194,14 @@ impl Side {
         }
     }
 
-    /// The side with a scale that the typical scale of other quantities supports. The typical scale
-    /// counts like some more machines.
+    /// Averages the scale with `typical`, the typical scale of the other quantities, which has the
+    /// weight of a few machines. `floor` is the logarithm of the floor.
     fn supported(self, typical: f64, floor: f64) -> Self {
         let own = Scatter {
             scale: self.scale,
             freedom: self.freedom,
         };
-        // Few machines can agree by chance. One faulty machine among few gives no scale.
+        // A few machines can agree by chance, so their own scale is not enough.
         let supported = own.supported(typical.max(floor * ASSUMED_SCALE));
         Self {
             scale: supported.scale,
@@ -203,7 +211,7 @@ impl Side {
     }
 }
 
-/// A standard deviation with its degrees of freedom.
+/// A standard deviation (`scale`) with its degrees of freedom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scatter {
     pub(super) scale: f64,
@@ -211,8 +219,8 @@ pub(super) struct Scatter {
 }
 
 impl Scatter {
-    /// Standard deviation of values in time order, computed from the distances of neighbours. A
-    /// change of level has little effect on it. `None` for fewer than three values.
+    /// Computes the standard deviation of values in time order from the differences of neighbours.
+    /// A change between two values has little effect on it. `None` for fewer than three values.
     pub(super) fn of_neighbours(values: &[f64]) -> Option<Self> {
         let steps: Vec<f64> = values
             .windows(2)
@@ -225,7 +233,7 @@ impl Scatter {
         })
     }
 
-    /// A scale that was computed from `reports` reports.
+    /// The scatter `scale` that was computed from `reports` reports.
     pub(super) fn of_reports(scale: f64, reports: f64) -> Self {
         Self {
             scale,
@@ -233,8 +241,8 @@ impl Scatter {
         }
     }
 
-    /// Scatter of one quantity in several histories together. `typical` is the scale of other
-    /// quantities, `floor` the logarithm of the floor.
+    /// Joins the scatters of one quantity in several histories. `typical` is the scale of other
+    /// quantities, `floor` the logarithm of the floor. `None` if `histories` is empty.
     pub(super) fn pooled(histories: &[Self], typical: f64, floor: f64) -> Option<Self> {
         let scales: Vec<f64> = histories.iter().map(|one| one.scale).collect();
         let pooled = Self {
@@ -244,7 +252,7 @@ impl Scatter {
         Some(pooled.supported(typical.max(floor * ASSUMED_SCALE)))
     }
 
-    /// The scatter, supported by an assumed scale that counts like a few more values.
+    /// Averages the scatter with the scale `assumed`, which has the weight of a few more values.
     pub(super) fn supported(self, assumed: f64) -> Self {
         let freedom = self.freedom + ASSUMED_FREEDOM;
         let squares = self.freedom * self.scale.powi(2) + ASSUMED_FREEDOM * assumed.powi(2);
@@ -254,7 +262,8 @@ impl Scatter {
         }
     }
 
-    /// Reference with no change as its middle, for `nodes` machines that are too few for peers.
+    /// A reference for the changes of `nodes` machines that are too few to be peers. Its middle is
+    /// no change.
     pub(super) fn reference(self, nodes: u64) -> Reference {
         let side = Side {
             centre: 0.0,
@@ -273,9 +282,9 @@ impl Scatter {
     }
 }
 
-/// Scale and growth of `distances` from a middle.
+/// Scale and growth of `distances` from the middle.
 fn scale_and_growth(distances: &[f64]) -> [f64; 2] {
-    // The farthest of a few machines may be faulty, so no share may include it.
+    // The farthest of a few machines may be faulty. A share that includes it is therefore not used.
     let last = distances.len().saturating_sub(1) as f64;
     let at = |(share, deviations): (f64, f64)| {
         let distance = quantile(distances, share).filter(|_| share * last <= last - 1.0);
@@ -292,8 +301,8 @@ fn scale_and_growth(distances: &[f64]) -> [f64; 2] {
     [scale, growth.clamp(0.0, MAX_GROWTH)]
 }
 
-/// Pools the scale of each reference with the median scale of all of them, for the slow and the fast
-/// side apart. `floor` gives the least value of that median.
+/// Averages the scale of each reference with the median scale of all references, separately for the
+/// slow and the fast side. `floor` determines the least value of that median.
 pub(super) fn support(references: &mut [Reference], floor: f64) {
     let typical = |side: fn(&Reference) -> Side| {
         let scales: Vec<f64> = references.iter().map(|r| side(r).scale).collect();
@@ -368,7 +377,7 @@ mod tests {
             .map(|i| -0.01 * (1.0 - random.fraction()).ln() * if i % 2 == 0 { 1.0 } else { -1.0 })
             .collect();
         let found = Reference::new(&column(speeds), 0.03).expect("values");
-        // One in 2e5 of an exponential distribution is at 12.2 times its mean.
+        // An exponential distribution exceeds 12.2 times its mean with probability 1 / 2e5.
         assert!(found.slow.distance(2.5e-6) > 0.09, "{found:?}");
     }
 

@@ -1,4 +1,4 @@
-//! Noise of simulated machines.
+//! Random noise for the values of simulated machines.
 
 use stats::SplitMix64;
 

@@ -1,4 +1,4 @@
-//! Processors by what they and the system say about themselves.
+//! Core designs of processors, identified by recorded data.
 
 use super::*;
 use crate::documented::{core_designs, integer_width, named, port_width};
@@ -17,7 +17,7 @@ use Width::{Known as Both, Unknown, WithoutAvx512};
 /// Vendor, family, models at the ends of ranges, width of the paths to L1, and integer width.
 type LimitRow = (&'static str, u32, &'static [u32], Width, Option<u32>);
 
-/// Limits rest on these values: a change of one needs a better document.
+/// Expected figures. Limits of measurements depend on them, so a change needs a better document.
 #[rustfmt::skip]
 const LIMITS: &[LimitRow] = &[
     (INTEL, 6, &[0x1a, 0x1e, 0x1f, 0x2e], Both(16, 16), Some(3)),
@@ -68,7 +68,7 @@ fn signature(family: u32, model: u32) -> Signature {
     }
 }
 
-/// Names of the designs of a processor, or the reason why they are unknown.
+/// Names of the designs of a processor. The error is the reason why they are unknown.
 fn designs_of(architecture: &str, cpuinfo: &str, brand: Option<&str>) -> Result<String, String> {
     find(&Known {
         architecture,
@@ -227,12 +227,12 @@ fn unknown_arm_processors_stay_unknown() {
         name(&[(ARM, 0xd0b), (ARM, 0xfff)]),
         Err("implementer 0x41 part 0xfff is not in the table of core designs".to_owned())
     );
-    // The part of another implementer.
+    // Part 0xd0c is a core of Arm. Fujitsu has no part with this number.
     assert!(name(&[(FUJITSU, 0xd0c)]).is_err());
     assert!(name(&[]).is_err());
     let broken = arm(&[(ARM, 0xd0c)]).replace("0x41", "ARM");
     assert!(designs_of("aarch64", &broken, None).is_err());
-    // The file of an x86 host, read by an emulated program.
+    // An emulated program may read this file of its x86 host.
     let host = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n\n";
     assert!(designs_of("aarch64", host, None).is_err());
     assert!(designs_of("riscv64", &arm(&[(ARM, 0xd0c)]), None).is_err());
@@ -272,7 +272,7 @@ fn riscv_designs_by_name_or_registers() {
 #[test]
 fn unknown_riscv_processors_stay_unknown() {
     let name = |lines: &str| designs_of("riscv64", &riscv(lines), None);
-    // C906 and C910 have these registers.
+    // C906 and C910 have the same values of these registers, so the design is unknown.
     assert_eq!(
         name("mvendorid\t: 0x5b7\nmarchid\t\t: 0x0\n"),
         Err("vendor 0x5b7 architecture 0x0 is not in the table of core designs".to_owned())
@@ -283,7 +283,7 @@ fn unknown_riscv_processors_stay_unknown() {
     );
     assert!(name("").is_err());
     assert!(designs_of("riscv64", "", None).is_err());
-    // Known registers of a machine of another architecture.
+    // Known RISC-V registers do not identify a machine of another architecture.
     let x60 = riscv("mvendorid\t: 0x710\nmarchid\t\t: 0x8000000058000001\n");
     assert!(designs_of("aarch64", &x60, None).is_err());
 }

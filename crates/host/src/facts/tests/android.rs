@@ -1,11 +1,11 @@
-//! Phones: clusters of cores, the cpuset of an app, thermal zones.
+//! Facts about phones: clusters of cores, the cpuset of an app, thermal zones.
 
 use super::tree::Tree;
 use crate::noise::Watch;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Eight CPUs without caches or positions, as Android shows them to apps, in the background.
+/// Eight CPUs without caches or positions, as Android shows them to an app in the background.
 fn phone() -> Tree {
     let tree = Tree::new()
         .memory()
@@ -67,7 +67,8 @@ fn no_kinds_without_a_difference_or_with_a_gap() {
     let gap = with_capacities(phone(), [160, 160, 160, 160, 1024, 1024, 1024, 1024])
         .without(&format!("{CPUS}/cpu5/cpu_capacity"));
     assert_eq!(kinds(&gap), vec![None; 8]);
-    // Each CPU with a clock of its own: highest rates differ between cores of one kind.
+    // If each CPU has its own clock, highest rates differ even between cores of one kind. The kinds
+    // are then unknown.
     let own = (0..8).fold(phone(), |tree, cpu| {
         with_policy(
             tree,

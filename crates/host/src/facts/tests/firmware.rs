@@ -1,10 +1,10 @@
-//! Memory devices in handmade tables of the firmware, after DSP0134, 7.18.
+//! Memory devices in handmade tables of the firmware, according to DSP0134, 7.18.
 
 use super::tree::Tree;
 use crate::facts::smbios::memory_devices;
 use report::{Fact, MemoryBus};
 
-/// A structure: a body of `length` bytes with these fields, and its strings.
+/// A structure of type `kind`. Its body has `length` bytes with `fields`, and `strings` follow it.
 pub fn structure(kind: u8, length: usize, fields: &[(usize, &[u8])], strings: &[&str]) -> Vec<u8> {
     let mut bytes = vec![0; length];
     bytes[..2].copy_from_slice(&[kind, length as u8]);
@@ -70,7 +70,7 @@ impl Module<'_> {
     }
 }
 
-/// A table: other structures, the devices, the end.
+/// A table with some other structures, `modules` as memory devices, and an end.
 pub fn table(modules: &[Module]) -> Vec<u8> {
     let mut bytes = structure(0, 0x1A, &[], &["Maker", "1.0"]);
     bytes.extend(structure(16, 0x17, &[], &[]));
@@ -362,7 +362,7 @@ fn a_table_that_is_cut_short_is_not_believed() {
     ];
     let whole = table(&modules);
     assert_eq!(memory_devices(&whole).map(|all| all.len()), Some(2));
-    // Between two structures a cut table looks like an old table without an end.
+    // A table that is cut between two structures looks like an old table without an end.
     let mut ends = vec![0];
     let parts = [
         structure(0, 0x1A, &[], &["Maker", "1.0"]),

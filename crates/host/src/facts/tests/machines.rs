@@ -1,4 +1,4 @@
-//! Facts about unusual machines, with files after the kernel's documentation (Documentation/ABI,
+//! Facts about unusual machines. The files are as in the kernel's documentation (Documentation/ABI,
 //! admin-guide/cputopology.rst, admin-guide/mm).
 
 use super::tree::Tree;
@@ -9,13 +9,12 @@ use units::Bytes;
 const L1: (u32, &str, &str) = (1, "Data", "32K");
 const L3: (u32, &str, &str) = (3, "Unified", "32768K");
 
-/// Expected facts. Lists of CPUs stand in one line for each core, cache level and node, separated
-/// by `|`.
+/// Expected facts. A text has one list of CPUs for each core, package or cache, separated by `|`.
 struct Expected {
     allowed: &'static str,
     cores: &'static str,
     packages: &'static str,
-    /// Levels and sharers of data and unified caches.
+    /// Levels of data and unified caches, with the CPUs that share each cache of a level.
     caches: &'static [(u32, &'static str)],
     /// CPUs of each node, with its distances.
     nodes: &'static [(&'static str, &'static [u32])],
@@ -126,7 +125,7 @@ fn clusters() -> Tree {
         .node(3, "6-7,14-15", 32 << 20, "21 21 12 10")
 }
 
-/// Two large cores with two threads each, and four small ones that share an L2.
+/// Two large cores with two threads each, and four small cores that share an L2 cache.
 pub fn hybrid() -> Tree {
     let mut tree = Tree::new()
         .memory()
@@ -253,9 +252,9 @@ pub fn container() -> Tree {
         .file("/run/systemd/container", "podman\n")
 }
 
-/// Two sockets with Linux 3.10, in a cpuset with holes and a control group of version 1. This kernel
-/// has older names of files, and neither an estimate of available memory nor a size of transparent
-/// huge pages.
+/// Two sockets with Linux 3.10, in a cpuset with holes and a control group of version 1. This
+/// kernel has older names of files. It reports neither an estimate of available memory nor a size
+/// of transparent huge pages.
 fn linux_3_10() -> Tree {
     let mut tree = two_sockets()
         .file("/proc/sys/kernel/osrelease", "3.10.0-1160.el7.x86_64\n")
@@ -329,7 +328,7 @@ fn an_old_kernel_names_its_files_differently() {
     );
 }
 
-/// Hybrid CPUs of which some are offline and some out of reach, with memory on a node without CPUs.
+/// A hybrid processor with CPUs that are offline or not allowed, and memory on a node without CPUs.
 #[test]
 fn hybrid_cpus_with_holes_and_memory_of_its_own() {
     let topology = hybrid()

@@ -1,4 +1,4 @@
-//! Facts about recorded machines, and unknown facts instead of invented ones if files are missing.
+//! Facts about recorded machines. If files are missing, facts are unknown and not invented.
 
 mod android;
 mod firmware;

@@ -17,9 +17,9 @@ const HYBRID: [(&str, &str); 3] = [
 /// Kind of core of each CPU in `online`. Empty if all cores are of one kind, or if the kind of some
 /// core is unknown.
 ///
-/// Sources, best first: Intel's names of kinds; the capacity of a CPU, where 1024 is the largest
-/// (`cpu_capacity`, on Arm and RISC-V); the highest clock rate of a cluster (`cpufreq`, older
-/// Android).
+/// The best source is Intel's names of kinds. The next is the capacity of a CPU, where 1024 is the
+/// largest (`cpu_capacity`, on Arm and RISC-V). The last is the highest clock rate of a cluster
+/// (`cpufreq`, older Android).
 pub fn kinds(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, String> {
     [by_name, by_capacity, by_cluster]
         .into_iter()

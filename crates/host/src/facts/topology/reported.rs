@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, CpuList};
 
 /// Builds the topology from the reported parts. CPUs that are not online are left out. `memory` is
-/// the machine's total, for the case of a single node. `own_caches` returns the caches that the
-/// processor itself describes, for a system that reports none. `None` if no CPU is reported online.
+/// the machine's total memory, which the node has if there is only one. `own_caches` returns the
+/// caches that the processor itself describes, for a system that reports none. `None` if no CPU is
+/// reported online.
 pub fn topology(
     reported: &ReportedTopology,
     memory: Option<Bytes>,
@@ -109,7 +110,7 @@ fn caches(reported: &ReportedTopology, online: &BTreeSet<u32>) -> Vec<Cache> {
     found.into_values().collect()
 }
 
-/// The NUMA nodes and the source. If no node has a CPU, the result is a single node.
+/// The NUMA nodes and the source. If no node has a CPU, the result is a single node with all CPUs.
 fn nodes(
     reported: &ReportedTopology,
     online: &BTreeSet<u32>,

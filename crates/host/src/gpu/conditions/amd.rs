@@ -6,18 +6,18 @@ use crate::facts::SystemFiles;
 use report::{Fact, GpuFacts};
 use units::{Bytes, Hertz};
 
-/// Files of one device.
+/// Files with the conditions of one device.
 #[derive(Debug)]
 pub struct AmdFiles {
     files: SystemFiles,
     /// Folder of the device on the PCI bus.
     device: String,
-    /// Folder of its sensors.
+    /// Folder of the device's sensors.
     sensors: String,
 }
 
 impl AmdFiles {
-    /// The files of the device with this address; `None` if another driver has it.
+    /// The files of the device with this PCI address; `None` if its driver is not `amdgpu`.
     pub fn new(address: &str, files: &SystemFiles) -> Option<Self> {
         let device = format!("/sys/bus/pci/devices/{address}");
         let folder = format!("{device}/hwmon");
@@ -34,12 +34,12 @@ impl AmdFiles {
         })
     }
 
-    /// Number in a file of the sensors.
+    /// Number in the file `name` of the sensors; `None` if there is none.
     fn sensor(&self, name: &str) -> Option<f64> {
         self.files.read_as(&format!("{}/{name}", self.sensors))
     }
 
-    /// Highest clock rate of the memory: the last line of a table such as `3: 1000Mhz *`.
+    /// Highest clock rate of the memory, from the last line of a table. A line is `3: 1000Mhz *`.
     fn highest_memory_clock(&self) -> Fact<Hertz> {
         let path = format!("{}/pp_dpm_mclk", self.device);
         let table = self.files.read(&path).unwrap_or_default();
@@ -89,7 +89,7 @@ mod tests {
 
     const ADDRESS: &str = "0000:03:00.0";
 
-    /// A recorded device, whose sensors belong to this driver.
+    /// A recorded device whose sensors belong to the driver `driver`.
     fn recorded(driver: &str) -> (tempfile::TempDir, SystemFiles) {
         let root = tempfile::tempdir().expect("a folder");
         let device = root.path().join(format!("sys/bus/pci/devices/{ADDRESS}"));

@@ -1,6 +1,7 @@
 //! Conditions of a device: clocks, heat, power, and other programs that use it.
 //!
-//! NVIDIA's driver gives them by a library (NVML), AMD's by files of Linux.
+//! NVIDIA's driver reports the conditions through a library (NVML), and AMD's driver through files
+//! of Linux.
 
 mod amd;
 mod nvml;
@@ -12,7 +13,7 @@ use crate::facts::SystemFiles;
 use nvml::Nvml;
 use report::GpuFacts;
 
-/// The sensors of a device; `None` if it has none that are known.
+/// The sensors of a device; `None` if no driver that is known here reports any.
 pub fn sensors_of(facts: &GpuFacts, files: &SystemFiles) -> Option<Box<dyn Sensors>> {
     let address = facts.pci_address.get()?;
     if let Some(found) = amd::AmdFiles::new(address, files) {

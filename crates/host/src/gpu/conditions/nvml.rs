@@ -1,4 +1,4 @@
-//! Conditions of NVIDIA's GPUs, by the library NVML of their driver. Source of names, types and
+//! Conditions of NVIDIA's GPUs, from their driver's library NVML. Source of names, types and
 //! numbers: *NVML API Reference Guide*, R550.
 
 use super::super::library::open_library;
@@ -10,20 +10,20 @@ use std::ptr::null_mut;
 use units::error::{Error, Result};
 use units::{Bytes, Hertz};
 
-/// A device of the library.
+/// Handle of a device, which the library returns.
 type Handle = *mut c_void;
 
-/// Kinds of clocks.
+/// Numbers by which NVML identifies the clocks of the compute units and of the memory.
 const CORE_CLOCK: c_uint = 0;
 const MEMORY_CLOCK: c_uint = 2;
 
-/// The sensor for the temperature of the device.
+/// Number of the sensor for the temperature of the device.
 const DEVICE_SENSOR: c_uint = 0;
 
-/// The list of processes is longer than the room for it.
+/// Result code of a function whose caller has too little room for the list of processes.
 const NO_ROOM: c_int = 7;
 
-/// Bits of the reasons for lower clocks.
+/// Bits in the set of reasons for lower clocks.
 const HEAT: c_ulonglong = 0x20 | 0x40;
 const POWER_SUPPLY: c_ulonglong = 0x80;
 const HEAT_OR_POWER: c_ulonglong = 0x8;
@@ -37,7 +37,7 @@ pub fn library() -> &'static str {
     }
 }
 
-/// Memory of a device, as the library writes it.
+/// Sizes of a device's memory in bytes, in the order in which the library writes them.
 #[repr(C)]
 #[derive(Debug, Default)]
 struct Memory {
@@ -46,7 +46,7 @@ struct Memory {
     used: c_ulonglong,
 }
 
-/// One device of the library.
+/// One device, with the library that describes it.
 #[derive(Debug)]
 pub struct Nvml {
     library: Library,
@@ -64,7 +64,7 @@ impl Nvml {
         type Init = unsafe extern "C" fn() -> c_int;
         type ByAddress = unsafe extern "C" fn(*const c_char, *mut Handle) -> c_int;
         let too_old = || Error::failure(format!("{name} is too old: it lacks a function"));
-        // SAFETY: the type is that of the function in the guide.
+        // SAFETY: the guide declares the function with this type.
         let init: Init = unsafe { function(&library, c"nvmlInit_v2") }.ok_or_else(too_old)?;
         // SAFETY: no preconditions.
         succeeded(unsafe { init() }, "initialise")?;
@@ -73,7 +73,7 @@ impl Nvml {
             library,
             device: null_mut(),
         };
-        // SAFETY: the type is that of the function in the guide.
+        // SAFETY: the guide declares the function with this type.
         let by_address: ByAddress =
             unsafe { found.function(c"nvmlDeviceGetHandleByPciBusId_v2") }.ok_or_else(too_old)?;
         let address = CString::new(address).map_err(|why| Error::failure(why.to_string()))?;
@@ -86,13 +86,14 @@ impl Nvml {
     /// The function called `name`; `None` if this version of the library lacks it.
     ///
     /// # Safety
-    /// `F` is the function's type.
+    /// `F` has to be the type of the function.
     unsafe fn function<F: Copy>(&self, name: &CStr) -> Option<F> {
         // SAFETY: the caller vouches for the type. The library stays open as long as `self`.
         unsafe { function(&self.library, name) }
     }
 
-    /// A number of the device, from a function that writes it.
+    /// A number about the device, which the function `name` writes. `None` if it is missing or
+    /// fails.
     fn number(&self, name: &CStr) -> Option<c_uint> {
         type Get = unsafe extern "C" fn(Handle, *mut c_uint) -> c_int;
         // SAFETY: callers name functions of this type.
@@ -102,7 +103,8 @@ impl Nvml {
         (unsafe { get(self.device, &raw mut number) } == 0).then_some(number)
     }
 
-    /// A number of the device, from a function that has a choice of numbers.
+    /// A number about the device, which the function `name` writes for the argument `choice`.
+    /// `None` if the function is missing or fails.
     fn chosen(&self, name: &CStr, choice: c_uint) -> Option<c_uint> {
         type Get = unsafe extern "C" fn(Handle, c_uint, *mut c_uint) -> c_int;
         // SAFETY: callers name functions of this type.
@@ -112,7 +114,8 @@ impl Nvml {
         (unsafe { get(self.device, choice, &raw mut number) } == 0).then_some(number)
     }
 
-    /// A setting that is on or off: now, and after the next restart.
+    /// The present value of a setting that is on or off. The function `name` writes this value, and
+    /// the value after the next restart. `None` if the function is missing or fails.
     fn setting(&self, name: &CStr) -> Option<bool> {
         type Get = unsafe extern "C" fn(Handle, *mut c_uint, *mut c_uint) -> c_int;
         // SAFETY: callers name functions of this type.
@@ -124,7 +127,7 @@ impl Nvml {
 
     fn slowdown(&self) -> Option<Slowdown> {
         type Get = unsafe extern "C" fn(Handle, *mut c_ulonglong) -> c_int;
-        // SAFETY: the type is that of the function in the guide.
+        // SAFETY: the guide declares the function with this type.
         let get: Get = unsafe { self.function(c"nvmlDeviceGetCurrentClocksThrottleReasons") }?;
         let mut bits = 0;
         // SAFETY: the device is valid, the number outlives the call.
@@ -143,17 +146,18 @@ impl Nvml {
 
     fn memory_used(&self) -> Option<Bytes> {
         type Get = unsafe extern "C" fn(Handle, *mut Memory) -> c_int;
-        // SAFETY: the type is that of the function in the guide.
+        // SAFETY: the guide declares the function with this type.
         let get: Get = unsafe { self.function(c"nvmlDeviceGetMemoryInfo") }?;
         let mut memory = Memory::default();
         // SAFETY: the device is valid, the structure outlives the call.
         (unsafe { get(self.device, &raw mut memory) } == 0).then_some(Bytes(memory.used))
     }
 
-    /// Other programs that compute on the device. This process is one of those that are listed: if
-    /// none is, the driver hides them, as in a container.
+    /// Number of other programs that compute on the device. The list of the driver includes this
+    /// process. `None` if the list is empty, because the driver then hides programs, as in a
+    /// container.
     fn other_programs(&self) -> Option<u32> {
-        // The desktop of Windows is one of the programs.
+        // On Windows, the list includes the desktop, so the number is of no use.
         if std::env::consts::OS == "windows" {
             return None;
         }
@@ -163,7 +167,8 @@ impl Nvml {
             c"nvmlDeviceGetComputeRunningProcesses_v2",
             c"nvmlDeviceGetComputeRunningProcesses",
         ];
-        // SAFETY: all versions have this type, apart from the list, for which there is no room.
+        // SAFETY: all versions have this type. They only differ in the entries of the list, for
+        // which no room is given.
         let get: Get = unsafe { names.iter().find_map(|name| self.function(name)) }?;
         let mut count = 0;
         // SAFETY: the device is valid. With no room, only the number is written.
@@ -177,7 +182,7 @@ impl Nvml {
 impl Drop for Nvml {
     fn drop(&mut self) {
         type Shutdown = unsafe extern "C" fn() -> c_int;
-        // SAFETY: the type is that of the function in the guide. The library was initialised.
+        // SAFETY: the guide declares the function with this type. The library was initialised.
         unsafe {
             if let Some(shutdown) = self.function::<Shutdown>(c"nvmlShutdown") {
                 shutdown();
@@ -186,18 +191,21 @@ impl Drop for Nvml {
     }
 }
 
-/// The function of `library` called `name`; `None` if it lacks it.
+/// The function of `library` called `name`; `None` if the library lacks it.
 ///
 /// # Safety
-/// `F` is the function's type. It is called only while the library is open.
+/// `F` has to be the type of the function. The function may only be called while the library is
+/// open.
 unsafe fn function<F: Copy>(library: &Library, name: &CStr) -> Option<F> {
     // SAFETY: the caller vouches for the type.
     let found = unsafe { library.get::<F>(name.to_bytes_with_nul()) };
     found.ok().map(|function| *function)
 }
 
+/// Turns a result code of the library into an error. `tried` says what was tried.
+///
 /// # Errors
-/// The code is no success.
+/// The code is not 0.
 fn succeeded(code: c_int, tried: &str) -> Result<()> {
     if code == 0 {
         Ok(())
@@ -206,7 +214,7 @@ fn succeeded(code: c_int, tried: &str) -> Result<()> {
     }
 }
 
-/// The fact, from the function called `source`.
+/// A fact from the function `source` of the library. Unknown if `value` is `None`.
 fn fact<T>(value: Option<T>, source: &str) -> Fact<T> {
     match value {
         Some(value) => Fact::known(value, format!("NVML, {source}")),

@@ -8,17 +8,17 @@ use units::{Bytes, Hertz};
 /// Reason why a device lowers its clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Slowdown {
-    /// It is too hot.
+    /// The device is too hot.
     Heat,
-    /// Its power supply cannot give enough.
+    /// The power supply of the device cannot give enough.
     PowerSupply,
-    /// Heat or power: the device does not say which.
+    /// The reason is heat or power. The device does not report which.
     HeatOrPower,
-    /// It reached its limit of power, which may be usual under load.
+    /// The device reached its limit of power, which may be usual under load.
     PowerLimit,
 }
 
-/// Conditions of a device at a moment. Unknown ones are `None`.
+/// Conditions of a device at a moment. A field is `None` if the value is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct GpuConditions {
     /// Clock rate of the compute units.
@@ -39,9 +39,9 @@ pub struct GpuConditions {
 
 /// Reads the conditions of one device.
 pub trait Sensors: Debug {
-    /// Adds what the driver knows to the facts about the device.
+    /// Adds facts to `facts` that the driver of the device knows.
     fn complete(&self, facts: &mut GpuFacts);
 
-    /// The conditions now.
+    /// Present conditions of the device.
     fn conditions(&self) -> GpuConditions;
 }

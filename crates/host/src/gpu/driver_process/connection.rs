@@ -10,12 +10,12 @@ use std::time::Duration;
 use units::Nanos;
 use units::error::{Error, Result};
 
-/// How long the process of a driver may take.
+/// Limits on the time that the process of a driver may take.
 #[derive(Debug, Clone, Copy)]
 pub struct DriverLimits {
-    /// For a reply. A driver may compile for many seconds.
+    /// Limit for a reply. A driver may compile for many seconds.
     pub reply: Duration,
-    /// To end when it is asked to.
+    /// Limit for the end of the process after it is asked to end.
     pub end: Duration,
 }
 
@@ -28,7 +28,7 @@ impl Default for DriverLimits {
     }
 }
 
-/// A reply with its data, or why there is none.
+/// A reply with its data. The error is the reason why no reply arrived.
 type Arrived = io::Result<(Reply, Received)>;
 
 /// A connection to a process that answers one request after the other.
@@ -39,7 +39,7 @@ pub struct Connection {
     process: Option<Child>,
     limits: DriverLimits,
     cpu: Nanos,
-    /// Why there are no more replies.
+    /// Reason why there are no more replies; `None` while the process answers.
     lost: Option<String>,
 }
 
@@ -76,7 +76,8 @@ impl Connection {
     ) -> Result<Self> {
         let (sender, received) = channel();
         let mut replies = BufReader::new(replies);
-        // Only a thread of its own can wait for a pipe with a limit on every system.
+        // Not every system can read a pipe with a time limit. So a separate thread reads the pipe,
+        // and passes the replies on.
         let listen = move || {
             loop {
                 let reply = receive(&mut replies);
@@ -111,7 +112,8 @@ impl Connection {
             return Err(Error::failure(reason.clone()));
         }
         if send(&mut self.requests, &request, data).is_err() {
-            // The reason is in what the process left.
+            // The process has closed its pipe, so it has probably ended. Its exit status is the
+            // reason.
             return Err(self.lose(None));
         }
         match self.replies.recv_timeout(self.limits.reply) {
@@ -137,7 +139,8 @@ impl Connection {
         }
     }
 
-    /// Ends the process and remembers why it is lost: `reason`, or how it ended by itself.
+    /// Ends the process, and stores and returns the reason of its loss. If `reason` is `None`, the
+    /// reason is the exit status of the process.
     fn lose(&mut self, reason: Option<String>) -> Error {
         let patience = if reason.is_some() {
             Duration::ZERO
@@ -153,7 +156,7 @@ impl Connection {
         Error::failure(reason)
     }
 
-    /// CPU time that the process used so far.
+    /// CPU time that the process has used.
     pub fn cpu_time(&self) -> Nanos {
         self.cpu
     }
@@ -180,8 +183,8 @@ impl Drop for Connection {
     }
 }
 
-/// Waits for the end of `process`, and ends it after `patience`. Returns how it ended, unless it was
-/// ended here or the system does not say.
+/// Waits for the end of `process`, and kills it after `patience`. Returns the exit status. `None`
+/// if the process was killed here, or if the system does not report the status.
 fn end(process: &mut Child, patience: Duration) -> Option<ExitStatus> {
     const PAUSE: Duration = Duration::from_millis(5);
     const LAST_PAUSES: u32 = 200;
@@ -195,8 +198,8 @@ fn end(process: &mut Child, patience: Duration) -> Option<ExitStatus> {
         std::thread::sleep(PAUSE);
         waited += PAUSE;
     }
-    // Errors are ignored: it may have ended in between. A process that hangs in the kernel does not
-    // end, so it is not waited for without a limit.
+    // Errors are ignored, because the process may have ended in between. The wait is limited,
+    // because a process that hangs in the kernel does not end.
     let _ = process.kill();
     for _ in 0..LAST_PAUSES {
         if !matches!(process.try_wait(), Ok(None)) {

@@ -1,7 +1,8 @@
 //! Messages between the program and a process that opens drivers.
 //!
-//! A message in a pipe is a head of 24 bytes, a text in JSON, and data. The head is a mark, the kind
-//! of the data, and the lengths of text and data in bytes, in the byte order of the machine.
+//! A message in a pipe is a head of 24 bytes, a text in JSON, and data. The head is a mark, the
+//! kind of the data, the length of the text and the length of the data. Lengths are in bytes, in
+//! the byte order of the machine.
 
 use super::super::call::{Call, GpuBuffer};
 use super::super::conditions::GpuConditions;
@@ -18,10 +19,10 @@ const MARK: [u8; 4] = *b"\x01mgd";
 /// Longest text of a message.
 const LONGEST_TEXT: u64 = 16 << 20;
 
-/// Bytes that numbers are converted in at a time.
+/// Number of bytes that are converted from or to numbers at a time.
 const PIECE: usize = 64 << 10;
 
-/// A request of the program. Each gets one [`Reply`].
+/// A request of the program. Each request gets one [`Reply`].
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Request {
     /// Lists the devices of all drivers.
@@ -41,9 +42,9 @@ pub enum Request {
     Release(GpuBuffer),
     /// Writes the data to the start of a buffer.
     Upload(GpuBuffer),
-    /// Reads so many bytes from the start of a buffer.
+    /// Reads this number of bytes from the start of a buffer.
     Download(GpuBuffer, Bytes),
-    /// Makes a chain of the numbers in the data.
+    /// Allocates a chain of the indices in the data.
     Chain,
     /// Asks where the last chase through a chain stopped.
     Place(GpuBuffer),
@@ -51,58 +52,60 @@ pub enum Request {
     Run(Call),
     /// Runs a kernel on the peer.
     RunOnPeer(Call),
-    /// Copies to the peer.
+    /// Copies from the device to its peer.
     CopyToPeer(PeerCopy),
     /// Carries out transfers.
     Transfer(Transfer),
-    /// Fills the host's memory of transfers: its size, and the number in its first word.
+    /// Fills the host's memory for transfers. The fields are its size in bytes, and the number in
+    /// its first word.
     SetHost(Bytes, u64),
-    /// Asks whether the last transfer to the host wrote this many bytes, beginning with this number.
+    /// Asks whether the last transfer to this kind of memory wrote this many bytes. The last field
+    /// is the number in the first word.
     HasReceived(HostMemory, Bytes, u64),
     /// Asks for the conditions of the device.
     Conditions,
-    /// Closes the device. The process ends after its reply.
+    /// Closes the device. The process ends after its reply to this request.
     End,
 }
 
 /// Answer to a request.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
-    /// It was done. A download has data.
+    /// The request was carried out. The message has data if it answers a download.
     Done,
-    /// The devices.
+    /// Facts about all devices.
     Devices(Vec<GpuFacts>),
-    /// The device was opened.
+    /// The device was opened. The field contains facts about it.
     Opened(Box<GpuFacts>),
-    /// A buffer was made.
+    /// The buffer that was allocated.
     Buffer(GpuBuffer),
-    /// Index at which a chase stopped.
+    /// Index at which the last chase stopped.
     Place(u32),
-    /// Duration of a command.
+    /// Duration of a command on two clocks.
     Took(Timing),
     /// Conditions of the device.
     Conditions(GpuConditions),
-    /// Yes or no.
+    /// Answer to a question that is answered with yes or no.
     Is(bool),
-    /// It failed.
+    /// The request failed.
     Failed {
-        /// True if the request is not possible, whatever the device does.
+        /// True if the user has to change what was requested.
         usage: bool,
         /// The reason.
         reason: String,
     },
 }
 
-/// Answer, and what it cost.
+/// Answer to a request, with the CPU time of the process.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Reply {
     /// The answer.
     pub answer: Answer,
-    /// CPU time of the process so far; `None` if the system does not say.
+    /// CPU time that the process has used; `None` if the system does not report it.
     pub cpu: Option<Nanos>,
 }
 
-/// Data that is sent.
+/// Data of a message to send.
 #[derive(Debug, Clone, Copy)]
 pub enum Sent<'a> {
     /// Bytes.
@@ -111,7 +114,7 @@ pub enum Sent<'a> {
     Numbers(&'a [u32]),
 }
 
-/// Data that was received.
+/// Data of a received message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Received {
     /// Bytes.
@@ -120,7 +123,7 @@ pub enum Received {
     Numbers(Vec<u32>),
 }
 
-/// Data of messages that have none.
+/// Data of a message without data.
 pub const NOTHING: Sent<'static> = Sent::Bytes(&[]);
 
 /// Writes a message.
@@ -185,7 +188,8 @@ fn array<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
     Ok(array)
 }
 
-/// Exactly `length` bytes. Memory is taken as they arrive, so a wrong length takes none.
+/// Reads exactly `length` bytes. Memory is allocated while bytes arrive, so that a wrong length
+/// does not allocate all of it.
 fn bytes(from: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.by_ref().take(length).read_to_end(&mut bytes)?;
@@ -196,7 +200,7 @@ fn bytes(from: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// `length` bytes as numbers. Chains are large, so they are stored in memory of exactly their size.
+/// Reads `length` bytes as numbers. Chains are large, so memory of exactly their size is allocated.
 fn numbers(from: &mut impl Read, length: u64) -> io::Result<Vec<u32>> {
     let count = usize::try_from(length / size_of::<u32>() as u64).unwrap_or(usize::MAX);
     let mut numbers = Vec::new();

@@ -1,7 +1,7 @@
-//! Drivers in a process of their own.
+//! Opens drivers in separate processes.
 //!
-//! A driver that crashes, or never returns, then ends one measurement and not the program. And a
-//! statically linked program, which can open no libraries, can carry a small program that does.
+//! If a driver crashes or never returns, only one measurement ends, and the program continues. A
+//! statically linked program cannot load libraries, but it can contain a small program that does.
 
 mod connection;
 mod message;
@@ -31,23 +31,23 @@ use units::{Bytes, Nanos};
 /// The program that opens drivers and runs [`serve`].
 #[derive(Debug, Clone)]
 pub enum DriverProgram {
-    /// A file with arguments.
+    /// Path of a program, and its arguments.
     File(PathBuf, Vec<OsString>),
-    /// The bytes of a program, which needs the C library of the system.
+    /// Bytes of a program that needs the C library of the system.
     Embedded(Vec<u8>),
 }
 
-/// Drivers in a process of their own for each device.
+/// Opens each device in a process of its own.
 #[derive(Debug, Clone)]
 pub struct DriverProcesses {
     /// The program that is started.
     pub program: DriverProgram,
-    /// How long it may take.
+    /// Limits on the time that the process may take.
     pub limits: DriverLimits,
 }
 
 impl DriverProcesses {
-    /// Starts a process.
+    /// Starts a process and connects to it.
     fn start(&self) -> Result<Connection> {
         let failed = |why: std::io::Error| {
             let reason = match (why.kind(), &self.program) {
@@ -58,7 +58,7 @@ impl DriverProcesses {
             };
             Error::failure(format!("cannot start the process for drivers: {reason}"))
         };
-        // An embedded program is kept until it has been started.
+        // The file of an embedded program stays open until the process has been started.
         let (path, arguments, _file) = match &self.program {
             DriverProgram::File(path, arguments) => (path.clone(), arguments.as_slice(), None),
             DriverProgram::Embedded(bytes) => {
@@ -71,17 +71,18 @@ impl DriverProcesses {
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
-        // Ctrl-C is for the program, which then ends this process.
+        // The process must not receive Ctrl-C. Only the program receives it, and then ends the
+        // process.
         os::start_apart(&mut command);
         Connection::to(command.spawn().map_err(failed)?, self.limits)
     }
 }
 
 impl DriverProcesses {
-    /// The devices. `None` if there is no driver.
+    /// Facts about all devices. `None` if no process could be started, or if there is no driver.
     ///
     /// # Errors
-    /// There is one, but its process ended or did not answer in time.
+    /// The process ended, did not answer in time, or gave the answer to another request.
     pub fn try_devices(&self) -> Result<Option<Vec<GpuFacts>>> {
         let Ok(mut connection) = self.start() else {
             return Ok(None);
@@ -114,8 +115,9 @@ impl Drivers for DriverProcesses {
     }
 }
 
-/// Opens a device of another process, which runs [`serve`] at the other end of two pipes. `numbers`
-/// are those of the device and of its peer, if it has one. Tests use it without a process.
+/// Opens a device that another process reaches. This process runs [`serve`] at the other end of the
+/// two pipes. `numbers` are the number of the device, and the number of its peer if it has one.
+/// Tests run [`serve`] in a thread.
 ///
 /// # Errors
 /// The device cannot be opened.

@@ -1,4 +1,4 @@
-//! The process that opens drivers: carries out the requests of the program.
+//! The main function of the process that opens drivers: it carries out the requests of the program.
 
 use super::super::Drivers;
 use super::super::device::GpuDevice;
@@ -12,8 +12,8 @@ use units::error::{Error, Kind, Result};
 
 /// Carries out the requests in `input` with `drivers`, and writes the replies to `output`.
 ///
-/// Returns after a request to end. If the input ends before that, the program is gone. The process
-/// then ends at once, because the driver may never return.
+/// Returns after the request `Request::End`. If the input ends earlier, the program has ended. This
+/// process then ends at once, because the driver may never return.
 ///
 /// # Errors
 /// The output is closed, or no thread could be started.
@@ -31,7 +31,8 @@ pub fn serve(
                 return;
             }
         }
-        // The functions that a driver registers for the end of a process could hang, too.
+        // A normal exit would call the functions that a driver registered for it, which could hang
+        // too.
         signal_hook::low_level::exit(1);
     };
     Builder::new()
@@ -64,7 +65,7 @@ pub fn serve(
     Ok(())
 }
 
-/// Carries out one request. `answered` receives the data of the answer.
+/// Carries out one request and returns the answer. `answered` receives the data of the answer.
 fn carry_out(
     drivers: &dyn Drivers,
     device: &mut Option<Box<dyn GpuDevice>>,

@@ -1,4 +1,4 @@
-//! Processes that fail in the place of one that opens drivers.
+//! Tests with processes that fail in place of the process that opens drivers.
 
 use super::{DriverLimits, DriverProcesses, DriverProgram};
 use crate::gpu::Drivers;
@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 use units::error::Kind;
 
-/// Reason why the devices cannot be listed if `script` runs in the place of the program for drivers.
+/// Reason why the devices cannot be listed if `script` runs in place of the program that opens
+/// drivers.
 fn reason(script: &str, reply: Duration) -> String {
     let drivers = DriverProcesses {
         program: DriverProgram::File("/bin/sh".into(), vec!["-c".into(), script.into()]),
@@ -36,7 +37,7 @@ fn a_process_that_fails_is_told_with_its_reason() {
             Duration::from_millis(50),
             "did not return",
         ),
-        // It closes its output and lives on.
+        // The process closes its output and continues.
         (
             "exec >&-; exec sleep 100",
             long,
@@ -59,7 +60,7 @@ fn a_program_that_does_not_exist_cannot_be_started() {
     assert!(why.contains("cannot start"), "{why}");
 }
 
-/// A program in memory is started like a file. `true` and `false` end without an answer.
+/// A program in memory can be started like a file. `true` and `false` end without an answer.
 #[test]
 fn a_program_can_be_started_from_memory() {
     for (path, status) in [("/bin/true", "0"), ("/bin/false", "1")] {

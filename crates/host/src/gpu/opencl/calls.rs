@@ -25,13 +25,13 @@ pub const DEVICE_VENDOR: c_uint = 0x102C;
 pub const DRIVER_VERSION: c_uint = 0x102D;
 pub const DEVICE_VERSION: c_uint = 0x102F;
 pub const DEVICE_HOST_UNIFIED_MEMORY: c_uint = 0x1035;
-/// Of the extension `cl_khr_pci_bus_info`: domain, bus, device and function, 32 bits each.
+/// Query of the extension `cl_khr_pci_bus_info` for domain, bus, device and function, 32 bits each.
 pub const DEVICE_PCI_BUS_INFO: c_uint = 0x410F;
-/// Of the extension `cl_nv_device_attribute_query`.
+/// Queries of the extension `cl_nv_device_attribute_query`.
 pub const DEVICE_PCI_BUS_NVIDIA: c_uint = 0x4008;
 pub const DEVICE_PCI_SLOT_NVIDIA: c_uint = 0x4009;
 pub const DEVICE_PCI_DOMAIN_NVIDIA: c_uint = 0x400A;
-/// Of the extension `cl_amd_device_attribute_query`.
+/// Query of the extension `cl_amd_device_attribute_query`.
 pub const DEVICE_TOPOLOGY_AMD: c_uint = 0x4037;
 pub const QUEUE_PROFILING_ENABLE: u64 = 1 << 1;
 pub const MEM_READ_WRITE: u64 = 1;
@@ -49,7 +49,7 @@ macro_rules! functions {
         /// The functions of an opened library.
         pub struct Calls {
             $(pub $field: unsafe extern "system" fn($($argument),*) -> $result,)+
-            /// Keeps the functions in memory.
+            /// The library, which has to stay open while the functions are used.
             _library: Library,
         }
 
@@ -67,7 +67,7 @@ macro_rules! functions {
                 })?;
                 Ok(Self {
                     $($field: {
-                        // SAFETY: the type is that of the function in the specification. The
+                        // SAFETY: the specification declares the function with this type. The
                         // pointer lives as long as the library, which is kept with it.
                         *unsafe { library.get($symbol) }.map_err(|why| {
                             Error::failure(format!("the driver {name} is incomplete: {why}"))
@@ -140,7 +140,7 @@ functions! {
     release_event b"clReleaseEvent\0": fn(Handle) -> c_int;
 }
 
-/// Names of the errors that users meet. Others are told by their number.
+/// Texts for the error codes that users encounter. Messages show other codes as numbers.
 const ERRORS: &[(c_int, &str)] = &[
     (-1001, "no OpenCL platform is installed"),
     (-1, "device not found"),
@@ -159,10 +159,10 @@ const ERRORS: &[(c_int, &str)] = &[
     (-61, "invalid size of a buffer"),
 ];
 
-/// Turns the result of a function into an error that names what was tried.
+/// Turns a result code of a function into an error. `tried` says what was tried.
 ///
 /// # Errors
-/// The result is no success.
+/// The code is not 0.
 pub fn check(code: c_int, tried: &str) -> Result<()> {
     if code == 0 {
         return Ok(());
@@ -199,7 +199,7 @@ mod tests {
             .expect("no such library");
         let why = why.to_string();
         assert!(why.contains("libmemgauge-none.so"), "{why}");
-        // The loader's reason, and not only the name of its function.
+        // The text has the loader's reason, and not only the name of the loader's function.
         assert!(!why.contains("dlopen failed"), "{why}");
     }
 }

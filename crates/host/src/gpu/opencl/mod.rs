@@ -1,7 +1,8 @@
-//! Devices of OpenCL drivers. The library is opened at run time: the program needs none to start.
+//! Devices of OpenCL drivers. The library is opened at run time, so the program also starts without
+//! it.
 //!
-//! Every pointer given to the driver lives until the call that uses it has returned, because all
-//! transfers and kernels are waited for.
+//! Every pointer given to the driver lives until the call that uses it has returned. This is
+//! possible because the code waits for the end of all transfers and kernels.
 
 mod calls;
 mod platform;
@@ -45,13 +46,13 @@ const KERNELS: &[&str] = &[
     "chase",
 ];
 
-/// Work-items that fill and verify, for each compute unit.
+/// Number of work-items for each compute unit in kernels that fill or verify memory.
 const CHECKING_ITEMS: usize = 1024;
 
-/// Work-items in each of their groups.
+/// Number of work-items in each work-group of the kernels that fill or verify memory.
 const CHECKING_GROUP: usize = 64;
 
-/// Index of the queue of the peer.
+/// Index of the peer's queue in [`OpenClDevice::queues`].
 const PEER: usize = 2;
 
 /// A buffer on the device.
@@ -59,7 +60,8 @@ const PEER: usize = 2;
 struct Buffer {
     memory: Handle,
     bytes: usize,
-    /// The index at which the next chase begins, in a buffer of 4 B; `None` for other buffers.
+    /// For a chain, a buffer of 4 B with the index at which the next chase begins. `None` for other
+    /// buffers.
     place: Option<Handle>,
 }
 
@@ -77,8 +79,8 @@ pub struct OpenClDevice {
     facts: GpuFacts,
     width: u32,
     context: Handle,
-    /// Two queues: transfers in both directions at once need one each. The third is that of the peer;
-    /// null without one.
+    /// Two queues of the device, because transfers in both directions at once need two. The third
+    /// queue is the peer's; null without a peer.
     queues: [Handle; 3],
     program: Handle,
     kernels: BTreeMap<&'static str, Handle>,
@@ -108,8 +110,8 @@ enum Argument {
     Local(usize),
 }
 
-/// Opens device `number`, with its peer if there is one, and builds the kernels for both, with words
-/// of `width` lanes.
+/// Opens device `number`, with its peer if there is one. Builds the kernels for both, with words of
+/// `width` lanes.
 ///
 /// # Errors
 /// There is no such device, the driver failed, or the peer has another driver.
@@ -161,7 +163,7 @@ impl OpenClDevice {
             )
         };
         check(code, "use the device")?;
-        // From here on, dropping `opened` releases what was made.
+        // From here on, dropping `opened` releases the objects that were made.
         let mut opened = Self {
             calls,
             facts,
@@ -186,7 +188,7 @@ impl OpenClDevice {
             check(code, "make a command queue")?;
         }
         opened.build(&devices)?;
-        // A program for two devices has two codes.
+        // A program for two devices has two codes, and so no single digest.
         let digest = if peer.is_none() {
             opened.code_digest()
         } else {
@@ -199,12 +201,12 @@ impl OpenClDevice {
         Ok(opened)
     }
 
-    /// Sets the sensors that tell the conditions of the device.
+    /// Sets the sensors that report the conditions of the device.
     pub fn set_sensors(&mut self, sensors: Option<Box<dyn Sensors>>) {
         self.sensors = sensors;
     }
 
-    /// Facts about the device, for additions.
+    /// Facts about the device, to which the caller may add some.
     pub fn facts_mut(&mut self) -> &mut GpuFacts {
         &mut self.facts
     }
@@ -257,7 +259,7 @@ impl OpenClDevice {
         Ok(())
     }
 
-    /// First line of the compiler's messages.
+    /// First line of the compiler's messages for `device`.
     fn build_log(&self, device: Handle) -> String {
         let mut log = vec![0u8; 4096];
         let mut length = 0;
@@ -284,7 +286,8 @@ impl OpenClDevice {
         line.unwrap_or("the compiler gives no reason").to_owned()
     }
 
-    /// Digest of the code that the driver made of the kernels; `None` if the driver does not show it.
+    /// Digest of the code that the driver compiled from the kernels. `None` if the driver does not
+    /// show the code.
     fn code_digest(&self) -> Option<String> {
         let mut size = 0usize;
         // SAFETY: a program for one device has one size.
@@ -322,7 +325,10 @@ impl OpenClDevice {
         known.ok_or_else(|| Error::failure("a buffer of the device is used after its end"))
     }
 
-    /// The buffer, if it has `bytes` bytes and is no chain.
+    /// Handle of a buffer that has at least `bytes` bytes and is no chain.
+    ///
+    /// # Errors
+    /// The buffer is unknown, smaller, or a chain.
     fn plain(&self, buffer: GpuBuffer, bytes: u64) -> Result<Handle> {
         let known = self.buffer(buffer)?;
         if known.place.is_some() {
@@ -355,7 +361,8 @@ impl OpenClDevice {
         GpuBuffer(number)
     }
 
-    /// Writes `data` to the start of `memory`, which has that many bytes, and waits.
+    /// Writes `data` to the start of `memory`, and waits for the end. `memory` has at least the
+    /// length of `data`.
     fn write(&self, memory: Handle, data: &[u8]) -> Result<()> {
         if data.is_empty() {
             return Ok(());
@@ -399,7 +406,7 @@ impl OpenClDevice {
         check(code, "read from the device")
     }
 
-    /// Runs a kernel in one of the queues.
+    /// Runs a kernel in the queue with the index `queue`, and waits for its end.
     fn run_in(&self, queue: usize, call: &Call) -> Result<Timing> {
         self.queue(queue)?;
         call.check()?;
@@ -500,7 +507,7 @@ impl OpenClDevice {
         }
     }
 
-    /// The queue with this index.
+    /// Handle of the queue with this index.
     ///
     /// # Errors
     /// The device was opened without a peer.
@@ -562,7 +569,8 @@ impl OpenClDevice {
         check(unsafe { (self.calls.finish)(self.queues[queue]) }, tried)
     }
 
-    /// Duration of the command of `event`, which is released.
+    /// Duration of the command that made `event`, on the clock of the device. `None` if the driver
+    /// does not report it. Releases `event`.
     fn duration(&self, event: Handle) -> Option<Nanos> {
         let time = |which| {
             let mut time = 0u64;
@@ -586,7 +594,8 @@ impl OpenClDevice {
         Some(Nanos(nanoseconds as f64)).filter(|time| time.0 > 0.0)
     }
 
-    /// Enqueues one transfer between `memory` and the address `host`, without waiting.
+    /// Enqueues one transfer between `memory` and the host, and does not wait for it. `end` has the
+    /// direction, and the address in the host's memory.
     fn enqueue(
         &self,
         queue: usize,
@@ -626,7 +635,8 @@ impl OpenClDevice {
         check(code, "transfer")
     }
 
-    /// Allocates pinned memory.
+    /// Allocates pinned memory. Returns the driver's buffer, its address in this process, and its
+    /// length.
     fn pin(&self, bytes: usize) -> Result<(Handle, *mut u8, usize)> {
         let memory = self.create(bytes, MEM_READ_WRITE | MEM_ALLOC_HOST_PTR)?;
         let mut code = 0;
@@ -654,7 +664,7 @@ impl OpenClDevice {
 
     fn unpin(&self, pinned: (Handle, *mut u8, usize)) {
         let (memory, address, _) = pinned;
-        // SAFETY: the address is that of the map, and no transfer is under way.
+        // SAFETY: the address is the address of the map, and no transfer is under way.
         unsafe {
             (self.calls.enqueue_unmap)(
                 self.queues[0],
@@ -676,7 +686,7 @@ impl OpenClDevice {
 }
 
 impl HostEnd {
-    /// Address of this end in memory of kind `memory`, if it has `bytes` bytes.
+    /// Address of this end in memory of kind `memory`; `None` if it has fewer than `bytes` bytes.
     fn address(&mut self, memory: HostMemory, bytes: usize) -> Option<*mut u8> {
         match memory {
             HostMemory::Pinned => self.pinned.filter(|p| p.2 >= bytes).map(|p| p.1),
@@ -770,7 +780,8 @@ impl GpuDevice for OpenClDevice {
         let begin = counter::monotonic();
         let mut queued = Ok(());
         for _ in 0..copy.repetitions {
-            // SAFETY: both buffers have so many bytes, and live until the queue was waited for.
+            // SAFETY: `plain` checked that both buffers have the bytes. They live until the queue
+            // was waited for.
             let code = unsafe {
                 (self.calls.enqueue_copy)(
                     queue,
@@ -822,7 +833,8 @@ impl GpuDevice for OpenClDevice {
             // SAFETY: the queue is valid. Both begin before one of them is waited for.
             unsafe { (self.calls.flush)(queue) };
         }
-        // Both queues are waited for, whatever failed: their commands use this memory.
+        // Even after an error, the code waits for both queues, because their commands use this
+        // memory.
         let first_done = self.finish(0, "transfer");
         let second_done = self.finish(1, "transfer");
         let host = counter::monotonic() - begin;
@@ -865,8 +877,8 @@ impl GpuDevice for OpenClDevice {
         let received: &[u8] = match (memory, self.received.pinned) {
             (HostMemory::Pageable, _) => &self.received.pageable,
             (HostMemory::Pinned, None) => &[],
-            // SAFETY: the map has this length and lives as long as `self`; the loan of `self` keeps
-            // transfers away.
+            // SAFETY: the map has this length and lives as long as `self`. No transfer can begin,
+            // because `self` is borrowed.
             (HostMemory::Pinned, Some((_, address, length))) => unsafe {
                 std::slice::from_raw_parts(address, length)
             },
@@ -885,8 +897,8 @@ impl Drop for OpenClDevice {
             self.free(buffer.memory);
             buffer.place.into_iter().for_each(|place| self.free(place));
         }
-        // SAFETY: each handle was made by this driver, and is released once. Null ones were not
-        // made.
+        // SAFETY: each handle was made by this driver, and is released once. A null handle means
+        // that the object was not made.
         unsafe {
             for &kernel in self.kernels.values() {
                 (self.calls.release_kernel)(kernel);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use units::error::Result;
 use units::{Bytes, Hertz};
 
-/// Result of a query for which the platform has no device. It is no failure.
+/// Result code of a query if the platform has no device. This is no failure.
 const DEVICE_NOT_FOUND: c_int = -1;
 
 /// A device with its facts and the library that reaches it.
@@ -70,7 +70,7 @@ pub fn find() -> Result<Vec<Found>> {
     Ok(all)
 }
 
-/// All handles that `query` lists. It is asked for their number first.
+/// All handles that `query` lists. The first call of `query` returns their number.
 fn listed(query: impl Fn(c_uint, *mut Handle, *mut c_uint) -> c_int) -> Result<Vec<Handle>> {
     let mut count = 0;
     let code = query(0, null_mut(), &raw mut count);
@@ -87,17 +87,17 @@ fn listed(query: impl Fn(c_uint, *mut Handle, *mut c_uint) -> c_int) -> Result<V
     Ok(handles)
 }
 
-/// Reads facts about one platform or device.
+/// Reads facts about one device.
 struct Facts<'a> {
     calls: &'a Calls,
     device: Handle,
 }
 
 impl Facts<'_> {
-    /// The number with this key; `None` if the driver does not know it.
+    /// The number that the driver reports for `key`; `None` if the driver does not know the key.
     fn number(&self, key: c_uint) -> Option<u64> {
-        // Numbers have 4 or 8 bytes. Both are read correctly on little-endian machines, and every
-        // machine with an OpenCL driver is one.
+        // Numbers have 4 or 8 bytes. Both are read correctly on little-endian machines, and no
+        // other machine has an OpenCL driver.
         let mut number = 0u64;
         // SAFETY: the driver writes at most 8 bytes.
         let code = unsafe {
@@ -112,7 +112,7 @@ impl Facts<'_> {
         (code == 0).then_some(number)
     }
 
-    /// The bytes that this key has; `None` if the driver does not know it.
+    /// The bytes that the driver reports for `key`; `None` if the driver does not know the key.
     fn bytes<const N: usize>(&self, key: c_uint) -> Option<[u8; N]> {
         let mut bytes = [0u8; N];
         // SAFETY: the driver writes at most N bytes.
@@ -129,7 +129,8 @@ impl Facts<'_> {
         })
     }
 
-    /// The fact that `convert` makes of the number with this key.
+    /// The number for `key`, converted to a fact. Unknown if the driver does not report the number,
+    /// or if `convert` returns `None`.
     fn fact<T>(&self, key: (c_uint, &str), convert: impl Fn(u64) -> Option<T>) -> Fact<T> {
         let (number, name) = key;
         match self.number(number).and_then(convert) {
@@ -139,7 +140,7 @@ impl Facts<'_> {
     }
 }
 
-/// The text that `query` gives; `None` if it fails.
+/// The text that `query` writes; `None` if `query` fails.
 fn text(query: impl Fn(usize, *mut c_void, *mut usize) -> c_int) -> Option<String> {
     let mut bytes = vec![0u8; 1024];
     let mut length = 0;
@@ -152,7 +153,8 @@ fn text(query: impl Fn(usize, *mut c_void, *mut usize) -> c_int) -> Option<Strin
     Some(text.trim_matches(['\0', ' ']).to_owned())
 }
 
-/// Address on the PCI bus. Each vendor had an extension for it before there was a common one.
+/// Address of a device on the PCI bus. Older drivers only report it through an extension of their
+/// vendor.
 fn pci_address(of_device: &Facts<'_>) -> Fact<String> {
     let address = |domain: u32, bus: u32, device: u32, function: u32| {
         format!("{domain:04x}:{bus:02x}:{device:02x}.{function}")
@@ -164,12 +166,13 @@ fn pci_address(of_device: &Facts<'_>) -> Fact<String> {
     }
     let number = |key| of_device.number(key).and_then(|n| u32::try_from(n).ok());
     if let Some((bus, slot)) = number(DEVICE_PCI_BUS_NVIDIA).zip(number(DEVICE_PCI_SLOT_NVIDIA)) {
-        // Old drivers do not give the domain.
+        // Old drivers do not report the domain.
         let domain = number(DEVICE_PCI_DOMAIN_NVIDIA).unwrap_or(0);
         let address = address(domain, bus, slot >> 3, slot & 7);
         return Fact::known(address, "OpenCL, CL_DEVICE_PCI_BUS_ID_NV");
     }
-    // A type, which is 1 for PCI Express, and bus, device and function in the last three bytes.
+    // The first bytes are the type 1 (PCI Express). The last three bytes are bus, device and
+    // function.
     if let Some([1, 0, 0, 0, .., bus, device, function]) =
         of_device.bytes::<24>(DEVICE_TOPOLOGY_AMD)
     {
@@ -182,7 +185,7 @@ fn pci_address(of_device: &Facts<'_>) -> Fact<String> {
     Fact::unknown("OpenCL does not give an address on the PCI bus")
 }
 
-/// Four numbers of 32 bits.
+/// Splits 16 bytes into four numbers of 32 bits.
 fn words(bytes: [u8; 16]) -> [u32; 4] {
     std::array::from_fn(|index| {
         let mut word = [0; 4];

@@ -152,7 +152,7 @@ fn pressure_is_the_total_of_some() {
     );
 }
 
-/// CPU 1 is offline.
+/// Text of `/proc/interrupts` on a machine whose CPU 1 is offline.
 const INTERRUPTS_TEXT: &str = "\
            CPU0       CPU2       CPU3       \n  24:          1        200      30000  IO-APIC   5-edge  7 ACPI:Ged
  NMI:          4          5          6   Non-maskable interrupts

@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use units::error::{Error, Result};
 
-/// A control block, by which the kernel gets one operation (struct iocb).
+/// A control block, which describes one operation to the kernel (struct iocb).
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct ControlBlock {
@@ -200,9 +200,9 @@ impl NativeAio {
         let mut sent = 0;
         while sent < self.batch.len() {
             let rest = &self.batch[sent..];
-            // SAFETY: the addresses are those of control blocks that live as long as the engine.
-            // Each block describes a lent buffer, which is neither touched nor freed before its
-            // event was read or the queue destroyed.
+            // SAFETY: the addresses are addresses of control blocks, which live as long as the
+            // engine. Each block describes a lent buffer, which is neither touched nor freed before
+            // its event was read or the queue destroyed.
             let result = unsafe {
                 libc::syscall(
                     libc::SYS_io_submit,
@@ -252,8 +252,7 @@ impl NativeAio {
 }
 
 /// Number of operations per system call. The kernel holds back the operations of a call until the
-/// last one is ready. With sixteen, the device would get the first one some 50 us late (measured on
-/// a virtio disk: 17% fewer operations per second).
+/// last one is ready, so the device would get the first of many late.
 const AT_ONCE: libc::c_long = 1;
 
 impl IoEngine for NativeAio {
@@ -353,7 +352,8 @@ impl Drop for NativeAio {
 }
 
 impl NativeAio {
-    /// Waits a short time for operations in flight, and abandons those that do not end.
+    /// Waits a short time for operations in flight. Operations that do not end in this time are
+    /// abandoned.
     fn leave_behind(&mut self) {
         // The wait is short, because the engines of many threads end one after another.
         let limit = Limit {
@@ -378,7 +378,7 @@ mod tests {
     use super::super::files::tests::{hanging, target};
     use super::*;
 
-    /// A poll that never completes, like an operation of a device that hangs.
+    /// The test submits a poll that never completes, like an operation of a device that hangs.
     #[test]
     fn a_device_that_hangs_holds_up_neither_reaping_nor_the_end() {
         if let Err(why) = native_aio_availability() {
@@ -408,7 +408,7 @@ mod tests {
             over.is_empty() && engine.operations.in_flight() == 1,
             "{over:?}"
         );
-        // The kernel would cancel this operation itself, unlike one of a device.
+        // If the queue is destroyed, the kernel cancels a poll, but not an operation of a device.
         engine.leave_behind();
         assert!(engine.context.given_up);
         drop(engine);

@@ -19,7 +19,7 @@ pub use posix_files::{
 
 /// Creates a file without a name in the folder of `path` (O_TMPFILE). The system deletes the file
 /// when it is closed, even by the end of the process. The error is `Unsupported` if the file system
-/// has no such files.
+/// cannot create such files.
 pub fn create_unnamed(path: &Path) -> io::Result<File> {
     let folder = path
         .parent()
@@ -133,7 +133,7 @@ pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     check(unsafe { libc::fallocate64(file.as_raw_fd(), 0, 0, bytes) })
 }
 
-/// Drops the file's pages from the page cache, except those that are not written back yet.
+/// Drops the file's pages from the page cache, except pages that are not written back yet.
 pub fn forget_cached(file: &File) -> io::Result<()> {
     // SAFETY: advice about a descriptor that is open.
     match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
@@ -154,7 +154,7 @@ pub fn is_sole_user(file: &File) -> io::Result<bool> {
     let taken = check(unsafe { libc::fcntl(descriptor, libc::F_SETLEASE, libc::F_WRLCK) });
     match taken {
         Ok(()) => {
-            // SAFETY: gives it back.
+            // SAFETY: returns the lease.
             check(unsafe { libc::fcntl(descriptor, libc::F_SETLEASE, libc::F_UNLCK) })?;
             Ok(true)
         }
@@ -176,7 +176,7 @@ pub fn device_bytes(file: &File) -> io::Result<u64> {
 }
 
 /// `_IOR(0x12, 114, size_t)`: two bits of direction, 14 of size, 8 of type, 8 of number. The
-/// encoding differs on MIPS, PowerPC and SPARC, for which there are no kernels.
+/// encoding differs on MIPS, PowerPC and SPARC, for which memgauge has no kernels.
 const BLKGETSIZE64: u64 = 2 << 30 | (size_of::<usize>() as u64) << 16 | 0x12 << 8 | 114;
 
 /// Size of a block device's smallest transfer in bytes (ioctl BLKSSZGET of linux/fs.h: `_IO(0x12,
@@ -214,7 +214,7 @@ pub mod tests {
         (folder, target.unwrap())
     }
 
-    /// Two ends of a pipe; an event that never happens while both exist.
+    /// Two ends of a pipe. A poll of it never completes while both ends exist.
     pub fn hanging() -> (PipeWriter, PipeReader) {
         let (read, write) = std::io::pipe().unwrap();
         (write, read)

@@ -288,7 +288,8 @@ pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
     Ok(resident as u64)
 }
 
-/// Number of resident pages among the first `pages` of `marks`. An error if there are more marks.
+/// Number of resident pages among the first `pages` of `marks`. An error if the system wrote more
+/// marks.
 fn present(marks: &[u8], pages: usize) -> io::Result<usize> {
     let (asked, beyond) = marks.split_at_checked(pages).unwrap_or((marks, &[]));
     if beyond.iter().any(|mark| *mark != NO_MARK) {

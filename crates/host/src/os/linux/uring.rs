@@ -58,7 +58,7 @@ fn moves_to_any_buffer(ring: &IoUring) -> bool {
         && probe.is_supported(opcode::Write::CODE)
 }
 
-/// True if the kernel can register buffers. A small one is tried.
+/// True if the kernel can register buffers. The function tries this with a small buffer.
 fn registers_a_buffer(ring: &IoUring) -> bool {
     const SIZE: usize = 4096;
     let Ok(buffers) = IoBuffers::new(1, SIZE, 0) else {
@@ -367,8 +367,9 @@ impl Uring {
     }
 }
 
-/// Number of entries per system call. If there are three or more, the kernel holds all back until
-/// the last one is ready (IO_PLUG_THRESHOLD in its io_uring.c). The first would start late.
+/// Number of entries per system call. With three or more entries, the kernel holds all of them back
+/// until the last one is ready (IO_PLUG_THRESHOLD in its io_uring.c). The device would then get the
+/// first one late.
 const AT_ONCE: usize = 2;
 
 /// Error message that the action `what` on the ring failed.
@@ -445,7 +446,7 @@ impl IoEngine for Uring {
             }
             self.enter(wait, true)?;
             found = self.harvest(into);
-            // The clock is only read if a wait has returned no completions.
+            // The clock is only read after a wait without completions.
             if found == 0 {
                 let now = counter::monotonic();
                 if now - *in_vain.get_or_insert(now) >= LONGEST_WAIT / 2.0 {
@@ -543,7 +544,7 @@ mod tests {
         assert!(registers_a_buffer(&ring), "the first one was given back");
     }
 
-    /// A poll that never completes, like an operation of a device that hangs.
+    /// The test submits a poll that never completes, like an operation of a device that hangs.
     #[test]
     fn a_device_that_hangs_holds_up_neither_reaping_nor_the_end() {
         if let Err(why) = io_uring_availability() {

@@ -15,10 +15,10 @@ pub const CAN_PIN: bool = true;
 /// Name of the call that returns the CPUs a thread may run on.
 pub const AFFINITY_CALL: &str = "cpuset_getaffinity";
 
-/// Value of an id that means the calling thread.
+/// Identifier that means the calling thread.
 const THIS_THREAD: libc::id_t = -1;
 
-/// CPUs that the calling thread may run on, in rising order.
+/// CPUs that the calling thread may run on, in rising order; `None` if the call fails.
 pub fn allowed_cpus() -> Option<Vec<u32>> {
     let mut set = MaybeUninit::<libc::cpuset_t>::zeroed();
     // SAFETY: the kernel fills the set, whose size is passed.

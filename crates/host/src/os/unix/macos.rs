@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem::{MaybeUninit, size_of};
 use units::Bytes;
 
-/// Stubs, since macOS cannot pin threads (see [`CAN_PIN`]). pthread_cpu_number_np is not used,
+/// Stubs, because macOS cannot pin threads (see [`CAN_PIN`]). pthread_cpu_number_np is not used,
 /// because its numbers have no documented relation to kinds of cores.
 pub use super::super::portable::{AFFINITY_CALL, allowed_cpus, pin_to, running_cpu, thread_noise};
 

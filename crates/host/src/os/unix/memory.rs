@@ -85,7 +85,8 @@ impl Region {
         if size != 2 << 20 {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        // VM_FLAGS_SUPERPAGE_SIZE_2MB of <mach/vm_statistics.h>. The constant of libc is deprecated.
+        // VM_FLAGS_SUPERPAGE_SIZE_2MB of <mach/vm_statistics.h>. libc's constant for it is
+        // deprecated.
         const SUPERPAGES: libc::c_int = 2 << 16;
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let start = map_anywhere(length, access, SUPERPAGES)?;

@@ -1,4 +1,4 @@
-//! macOS and FreeBSD, by POSIX and sysctl calls. All other functions are those of the module
+//! macOS and FreeBSD, through POSIX and sysctl calls. All other functions come from the module
 //! `portable`.
 
 #[cfg(target_os = "freebsd")]
@@ -14,8 +14,8 @@ pub use macos::*;
 mod memory;
 
 pub use super::portable::{
-    hardware_capabilities, jiffies_per_second, node_of_each, on_console_events, share_one_heap,
-    stop_signals, zeroed_block,
+    c_library, hardware_capabilities, jiffies_per_second, node_of_each, on_console_events,
+    share_one_heap, stop_signals, zeroed_block,
 };
 pub use super::posix_process::*;
 pub use super::unix_files::*;

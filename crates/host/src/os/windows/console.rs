@@ -8,8 +8,8 @@ use windows_sys::Win32::System::Console::{
     SetConsoleCtrlHandler,
 };
 
-/// Time for which the handler delays the end of the process after an event that ends it. Windows
-/// ends the process 5 s after its window was closed in any case.
+/// Time for which the handler delays the end of the process, after an event that ends it. After the
+/// console window was closed, Windows ends the process after 5 s in any case.
 const HELD: Duration = Duration::from_secs(30);
 
 /// Function to call on every event.

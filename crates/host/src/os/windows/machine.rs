@@ -30,7 +30,7 @@ pub fn kernel_release() -> Option<String> {
         ..Default::default()
     };
     // SAFETY: the structure contains its length, and the call writes no more. Unlike GetVersionEx,
-    // the call does not depend on what the program declares to be made for.
+    // the call does not depend on the versions that the program declares to support.
     let result = unsafe { RtlGetVersion(&mut version) };
     (result == 0).then(|| {
         format!(
@@ -175,8 +175,8 @@ fn pages() -> ReportedPages {
     }
 }
 
-/// Swap space: the commit limit minus physical memory. It is only known if it is zero, because
-/// Windows does not report the used part of the swap space.
+/// Swap space: the commit limit minus physical memory. `None` unless this is zero, because Windows
+/// does not report the used part of the swap space.
 fn swap() -> Option<Told<Swap>> {
     let status = memory_status()?;
     let total = status.ullTotalPageFile.checked_sub(status.ullTotalPhys)?;
@@ -189,8 +189,8 @@ fn swap() -> Option<Told<Swap>> {
     })
 }
 
-/// The texts `names` of the registry key `key`, joined by spaces, and the source; `None` if none
-/// exists.
+/// The texts `names` of the registry key `key`, joined by spaces, and the source. `None` if the key
+/// has none of them.
 fn texts(key: &str, names: &[&str]) -> Option<Told<String>> {
     let words: Vec<String> = names
         .iter()

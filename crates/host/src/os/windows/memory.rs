@@ -28,7 +28,7 @@ const NO_NODE: u32 = u32::MAX;
 const GUARD: usize = 64 << 10;
 
 /// Memory of this process, which is freed when dropped. It lies between two inaccessible guards,
-/// unless it has large pages. Windows reserves and commits large pages in one call, so without
+/// unless it has large pages. Windows reserves and commits large pages in one call, so they have no
 /// guards.
 #[derive(Debug)]
 pub struct Region {
@@ -118,8 +118,8 @@ fn enable_privilege() -> io::Result<()> {
     }
 }
 
-/// Reserves or commits `length` bytes, as `kind` says, at `at` or anywhere. New pages come from
-/// `node` if this node has free pages.
+/// Reserves or commits `length` bytes; `kind` says which. They begin at `at`, or anywhere if it is
+/// `None`. New pages come from `node` if this node has free pages.
 fn allocate(
     at: Option<NonNull<u8>>,
     length: usize,
@@ -182,7 +182,7 @@ impl Region {
         Ok(region)
     }
 
-    /// Maps large pages, all of which Windows provides at once or not at all.
+    /// Maps large pages. Windows provides either all of them at once or none.
     fn large(length: usize, size: u64, node: Option<u32>) -> io::Result<Region> {
         if large_page() != Some(size) {
             return Err(io::Error::new(
@@ -225,8 +225,8 @@ impl Region {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// `Ok` if `place` is the one for which the memory was mapped, because Windows cannot change it
-    /// later. Otherwise `Unsupported`.
+    /// `Ok` if the memory was mapped for `place`, because Windows cannot change the place later.
+    /// Otherwise `Unsupported`.
     pub fn place(&self, place: &Place) -> io::Result<()> {
         match (place, self.node) {
             (Place::Local, None) => Ok(()),

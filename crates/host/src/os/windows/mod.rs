@@ -14,8 +14,8 @@ mod topology;
 
 pub use super::plain_files::*;
 pub use super::portable::{
-    elevated, file_limit_signal, hardware_capabilities, jiffies_per_second, memory_limits,
-    share_one_heap, stop_signals, thread_noise, translated, zeroed_block,
+    c_library, elevated, file_limit_signal, hardware_capabilities, jiffies_per_second,
+    memory_limits, share_one_heap, stop_signals, thread_noise, translated, zeroed_block,
 };
 pub use console::on_console_events;
 pub use machine::{busy_ns, host_name, kernel_release, reported};
@@ -99,7 +99,8 @@ fn cpus_of(affinity: &GROUP_AFFINITY) -> Vec<u32> {
         .collect()
 }
 
-/// CPUs that the calling thread may run on, in rising order. All of them are in one group.
+/// CPUs that the calling thread may run on, in rising order; `None` if the call fails. All of them
+/// are in one group.
 pub fn allowed_cpus() -> Option<Vec<u32>> {
     let mut affinity = GROUP_AFFINITY::default();
     // SAFETY: the handle is the calling thread's own; the call fills the structure.
@@ -188,8 +189,8 @@ fn nanoseconds(time: &FILETIME) -> u64 {
     steps.saturating_mul(100)
 }
 
-/// CPU time in ns. `read` writes the times of creation, exit, kernel mode and user mode. The result
-/// adds the last two.
+/// CPU time in ns: the sum of the times in kernel mode and user mode. `read` writes the times of
+/// creation, exit, kernel mode and user mode. `None` if `read` fails.
 fn cpu_time(read: impl FnOnce(&mut [FILETIME; 4]) -> bool) -> Option<u64> {
     let mut times = [FILETIME::default(); 4];
     read(&mut times).then(|| nanoseconds(&times[2]).saturating_add(nanoseconds(&times[3])))
@@ -203,7 +204,8 @@ pub fn process_cpu_ns() -> Option<u64> {
     })
 }
 
-/// CPU cycles that the calling thread has used, system calls included; `None` if not counted.
+/// CPU cycles that the calling thread has used, system calls included. `None` if Windows does not
+/// count them.
 fn thread_cycles() -> Option<u64> {
     let mut cycles = 0;
     // SAFETY: the handle is the calling thread's own; the call writes a number.
@@ -235,8 +237,8 @@ fn cycle_rate() -> Option<f64> {
     })
 }
 
-/// CPU time of the calling thread in ns, system calls included. It is derived from the thread's
-/// cycles, or if these are unknown, from its times, which Windows updates every 15.6 ms.
+/// CPU time of the calling thread in ns, system calls included, derived from its cycles. If these
+/// are unknown, the source is the thread's times, which Windows updates every 15.6 ms.
 pub fn thread_cpu_ns() -> Option<u64> {
     if let (Some(rate), Some(cycles)) = (cycle_rate(), thread_cycles()) {
         return Some((cycles as f64 / rate) as u64);

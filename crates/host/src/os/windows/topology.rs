@@ -20,7 +20,7 @@ use windows_sys::Win32::System::Threading::{
 /// Name of the call, for the sources of facts.
 const CALL: &str = "GetLogicalProcessorInformationEx";
 
-/// Offset of the body of a record, whose type depends on the record's relationship.
+/// Offset of the body in a record. The type of the body depends on the record's relationship.
 const BODY: usize = offset_of!(SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX, Anonymous);
 
 /// A record that the call returned.
@@ -40,7 +40,8 @@ impl Record<'_> {
         Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
     }
 
-    /// The entries of type `T` from `offset` of the body on, at most `count`.
+    /// The entries of type `T` from `offset` of the body on. Returns at most `count`, and fewer if
+    /// the record is shorter.
     fn array<T: Copy>(&self, offset: usize, count: u16) -> Vec<T> {
         (0..usize::from(count))
             .map_while(|nth| self.at(BODY + offset + nth * size_of::<T>()))
@@ -72,7 +73,7 @@ fn buffer() -> Option<Vec<u8>> {
     told.then_some(bytes)
 }
 
-/// Splits `bytes` into records, each of which contains its size.
+/// Splits `bytes` into records. Each record contains its size.
 fn records(bytes: &[u8]) -> Vec<Record<'_>> {
     let mut found = Vec::new();
     let mut rest = bytes;

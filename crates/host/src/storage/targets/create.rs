@@ -143,8 +143,8 @@ fn fill(file: &File, path: &Path, bytes: u64, opening: &Opening) -> Result<()> {
         at += length as u64;
     }
     file.sync_all().map_err(failed)?;
-    // An error does not matter: buffered reads are then marked as those of a file smaller than
-    // memory.
+    // An error does not matter. The file may then stay in the page cache, and its buffered reads
+    // are marked like reads of a file smaller than memory.
     let _ = os::forget_cached(file);
     Ok(())
 }

@@ -28,7 +28,8 @@ pub(super) struct DeviceFacts {
 pub(super) struct Mount {
     /// Number of the mount.
     pub id: u32,
-    /// Number of the device. File systems with several devices or none have an invented number.
+    /// Number of the device. File systems with several devices or without a device have an invented
+    /// number.
     pub device: DeviceNumber,
     /// Mount point.
     pub point: String,

@@ -9,7 +9,8 @@ use std::io;
 /// File systems whose data are only in the page cache, even if they accept direct I/O.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "rootfs", "hugetlbfs"];
 
-/// Turns direct I/O on if `wanted` and if it works. Otherwise turns it off.
+/// Turns direct I/O on if `wanted` and if a test read works. Otherwise turns it off. Returns the
+/// outcome.
 pub(super) fn establish(file: &File, wanted: bool, facts: &DeviceFacts) -> io::Result<Direct> {
     if !wanted {
         os::set_direct(file, false)?;

@@ -64,7 +64,8 @@ pub enum Direct {
     },
     /// Direct I/O was not requested.
     NotAsked,
-    /// Transfers go through the page cache, for this reason. Figures are those of the cache.
+    /// Transfers go through the page cache, for this reason. Measured figures are then figures of
+    /// the cache.
     Refused(String),
 }
 

@@ -20,7 +20,8 @@ fn pattern(seed: u64) -> Pattern {
     Pattern::new(Filler::Incompressible, seed)
 }
 
-/// A folder on a disk, if possible: the build's own, since temporary folders may lie in memory.
+/// A temporary folder next to this test program, which usually lies on a disk. The system's
+/// temporary folder may lie in memory.
 fn folder() -> TempDir {
     let near = std::env::current_exe()
         .unwrap()
@@ -86,7 +87,7 @@ fn block_request(block: usize, number: usize, transfer: Transfer) -> IoRequest {
     }
 }
 
-/// Carries out all requests, with as many in flight as there are slots, which are assigned here.
+/// Carries out all requests. One request is in flight for each slot, and slots are assigned here.
 /// `look` gets each request with its completion and buffer. Fails if a request is completed twice
 /// or never.
 fn drive(

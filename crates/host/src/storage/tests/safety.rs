@@ -46,7 +46,7 @@ fn a_file_that_others_have_open_is_left_alone() {
         assert!(text.contains("in use"), "{text}");
         drop(held);
     }
-    // Opened by another program, under another name of the same file.
+    // Another program opens the file under another of its names.
     let other = folder.path().join("other");
     std::fs::hard_link(&path, &other).unwrap();
     let mut reader = Command::new("sh");
@@ -83,8 +83,7 @@ fn names_are_compared_letter_for_letter() {
     assert!(!is_named(Path::new("data"), &[]));
 }
 
-/// A loop device over a file, removed at the end; `None` if there can be none, with the reason
-/// printed.
+/// Name of a loop device over a file. Dropping it removes the device.
 struct Loop(String);
 
 impl Loop {

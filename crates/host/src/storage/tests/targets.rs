@@ -1,4 +1,4 @@
-//! Opening: errors, created files, and their remains.
+//! Opening targets: errors, created files, and files that remain.
 
 use super::*;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -248,7 +248,7 @@ fn child_under_a_limit_on_files() {
 #[test]
 fn a_limit_on_files_is_an_error() {
     let folder = folder();
-    // The limit counts blocks of 512 bytes.
+    // The limit counts blocks of 512 bytes, so it is 1 MiB.
     let output = child(
         "ulimit -f 2048;",
         "child_under_a_limit_on_files",

@@ -242,7 +242,7 @@ fn locks_and_handoffs_preserve_the_registers_of_the_caller() {
                 iterations: 1,
                 max_polls: 3,
             };
-            // SAFETY: as above.
+            // SAFETY: the word is an atomic that no other thread uses.
             unsafe { assert_preserved(name.name(), code as usize, &raw mut call as usize) };
             assert_eq!(
                 call.iterations, expected,

@@ -7,8 +7,8 @@ use crate::tests::loops::Step;
 /// bytes.
 pub(crate) fn step(code: &[u8]) -> Option<Step> {
     let word = u32::from_le_bytes(*code.first_chunk()?);
-    // The sign, which is the highest bit of the word, and the pieces of the distance at their
-    // places.
+    // The distance of a jump is in pieces. `sign` is the highest bit of the word, as the sign of
+    // the distance. `piece` is one piece, at its place in the distance.
     let sign = |bits: u32| ((word as i32) >> 31 << bits) as isize;
     let piece = |lowest: u32, bits: u32, place: u32| {
         ((word >> lowest & ((1 << bits) - 1)) << place) as isize

@@ -176,7 +176,7 @@ fn chases_and_additions_preserve_the_registers_of_the_caller() {
         unsafe { assert_preserved("chase", code as usize, &raw mut call as usize) };
     }
     for code in [DEPENDENT_ADDS, INDEPENDENT, ADDITIONS] {
-        // SAFETY: takes at least one block and uses registers only.
+        // SAFETY: the code executes at least one block and uses registers only.
         unsafe { assert_preserved("add", code as usize, 2) };
     }
 }

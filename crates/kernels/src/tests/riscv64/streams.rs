@@ -1,5 +1,5 @@
-//! Tests each row against its contract on short windows, from every block on. Also tests which
-//! bytes the scalar rows access.
+//! Tests each streaming kernel against its contract, on short windows and from every first block.
+//! Also tests which bytes the scalar kernels access.
 
 use crate::tests::{executable, memory};
 use crate::{
@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const WORDS: usize = BLOCK_BYTES as usize / 8;
 const PATTERN: u64 = 0x4008_1234_5678_9abc;
 
-/// `words` after `blocks` blocks from block `first` on, and the sum. With an index table, blocks
-/// are counted in its order.
+/// Changes `words` as `blocks` blocks of `contract` do, from block `first` on. Returns the sum of
+/// the loaded words. With an index table, blocks are counted in its order.
 fn expected(
     contract: &Contract,
     words: &mut [u64],
@@ -170,8 +170,8 @@ fn the_loads_of_a_block_are_all_of_it_once_and_in_order() {
     {
         let contract = row.operation.contract();
         let body = row.code().unwrap();
-        // Kernels with several iterations in a block: one iteration is checked here. Their offset
-        // shows that they do them all, and is checked elsewhere.
+        // If a block has several iterations, only one iteration is checked here. Other tests check
+        // the offset after a run, which shows that all iterations are done.
         let all = match (row.operation, contract.visits, contract.does) {
             (Operation::ReadUnroll64, ..) => &up[..8],
             (Operation::ReadUnroll256, ..) => &up[..32],

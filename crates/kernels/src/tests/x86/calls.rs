@@ -18,11 +18,12 @@ use std::sync::atomic::Ordering::Relaxed;
 /// name of the kernel. The call must be sound.
 pub type Check = unsafe fn(&str, usize, usize);
 
-/// Index tables for three blocks, by lines and by chunks, in units of 8 B.
+/// Index table for three blocks by lines, in units of 8 B.
 static LINES: [u32; 24] = [
     72, 24, 0, 184, 64, 128, 8, 16, 32, 40, 48, 56, 80, 88, 96, 104, 112, 120, 136, 144, 152, 160,
     168, 176,
 ];
+/// Index table for three blocks by chunks, in units of 8 B.
 static CHUNKS: [u32; 3] = [128, 0, 64];
 
 /// Size of the memory for the streams of any call, in bytes.
@@ -83,7 +84,7 @@ pub fn chases(check: Check) {
         unsafe { check("chase", code as usize, &raw mut call as usize) };
     }
     for (name, code) in [("add", DEPENDENT_ADDS), ("issue", INDEPENDENT)] {
-        // SAFETY: takes at least one block and uses registers only.
+        // SAFETY: the code executes at least one block and uses registers only.
         unsafe { check(name, code as usize, 2) };
     }
 }
@@ -147,6 +148,6 @@ pub fn locks(check: Check) {
             (6, 7, 1)
         );
     }
-    // SAFETY: takes at least one and uses registers only.
+    // SAFETY: the code executes at least one addition and uses registers only.
     unsafe { check("work", ADDITIONS as usize, 2) };
 }

@@ -6,6 +6,7 @@
 pub fn decode(code: &[u8]) -> Option<(usize, bool)> {
     match *code {
         [0x0f, 0x01, 0xfc, ..] => Some((64, true)),  // clzero
+        _ if is_movdir64b(code) => Some((64, true)), // the flag belongs to its store
         [0xf3, 0xaa | 0xa4, ..] => Some((1, false)), // rep stosb, rep movsb: one step is one byte
         [0xc5, vex, op, ..] => vex_encoded(vex, 1, op),
         [0xc4, map, vex, op, ..] => vex_encoded(vex, map & 0x1f, op),
@@ -35,6 +36,14 @@ pub fn decode(code: &[u8]) -> Option<(usize, bool)> {
     }
 }
 
+/// True if `code` starts with `movdir64b`.
+pub fn is_movdir64b(code: &[u8]) -> bool {
+    matches!(
+        *code,
+        [0x66, 0x40..=0x4f, 0x0f, 0x38, 0xf8, ..] | [0x66, 0x0f, 0x38, 0xf8, ..]
+    )
+}
+
 /// True if `op` is one of these instructions on general registers: add, adc, xor, mov to memory,
 /// mov from memory.
 fn general(op: u8) -> bool {
@@ -49,7 +58,7 @@ fn vex_encoded(vex: u8, map: u8, op: u8) -> Option<(usize, bool)> {
 }
 
 /// Whether the vector instruction `op` of opcode map 1 (0F) or 2 (0F38) bypasses the caches; `None`
-/// for unknown ones.
+/// for unknown instructions.
 fn vector(map: u8, op: u8) -> Option<bool> {
     match (map, op) {
         // movap load and store, xorps, add, mul, movdqa load and store, paddq, pxor
@@ -82,6 +91,7 @@ fn instructions_are_understood() {
         (&[0x62, 0xf2, 0x7d, 0x48, 0x2a, 0x00], Some((64, true))), // vmovntdqa zmm0, [rax]
         (&[0x62, 0xf1, 0xfd, 0x28, 0x6f, 0x00], Some((32, false))), // vmovdqa64 ymm0, [rax]
         (&[0x0f, 0x01, 0xfc], Some((64, true))),     // clzero
+        (&[0x66, 0x44, 0x0f, 0x38, 0xf8, 0x08], Some((64, true))), // movdir64b r9, [rax]
         (&[0xf3, 0xaa], Some((1, false))),           // rep stosb
         (&[0x8b, 0x00], None),                       // mov eax, [rax]
         (&[0xc5, 0xfa, 0x6f, 0x00], None),           // vmovdqu xmm0, [rax]

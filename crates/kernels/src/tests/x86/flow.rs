@@ -15,8 +15,8 @@ pub(crate) fn step(code: &[u8]) -> Option<Step> {
     let start = code.iter().take_while(|byte| is_prefix(byte)).count();
     let wide_word = WIDE && code[..start].iter().any(|byte| byte & 0xf8 == 0x48);
     let rest = &code[start..];
-    // VEX and EVEX replace prefixes and escape bytes. On 32-bit x86, their first bytes only mean
-    // VEX or EVEX before such second bytes.
+    // VEX and EVEX replace prefixes and escape bytes. On 32-bit x86, their first bytes mean VEX or
+    // EVEX only if the second byte is 0xc0 or more.
     let theirs = WIDE || rest.get(1).is_some_and(|byte| *byte >= 0xc0);
     let (before, map) = match *rest {
         [0xc5, _, ..] if theirs => (2, 1),

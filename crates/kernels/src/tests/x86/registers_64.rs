@@ -17,11 +17,12 @@ const GIVEN: [u64; 6] = [
     0x1b1b_0006,
 ];
 
-/// Flush to zero, round towards zero, all exceptions masked. This is neither the reset value nor
-/// Rust's.
+/// Value of MXCSR that `probe` sets: flush to zero, round towards zero, all exceptions masked. This
+/// is neither the reset value nor Rust's.
 const GIVEN_MXCSR: u32 = 0xff80;
 
-/// Round towards zero, double precision, all exceptions masked.
+/// Control word of x87 that `probe` sets: round towards zero, double precision, all exceptions
+/// masked.
 const GIVEN_CONTROL: u16 = 0x0e7f;
 
 /// The state before and after a call. `probe` depends on the offsets.
@@ -33,9 +34,9 @@ struct Seen {
     flags: u64,
     own_mxcsr: u32,
     mxcsr: u32,
-    /// The x87 environments of the caller, before the call, and after the call (FNSTENV: control,
-    /// status and tag word, ...).
+    /// The x87 environment of the caller (FNSTENV: control, status and tag word, ...).
     own_x87: [u32; 7],
+    /// The x87 environments before and after the call.
     x87: [[u32; 7]; 2],
     given_mxcsr: u32,
     given_control: u16,
@@ -199,7 +200,8 @@ fn wide_kernels_leave_no_upper_halves_behind() {
     for (row, code) in executable() {
         let (mut call, _) = call(row.operation, window.address());
         let mut left = [[1; 2]; 16];
-        // SAFETY: as above, and the processor has AVX2.
+        // SAFETY: the kernel can be executed here, all streams lie in the window, and the processor
+        // has AVX2.
         unsafe { upper_halves(code as usize, &raw mut call as usize, &mut left) };
         // Narrow kernels do not touch the upper halves. This shows that the probe would see a
         // missing VZEROUPPER.
@@ -222,7 +224,8 @@ fn wide_kernels_leave_no_upper_halves_behind() {
             iterations: 2,
             scratch: (&raw mut *scratch) as usize,
         };
-        // SAFETY: as above.
+        // SAFETY: the kernel can be executed here, the scratch memory is borrowed, and the
+        // processor has AVX2.
         unsafe { upper_halves(code as usize, &raw mut call as usize, &mut left) };
         let expected = if text.contains("ymm") || text.contains("zmm") {
             0

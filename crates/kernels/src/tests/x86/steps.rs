@@ -1,5 +1,5 @@
 //! Counts the instructions that an iteration executes. The trap flag stops the processor after each
-//! of them.
+//! instruction.
 
 use super::trace::passes_alone;
 use crate::instructions::InstructionCall;
@@ -26,7 +26,7 @@ unsafe extern "sysv64" fn stepped(code: usize, call: &mut InstructionCall) {
         "mov rdi, rsi",
         "pushfq",
         "or dword ptr [rsp], 0x100",
-        "popfq", // leaves the stack aligned as a call expects it but for the return address
+        "popfq", // after this, the stack is aligned as a call requires
         "call rax",
         "pushfq",
         "and dword ptr [rsp], 0xfffffeff",
@@ -98,8 +98,8 @@ fn child_that_steps() {
         };
         let code = code as usize..code as usize + 64 + listed.code().unwrap().len();
         let in_one = 1 + text.matches(';').count();
-        // A counter and a branch, and one more instruction to restore the stack pointer or the
-        // start of the string.
+        // The loop itself has a counter and a branch. Some kernels have one more instruction, which
+        // restores the stack pointer or the start of the string.
         let moves = text.starts_with("lods")
             || (in_one == 1 && (text.starts_with("push ") || text.starts_with("pop ")));
         let own = if moves { 3 } else { 2 };

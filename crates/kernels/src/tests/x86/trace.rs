@@ -2,7 +2,7 @@
 //! records it and allows it for this one instruction. The trap flag stops the processor after the
 //! instruction.
 
-use super::decode::decode;
+use super::decode::{decode, is_movdir64b};
 use crate::tests::{executable, memory};
 use crate::{
     AccessOrder, BLOCK_BYTES, Contract, Does, HOPS_PER_BLOCK, IndexTable, KernelRow, Operation,
@@ -14,37 +14,39 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// Most accesses that are recorded. No test here causes more.
+/// Largest number of recorded accesses. No test here causes more.
 const MOST: usize = 8192;
 
 /// The trap flag in the flags register.
 const TRAP: libc::greg_t = 1 << 8;
 
 /// Indices of registers in the context: flags, page fault error code, instruction pointer, source
-/// and destination of string instructions.
+/// and destination of string instructions, destination of `movdir64b`.
 #[cfg(target_arch = "x86_64")]
-const PLACES: [c_int; 5] = [
+const PLACES: [c_int; 6] = [
     libc::REG_EFL,
     libc::REG_ERR,
     libc::REG_RIP,
     libc::REG_RSI,
     libc::REG_RDI,
+    libc::REG_R9,
 ];
 #[cfg(target_arch = "x86")]
-const PLACES: [c_int; 5] = [
+const PLACES: [c_int; 6] = [
     libc::REG_EFL,
     libc::REG_ERR,
     libc::REG_EIP,
     libc::REG_ESI,
     libc::REG_EDI,
+    libc::REG_EBX,
 ];
 
 /// Start and length of the watched memory, and the number of accesses so far.
 static WATCHED: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
-/// Recorded accesses: address, page fault error code, address of the instruction, source and
-/// destination registers.
-static ACCESSES: [[AtomicUsize; 5]; MOST] = [const { [const { AtomicUsize::new(0) }; 5] }; MOST];
+/// Recorded accesses: address, page fault error code, address of the instruction, and the
+/// registers of sources and destinations in the order of [`PLACES`].
+static ACCESSES: [[AtomicUsize; 6]; MOST] = [const { [const { AtomicUsize::new(0) }; 6] }; MOST];
 
 /// One access to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,9 +89,8 @@ extern "C" fn on_fault(_: c_int, info: *mut siginfo_t, context: *mut c_void) {
         unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) };
         return;
     }
-    let [_, error, instruction, source, destination] =
-        PLACES.map(|place| registers[place as usize] as usize);
-    let seen = [address, error, instruction, source, destination];
+    let mut seen = PLACES.map(|place| registers[place as usize] as usize);
+    seen[0] = address;
     for (place, value) in ACCESSES[index].iter().zip(seen) {
         place.store(value, Relaxed);
     }
@@ -98,7 +99,7 @@ extern "C" fn on_fault(_: c_int, info: *mut siginfo_t, context: *mut c_void) {
 }
 
 extern "C" fn on_step(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
-    // SAFETY: as above.
+    // SAFETY: the system passes a valid context to a handler with SA_SIGINFO.
     let registers = unsafe { &mut (*context.cast::<ucontext_t>()).uc_mcontext.gregs };
     registers[PLACES[0] as usize] &= !TRAP;
     lock(&watched(), true);
@@ -131,17 +132,24 @@ fn record(range: &Range<usize>, call: impl FnOnce()) -> Vec<Access> {
         .collect()
 }
 
-/// Accesses of one instruction: one access, or both accesses of a `movsb`, of which only the first
-/// one faulted.
-fn accesses([address, error, instruction, source, destination]: [usize; 5]) -> Vec<Access> {
+/// Accesses of one instruction: one access, or both accesses of a copy. Only the first access of a
+/// copy faulted, its load.
+fn accesses([address, error, instruction, source, destination, second]: [usize; 6]) -> Vec<Access> {
     const STORE: usize = 2; // of the page fault error code (Intel SDM vol. 3A, 4.7)
     // SAFETY: the address is that of an instruction of a kernel, and 16 bytes of end mark follow
-    // the last one.
+    // the last instruction.
     let code = unsafe { &*(instruction as *const [u8; 16]) };
     let (bytes, non_temporal) =
         decode(code).unwrap_or_else(|| panic!("what instruction is this? {code:02x?}"));
-    if code.starts_with(&[0xf3, 0xa4]) {
-        let both = [(source, false), (destination, true)];
+    let copies = if code.starts_with(&[0xf3, 0xa4]) {
+        Some([(source, false), (destination, true)])
+    } else if is_movdir64b(code) {
+        assert_eq!(error & STORE, 0, "movdir64b stores first");
+        Some([(address, false), (second, true)])
+    } else {
+        None
+    };
+    if let Some(both) = copies {
         return both
             .map(|(address, stores)| Access {
                 address,
@@ -179,7 +187,7 @@ pub fn passes_alone(module: &str, name: &str) {
 fn width(row: &KernelRow) -> usize {
     match row.operation {
         Operation::WriteRep | Operation::CopyRep => 1,
-        Operation::WriteZero => 64,
+        Operation::WriteZero | Operation::CopyDirect => 64,
         operation if operation.contract().on_doubles() => {
             (row.set.bits().unwrap() as usize / 8).max(8)
         }
@@ -187,8 +195,8 @@ fn width(row: &KernelRow) -> usize {
     }
 }
 
-/// A walk over streams of `pass` iterations, from byte `start` of the window on. It does `iterations`
-/// iterations from iteration `first` on.
+/// A walk over streams of `pass` iterations, from byte `start` of the window on. The walk does
+/// `iterations` iterations from iteration `first` on.
 #[derive(Debug, Clone, Copy)]
 struct Route {
     pass: usize,
@@ -300,13 +308,14 @@ fn trace_stream(row: &KernelRow, window: &Window, route: Route) {
         );
     }
     let past_caches = contract.policy == Policy::NonTemporal;
+    // The load and the store of movdir64b are one instruction, so they carry the same mark.
+    let is_direct = contract.policy == Policy::Direct;
+    let marked = is_direct || past_caches && contract.stores == 0;
     assert!(
-        loads
-            .iter()
-            .all(|load| load.non_temporal == (past_caches && contract.stores == 0)),
+        loads.iter().all(|load| load.non_temporal == marked),
         "{name}"
     );
-    let past_caches = past_caches || row.operation == Operation::WriteZero;
+    let past_caches = past_caches || is_direct || row.operation == Operation::WriteZero;
     assert!(
         stores.iter().all(|store| store.non_temporal == past_caches),
         "{name}: {:?}",
@@ -344,8 +353,8 @@ fn child_that_traces_streams() {
     }
 }
 
-/// Checks exact coverage. Every byte is loaded and stored as often as the contract says, and no
-/// byte outside of the part. All accesses have the width and the kind of the row.
+/// Checks exact coverage. Every byte is loaded and stored exactly as often as the contract says. No
+/// byte outside the part is accessed. All accesses have the width and the kind of the row.
 #[test]
 fn every_byte_is_accessed_exactly_as_often_as_promised() {
     passes_alone(module_path!(), "child_that_traces_streams");

@@ -1,4 +1,4 @@
-//! A session keeps its budget, whatever else is requested and whatever the machine does.
+//! Tests that a session keeps its budget, whatever else is requested and whatever the machine does.
 
 use super::lab::{self, Ran, request, sampling};
 use super::machines::{self, Simulated};
@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 use units::error::Kind;
 use units::{Bytes, BytesPerSecond, Nanos};
 
-/// Time that a session may take beyond its budget.
+/// Largest time of a session, as a multiple of its budget.
 const TOLERANCE: f64 = 1.1;
 
-/// A budget in words, as users are told one: the number after the last `--budget` of a refusal.
+/// The budget that a refusal advises: the word after its `--budget`.
 fn advised_budget(refusal: &str) -> Nanos {
     let word = refusal
         .split("--budget ")
@@ -38,7 +38,8 @@ fn in_profile(detail: Detail) -> Vec<Box<dyn Experiment>> {
     rows.map(|row| (row.in_profile)(detail)).collect()
 }
 
-/// Runs `requested`, or what its refusal advises. Says whether it was refused.
+/// Runs the request, or the request with the advised budget if it is refused. Returns true if it
+/// was refused.
 fn assert_kept(
     name: &str,
     on: &Simulated,
@@ -63,7 +64,7 @@ fn assert_kept(
             (advised, true)
         }
     };
-    // Requests that take hours by the model too are only planned.
+    // Requests that take hours even on the simulated clock are only planned.
     if budget <= Nanos(1000e9) {
         let ran = lab::run(on, requested(budget));
         assert!(
@@ -161,7 +162,7 @@ fn memory_that_takes_longer_than_the_budget_is_refused_with_the_time_it_needs() 
     assert!(assert_kept("4 GiB fifty times", &on, &many, Nanos(20e9)));
 }
 
-/// As next to other programs that use all CPUs.
+/// Mapping is slow, as if other programs used all CPUs.
 #[test]
 fn a_mapping_that_is_slower_than_planned_keeps_the_budget_and_some_points() {
     let mut on = machines::plain();
@@ -197,8 +198,8 @@ fn each_level_keeps_one_bandwidth_and_one_latency_when_time_is_short() {
     };
     let mut cases = 0;
     for on in [machines::plain(), machines::eight_cores(), slow] {
-        // All of it as short as can be, and parts of that which have room for one point of each
-        // kind at each level.
+        // The budget is enough for all points with samples as short as possible. Parts of it still
+        // have room for one point of each kind at each level.
         let shortest = Request {
             budget: Nanos(1e6),
             ..request(experiments(), &on)
@@ -209,7 +210,7 @@ fn each_level_keeps_one_bandwidth_and_one_latency_when_time_is_short() {
                 .expect("too little time")
                 .to_string(),
         );
-        // Without what is added for another start and other rates.
+        // The advised budget is reduced by its margins for other start times and other rates.
         let all = (advised - Nanos(1e9)) / 1.2;
         for share in [1.0, 0.8, 0.7, 0.6] {
             let ran = lab::run(
@@ -245,7 +246,8 @@ fn each_level_keeps_one_bandwidth_and_one_latency_when_time_is_short() {
 
 #[test]
 fn a_batch_that_is_slow_leaves_the_later_ones_their_time() {
-    // Streams and chains do not fit at once, and streams take ten times what the plan says.
+    // Streams and chains do not fit into memory at once, and streams take ten times as long as
+    // planned.
     let mut on = machines::container("160 MiB", Bytes::mib(160));
     on.model.noise.jitter = 20.0;
     let planned = lab::plan(&on, request(in_profile(Detail::Brief), &on)).unwrap();
@@ -295,7 +297,7 @@ fn storage_has_shorter_windows_where_there_is_little_time() {
         );
         let point = ran.points().next().expect("a point");
         let windows = &lab::measured(point).samples;
-        // The message and the plan agree.
+        // The lengths of samples agree with the plan.
         let shown = ran.plan.sampling_shown();
         let longest = windows.iter().map(|s| s.elapsed_ns).fold(0.0, f64::max);
         assert!(
@@ -309,7 +311,7 @@ fn storage_has_shorter_windows_where_there_is_little_time() {
             "{:?}",
             ran.plan.shortened
         );
-        // A window that the user requested stays.
+        // A length that the user requests is not shortened.
         let refused = lab::plan(&on, requested("data --window 1s"));
         assert_eq!(refused.is_err(), budget < Nanos(6.5e9), "{budget}");
     }
@@ -318,7 +320,7 @@ fn storage_has_shorter_windows_where_there_is_little_time() {
 #[test]
 fn what_is_left_of_the_budget_goes_to_points_that_are_not_solid() {
     let mut on = machines::plain();
-    // Every sample is somewhere in a wide range: few rounds say little.
+    // The samples scatter widely, so few rounds give wide intervals.
     on.model.noise.jitter = 1.5;
     let short = Sampling {
         per_round: 4,
@@ -345,7 +347,7 @@ fn what_is_left_of_the_budget_goes_to_points_that_are_not_solid() {
     assert_eq!(weak(&much).0, 0, "{:?}", weak(&much));
     assert!(weak(&much).1 <= weak(&little).1);
     assert!(real(&much) > real(&little) * 1.2 && real(&much) <= planned * 4.0 * TOLERANCE);
-    // Without a gain, the time is not used.
+    // If more rounds gain nothing, the time is not used.
     let quiet = machines::plain();
     let ran = lab::run(
         &quiet,
@@ -382,7 +384,7 @@ fn no_sample_begins_that_would_end_after_its_time() {
         sample_round(machine, &mut baselines, &work, &sampling, &mut log, until);
     };
     round(&mut machine, Nanos(f64::INFINITY));
-    // Time to prepare, and for half of a sample.
+    // The time is enough to prepare, and for half of a sample.
     let until = machine.now() + Nanos(8e6);
     round(&mut machine, until);
     assert!(machine.now() <= until, "{} of {until}", machine.now());

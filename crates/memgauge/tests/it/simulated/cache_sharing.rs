@@ -1,5 +1,5 @@
-//! Which CPUs compete for which cache is found by timing, and stands beside what the system
-//! reports.
+//! Tests that timing finds which CPUs compete for which cache, and that findings compare this with
+//! the system's report.
 
 use super::lab::{self, Ran, caches, request};
 use super::machines::{self, Simulated};
@@ -8,7 +8,7 @@ use memgauge::plan::Request;
 use report::Finding;
 use units::{Bytes, CpuList, Nanos};
 
-/// As the command runs it.
+/// Runs the experiment as its command does.
 fn run(on: &Simulated, options: &str, budget: Nanos) -> Ran {
     let sampling = Sampling {
         length: Nanos::from_millis(1.0),
@@ -30,7 +30,7 @@ fn run(on: &Simulated, options: &str, budget: Nanos) -> Ran {
 
 const BUDGET: Nanos = Nanos(20e9);
 
-/// A machine whose pages cost nothing.
+/// A machine on which page walks cost nothing.
 fn without_tlbs(mut on: Simulated) -> Simulated {
     on.model.tlb_reach = Bytes(u64::MAX);
     on
@@ -48,7 +48,7 @@ fn texts<'a>(ran: &'a Ran, kind: &str) -> Vec<&'a str> {
     of_kind(ran, kind).iter().map(|f| f.text.as_str()).collect()
 }
 
-/// Level, nearest partner that decides, and how many compete.
+/// Findings: level, nearest partner that decides, and number of competing CPUs.
 fn competitors(ran: &Ran) -> Vec<(f64, f64, f64)> {
     let row = |f: &&Finding| {
         (
@@ -60,7 +60,7 @@ fn competitors(ran: &Ran) -> Vec<(f64, f64, f64)> {
     of_kind(ran, "cache-sharing").iter().map(row).collect()
 }
 
-/// Points of the operation: CPU, partner.
+/// CPU and partner of each point of the operation `shared`.
 fn requested(ran: &Ran) -> Vec<(u64, Option<u64>)> {
     let points = ran
         .points()
@@ -101,7 +101,7 @@ fn cores_have_caches_of_their_own_and_share_the_last_one() {
         ]
     );
     assert!(ran.points().all(|p| p.outcome.measured().is_some()));
-    // Samples may be shorter, but nothing is left out.
+    // Samples may be shortened, but no point is left out.
     let left_out = ran
         .plan
         .shortened
@@ -166,7 +166,7 @@ fn what_is_shared_otherwise_than_reported_is_a_finding() {
             .map(|&cpu| CpuList(vec![cpu]))
             .collect::<Vec<_>>()
     };
-    // Both CPUs of a virtual machine are threads of one core of its host.
+    // Both CPUs of a virtual machine are hardware threads of one core of its host.
     let mut on = without_tlbs(machines::plain());
     on.model.caches.shared = [
         (1, vec![CpuList(vec![0, 1])]),
@@ -187,7 +187,7 @@ fn what_is_shared_otherwise_than_reported_is_a_finding() {
         ),
         "{text:?}"
     );
-    // The last one is partitioned.
+    // The last-level cache is partitioned.
     let mut on = without_tlbs(machines::plain());
     on.model.caches.shared = [(3, single(&[0, 1]))].into();
     let ran = run(&on, "", BUDGET);

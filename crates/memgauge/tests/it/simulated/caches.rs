@@ -1,5 +1,5 @@
-//! Caches that are known are found by timing, none is made up, and what the system reports stands
-//! beside.
+//! Tests that timing finds the caches of simulated machines and invents none. Findings compare them
+//! with the system's report.
 
 use super::lab::{self, Ran, caches, request};
 use super::machines::{self, Simulated};
@@ -14,14 +14,14 @@ use report::{
 use units::error::Kind;
 use units::{Bytes, CpuList, Nanos};
 
-/// Size in KiB, ways, whether both CPUs share it, and a load in ns.
+/// A cache: size in KiB, ways, whether both CPUs share it, and the time of a load in ns.
 pub type Level = (u64, u32, bool, f64);
 
-/// A step of the fine grid.
+/// Factor between neighbouring sizes of the fine grid.
 pub const STEP: f64 = 1.0443;
 
-/// Two cores with these caches: size in KiB, ways, whether both share it, and a load in ns; behind
-/// them memory.
+/// Makes a machine of two cores with these caches and memory behind them. `memory` is the time of a
+/// load from memory in ns.
 pub fn with(levels: &[Level], memory: f64) -> Simulated {
     let mut on = machines::plain();
     on.facts.topology.caches = caches_of(levels);
@@ -89,7 +89,7 @@ pub fn sampling() -> Sampling {
 }
 
 fn run(on: &Simulated, options: &str) -> Ran {
-    // The command's budget; a gigabyte more of chains takes longer.
+    // The budget is the command's. Chains of another gigabyte take longer.
     let budget = if options.contains("max-size") {
         Nanos(60e9)
     } else {
@@ -126,8 +126,8 @@ pub fn near(a: f64, b: f64, factor: f64) -> bool {
     a <= b * factor && b <= a * factor
 }
 
-/// Whether every level of the machine is found within a step of the fine grid, with its load, and
-/// nothing else.
+/// Asserts that every level of the machine is found within a step of the fine grid, with its load.
+/// No other level may be found.
 fn assert_found(ran: &Ran, levels: &[Level], memory: f64, what: &str) {
     let found = found(ran);
     assert_eq!(found.len(), levels.len() + 1, "{what}: {found:?}");
@@ -198,8 +198,8 @@ fn the_largest_caches_end_where_there_is_room_to_see_it() {
     ];
     let on = with(&large, 120.0);
     assert_found(&run(&on, "--max-size 4GiB"), &large, 120.0, "1.1 GB");
-    // By default it does not end in what is measured: it is named as what may be behind, not taken
-    // for memory.
+    // By default the sweep ends before the capacity of this cache. The report says that the cache
+    // may be behind the last size, and does not call it memory.
     let ran = run(&on, "");
     assert!(
         ran.plan.memory() <= Bytes::gib(1) + Bytes::mib(4) && !ran.has_finding("cache-disagrees")
@@ -272,7 +272,7 @@ fn flat_curves_and_tlbs_in_base_pages_have_no_caches() {
     let ran = run(&none, "");
     assert_eq!(found(&ran).len(), 1);
     assert!(!ran.has_finding("cache-level") && !ran.has_finding("cache-disagrees"));
-    // Base pages: the order stays in a few pages at a time.
+    // The memory has base pages. The order of the chain stays in a few pages at a time.
     let mut small = with(&THREE, 95.0);
     small.facts.pages.thp_mode = Fact::known("never".to_owned(), "simulated");
     (small.model.tlb_reach, small.model.granted) = (Bytes::kib(256), 0.0);
@@ -326,7 +326,7 @@ fn lines_neighbours_strides_and_ways_are_those_of_the_machine() {
         ]
     );
 
-    // A second cache of fewer ways than the first has.
+    // The second cache has fewer ways than the first one.
     let ran = run(&with(&FOUR, 95.0), "");
     let expected = [
         "L1 has 8 ways; the system reports 8.",
@@ -360,8 +360,8 @@ fn sets_that_do_not_exist_have_no_ways() {
     let mut on = with(&THREE, 95.0);
     on.model.caches.sets = false;
     let ran = run(&on, "");
-    // Lines that lie far apart fill the cache as their span does here: neither do those of
-    // different sets fit.
+    // This cache has no sets. Lines far apart fill it like lines close together, so lines of
+    // different sets do not fit either.
     assert!(
         !ran.has_finding("cache-ways"),
         "{:?}",
@@ -372,7 +372,7 @@ fn sets_that_do_not_exist_have_no_ways() {
 
 #[test]
 fn what_differs_from_the_report_is_a_finding() {
-    // A virtual machine that is told of the host's L3; a partition of it.
+    // A virtual machine sees the size of the host's L3, but gets only a part of it.
     let mut on = with(&[THREE[0], THREE[1], (480 << 10, 16, true, 12.0)], 95.0);
     on.model.caches.holds = vec![Bytes::kib(48), Bytes::mib(1), Bytes::mib(24)];
     let ran = run(&on, "");
@@ -390,7 +390,7 @@ fn what_differs_from_the_report_is_a_finding() {
             && text[0].contains("480 MiB reported: neighbours use the rest"),
         "{text:?}"
     );
-    // An L3 of which nothing is left.
+    // The L3 has no space left for this machine.
     let mut on = with(&THREE, 95.0);
     on.model.caches.holds = vec![Bytes::kib(48), Bytes::mib(1), Bytes(0)];
     let ran = run(&on, "");
@@ -401,7 +401,7 @@ fn what_differs_from_the_report_is_a_finding() {
             && text[0].starts_with("Timing does not show L3 of 32 MiB that the system reports"),
         "{text:?}"
     );
-    // A level that is not reported.
+    // The system does not report one of the levels.
     let mut on = with(&FOUR, 95.0);
     on.facts.topology.caches.retain(|cache| cache.level < 4);
     on.model.levels.truncate(3);
@@ -428,8 +428,8 @@ fn a_level_that_is_not_reported_among_others_has_no_name_of_theirs() {
         .iter()
         .find(|d| d.experiment == "caches")
         .expect("the sweep");
-    // The report of the system lacks the third of four caches, as if neighbours left a step in the
-    // fourth.
+    // The system does not report the third of four caches. The step in the curve looks as if
+    // neighbours had left a part of the fourth one.
     let mut facts = on.facts.clone();
     facts.topology.caches.retain(|cache| cache.level != 3);
     facts
@@ -455,13 +455,14 @@ fn a_level_that_is_not_reported_among_others_has_no_name_of_theirs() {
     );
 }
 
-/// Findings about levels: each begins with the name of a cache, or says that there is none.
+/// Findings about levels. Each begins with the name of a cache, or says that there is none.
 fn about_levels(findings: &[Finding]) -> Vec<&Finding> {
     let is_about = |f: &&Finding| f.values.contains_key("latency_ns") && f.kind != "cache-memory";
     findings.iter().filter(is_about).collect()
 }
 
-/// Sweeps with several seeds on a machine whose neighbours leave `least` to `most` of the L3.
+/// Reports of sweeps with several seeds, on a machine whose neighbours leave `least` to `most`
+/// bytes of the L3.
 fn shared_with_neighbours(least: Bytes, most: Bytes) -> Vec<Report> {
     let mut on = with(&THREE, 95.0);
     on.model.partial_hits = true;
@@ -670,7 +671,7 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
             assert!(text.starts_with("its 40 MiB exceed the 24"), "{text}");
         }
     }
-    // A cache that holds more than the user says: what was sized as memory is answered by it.
+    // The cache is larger than the user says, so it answers work that was sized as memory.
     let mut on = with(&[THREE[0], THREE[1], (16 << 10, 16, true, 12.0)], 95.0);
     on.model.caches.holds = vec![Bytes::kib(48), Bytes::mib(1), Bytes::mib(300)];
     let experiments = vec![
@@ -704,7 +705,7 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
             verdict.text()
         );
     }
-    // If only the system says so, it is not called memory.
+    // If only the system reports the small size, the smaller working set is not called memory.
     let experiments = vec![
         lab::latency("--sizes 512MiB,2GiB"),
         caches("--max-size 4GiB"),
@@ -734,7 +735,7 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
         said.len() == 1 && said[0].starts_with("Memory begins past the last-level cache of"),
         "{said:?}"
     );
-    // Without that experiment nothing is known of it.
+    // Without the experiment `caches`, the effective capacity is unknown.
     let ran = lab::run(
         &with(&THREE, 95.0),
         request(vec![lab::latency("--sizes 8MiB")], &with(&THREE, 95.0)),

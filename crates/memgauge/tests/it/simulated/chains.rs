@@ -1,4 +1,4 @@
-//! Chains of every shape on simulated time.
+//! Tests chains of every shape on simulated time.
 
 use super::lab::{self, latency, profile, request};
 use super::machines::{self, LATENCY, PAGE_WALK, Simulated};
@@ -151,7 +151,7 @@ fn memory_is_measured_packed_once_in_the_profiles_that_look_at_pages() {
     assert!(packed_points(&on, Detail::Brief).is_empty());
     assert_eq!(packed_points(&on, Detail::Levels), ["DRAM 4k"]);
     assert_eq!(packed_points(&on, Detail::Sweep), ["DRAM 4k"]);
-    // Gigabytes take seconds to build: more than the default profile has for it.
+    // Chains of gigabytes take seconds to build. The default profile has no time for them.
     let large = machines::large_l3_vm();
     assert!(packed_points(&large, Detail::Levels).is_empty());
     assert_eq!(packed_points(&large, Detail::Sweep), ["DRAM 4k"]);
@@ -199,7 +199,7 @@ fn without_huge_pages_the_packed_order_says_what_pages_cost_at_most() {
     );
 }
 
-/// Latency in `pages` pages of `page` bytes with a node in each.
+/// Latency of a chain over `pages` pages of `page` bytes, with one node in each page.
 fn one_per_page(pages: u64, page: u64, mode: PageMode) -> f64 {
     let mut machine = machines::plain().machine(1);
     let work = Work::Chase(ChaseWork {
@@ -398,7 +398,8 @@ fn chains_come_into_the_caches_right_before_they_are_sampled_and_again_where_oth
             "{bytes}: the system is read before and after, with nothing between"
         );
         assert_eq!((filled.len(), filled[0]), (fills, 0), "{bytes}");
-        // Neighbours could evict lines during the samples, so these come soon after a fill.
+        // Neighbours could evict lines during the samples, so the samples follow soon after a
+        // prefill.
         let last = filled[fills - 1];
         assert!(
             fills < 2 || (all - last <= 8 && last <= 12),

@@ -1,4 +1,4 @@
-//! Two runs are told apart where they differ, and only there.
+//! Tests that the comparison of two sessions finds their differences, and no others.
 
 use super::lab::{self, SEED, bandwidth, latency, request};
 use super::machines::{self, Simulated};
@@ -11,7 +11,7 @@ use verdict::{
     Change, ComparedReport, Comparison, DEFAULT_FLOOR, Fraction, ReportSet, Settings, compare,
 };
 
-/// A run with all of its rounds, of 16 points in four levels.
+/// The report of a session with all of its rounds, of 16 points in four levels.
 fn report(on: &Simulated, seed: u64, rounds: u32) -> Report {
     let sizes = "--sizes 16KiB,512KiB,4MiB,256MiB";
     let experiments = vec![
@@ -38,7 +38,7 @@ fn compared(before: &Report, after: &Report) -> Comparison {
     )
 }
 
-/// The plain machine where every sample is disturbed by up to this share.
+/// The plain machine with noise: a sample takes longer by up to this share.
 fn jittery(jitter: f64) -> Simulated {
     let mut on = machines::plain();
     on.model.noise.jitter = jitter;
@@ -49,8 +49,8 @@ fn jittery(jitter: f64) -> Simulated {
 fn two_runs_of_an_undisturbed_machine_hardly_ever_differ() {
     let mut all = 0;
     let mut differ = 0;
-    // Noise far below the floor, about it and far above it, where nothing but the interval
-    // protects.
+    // The noise is far below the floor, about as large, and far above it. In the last case only the
+    // interval protects from false differences.
     for (jitter, rounds) in [(0.01, 6), (0.1, 5), (0.1, 6), (1.0, 6), (3.0, 9)] {
         let on = jittery(jitter);
         let tallies = (0..15).map(|pair| {
@@ -60,7 +60,7 @@ fn two_runs_of_an_undisturbed_machine_hardly_ever_differ() {
         let tallies: Vec<_> = tallies.collect();
         let here: usize = tallies.iter().map(|tally| tally.all()).sum();
         let false_ones: usize = tallies.iter().map(|tally| tally.worse + tally.better).sum();
-        // 2% and three standard deviations of this many draws.
+        // The limit is 2% plus three standard deviations of this number of draws.
         assert!(
             here == 240 && false_ones <= 11,
             "jitter {jitter}: {false_ones} of {here}"
@@ -103,7 +103,7 @@ fn a_level_that_became_slower_is_found_and_no_other() {
                 "{pair:?}"
             );
         }
-        // Important differences come first.
+        // The most important differences come first.
         assert!(
             comparison
                 .groups
@@ -187,8 +187,8 @@ fn what_is_not_the_same_question_is_listed() {
     let on = jittery(0.01);
     let before = report(&on, SEED, 6);
     let mut after = before.clone();
-    // Another digest under the same name, another kernel, another size, a point that failed, a
-    // dataset that is gone.
+    // The changes are another digest under the same name, another kernel, another size, a failed
+    // point, and a missing dataset.
     let latencies = after.datasets.pop().unwrap();
     let points = &mut after.datasets[0].points;
     let kernel = |p: &report::Point| p.coordinates["kernel"].to_string();
@@ -256,7 +256,35 @@ fn what_is_not_the_same_question_is_listed() {
     assert_eq!(marked.count(), 12 - same_code + 1);
 }
 
-/// The plain machine with a choice of kernels, of which each reaches this share of its bandwidth.
+#[test]
+fn functions_of_two_c_libraries_are_two_kernels() {
+    let on = jittery(0.01);
+    let with_library = |name: &str| {
+        let mut report = report(&on, SEED, 6);
+        for used in &mut report.provenance.kernels {
+            used.digest = None;
+            used.c_library = Some(name.to_owned());
+        }
+        report
+    };
+    let gnu = with_library("GNU C library 2.36");
+    let other = with_library("musl");
+    let same = compared(&gnu, &gnu.clone());
+    assert!(same.unaligned.is_empty() && same.tally.all() > 0);
+    let comparison = compared(&gnu, &other);
+    // Latencies name no kernel, so they stay comparable.
+    assert_eq!(comparison.tally.all(), 4);
+    let reasons: Vec<&str> = comparison
+        .unaligned
+        .iter()
+        .map(|u| u.reason.as_str())
+        .collect();
+    let names_both = |reason: &&str| reason.contains("2.36") && reason.contains("musl");
+    assert_eq!(reasons.len(), 12, "{reasons:?}");
+    assert!(reasons.iter().all(names_both), "{reasons:?}");
+}
+
+/// The plain machine with a choice of two kernels. Each reaches this share of the bandwidth.
 fn with_choices(avx512: f64, avx2: f64) -> Simulated {
     let mut on = jittery(0.01);
     on.model.choices = vec![(SetId::Avx512, avx512), (SetId::Avx2, avx2)];
@@ -284,13 +312,13 @@ fn what_the_fastest_kernel_reaches_is_compared_whichever_wins() {
         .pairs()
         .find(|(_, p)| p.remark.is_some())
         .unwrap();
-    // Three percent, and 1 / 0.96 of the selections.
+    // The floor is three percent, increased by the factor 1 / 0.96 of the kernel selections.
     assert!(
         (pair.floor.0 - (1.03 / 0.96 - 1.0)).abs() < 0.02
             && !pair.coordinates.contains_key("kernel"),
         "{pair:?}"
     );
-    // A tenth is found all the same, and only where it is.
+    // A difference of a tenth is still found, and only at its level.
     let mut slower = with_choices(0.96, 1.0);
     slower.model.levels[1].read.0 /= 1.15;
     let comparison = compared(&before, &report(&slower, 2, 6));
@@ -299,7 +327,7 @@ fn what_the_fastest_kernel_reaches_is_compared_whichever_wins() {
         (3, 0),
         "{comparison:?}"
     );
-    // The distance between the kernels is not taken for a difference between the machines.
+    // The difference between the kernels is not reported as a difference between the machines.
     let mut between = with_choices(0.96, 1.0);
     between.model.levels[1].read.0 /= 1.05;
     assert_eq!(compared(&before, &report(&between, 2, 6)).tally.worse, 0);
@@ -318,7 +346,7 @@ fn another_field_is_another_question() {
         .filter(|u| u.reason.starts_with("different kernels: "))
         .count();
     assert_eq!((listed, comparison.tally.all()), (12, 4), "{comparison:?}");
-    // Nor is it the same selection if the kernels may have other code.
+    // Selections are not comparable if the kernels may have other code.
     let mut newer = report(&with_choices(0.96, 1.0), 2, 6);
     newer.provenance.tool.version = "99".to_owned();
     assert_eq!(compared(&before, &newer).unaligned.len(), 12);
@@ -408,8 +436,8 @@ fn a_run_with_somebody_on_its_core_throughout_is_told_from_one_without() {
     assert!(compared(&report(&shared, 2, 6), &alone).notes[0].contains("the first throughout"));
 }
 
-/// `count` sessions from `seed` on, each with a factor of its own on all values: sessions differ by
-/// 5%, their rounds by 1%.
+/// Makes `count` sessions from the seed `seed` on. Each has a random factor on all values, so
+/// sessions differ by 5%. Rounds of a session differ by 1%.
 fn sessions(count: u64, seed: u64, speed: f64) -> ReportSet {
     let on = jittery(0.01);
     let mut random = SplitMix64::new(seed);
@@ -449,17 +477,17 @@ fn sets_of_sessions_differ_by_more_than_the_scatter_between_sessions() {
                 &sessions(sizes[0], 2 * pair, 1.0),
                 &sessions(sizes[1], 2 * pair + 1, speed),
             );
-            // All points of a session share its factor.
+            // The points of a session share its factor, so a pair of sessions counts once.
             usize::from(tally.worse + tally.better > 0)
         });
         each.sum::<usize>()
     };
-    // Single sessions are taken for different ones, sets of them are not.
+    // The comparison reports differences between single sessions, but not between sets of them.
     assert!(differ([1, 1], 1.0) > 5);
     for sizes in [[6, 6], [3, 3], [1, 6]] {
         assert!(differ(sizes, 1.0) <= 2, "{sizes:?}");
     }
-    // A real change is found, also with few reports.
+    // A real change is found, even with few reports.
     assert_eq!(differ([6, 6], 0.7), 15);
     assert_eq!(differ([4, 4], 0.5), 15);
     let comparison = tally(&sessions(6, 1, 1.0), &sessions(6, 2, 0.7));
@@ -491,7 +519,7 @@ fn each_report_of_a_set_is_one_value() {
             .count(),
         2
     );
-    // A set of one report is that report.
+    // A set of one report is compared like that report.
     let one = report(&jittery(0.01), 1, 6);
     let alone = ReportSet::new(vec![one.clone()]).expect("a report");
     let as_set = ComparedReport::of_set("a", &alone);

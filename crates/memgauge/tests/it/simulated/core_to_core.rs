@@ -1,4 +1,4 @@
-//! Core to core on machines whose clusters are known.
+//! Tests the experiment core-to-core on machines whose clusters are known.
 
 use super::lab::{self, Notes, Ran, core_to_core, request, run_with};
 use super::machines::{self, Simulated};
@@ -15,7 +15,7 @@ fn run(on: &Simulated, options: &str) -> Ran {
     lab::run(on, request(vec![core_to_core(options)], on))
 }
 
-/// As part of a profile.
+/// The experiment as a part of a profile.
 fn in_profile(detail: Detail) -> Box<dyn Experiment> {
     let row = EXPERIMENTS
         .iter()
@@ -24,14 +24,14 @@ fn in_profile(detail: Detail) -> Box<dyn Experiment> {
     (row.in_profile)(detail)
 }
 
-/// Eight CPUs that all need the same.
+/// A machine of eight CPUs. All pairs have the same round trip.
 fn flat() -> Simulated {
     let mut on = machines::eight_cores();
     on.model.noise.jitter = 0.05;
     on
 }
 
-/// The groups of each division, as they are told.
+/// The groups of CPUs in each finding about clusters.
 fn groups(ran: &Ran) -> Vec<String> {
     let told = ran
         .report

@@ -1,4 +1,4 @@
-//! The distribution of times over short windows.
+//! Tests the distribution of times over short windows.
 
 use super::lab::{Ran, core_to_core, latency, measured, plan, request, run};
 use super::machines;
@@ -9,7 +9,7 @@ use simulated::Spike;
 
 const CHASE: &str = "--sizes 1GiB --stride 64";
 
-/// The first measured point: later ones are derived from it.
+/// The first measured point. Later points are derived from it.
 fn first(ran: &Ran) -> &Measured {
     measured(&ran.report.datasets[0].points[0])
 }
@@ -38,8 +38,8 @@ fn windows_are_as_many_as_requested_and_the_nearest_whole_turns() {
     }
 }
 
-/// A sample that finds out itself how much work fills a window begins with caches that were just
-/// disturbed.
+/// A sample that determines by itself how much work fills a window begins with caches that were
+/// just disturbed.
 #[test]
 fn windows_are_as_long_as_requested_wherever_samples_begin() {
     for short in [0, 2, 12] {

@@ -1,4 +1,4 @@
-//! The time that the sampler expects is the time that a session takes.
+//! Tests that a session takes the time that the sampler expects.
 
 use super::lab::{self, request, sampling};
 use super::machines::{self, Simulated};
@@ -8,27 +8,29 @@ use kernels::SetId;
 use memgauge::plan::Request;
 use units::Nanos;
 
-/// How far the simulated time may lie from the expected one. The sampler knows its own steps, so
-/// that nothing but rounding is left; the design asks for a tenth.
+/// Largest relative difference between the simulated and the expected time. The sampler knows its
+/// own steps, so only rounding is left. The design allows a tenth.
 const TOLERANCE: f64 = 0.02;
 
-/// Time of the trial that finds the rate at which fresh memory becomes usable: a part of the start.
+/// Time of the trial that measures the rate of newly mapped memory. The trial is a part of the
+/// start.
 const TRIAL: Nanos = Nanos(2.1e6);
 
-/// Runs `requested` and says how its time differs from the expected one, if by more than the tolerance.
+/// Runs `requested`. Returns the difference between its time and the expected one in words; `None`
+/// if it is within the tolerance.
 fn difference(on: &Simulated, requested: Request) -> Option<String> {
     let ran = lab::run(on, requested);
     // The simulated machine takes no time to start and to end.
     let expected = ran.plan.estimate - ran.machine.costs().session;
     let real = ran.report.plan.real.expect("a finished run");
     let ratio = (real - TRIAL).0 / expected.0;
-    // Follow-up points that turn out not to be needed leave their time.
+    // Time of follow-up points that are not needed remains unused.
     let has_follow_ups = ran.plan.phases.iter().any(|phase| phase.reserve.is_some());
     let is_shorter = ratio < 1.0 - TOLERANCE && !has_follow_ups;
     (is_shorter || ratio > 1.0 + TOLERANCE).then(|| format!("{real} of {expected}"))
 }
 
-/// A fixed number of samples, and all the time that they take.
+/// A request for a fixed number of samples, with a budget for all of them.
 fn requested(experiments: Vec<Box<dyn Experiment>>, samples: u32, on: &Simulated) -> Request {
     let sampling = sampling().exactly(samples);
     Request {

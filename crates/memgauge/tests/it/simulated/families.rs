@@ -1,4 +1,4 @@
-//! Orders, instructions, locks, parallel chains, and the choice among kernels, on simulated time.
+//! Tests orders, instructions, locks, parallel chains and kernel selection on simulated time.
 
 use super::lab::{self, Ran, bandwidth, instructions, latency, locks, patterns, profile, request};
 use super::machines::{self, CORE, LATENCY, READ, Simulated};
@@ -17,7 +17,7 @@ fn run(experiment: Box<dyn Experiment>) -> Ran {
     lab::run(&on, request(vec![experiment], &on))
 }
 
-/// Two sets, of which the narrower one is faster.
+/// A machine with three instruction sets, on which the second widest is the fastest.
 fn with_choices() -> Simulated {
     let mut on = machines::plain();
     on.model.choices = vec![(SetId::Avx512, 0.8), (SetId::Avx2, 1.0), (SetId::Sse2, 0.5)];
@@ -206,7 +206,7 @@ fn sizes_that_are_no_whole_blocks_are_measured_as_they_are_where_a_kernel_can() 
     };
     assert_eq!(seen("read"), with("read-unroll-256", "read"));
     assert_eq!(seen("write"), with("write-unroll-128", "write"));
-    // Streams of a copy are half as long.
+    // The streams of a copy are half as long.
     assert_eq!(seen("copy"), with("copy-unroll-128", "copy-unroll-128"));
     assert!(ran.points().all(|p| p.outcome.measured().is_some()));
 }

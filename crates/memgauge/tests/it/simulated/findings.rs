@@ -1,4 +1,4 @@
-//! Findings on noisy machines, compared with the simulated machine.
+//! Tests findings on noisy machines against the properties of the simulated machine.
 
 use super::lab::{self, Notes, bandwidth, loaded_latency, request};
 use super::machines::{self, READ, Simulated};
@@ -8,7 +8,7 @@ use report::Report;
 use simulated::NoiseModel;
 use units::Nanos;
 
-/// Reads of memory by one and by eight threads, on a machine whose noise is of `seed`.
+/// The report of reads of memory by one and by eight threads, on a machine with noise from `seed`.
 fn reads(on: &Simulated, seed: u64) -> Report {
     let experiment = bandwidth("--ops read --sizes 256MiB --threads 1,8");
     let request = Request {
@@ -33,7 +33,7 @@ fn reads(on: &Simulated, seed: u64) -> Report {
     )
 }
 
-/// Machines that are disturbed in one way each.
+/// Noise of four machines, each with one kind of disturbance.
 fn noises() -> [NoiseModel; 4] {
     let quiet = NoiseModel::default();
     [
@@ -64,7 +64,7 @@ fn noises() -> [NoiseModel; 4] {
 fn noise_of_any_seed_makes_no_difference_where_there_is_none() {
     for (index, noise) in noises().into_iter().enumerate() {
         let mut on = machines::eight_cores();
-        // One thread has all that memory gives.
+        // One thread reaches the whole bandwidth of the memory.
         on.model.memory_total.0 = READ[3];
         on.model.noise = noise;
         for seed in 0..10 {
@@ -121,7 +121,7 @@ fn placeholders_reach_nobody() {
             },
         );
         let text = serde_json::to_string(&ran.report).expect("a report");
-        // The pause of every placeholder.
+        // 1000000 cycles is the pause of every placeholder.
         assert!(
             !text.contains("1000000 cycles") && !text.contains("\"pause_cycles\":1000000"),
             "{seconds} s"

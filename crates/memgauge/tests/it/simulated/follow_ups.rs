@@ -1,4 +1,4 @@
-//! Points that are drafted once others are measured.
+//! Tests follow-up points, which are drafted from measured points.
 
 use super::lab::{self, Notes, Ran, request, run, run_with};
 use super::machines::{self, Simulated};
@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 use units::error::Result;
 use units::{Bytes, Nanos};
 
-/// Looks for the first of a few sizes that is slower than the smallest one, and then between it and
-/// the one before.
+/// An experiment that finds the first size that is slower than the smallest one. Its follow-ups
+/// halve the distance between this size and the size before it.
 struct Halving {
     rebuilds: bool,
 }
@@ -97,7 +97,8 @@ impl Experiment for Halving {
             return Vec::new();
         };
         let middle = known[at - 1].0.midpoint(known[at].0);
-        // The first one is known: it must not be measured again, nor use up a place.
+        // The first draft is a known point. It must not be measured again, nor count as a follow-up
+        // point.
         [draft(known[at].0), draft(middle)]
             .into_iter()
             .take(most.max(1) + 1)
@@ -123,14 +124,14 @@ fn sizes(ran: &Ran) -> Vec<u64> {
         .collect()
 }
 
-/// The plain machine: its L1 holds 48 KiB.
+/// The L1 cache of the plain machine has 48 KiB.
 #[test]
 fn follow_ups_are_drafted_from_what_was_measured_before() {
     for rebuilds in [false, true] {
         let on = machines::plain();
         let ran = run(&on, requested(&on, rebuilds));
-        // Between 16 and 64 KiB, then between 40 and 64, each between its neighbours; one of three
-        // placeholders was not needed.
+        // The follow-up points are halfway between 16 and 64 KiB, then between 40 and 64 KiB. Each
+        // stands between its neighbours. One of three placeholders was not needed.
         assert_eq!(sizes(&ran), [16, 40, 52, 64, 256, 1024]);
         assert_eq!(ran.report.status, RunStatus::Complete);
         assert!(ran.points().all(|p| p.outcome.measured().is_some()));
@@ -180,7 +181,7 @@ fn a_run_that_ends_early_has_no_points_that_nobody_requested() {
             "{stop}"
         );
         counts.insert(sizes(&ran).len());
-        // The journal, cut off before its last line, knows as much.
+        // The journal without its last line has the same points.
         let journal = ran.notes.journal()[..ran.notes.journal().len() - 1].join("\n");
         let read = read_journal(journal.as_bytes()).expect("a journal");
         assert!(
@@ -203,8 +204,8 @@ fn a_run_that_ends_early_has_no_points_that_nobody_requested() {
     assert_eq!(counts, BTreeSet::from([4, 5, 6]));
 }
 
-/// A run that is killed at any line of its journal is continued with the phases that it drafted:
-/// each measured point stays as it is, and every journal can be continued again.
+/// A session that is killed at any line of its journal is continued with the phases that it
+/// drafted. Each measured point stays the same, and every journal can be continued again.
 #[test]
 fn a_continued_run_replays_the_phases_that_were_drafted() {
     let on = machines::plain();
@@ -228,7 +229,7 @@ fn a_continued_run_replays_the_phases_that_were_drafted() {
             let drafted = before.report.plan.phases.len();
             assert_eq!(report.plan.phases[..drafted], before.report.plan.phases[..]);
             assert_eq!(report.plan.phases.len(), 2, "{killed}");
-            // The continuation is killed at once.
+            // The continuation is killed too.
             let half = &notes.journal()[..notes.journal().len() / 2];
             let again = lab::continued(&on, requested(&on, rebuilds), half).report;
             assert_eq!(again.status, RunStatus::Complete, "{killed}");
@@ -244,12 +245,12 @@ fn a_phase_that_cannot_be_drafted_again_is_refused_or_keeps_its_points() {
     let whole = run(&on, requested(&on, true));
     let machine = on.machine(lab::SEED);
     let plan = || memgauge::plan::make(requested(&on, true), &mut on.machine(lab::SEED));
-    // A number that no point of the report has.
+    // The record has a number that no point of the report has.
     let mut broken = whole.report.clone();
     broken.plan.phases[0].points[0] += 100;
     let refused = plan().expect("a plan").continue_from(&broken, &machine);
     assert!(refused.is_err());
-    // A place that nobody asks for any more: the point keeps its outcome.
+    // The point has coordinates that the experiment no longer drafts. It keeps its outcome.
     let mut moved = whole.report.clone();
     let id = moved.plan.phases[0].points[0];
     let point = moved.datasets[0].points.iter_mut().find(|p| p.id == id);
@@ -267,7 +268,8 @@ fn a_phase_that_cannot_be_drafted_again_is_refused_or_keeps_its_points() {
 #[test]
 fn follow_ups_that_time_does_not_allow_are_left_out_and_said() {
     let on = machines::plain();
-    // As short as samples get: what still does not fit is left out, what takes most memory first.
+    // Samples are as short as possible. Points that still do not fit are left out, points with most
+    // memory first.
     let shortest = Sampling {
         length: Nanos(0.2e6),
         ..lab::sampling()

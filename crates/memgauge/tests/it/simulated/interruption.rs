@@ -1,4 +1,4 @@
-//! A session that ends early keeps its results and says what is missing.
+//! Tests that a session that ends early keeps its results and says what is missing.
 
 use super::lab::{self, Notes, Ran, profile, run_with};
 use super::machines::{self, Simulated};
@@ -14,7 +14,7 @@ use units::Nanos;
 
 const TIMES: u32 = 20;
 
-/// A machine on which nothing stops early, and in whose memory not everything fits at once.
+/// A machine on which no point stops early, and whose memory is too small for all points at once.
 fn machine() -> Simulated {
     let mut on = machines::container("200 MiB", machines::mib(200));
     on.model.noise.jitter = 0.02;
@@ -39,7 +39,7 @@ fn complete(on: &Simulated) -> Ran {
     ran
 }
 
-/// Runs that end at times spread over that of a complete one.
+/// Sessions that are interrupted at times spread over the duration of a complete one.
 fn interrupted(on: &Simulated) -> impl Iterator<Item = Ran> {
     let whole = complete(on).report.plan.real.expect("a finished run");
     (0..TIMES).map(move |i| {
@@ -124,8 +124,8 @@ fn nothing_is_mapped_after_the_end() {
     }
 }
 
-/// The points of a journal after its first and last lines have been checked, each with whether it
-/// is finished.
+/// Checks the first and last lines of a journal. Returns its points, each with true if it is
+/// finished.
 fn journal(ran: &Ran) -> Vec<(bool, Point)> {
     let mut lines: Vec<JournalLine> = ran
         .notes
@@ -193,7 +193,7 @@ fn a_journal_read_back_is_the_report() {
             journal.notes
         );
         assert_eq!(journal.report, ran.report);
-        // Killed before the last line.
+        // The session is killed before the last line.
         journal = read(&ran.notes.journal()[..ran.notes.journal().len() - 1]);
         assert_eq!(
             (journal.ended, journal.report.status),
@@ -208,7 +208,7 @@ fn a_journal_read_back_is_the_report() {
 fn a_journal_of_half_rounds_says_so() {
     let on = machine();
     let ran = complete(&on);
-    // All points have a line for their first round, and none for their last.
+    // These lines are the first round of every point. No point has its last line.
     let half = read_journal(
         ran.notes.journal()[..=ran.plan.phases[0].batches[0].points.len()]
             .join("\n")
@@ -239,11 +239,11 @@ fn a_journal_cut_anywhere_holds_the_rounds_done_until_then() {
     for (at, (finished, point)) in journal(&ran).into_iter().enumerate() {
         let id = point.id as usize;
         rounds[id] += usize::from(!finished);
-        // Each cut is read from its beginning: a seventh of them is enough.
+        // Each cut reads the journal from its beginning, so every seventh cut is enough.
         if at % 7 != 0 {
             continue;
         }
-        // The first line is that of the run.
+        // The first line is the line of the session.
         let text = ran.notes.journal()[..=at + 1].join("\n");
         let read = read_journal(text.as_bytes()).expect("a journal").report;
         let here = read.datasets.iter().flat_map(|d| &d.points);
@@ -256,8 +256,8 @@ fn a_journal_cut_anywhere_holds_the_rounds_done_until_then() {
     assert!(rounds.iter().all(|&n| n == sampling.rounds as usize));
 }
 
-/// Bytes of the journal of one point of `rounds`, which is read back as it is in the
-/// report.
+/// Bytes of the journal of one point with `rounds` rounds. Checks that the journal is read back as
+/// in the report.
 fn journal_bytes(rounds: u32) -> usize {
     let on = machine();
     let mut request = lab::request(
@@ -274,11 +274,12 @@ fn journal_bytes(rounds: u32) -> usize {
     let points: Vec<&Point> = ran.points().collect();
     let samples = lab::measured(points[0]).samples.len();
     assert_eq!((points.len(), samples), (1, 5 * rounds as usize));
-    // A line of the run, one for each round, one at the end of the point.
+    // The lines are one for the session, one for each round, and one at the end of the point.
     let lines = &ran.notes.journal()[..rounds as usize + 2];
     let killed = |lines: &[String]| read_journal(lines.join("\n").as_bytes()).expect("a journal");
     assert_eq!(killed(lines).report.datasets, ran.report.datasets);
-    // Killed before its end was written, the point has the same samples and figures.
+    // If the session is killed before the last line of the point, the point has the same samples
+    // and figures.
     let report = killed(&lines[..=rounds as usize]).report;
     let read = lab::measured(&report.datasets[0].points[0]);
     let whole = lab::measured(points[0]);
@@ -345,7 +346,7 @@ fn a_journal_that_cannot_be_written_is_a_finding() {
 #[test]
 fn the_status_is_not_read_out_of_words() {
     let mut on = machine();
-    // A reason that happens to hold the word, from a source that a machine names as it likes.
+    // The word occurs in texts that do not tell the status: a host name and a source.
     on.facts.system.hostname.value = Some("interrupted".to_owned());
     on.facts.topology.cpus_source = "interrupted".to_owned();
     assert_eq!(complete(&on).report.status, RunStatus::Complete);
@@ -366,7 +367,7 @@ fn a_continued_run_has_the_outcomes_of_both_parts() {
     let whole = complete(&on);
     let mut machine = on.machine(lab::SEED);
     let mut plan = plan::make(request(&on), &mut machine).expect("a plan");
-    // As if the first batch had been measured before, by a kernel of its own.
+    // The plan is changed as if the first batch had been measured before, with a kernel of its own.
     let known = plan.phases[0].batches.remove(0).points;
     for &index in &known {
         plan.points[index].work = Err(whole.points().nth(index).expect("a point").outcome.clone());
@@ -374,6 +375,7 @@ fn a_continued_run_has_the_outcomes_of_both_parts() {
     let old = KernelUsed {
         name: "old".to_owned(),
         digest: None,
+        c_library: None,
     };
     let started = "1999-12-31T23:59:59Z".to_owned();
     let settled = known.len() as u64;
@@ -419,7 +421,7 @@ fn a_continued_run_has_the_outcomes_of_both_parts() {
         }),
         places(&whole)
     );
-    // Killed at once or not, nothing of the first part is lost.
+    // Nothing of the first part is lost, whether the continuation is killed at once or not.
     for lines in [known.len() + 1, notes.journal().len()] {
         let read = read_journal(notes.journal()[..lines].join("\n").as_bytes())
             .expect("a journal")

@@ -1,4 +1,4 @@
-//! Requests, and runs of them on a simulated machine with everything they said.
+//! Makes requests, and runs them on a simulated machine. Keeps all output of a session.
 
 use super::machines::Simulated;
 use clap::{Args, Command, FromArgMatches};
@@ -46,7 +46,8 @@ pub fn request(experiments: Vec<Box<dyn Experiment>>, on: &Simulated) -> Request
     }
 }
 
-/// `memgauge NAME` with these options, where the table of experiments has such a command.
+/// The request of `memgauge NAME` with these options. Fails if the table of experiments has no such
+/// command.
 pub fn command(name: &str, options: &str) -> CommandRequest {
     let row = EXPERIMENTS.iter().find(|row| row.name == name);
     let command = row
@@ -64,62 +65,62 @@ fn only(name: &str, options: &str) -> Box<dyn Experiment> {
     one
 }
 
-/// `memgauge bandwidth` with these options.
+/// The experiment of `memgauge bandwidth` with these options.
 pub fn bandwidth(options: &str) -> Box<dyn Experiment> {
     only("bandwidth", options)
 }
 
-/// `memgauge latency` with these options.
+/// The experiment of `memgauge latency` with these options.
 pub fn latency(options: &str) -> Box<dyn Experiment> {
     only("latency", options)
 }
 
-/// `memgauge loaded-latency` with these options, but for a victim.
+/// The experiment of `memgauge loaded-latency` with these options, which must not name a victim.
 pub fn loaded_latency(options: &str) -> Box<dyn Experiment> {
     only("loaded-latency", options)
 }
 
-/// `memgauge scaling` with these options.
+/// The experiment of `memgauge scaling` with these options.
 pub fn scaling(options: &str) -> Box<dyn Experiment> {
     only("scaling", options)
 }
 
-/// `memgauge core-to-core` with these options.
+/// The experiment of `memgauge core-to-core` with these options.
 pub fn core_to_core(options: &str) -> Box<dyn Experiment> {
     only("core-to-core", options)
 }
 
-/// `memgauge numa` with these options.
+/// The experiments of `memgauge numa` with these options.
 pub fn numa(options: &str) -> Vec<Box<dyn Experiment>> {
     command("numa", options).experiments
 }
 
-/// `memgauge patterns` with these options.
+/// The experiment of `memgauge patterns` with these options.
 pub fn patterns(options: &str) -> Box<dyn Experiment> {
     only("patterns", options)
 }
 
-/// `memgauge tlb` with these options.
+/// The experiment of `memgauge tlb` with these options.
 pub fn tlb(options: &str) -> Box<dyn Experiment> {
     only("tlb", options)
 }
 
-/// `memgauge caches` with these options.
+/// The experiment of `memgauge caches` with these options.
 pub fn caches(options: &str) -> Box<dyn Experiment> {
     only("caches", options)
 }
 
-/// `memgauge instructions` with these options.
+/// The experiment of `memgauge instructions` with these options.
 pub fn instructions(options: &str) -> Box<dyn Experiment> {
     only("instructions", options)
 }
 
-/// `memgauge locks` with these options.
+/// The experiment of `memgauge locks` with these options.
 pub fn locks(options: &str) -> Box<dyn Experiment> {
     only("locks", options)
 }
 
-/// `memgauge io` with these options, on the device of `on`.
+/// The experiment of `memgauge io` with these options, on the storage device of `on`.
 pub fn storage(options: &str, on: &Simulated) -> Box<dyn Experiment> {
     let model = on.model.storage.clone();
     let lookup = FileLookup::new(move |file, _| Ok(model.target(file)));
@@ -134,17 +135,17 @@ pub fn parse<T: Args + FromArgMatches>(options: &str) -> T {
     T::from_arg_matches(&matches).expect("options that were read")
 }
 
-/// Everything that a run says while it is under way.
+/// Journal lines and progress that a session reports while it is running.
 #[derive(Default)]
 pub struct Notes {
     lines: Vec<JournalLine>,
     pub progress: Vec<(f64, Nanos)>,
-    /// Fails every line.
+    /// True if every line of the journal fails.
     disk_full: bool,
 }
 
 impl Notes {
-    /// Notes that refuse every line of the journal.
+    /// Notes that fail on every line of the journal.
     pub fn of_full_disk() -> Self {
         Self {
             disk_full: true,
@@ -152,8 +153,8 @@ impl Notes {
         }
     }
 
-    /// Lines of the journal. They become text only here: few tests read them, and most of the time
-    /// of a simulated run would go into the text.
+    /// Lines of the journal as text. They are converted only here, because few tests read them and
+    /// the conversion would take most of the time of a simulated session.
     pub fn journal(&self) -> Vec<String> {
         let text = |line| serde_json::to_string(line).expect("a line that can be written");
         self.lines.iter().map(text).collect()
@@ -193,7 +194,7 @@ impl Ran {
         self.report.datasets.iter().flat_map(|d| &d.points)
     }
 
-    /// The only point with these coordinates, written `level=L1 threads=2`.
+    /// The only point with the coordinates `place`, written as `level=L1 threads=2`.
     pub fn point(&self, place: &str) -> &Point {
         let at = |p: &&Point| {
             place.split_whitespace().all(|pair| {
@@ -216,7 +217,7 @@ impl Ran {
         self.measured(place).summary.median
     }
 
-    /// The numbers of the only finding of a kind.
+    /// The number `value` of the only finding of a kind.
     pub fn finding(&self, kind: &str, value: &str) -> f64 {
         let found: Vec<_> = self
             .report
@@ -240,7 +241,7 @@ pub fn measured(point: &Point) -> &Measured {
         .unwrap_or_else(|| panic!("{:?}: {:?}", point.coordinates, point.outcome))
 }
 
-/// The reasons of every point that is not solid or not there.
+/// Reasons why a point is not solid or has no number.
 pub fn reasons(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Measured(m) => m.verdict.text(),
@@ -248,7 +249,7 @@ pub fn reasons(outcome: &Outcome) -> String {
     }
 }
 
-/// Plans and runs.
+/// Plans and executes `request` on the machine `on`.
 pub fn run(on: &Simulated, request: Request) -> Ran {
     run_with(on, request, Notes::default(), None)
 }
@@ -321,7 +322,8 @@ pub fn continued(on: &Simulated, request: Request, lines: &[String]) -> Ran {
     }
 }
 
-/// The report of a run whose choices and whose machine's noise both follow from `seed`.
+/// The report of a session. Its random choices and the noise of its machine both follow from
+/// `seed`.
 pub fn seeded(on: &Simulated, mut request: Request, seed: u64) -> Report {
     request.seed = seed;
     let mut machine = on.machine(seed);
@@ -342,7 +344,7 @@ pub fn seeded(on: &Simulated, mut request: Request, seed: u64) -> Report {
     )
 }
 
-/// The plan only.
+/// Plans `request` on the machine `on`, without executing it.
 pub fn plan(on: &Simulated, request: Request) -> Result<Plan> {
     plan::make(request, &mut on.machine(SEED))
 }

@@ -1,4 +1,4 @@
-//! Properties of the levels of a hierarchy on every machine, whatever its shape.
+//! Tests properties of the levels of the hierarchy on machines of every shape.
 
 use super::machines;
 use experiments::{LastLevel, Levels};
@@ -6,7 +6,7 @@ use memgauge::plan::Request;
 use report::{Cache, CacheKind, HostFacts};
 use units::{Bytes, CpuList};
 
-/// Every machine with one thread, half of the threads and all.
+/// Calls `check` for every machine, with one thread, half of the threads and all threads.
 fn each(check: impl Fn(&str, &Levels, &HostFacts)) {
     for on in machines::all() {
         for threads in [1, on.cpus.len().div_ceil(2), on.cpus.len()] {
@@ -115,7 +115,7 @@ fn what_a_thread_has_is_the_least_that_any_has() {
 #[test]
 fn a_level_that_some_threads_lack_is_no_level_of_all() {
     let mut on = machines::plain();
-    // The second CPU is a core of another kind without L3.
+    // The second CPU is a core of another kind, without L3.
     for cache in on.facts.topology.caches.iter_mut().filter(|c| c.level == 3) {
         cache.cpus = CpuList(vec![0]);
     }
@@ -175,7 +175,7 @@ fn what_the_user_knows_of_the_last_level_sizes_memory() {
     let (memory, _, adjusted) = sizes(None);
     assert_eq!((memory, adjusted.len()), (Some(Bytes::mib(4 * 480)), 0));
     let (memory, l3, adjusted) = sizes(Some(LastLevel::Given(Bytes::mib(24))));
-    // 256 MiB where there is plenty.
+    // On a machine with enough memory, the working set in memory is 256 MiB.
     assert_eq!(memory, Some(Bytes::mib(256)));
     assert!(l3.is_some_and(|l3| l3 <= Bytes::mib(24)), "{l3:?}");
     assert_eq!(

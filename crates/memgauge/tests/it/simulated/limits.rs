@@ -1,4 +1,4 @@
-//! Budgets, memory, counts and sizes at and beyond what is possible.
+//! Tests budgets, memory, counts and sizes at and beyond the limits.
 
 use super::lab::{self, Ran, bandwidth, latency, profile, request};
 use super::machines::{self, Simulated};
@@ -110,7 +110,7 @@ fn a_huge_budget_changes_nothing() {
 #[test]
 fn a_run_that_is_slower_than_planned_ends_with_its_budget() {
     let mut on = machines::plain();
-    // Every sample takes four times as long as it should.
+    // Every sample takes four times its planned time.
     on.model.noise.jitter = 6.0;
     let planned = lab::plan(&on, profile(Detail::Levels, &on))
         .unwrap()
@@ -221,7 +221,7 @@ fn many_points_are_planned_at_once_or_refused() {
         ..request(experiments(), &on)
     };
     assert_refused(&on, few, &["too many points", "--max-points"]);
-    // Refused while the lists are multiplied, not after.
+    // The request is refused while the lists are multiplied, not after.
     let huge = "--sizes 1KiB..90KiB:1 --threads 1,2 --ops read,read-sum,write,write-nt --width \
          64,128,256,512";
     assert_refused(
@@ -236,7 +236,7 @@ fn many_points_are_planned_at_once_or_refused() {
     assert_refused(&on, repeated, &["too many points"]);
 }
 
-/// That planning fails by the user's fault, in words that hold these.
+/// Asserts that planning fails because of the request, with an error that contains `words`.
 fn assert_refused(on: &Simulated, request: Request, words: &[&str]) {
     let error = lab::plan(on, request).err().expect("a refusal");
     assert_eq!(error.kind(), Kind::Usage, "{error}");
@@ -310,9 +310,9 @@ fn cooling_down_takes_its_time() {
     let (planned_cool, real_cool, _) = cool(100.0);
     let points = ran.points().count() as f64;
     let rounds = f64::from(lab::sampling().rounds);
-    // A fifth more is set aside for points that come out badly known.
+    // A fifth of the time is reserved for points with wide intervals.
     assert!(((planned_cool - planned).secs() - points * rounds * 0.1 * 1.2).abs() < 1e-6);
-    // Without noise too six rounds are taken: fewer have no 95% interval.
+    // Six rounds are taken even without noise, because fewer rounds have no 95% interval.
     assert!(((real_cool - real).secs() - points * 6.0 * 0.1).abs() < 1e-6);
 }
 
@@ -391,7 +391,8 @@ fn odd_sizes_become_whole_blocks_and_nodes() {
         sizes(latency("--stride 4096 --sizes 4096,10000")),
         [4096, 8192]
     );
-    // A level is that of what is walked, not of what was typed: 48 KiB and a byte is L1.
+    // The level follows from the rounded working set rather than from the typed size. 48 KiB and a
+    // byte are rounded down to L1.
     let plan = lab::plan(
         &on,
         request(vec![bandwidth("--ops read --threads 1 --sizes 49153")], &on),
@@ -435,7 +436,7 @@ fn the_same_question_is_requested_once() {
         count(&one, bandwidth("--ops read --sizes 4KiB --threads 1,all")),
         1
     );
-    // Threads rise whatever the order of the list.
+    // Numbers of threads rise, whatever the order of the list.
     let plan = lab::plan(
         &on,
         request(
@@ -464,8 +465,8 @@ fn assert_measured_or_said(ran: &Ran) {
     }
 }
 
-/// RemainingPoints of the memory that may be used: around the gap between threads, the page and the
-/// huge page.
+/// Memory that remains unused, in bytes. The values are around the gap between threads, the base
+/// page and the huge page.
 const SLACK: [u64; 10] = [
     0,
     1,
@@ -481,7 +482,7 @@ const SLACK: [u64; 10] = [
 
 #[test]
 fn memory_is_used_to_its_end_and_never_beyond() {
-    // The odd one has half a huge page at its end.
+    // 145 MiB end with half a huge page.
     for (usable, slack) in [144, 145]
         .into_iter()
         .flat_map(|usable| SLACK.map(|slack| (machines::mib(usable), slack)))
@@ -503,7 +504,8 @@ fn memory_is_used_to_its_end_and_never_beyond() {
 
 #[test]
 fn points_that_fit_only_one_by_one_are_measured_one_by_one() {
-    // 8 nodes: one thread needs all of its working set on one node, 64 threads spread theirs.
+    // On a machine of 8 nodes, one thread needs its whole working set on one node, while 64 threads
+    // spread theirs.
     let mut on = machines::eight_nodes();
     on.facts.memory.usable = Fact::known(Bytes::mib(1100), "simulated");
     let ran = lab::run(&on, profile(Detail::Levels, &on));
@@ -547,7 +549,7 @@ fn sizes_without_a_limit_do_not_overflow() {
             bandwidth(&format!("--sizes {size}")),
             latency(&format!("--sizes {size}")),
         ];
-        // Mapping so much takes years.
+        // Mapping this much memory would take years.
         assert_refused(
             &on,
             request(experiments, &on),

@@ -1,4 +1,4 @@
-//! Latency under load: the curves are those of the cost model.
+//! Tests latency under load. The curves must follow the cost model.
 
 use super::lab::{self, Notes, Ran, request, run, run_with};
 use super::machines::{self, CORE, LATENCY, READ, Simulated};
@@ -10,7 +10,7 @@ use report::{Cause, Fact, Outcome, Point, RunStatus, VerdictGrade, read_journal}
 use simulated::{LoadCost, NoiseModel};
 use units::{BytesPerSecond, Nanos};
 
-/// Two sockets of 96 cores, each a node with its own L3.
+/// A machine of two sockets of 96 cores. Each socket is a node with its own L3.
 fn large() -> Simulated {
     let mut machine = machines::two_nodes_of(96);
     machine.model.memory_total = BytesPerSecond(TOTAL);
@@ -23,7 +23,8 @@ fn requested(options: &str, on: &Simulated) -> Request {
     request(vec![lab::loaded_latency(options)], on)
 }
 
-/// Traffic of `threads` readers with this pause, and the latency of a load under it.
+/// Expected traffic in B/s of `threads` readers with this pause, and expected latency of a load in
+/// ns.
 fn model(pause: u64, threads: usize, total: f64) -> (f64, f64) {
     let burst = if pause == 0 { 65536.0 } else { 4096.0 };
     let one = burst / (burst / READ[3] + pause as f64 / CORE);
@@ -38,7 +39,8 @@ fn load(point: &Point) -> f64 {
     lab::measured(point).load.expect("traffic").median
 }
 
-/// The points of a mix by rising bandwidth, idle first: B/s and ns.
+/// The points of a mix as bandwidth in B/s and latency in ns, in rising order of bandwidth. The
+/// idle point comes first.
 fn curve(ran: &Ran, mix: &str, node: u64) -> Vec<(f64, f64)> {
     let here = |p: &&Point| p.number("node").is_none_or(|n| n == node);
     let in_mix = |mix: &'static str| move |p: &&Point| p.name("mix") == Some(mix);
@@ -68,7 +70,7 @@ fn the_curve_is_that_of_the_model() {
     let on = large();
     let ran = run(&on, requested("--mixes 100:0 --node 0", &on));
     assert_eq!(ran.report.status, RunStatus::Complete);
-    // All cores of the node but the one that is measured.
+    // The traffic uses all cores of the node except the measured one.
     assert!(
         ran.points()
             .all(|p| [0, 95].contains(&p.number("threads").unwrap()))
@@ -122,7 +124,7 @@ fn the_curve_is_that_of_the_model() {
     for share in [50, 80, 90] {
         let cost = LoadCost::default().factor(f64::from(share) / 100.0);
         let found = ran.finding("loaded-latency", &format!("ns_at_{share}"));
-        // By straight lines between points.
+        // The finding interpolates linearly between points.
         assert!(near(found, LATENCY[3] * cost, 0.12), "{share}%: {found}");
     }
     let knee = ran.finding("loaded-latency", "knee");
@@ -180,7 +182,8 @@ fn points_are_added_where_the_curve_bends() {
             &on,
         ),
     );
-    // One of six was not needed: at the upper end there is nothing left between neighbours.
+    // One of six placeholders was not needed. At the upper end there are no pauses left between
+    // neighbours.
     assert_eq!((few.points().count(), more.points().count()), (4, 9));
     let pauses: Vec<u64> = more
         .points()
@@ -190,12 +193,12 @@ fn points_are_added_where_the_curve_bends() {
         pauses.iter().all(|pause| pause.is_multiple_of(128)),
         "{pauses:?}"
     );
-    // Each stands between its neighbours.
+    // Each point stands between its neighbours.
     assert!(
         pauses.windows(2).all(|pair| pair[0] > pair[1]),
         "{pauses:?}"
     );
-    // Straight lines between more points are nearer to the model everywhere.
+    // Interpolation between more points is nearer to the model everywhere.
     let error = |ran: &Ran| {
         let (x, y): (Vec<f64>, Vec<f64>) = curve(ran, "100:0", 0).into_iter().unzip();
         let at =
@@ -412,7 +415,7 @@ fn a_quota_below_the_threads_is_named() {
         ran.points()
             .all(|p| lab::measured(p).verdict.names(Cause::Throttled))
     );
-    // One thread of traffic beside the chase is all that there is time for.
+    // The quota leaves CPU time for only one thread of traffic next to the chase.
     assert!(
         ran.points()
             .all(|p| p.number("threads").is_some_and(|n| n < 2))
@@ -477,7 +480,7 @@ fn kinds_of_cores_have_curves_of_their_own() {
     let cpus: std::collections::BTreeSet<u64> =
         ran.points().filter_map(|p| p.number("cpu")).collect();
     assert_eq!(cpus, [0, 16].into());
-    // All but itself and who shares its core.
+    // The traffic uses all CPUs except the measured one and its sibling.
     let threads = |cpu: u64| {
         let here = |p: &&Point| p.number("cpu") == Some(cpu) && p.number("pause_cycles") == Some(0);
         ran.points().find(here).and_then(|p| p.number("threads"))
@@ -553,7 +556,7 @@ fn a_aggressor_costs_its_victim_latency_and_bandwidth() {
         LATENCY[3] * LoadCost::default().factor(1.0),
         1e-3
     ));
-    // Eight threads share what three can use.
+    // Eight threads share a bandwidth that three threads can use up.
     assert!(near(at("victim-read", "none"), READ[3], 1e-3));
     assert!(near(at("victim-read", aggressor), total / 8.0, 1e-3));
     assert!(near(
@@ -678,7 +681,7 @@ fn profiles_take_their_share_of_the_time() {
         (plan.points.len(), plan.estimate)
     };
     let (points, time) = estimate((row.in_profile)(Detail::Levels));
-    // Five seconds, and the fifth that is set aside.
+    // The time is five seconds, plus the fifth that is reserved.
     assert!(
         (6..=8).contains(&points) && time < Nanos(6e9),
         "{points} points in {time}"

@@ -1,4 +1,4 @@
-//! Simulated machines: facts as discovery would report them, and costs.
+//! Simulated machines: facts as the program would discover them, and costs.
 
 use report::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts,
@@ -10,16 +10,16 @@ use simulated::{
 };
 use units::{Bytes, BytesPerSecond, CpuList, Hertz, Nanos};
 
-/// A machine, and what the default profile is to find on it.
+/// A simulated machine, and the levels that the default profile should find on it.
 #[derive(Clone)]
 pub struct Simulated {
-    /// Names it in failures.
+    /// Name of the machine in failures.
     pub name: &'static str,
     pub facts: HostFacts,
     pub model: CostModel,
-    /// The CPUs of a run, in the order in which threads are placed.
+    /// The CPUs of a session, in the order in which threads are placed.
     pub cpus: Vec<u32>,
-    /// The levels that a profile has a point in for every thread count, measured or not.
+    /// Levels at which a profile has a point for each number of threads, measured or not.
     pub levels: &'static [&'static str],
 }
 
@@ -39,7 +39,8 @@ impl Simulated {
 
 pub const LEVELS: &[&str] = &["L1", "L2", "L3", "DRAM"];
 
-/// Bytes per second and nanoseconds of L1, L2, L3 and memory on every machine here.
+/// Costs of all simulated machines: read bandwidth in B/s and latency in ns, each for L1, L2, L3
+/// and memory.
 pub const READ: [f64; 4] = [200e9, 100e9, 40e9, 15e9];
 pub const LATENCY: [f64; 4] = [1.0, 3.5, 12.0, 95.0];
 pub const MEMORY_TOTAL: f64 = 25e9;
@@ -81,7 +82,7 @@ pub fn known<T>(value: T) -> Fact<T> {
     Fact::known(value, "simulated")
 }
 
-/// Memory of which all is usable.
+/// Facts about memory that is all usable.
 fn memory_facts(usable: Bytes) -> MemoryFacts {
     MemoryFacts {
         total: known(usable),
@@ -96,7 +97,7 @@ fn memory_facts(usable: Bytes) -> MemoryFacts {
     }
 }
 
-/// A machine with these CPUs and caches and `usable` memory.
+/// Facts about a machine with these CPUs and caches and `usable` bytes of memory.
 fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
     let mut nodes: Vec<u32> = cpus.iter().filter_map(|c| c.node).collect();
     nodes.dedup();
@@ -185,7 +186,8 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
     }
 }
 
-/// `count` CPUs from `first` on, `per_core` neighbours to a core, `per_node` to a node.
+/// Makes `count` CPUs from the number `first` on, with `per_core` neighbouring CPUs in a core and
+/// `per_node` in a node.
 fn cpus(first: u32, count: u32, per_core: u32, per_node: u32) -> Vec<Cpu> {
     let core = |id: u32| (id - first) / per_core * per_core + first;
     let cpu = |id: u32| Cpu {
@@ -200,7 +202,8 @@ fn cpus(first: u32, count: u32, per_core: u32, per_node: u32) -> Vec<Cpu> {
     (first..first + count).map(cpu).collect()
 }
 
-/// Caches of one level for `count` CPUs from `first` on, one for every `sharing` of them.
+/// Makes the caches of one level for `count` CPUs from the number `first` on. `sharing` CPUs share
+/// a cache.
 fn caches(level: u32, size: Bytes, first: u32, count: u32, sharing: u32) -> Vec<Cache> {
     let cache = |at: u32| Cache {
         level,
@@ -220,8 +223,8 @@ fn caches(level: u32, size: Bytes, first: u32, count: u32, sharing: u32) -> Vec<
         .collect()
 }
 
-/// A machine of one kind of core: `count` CPUs, `per_core` to a core, with 48 KiB and 1 MiB of
-/// their own and an L3 of `last` for every `sharing` CPUs.
+/// Makes a machine with one kind of core: `count` CPUs, `per_core` in a core. Each core has caches
+/// of 48 KiB and 1 MiB. `sharing` CPUs share an L3 of `last`.
 fn uniform(
     name: &'static str,
     (count, per_core): (u32, u32),
@@ -234,7 +237,7 @@ fn uniform(
     }
     let usable = Bytes::gib(24.max(u64::from(count)));
     let facts = facts(cpus(0, count, per_core, sharing.max(1)), all, usable);
-    // The first of every core comes before the second of any.
+    // The first CPUs of all cores come before the second ones.
     let mut order = facts.topology.allowed();
     order.sort_by_key(|cpu| (cpu % per_core, *cpu));
     let (caches, levels) = if last.0 > 0 {
@@ -251,19 +254,19 @@ fn uniform(
     }
 }
 
-/// Two cores with 32 MiB of L3 between them.
+/// Two cores that share an L3 of 32 MiB.
 pub fn plain() -> Simulated {
     uniform("two cores", (2, 1), (Bytes::mib(32), 2))
 }
 
-/// A virtual machine that is told of a whole server's L3 and gets its memory slowly.
+/// A virtual machine that reports the L3 of a whole server, and gets its memory slowly.
 pub fn large_l3_vm() -> Simulated {
     let mut machine = uniform("two cores of a server", (2, 1), (Bytes::mib(480), 2));
     machine.model.fault = BytesPerSecond(0.5e9);
     machine
 }
 
-/// 8 cores with two threads each, 8 smaller ones in clusters of four.
+/// Eight cores with two threads each, and eight smaller cores in clusters of four.
 pub fn hybrid() -> Simulated {
     let mut all = cpus(0, 16, 2, 100);
     all.extend(cpus(16, 8, 1, 100));
@@ -287,22 +290,22 @@ pub fn hybrid() -> Simulated {
     }
 }
 
-/// Two sockets of four nodes each.
+/// Eight nodes of eight cores.
 pub fn eight_nodes() -> Simulated {
     uniform("eight nodes", (64, 1), (Bytes::mib(32), 8))
 }
 
-/// Two nodes of this many cores.
+/// Two nodes with `cores` cores each.
 pub fn two_nodes_of(cores: u32) -> Simulated {
     uniform("two nodes", (2 * cores, 1), (Bytes::mib(384), cores))
 }
 
-/// Two sockets of 96 cores, each a node.
+/// Two sockets of 96 cores. Each socket is a node.
 pub fn two_large_sockets() -> Simulated {
     uniform("two sockets of 96 cores", (192, 1), (Bytes::mib(384), 96))
 }
 
-/// Nodes with this many CPUs each, two cores to an L3.
+/// Nodes with these numbers of CPUs. Two cores share an L3.
 pub fn nodes_of(counts: &[u32]) -> Simulated {
     let mut machine = uniform(
         "nodes of unequal sizes",
@@ -332,7 +335,7 @@ pub fn nodes_of(counts: &[u32]) -> Simulated {
     machine
 }
 
-/// A node of memory without CPUs beside an ordinary one.
+/// The plain machine with a second node that has memory but no CPUs.
 pub fn memory_node() -> Simulated {
     let mut machine = plain();
     machine.name = "a node without cpus";
@@ -348,19 +351,19 @@ pub fn memory_node() -> Simulated {
     machine
 }
 
-/// 1.1 GB of L3 in twelve pieces.
+/// 1.1 GB of L3 in twelve caches.
 pub fn huge_l3() -> Simulated {
     uniform("1.1 GB of L3", (384, 2), (Bytes::mib(96), 32))
 }
 
-/// Eight cores that share memory which three of them saturate.
+/// Eight cores that share memory. Three of them use up its bandwidth.
 pub fn eight_cores() -> Simulated {
     let mut machine = uniform("eight cores", (8, 1), (Bytes::mib(32), 8));
     machine.model.memory_total = BytesPerSecond(2.9 * READ[3]);
     machine
 }
 
-/// Two sockets of two clusters of four CPUs, two to a core.
+/// Two sockets. Each has two clusters of four CPUs, two CPUs to a core.
 pub fn two_sockets() -> Simulated {
     let mut machine = uniform("two sockets", (16, 2), (Bytes::mib(32), 4));
     for cpu in &mut machine.facts.topology.cpus {
@@ -369,9 +372,10 @@ pub fn two_sockets() -> Simulated {
     machine
 }
 
-/// Two sockets of 96 cores with two threads each, the second ones numbered after all first ones;
-/// two nodes to a socket (sub-NUMA clustering) of six clusters of eight cores. Four cores and a bit
-/// saturate what a cluster gets of memory, two clusters and a bit what a node gets.
+/// Two sockets of 96 cores with two threads each. The second threads are numbered after all first
+/// ones. A socket has two nodes (sub-NUMA clustering) of six clusters of eight cores. A little more
+/// than four cores use up the memory bandwidth of a cluster. A little more than two clusters use up
+/// that of a node.
 pub fn two_sockets_of_96() -> Simulated {
     let mut machine = uniform("two sockets of 96 cores", (384, 1), (Bytes::mib(32), 16));
     let topology = &mut machine.facts.topology;
@@ -414,19 +418,19 @@ pub fn two_sockets_of_96() -> Simulated {
     machine
 }
 
-/// As many CPUs as anyone has.
+/// A machine with as many CPUs as any real one.
 pub fn many_cpus() -> Simulated {
     uniform("1024 cpus", (1024, 2), (Bytes::mib(64), 64))
 }
 
-/// How many CPUs a machine has, and how they are grouped.
+/// Number of CPUs of a machine, and their grouping.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub cpus: u32,
     pub per_core: u32,
-    /// Last-level caches, as far as there are cores for them.
+    /// Number of last-level caches. Caches without cores are left out.
     pub clusters: u32,
-    /// Number of nodes; nodes without a CPU left have memory only.
+    /// Number of nodes. Nodes for which no CPU is left have memory only.
     pub nodes: u32,
 }
 
@@ -464,12 +468,12 @@ pub fn shaped(shape: Shape) -> Simulated {
     machine
 }
 
-/// Two levels of cache.
+/// A machine with two levels of cache.
 pub fn no_l3() -> Simulated {
     uniform("no L3", (4, 1), (Bytes(0), 4))
 }
 
-/// A system that tells nothing about caches.
+/// A machine whose system reports no caches.
 pub fn unknown_caches() -> Simulated {
     let mut machine = plain();
     machine.name = "unknown caches";
@@ -488,7 +492,7 @@ pub fn container(name: &'static str, usable: Bytes) -> Simulated {
     machine
 }
 
-/// 16 KiB base pages and no larger ones.
+/// A machine with base pages of 16 KiB and no larger pages.
 pub fn large_base_pages() -> Simulated {
     let mut machine = plain();
     machine.name = "16 KiB pages";
@@ -499,7 +503,7 @@ pub fn large_base_pages() -> Simulated {
     machine
 }
 
-/// One CPU that the process may use of 64.
+/// A machine of 64 CPUs, of which the process may use one.
 pub fn one_allowed() -> Simulated {
     let mut machine = eight_nodes();
     machine.name = "one allowed cpu";
@@ -510,12 +514,12 @@ pub fn one_allowed() -> Simulated {
     machine
 }
 
-/// A thread on every CPU has less L3 than L2.
+/// A machine on which each of 64 threads has less L3 than L2.
 pub fn small_l3_slices() -> Simulated {
     uniform("less L3 than L2", (64, 1), (Bytes::mib(32), 64))
 }
 
-/// For sizes in tests.
+/// Converts MiB to bytes.
 pub fn mib(n: u64) -> Bytes {
     Bytes::mib(n)
 }

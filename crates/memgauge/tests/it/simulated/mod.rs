@@ -1,6 +1,6 @@
-//! Tests of planner, sampling, experiments, sessions and renderers on simulated machines: exact
-//! answers on topologies that no test machine has, without waiting. Nothing here depends on the
-//! time of the machine that runs the tests.
+//! Tests of planner, sampling, experiments, sessions and renderers on simulated machines. They have
+//! exact answers on topologies that no test machine has, and need no waiting. Nothing depends on
+//! the clock of the machine that runs the tests.
 
 mod budgets;
 mod cache_sharing;

@@ -1,4 +1,4 @@
-//! Disturbances of samples are detected, reported and, if possible, left out.
+//! Tests that disturbances of samples are detected, reported and, if possible, left out.
 
 use super::lab::{self, Ran, bandwidth, latency, profile, request};
 use super::machines::{self, LATENCY, READ, Simulated};
@@ -16,7 +16,7 @@ fn noisy(change: impl FnOnce(&mut NoiseModel)) -> Simulated {
     on
 }
 
-/// One point of each experiment, all rounds of it.
+/// A session with all rounds of its points: bandwidth with one and two threads, and latency.
 fn all_rounds(on: &Simulated) -> Ran {
     let experiments = vec![
         bandwidth("--sizes 16KiB --ops read --threads 1,2"),
@@ -34,7 +34,7 @@ fn all_rounds(on: &Simulated) -> Ran {
     lab::run(on, request)
 }
 
-/// That every point is doubtful for this reason and no other.
+/// Asserts that every point is doubtful for this reason and no other.
 fn assert_doubtful(ran: &Ran, words: &str) {
     assert_eq!(ran.report.status, RunStatus::Complete);
     for point in ran.points() {
@@ -68,7 +68,7 @@ fn without_noise_everything_is_solid_and_ends_early() {
             "{:?}",
             m.verdict.reasons
         );
-        // Six rounds: the fewest that have a 95% interval of their median.
+        // Six rounds are the fewest with a 95% interval of their median.
         assert_eq!(m.samples.len(), 6 * per_round);
         assert_eq!(m.samples.iter().map(|s| s.round).max(), Some(5));
         assert_eq!(m.evidence.disturbed_samples, 0);
@@ -86,7 +86,7 @@ fn jitter_widens_the_interval_around_the_truth() {
         ] {
             let m = ran.measured(place);
             assert_eq!(m.samples.len(), 60);
-            // A sample takes up to `jitter` longer, half of that in the middle.
+            // A sample takes longer by up to the share `jitter`, and by half of it at the median.
             let truth = undisturbed / (1.0 + jitter / 2.0);
             let truth = if place.contains("chase") {
                 1.0 / truth
@@ -122,8 +122,8 @@ fn a_wide_interval_is_doubtful() {
     assert_doubtful(&ran, "known to ±");
 }
 
-/// Points of a run of the default profile that are solid where samples take up to `jitter` longer,
-/// with a few rounds of one sample.
+/// Number of solid points of the default profile, with ten rounds of one sample. Samples take
+/// longer by up to the share `jitter`.
 fn solid_points(jitter: f64, target: f64) -> usize {
     let on = noisy(|noise| noise.jitter = jitter);
     let sampling = Sampling {
@@ -136,8 +136,8 @@ fn solid_points(jitter: f64, target: f64) -> usize {
         sampling,
         ..profile(Detail::Levels, &on)
     };
-    // No more than the plan with what it sets aside: the rest of a larger budget would make more of
-    // them solid.
+    // The budget is the time of the plan with its reserve. The rest of a larger budget would make
+    // more points solid.
     let budget = lab::plan(&on, request()).expect("a plan").estimate;
     let ran = lab::run(
         &on,
@@ -160,8 +160,8 @@ fn solid_points(jitter: f64, target: f64) -> usize {
 
 #[test]
 fn what_is_set_aside_goes_to_points_that_it_makes_solid() {
-    // The plan sets nothing aside where points are not to be precise. Shared by all points alike it
-    // makes two of 34 solid at the one, and none at the other.
+    // If the target is 0, the plan has no reserve. If all points shared the reserve equally, it
+    // would make two of 34 points solid at the first jitter, and none at the second.
     let gained = [0.2, 0.25]
         .map(|jitter| solid_points(jitter, 0.005).saturating_sub(solid_points(jitter, 0.0)));
     assert!(gained.iter().sum::<usize>() >= 7, "{gained:?}");
@@ -245,8 +245,8 @@ fn stolen_time_is_the_hypervisors() {
 
 #[test]
 fn a_slow_drift_of_the_core_clock_is_named() {
-    // 10% per second: too little to be seen within a round of 50 ms, plain between the first and
-    // the last.
+    // The drift is 10% per second. It is too small to be seen within a round of 50 ms, but clear
+    // between the first and the last round.
     let ran = all_rounds(&noisy(|noise| noise.drift = 0.1));
     for point in ran.points() {
         let m = lab::measured(point);
@@ -312,8 +312,8 @@ fn a_fixed_number_of_samples_survives_a_small_budget() {
     assert!(!ran.plan.shortened.is_empty());
 }
 
-/// Longest and shortest sample, in ms, of a chain of `size` on this machine, on which all are
-/// `disturbed` or none.
+/// Longest and shortest sample, in ms, of a chain of `size` on this machine. Either all samples are
+/// disturbed or none, according to `disturbed`.
 fn sample_lengths(on: &Simulated, size: &str, disturbed: bool) -> [f64; 2] {
     let mut request = request(vec![latency(&format!("--sizes {size} --pages 4k"))], on);
     request.sampling.in_memory = 4.0;
@@ -356,7 +356,7 @@ fn the_plan_has_room_for_long_samples_in_memory() {
             .expect("a plan")
             .estimate
     };
-    // Six rounds of 25 samples, each 3 ms longer, and what is set aside of it.
+    // Each of 25 samples in six rounds is 3 ms longer, and the reserve grows accordingly.
     let longer = planned("512MiB", 4.0) - planned("512MiB", 1.0);
     assert!(longer > Nanos(450e6) && longer < Nanos(900e6), "{longer}");
     assert_eq!(planned("16KiB", 4.0), planned("16KiB", 1.0));

@@ -1,4 +1,5 @@
-//! NUMA: matrices of machines whose nodes are known, and kernels that put pages elsewhere.
+//! Tests NUMA: matrices of machines whose nodes are known, and kernels that place pages on other
+//! nodes.
 
 use super::lab::{self, Ran, numa, request};
 use super::machines::{self, LATENCY, READ, Simulated};
@@ -8,11 +9,12 @@ use report::{Cause, Dataset, Fact, MemoryBus, Node, Outcome, RunStatus, VerdictG
 use simulated::Link;
 use units::{Bytes, BytesPerSecond, CpuList, Nanos};
 
-/// Bandwidth of every node here, and extra time of a remote load.
+/// Bandwidth of every node in B/s, and extra time of a remote load in ns.
 const CARRIES: f64 = 20e9;
 const REMOTE: f64 = 60.0;
 
-/// `on` with what its nodes cost: half the bandwidth at distance 21, three quarters at 12.
+/// Returns `on` with costs of its nodes. A link has half the bandwidth at distance 21, and three
+/// quarters at distance 12.
 fn with_costs(mut on: Simulated, carries: f64) -> Simulated {
     let ids: Vec<u32> = on.facts.topology.nodes.iter().map(|node| node.id).collect();
     on.model.nodes.nodes = ids
@@ -48,7 +50,8 @@ fn sub_numa_clusters() -> Simulated {
     with_costs(on, CARRIES)
 }
 
-/// Two nodes with CPUs and one without, which carries a quarter and answers late.
+/// Two nodes with CPUs, and one without. The latter has a quarter of the bandwidth and a longer
+/// latency.
 fn with_far_memory() -> Simulated {
     let mut on = machines::nodes_of(&[4, 4]);
     for (node, row) in on
@@ -99,7 +102,8 @@ fn assert_close(value: f64, expected: f64, what: &str) {
     );
 }
 
-/// The measured numbers of an operation from every node with CPUs to every node with memory.
+/// Measured values of an operation from every node with CPUs to every node with memory, as
+/// `(cpu_node, memory_node, value)`.
 fn matrix(ran: &Ran, name: &str, operation: &str) -> Vec<(u64, u64, f64)> {
     let points = dataset(ran, name)
         .points
@@ -115,8 +119,8 @@ fn matrix(ran: &Ran, name: &str, operation: &str) -> Vec<(u64, u64, f64)> {
     points.filter_map(number).collect()
 }
 
-/// Bandwidth by the model of `threads` threads that read from memory at distance `distance` which
-/// carries `carries`.
+/// Expected bandwidth of `threads` threads that read from a node's memory at distance `distance`.
+/// The node has the bandwidth `carries`.
 fn expected_read(threads: usize, carries: f64, distance: u32) -> f64 {
     let share = match distance {
         10 | 31 => 1.0,
@@ -209,7 +213,7 @@ fn every_matrix_is_complete_and_recovers_the_model() {
 #[test]
 fn threads_run_on_the_node_and_one_on_each_core() {
     let mut on = unequal();
-    // Both CPUs of node 1 become threads of one core.
+    // Both CPUs of node 1 become hardware threads of one core.
     for cpu in on
         .facts
         .topology
@@ -263,7 +267,7 @@ fn interleaved_memory_and_all_nodes_at_once() {
     let ran = run(&on, "--ops read");
     let read = |place: &str| ran.median(&format!("operation=read {place}"));
     assert_close(read("cpu_node=all memory_node=local"), 500e9, "all");
-    // Half of the pages are remote: the link to them decides.
+    // Half of the pages are remote, so the link to them limits the bandwidth.
     assert_close(read("cpu_node=0 memory_node=interleaved"), 250e9, "even");
     assert_close(
         read("cpu_node=0 memory_node=weighted"),
@@ -378,7 +382,7 @@ fn a_kernel_that_puts_pages_elsewhere_makes_points_fail() {
         &ran.point("operation=read cpu_node=all memory_node=local")
             .outcome,
     );
-    // Of 8 threads two are on node 1.
+    // Two of 8 threads are on node 1.
     let strays = 64 * 256 * 6;
     let told = format!(
         "{strays} of {} pages lie on other nodes (1); each thread's node was \
@@ -437,8 +441,8 @@ fn a_node_carries_its_share_of_all_channels() {
         above && text.contains("180 GB/s (1 of 2 nodes, modules)"),
         "{text}"
     );
-    // Nothing is known about the share of a node where channels, memory or distances are not those
-    // of equals.
+    // The share of a node is unknown if channels, memory sizes or distances are not those of equal
+    // nodes.
     let odd = Simulated {
         facts: on.facts.clone(),
         ..two_large_sockets()

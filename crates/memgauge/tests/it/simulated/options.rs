@@ -1,5 +1,5 @@
-//! Every option of every experiment changes the plan, or is declared to have no effect with certain
-//! others.
+//! Tests that every option of every experiment changes the plan, or is declared to have no effect
+//! with certain other options.
 
 use super::lab::{self, request};
 use super::machines;
@@ -8,10 +8,10 @@ use experiments::EXPERIMENTS;
 use std::collections::BTreeSet;
 use std::thread;
 
-/// An option with a value beside others.
+/// Other options, and an option with a value that is added to them.
 type Row = [&'static str; 2];
 
-/// The command of each experiment, with every option that it has.
+/// The command of each experiment, with rows for all of its options.
 const TRIED: &[(&str, &[Row])] = &[
     (
         "bandwidth",
@@ -163,7 +163,8 @@ const TRIED: &[(&str, &[Row])] = &[
     ),
 ];
 
-/// Plans for each row without and with the option; every option of the command is in a row.
+/// Plans each row without and with the option. Checks that the option changes the plan, and that
+/// every option of the command is in a row.
 fn hold(name: &str, rows: &[Row]) {
     let on = machines::two_sockets();
     let planned = |options: &str| {
@@ -191,7 +192,7 @@ fn hold(name: &str, rows: &[Row]) {
             "{name} {beside}: {without}"
         );
         assert!(!with.starts_with("refused"), "{name} {both}: {with}");
-        // A ceiling on tokens is found in what is measured all the same.
+        // `--model-size` changes only findings, so the plan may stay the same.
         let found_later = option == "model-size";
         assert_eq!(without != with || found_later, applies, "{name} {both}");
     }

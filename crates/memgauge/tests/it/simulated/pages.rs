@@ -1,5 +1,5 @@
-//! Pages that a machine does not have affect only the points that request them, and are reported
-//! beforehand.
+//! Tests that pages that a machine lacks affect only the points that request them, and that the
+//! plan reports this.
 
 use super::lab::{self, Ran, bandwidth, latency, request};
 use super::machines::{self, Simulated};
@@ -7,7 +7,7 @@ use experiments::Experiment;
 use report::{Fact, HugePool, Outcome};
 use units::Bytes;
 
-/// Two cores with a pool of reserved pages of 2 MiB, `free` of which are free.
+/// The plain machine with a pool of `free` reserved pages of 2 MiB, which are all free.
 fn with_pool(free: u64) -> Simulated {
     let mut on = machines::plain();
     let pool = HugePool {
@@ -23,7 +23,7 @@ fn run(on: &Simulated, experiment: Box<dyn Experiment>) -> Ran {
     lab::run(on, request(vec![experiment], on))
 }
 
-/// The pages of each point and whether it was measured.
+/// The pages of each point, and true if it was measured.
 fn measured_in(ran: &Ran) -> Vec<(String, bool)> {
     let one = |p: &report::Point| {
         (
@@ -76,7 +76,7 @@ fn a_pool_with_too_few_pages_skips_the_points_that_need_more() {
 
 #[test]
 fn points_that_share_a_pool_are_measured_one_after_another() {
-    // Each chain fits into the pool, all of them do not.
+    // Each chain alone fits into the pool, but all chains together do not.
     let ran = run(
         &with_pool(10),
         latency("--sizes 12MiB,14MiB,16MiB --pages huge"),

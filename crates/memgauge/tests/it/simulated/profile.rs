@@ -1,4 +1,4 @@
-//! The default profile on every machine.
+//! Tests the default profile on every machine.
 
 use super::lab::{self, Ran, profile};
 use super::machines::{self, Simulated};
@@ -100,8 +100,8 @@ fn what_is_called_memory_is_beyond_all_caches() {
     }
 }
 
-/// Whether the threads of `work` have room for it in cache `level`, each in the instance of its own
-/// CPU.
+/// True if the working sets of all threads of `work` fit into the caches of `level`, each into the
+/// cache of its CPU.
 fn fits(on: &Simulated, work: &Work, level: u32) -> bool {
     let each = work.working_set().0 / work.cpus().len() as u64;
     work.cpus().iter().all(|cpu| {
@@ -146,7 +146,8 @@ fn every_thread_has_room_for_its_part_of_a_cache_level() {
 fn smaller_cores_decide_what_fits() {
     let on = machines::hybrid();
     let ran = default_profile(&on);
-    // 16 threads of the large cores have 24 KiB of L1 each, eight of the small ones 32 KiB.
+    // Each of 16 threads on the large cores has 24 KiB of L1, each of eight threads on the small
+    // cores 32 KiB.
     let size = ran
         .point("operation=read level=L1 threads=24")
         .number("size_bytes");
@@ -180,7 +181,7 @@ fn the_estimate_is_what_a_run_takes() {
         machines::large_l3_vm(),
         machines::container("144 MiB", machines::mib(144)),
     ] {
-        // So much noise that no point stops early.
+        // There is so much noise that no point stops early.
         on.model.noise.jitter = 0.3;
         let ran = default_profile(&on);
         let planned = ran.report.plan.planned;

@@ -1,4 +1,4 @@
-//! The built-in profiles on machines of every shape.
+//! Tests the built-in profiles on machines of every shape.
 
 use super::lab::{self, sampling};
 use super::machines::{self, Shape, Simulated};
@@ -9,7 +9,7 @@ use report::Outcome;
 use std::collections::BTreeSet;
 use units::Nanos;
 
-/// The profiles as `memgauge run` sets them up: detail, budget, samples of a round, rounds.
+/// The profiles as `memgauge run` sets them up: detail, budget in ns, samples of a round, rounds.
 const PROFILES: [(Detail, f64, u32, u32); 3] = [
     (Detail::Brief, 15e9, 6, 10),
     (Detail::Levels, 60e9, 8, 20),
@@ -36,14 +36,14 @@ fn built_in(on: &Simulated, profile: (Detail, f64, u32, u32)) -> Request {
     }
 }
 
-/// Most points of profiles on any machine, well below the limit of `run`.
+/// Largest number of points of a profile on any machine. It is well below the limit of `run`.
 const MAX_POINTS: usize = 1600;
 
 #[test]
 fn every_profile_runs_as_it_is_on_machines_of_every_shape() {
     for cpus in [1, 2, 3, 8, 64, 192, 384, 1024] {
         for nodes in [1, 2, 4, 16] {
-            // Each way to group the CPUs is there with each number of them.
+            // Each grouping of CPUs occurs with each number of CPUs.
             let (per_core, clusters) = if (nodes == 1 || nodes == 4) == (cpus % 3 == 2) {
                 (1, 1)
             } else {
@@ -180,7 +180,7 @@ fn the_number_of_points_that_a_refusal_advises_is_enough() {
             plan.err().map(|e| e.to_string()).unwrap_or_default()
         );
     }
-    // A choice of pairs is never too many, whatever it is repeated.
+    // A random choice of pairs stays within the limit, even if it is repeated.
     let repeated = Request {
         repeat: 10,
         ..lab::request(vec![lab::core_to_core("")], &on)

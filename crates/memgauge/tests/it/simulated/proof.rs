@@ -1,4 +1,4 @@
-//! Random machines, made from seeds: which of their caches and TLBs are found, and which are
+//! Tests random machines, made from seeds: the caches and TLBs that are found, and those that are
 //! invented.
 
 use super::caches::{self, Level, STEP, near};
@@ -13,20 +13,20 @@ use std::ops::AddAssign;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use units::{Bytes, Nanos};
 
-/// A machine, and what is to be found on it.
+/// A random machine, and the boundaries that should be found on it.
 struct Made {
     on: Simulated,
-    /// Ends of its caches, in bytes.
+    /// Capacities of its caches, in bytes. Exclusive caches add up.
     ends: Vec<f64>,
     /// Entries of its TLBs for base pages.
     entries: Vec<u64>,
-    /// The largest working set that shows where all caches end, as it is typed, where that is not
-    /// what is measured anyway.
+    /// Value of `--max-size` that is large enough to show the end of all caches; `None` if the
+    /// default is enough.
     largest: Option<&'static str>,
 }
 
-/// Sizes of first to fourth caches, in KiB, from 32 KiB to 1.1 GB; of those at least four times as
-/// large as the one before, one is taken: slopes that are nearer run into each other
+/// Sizes of first to fourth caches, in KiB, from 32 KiB to 1.1 GB. A size is chosen among sizes
+/// that are at least four times the previous cache. Nearer slopes run into each other
 /// (docs/method/caches.md).
 const SIZES: [&[u64]; 4] = [
     &[32, 48, 64, 128, 192],
@@ -50,8 +50,8 @@ const LOADS: [&[f64]; 4] = [
     &[38.0, 50.0],
 ];
 
-/// Entries of first to third TLBs; third ones are of 4 and 16 KiB pages: of 64 KiB ones, as many
-/// are not gone through.
+/// Entries of first to third TLBs. Third TLBs are of 4 and 16 KiB pages only, because a sweep does
+/// not reach as many pages of 64 KiB.
 const ENTRIES: [&[u64]; 3] = [
     &[16, 32, 40, 48, 64, 72, 96, 128, 160],
     &[512, 1024, 1280, 1536, 2048, 3072, 4096],
@@ -63,7 +63,7 @@ const MISSES: [&[f64]; 3] = [
     &[15.0, 25.0, 40.0],
 ];
 
-/// Takes one of several.
+/// A source of random choices.
 struct Draw(SplitMix64);
 
 impl Draw {
@@ -78,7 +78,7 @@ fn made(seed: u64) -> Made {
     let mut on = caches::with(&levels, draw.pick(&[85.0, 110.0, 150.0]));
     let base = draw.pick(&[4u64, 4, 16, 64]);
     on.facts.pages.base = Bytes::kib(base);
-    // Kernels of larger base pages have huge ones of 32 and 512 MiB, if at all.
+    // Kernels with larger base pages have huge pages of 32 and 512 MiB, or none.
     if base > 4 || draw.pick(&[false, false, false, true]) {
         on.facts.pages.thp_mode = Fact::known("never".to_owned(), "simulated");
         on.model.granted = 0.0;
@@ -93,7 +93,8 @@ fn made(seed: u64) -> Made {
         }
     };
     on.model.tlbs = (0..tlbs).map(&mut level).collect();
-    // Sharp, keeping a part, or with sets that fill by chance; inclusive or exclusive.
+    // The caches end sharply, keep a part of a larger working set, or have sets that fill by
+    // chance. They are inclusive or exclusive.
     let keeping = draw.pick(&[0, 0, 1, 1, 2]);
     (on.model.partial_hits, on.model.caches.scattered) = (keeping == 1, keeping == 2);
     on.model.caches.exclusive = draw.pick(&[false, false, true]);
@@ -127,7 +128,7 @@ fn some_levels(draw: &mut Draw) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     for at in 0..count {
         let least = levels.last().map_or(0, |(kib, ..)| 4 * kib);
-        // The last of two or three may be as large as any.
+        // The last of two or three caches may have any size.
         let from: Vec<u64> = SIZES[at]
             .iter()
             .copied()
@@ -143,22 +144,23 @@ fn some_levels(draw: &mut Draw) -> Vec<Level> {
     levels
 }
 
-/// Results over several machines: all boundaries, those found, and machines with an invented one.
+/// Results of several machines: numbers of boundaries, of found ones, and of machines with invented
+/// ones.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 struct Tally {
     ends: usize,
-    /// Within a step of the grid around it.
+    /// Ends that were found within a step of the grid.
     found_ends: usize,
     reported_ends: usize,
-    /// Of those reported: no cache ends there.
+    /// Reported ends at which no cache ends.
     invented_ends: usize,
     tlbs: usize,
-    /// Within the range that is stated.
+    /// TLBs whose entries are within the reported range.
     found_tlbs: usize,
     reported_tlbs: usize,
     invented_tlbs: usize,
     machines: usize,
-    /// With an invented end of a cache, and with an invented TLB.
+    /// Number of machines with an invented end of a cache, and number with an invented TLB.
     troubled: [usize; 2],
 }
 
@@ -181,7 +183,7 @@ impl AddAssign for Tally {
 }
 
 impl Tally {
-    /// The shares that are promised.
+    /// Asserts that the promised shares are reached.
     fn assert_good(&self) {
         assert!(
             self.found_ends * 100 >= self.ends * 95 && self.found_tlbs * 100 >= self.tlbs * 95,
@@ -272,7 +274,7 @@ fn look_at_tlbs(seed: u64, made: &Made, tally: &mut Tally) {
     let found: Vec<(f64, f64)> = levels
         .map(|f| (f.values["entries_at_least"], f.values["entries_below"]))
         .collect();
-    // A quarter of a doubling, and what rounding takes.
+    // A step is a quarter of a doubling, with a margin for rounding.
     let step = 2f64.powf(0.25) * 1.02;
     let is = |(low, high): (f64, f64), entries: u64, beside: f64| {
         low / beside <= entries as f64 && entries as f64 <= high * beside
@@ -302,7 +304,7 @@ fn look_at_tlbs(seed: u64, made: &Made, tally: &mut Tally) {
     }
 }
 
-/// Difficulties of a machine.
+/// Text about the difficulties of a machine.
 fn told(on: &Simulated) -> String {
     let caches = &on.model.caches;
     format!(
@@ -320,13 +322,14 @@ fn told(on: &Simulated) -> String {
     )
 }
 
-/// Tells whoever runs this by hand.
+/// Prints `text` for a person who runs the test by hand.
 fn note(text: &str) {
-    // Nobody has to listen.
+    // An error is ignored, because nobody has to read the text.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Results of the machines with these seeds, on as many threads as there are CPUs.
+/// Results of the machines with these seeds. The machines are divided among threads, one for each
+/// CPU.
 fn tally(seeds: &[u64]) -> Tally {
     let next = AtomicUsize::new(0);
     let one = || {
@@ -348,8 +351,8 @@ fn tally(seeds: &[u64]) -> Tally {
     })
 }
 
-/// Machines that are hard: TLBs that wear off by little at a time, fourth caches four to six times
-/// as large as third ones; and two like any others.
+/// Seeds of six hard machines and of two ordinary ones. The hard ones have TLBs that wear off
+/// gradually, or fourth caches of four to six times the third.
 const HARD: [u64; 8] = [16, 26, 38, 73, 87, 116, 3, 4];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Every format shows every report, and a report is the same again from the same seed.
+//! Tests that every format shows every report, and that the same seed gives the same report.
 
 use super::lab::{self, Notes, Ran, bandwidth, latency, profile, request, run_with};
 use super::machines;
@@ -9,7 +9,7 @@ use render::{Options, RENDERERS, SavedReport, by_name, schema};
 use report::{JournalLine, Report};
 use units::Nanos;
 
-/// Reports of every kind: all machines, noise, interruption, nothing at all.
+/// Reports of every kind: all machines, noise, an interruption, no points.
 fn reports() -> Vec<(String, Report)> {
     let mut all: Vec<(String, Report)> = Vec::new();
     let mut add = |name: &str, ran: Ran| all.push((name.to_owned(), ran.report));
@@ -87,8 +87,8 @@ fn every_format_shows_every_report() {
     let schema: serde_json::Value = serde_json::from_str(schema()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for (place, (name, report)) in reports().into_iter().enumerate() {
-        // Without optimisation a picture takes seconds; all of them are drawn in the renderers' own
-        // tests.
+        // Without optimisation a picture takes seconds, so only the first report is drawn here. The
+        // tests of the renderers draw all pictures.
         let drawn = |name: &str| place == 0 || !["svg", "png"].contains(&name);
         for renderer in RENDERERS.iter().filter(|r| drawn(r.name())) {
             let options = Options {
@@ -96,7 +96,7 @@ fn every_format_shows_every_report() {
                 verbose: true,
                 ..Options::default()
             };
-            // The others have no use for options.
+            // The other formats ignore these options.
             let twice = ["table", "markdown", "sc-membench"].contains(&renderer.name());
             for options in [Options::default(), options]
                 .into_iter()
@@ -109,7 +109,7 @@ fn every_format_shows_every_report() {
                     assert!(!bytes.is_empty(), "{name} as {}", renderer.name());
                     continue;
                 }
-                // Behind this stands a page's charting library, which is not of the report.
+                // The rest of the page is packed data, which is not text of the report.
                 let text = String::from_utf8(bytes).unwrap();
                 let text = text.split("<script type=\"text/plain\"").next().unwrap();
                 assert!(text.ends_with('\n'), "{name} as {}", renderer.name());
@@ -215,7 +215,8 @@ fn chains_follow_the_seed() {
     assert!(one.len() > 10 && one.iter().zip(&two).all(|(a, b)| a != b));
 }
 
-/// Levels, operations, trust and findings of a machine with two CPUs, quiet and busy.
+/// The screen has levels, operations, trust and findings of a machine with two CPUs, quiet and
+/// busy.
 #[test]
 fn the_default_screen_has_at_most_24_lines() {
     let quiet = machines::plain();

@@ -1,4 +1,4 @@
-//! Bandwidth over the number of threads, on machines whose curves are known.
+//! Tests bandwidth over the number of threads, on machines whose curves are known.
 
 use super::lab::{self, Notes, Ran, bandwidth, request, run_on, scaling};
 use super::machines::{self, READ, Simulated, known};
@@ -15,7 +15,7 @@ fn run(on: &Simulated, options: &str) -> Ran {
     lab::run(on, request(vec![scaling(options)], on))
 }
 
-/// As part of a profile.
+/// The experiment `name` as a part of a profile.
 fn in_profile(name: &str, detail: Detail) -> Box<dyn Experiment> {
     let row = EXPERIMENTS
         .iter()
@@ -44,7 +44,7 @@ fn told<'a>(ran: &'a Ran, kind: &str) -> &'a str {
     all[0]
 }
 
-/// The numbers of threads of the points with these coordinates.
+/// Numbers of threads of the points that `wanted` accepts.
 fn counts(ran: &Ran, wanted: impl Fn(&Point) -> bool) -> Vec<u64> {
     ran.points()
         .filter(|p| wanted(p))
@@ -52,7 +52,7 @@ fn counts(ran: &Ran, wanted: impl Fn(&Point) -> bool) -> Vec<u64> {
         .collect()
 }
 
-/// The CPUs of the point with most threads, in the order of its threads.
+/// CPUs of the point with the most threads, in the order of its threads.
 fn widest(plan: &Plan, placement: &str) -> Vec<u32> {
     let here = plan
         .points
@@ -65,7 +65,7 @@ fn widest(plan: &Plan, placement: &str) -> Vec<u32> {
         .expect("a point")
 }
 
-/// Eight cores of which each gets a fifteenth of what memory has.
+/// Eight cores. Each reaches a fifteenth of the memory bandwidth.
 fn roomy() -> Simulated {
     let mut on = machines::eight_cores();
     on.model.memory_total = BytesPerSecond(15.0 * READ[3]);
@@ -81,7 +81,7 @@ fn three_streams_of_whole_blocks_are_memory_too() {
         .caches
         .iter_mut()
         .filter(|cache| cache.level == 3);
-    // Four times as much is no multiple of three blocks.
+    // Four times this cache is no multiple of three blocks.
     last.for_each(|cache| cache.size = Bytes::mib(260));
     let ran = run(&on, "--ops read,triad");
     let levels: BTreeSet<&str> = ran.points().filter_map(|p| p.name("level")).collect();
@@ -148,8 +148,8 @@ fn a_large_machine_is_recovered_in_both_placements() {
         counts(&ran, |p| p.name("placement") == Some("compact")),
         "the same counts in both"
     );
-    // The ladder; one in every socket, node, cluster, core; the ends of clusters, nodes and
-    // sockets; all.
+    // The numbers are a ladder. They also include one thread in every socket, node, cluster or
+    // core, the ends of clusters, nodes and sockets, and all CPUs.
     for count in [
         1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384,
     ]
@@ -160,11 +160,11 @@ fn a_large_machine_is_recovered_in_both_placements() {
     }
     assert!(ladder.is_sorted());
     let value = |kind: &str, name: &str| ran.finding(kind, name);
-    // 15 GB/s for each thread until every node has its 150.
+    // Each thread reads 15 GB/s, until every node reaches its 150 GB/s.
     assert_eq!(value("scaling-spread", "read_threads"), 48.0);
     assert_eq!(value("scaling-spread", "read_best_threads"), 48.0);
-    // Three full nodes and two clusters of the last: 450 + 140 GB/s; with three of its clusters all
-    // is there.
+    // Three full nodes and two clusters of the last node read 450 + 140 GB/s. With a third cluster,
+    // the whole bandwidth is reached.
     assert_eq!(value("scaling-compact", "read_threads"), 320.0);
     assert_eq!(value("scaling-compact", "read_best_threads"), 336.0);
     for placement in ["spread", "compact"] {
@@ -196,7 +196,8 @@ fn a_large_machine_is_recovered_in_both_placements() {
 fn threads_behind_a_full_cache_get_less_than_their_fellows() {
     let ran = run(&machines::two_sockets_of_96(), "--placement spread,compact");
     let fairness = |place: &str| ran.measured(place).also["fairness"];
-    // 16 threads share 70 GB/s, the eight of the next cluster have what four cores do.
+    // 16 threads share 70 GB/s. The eight threads of the next cluster read as much as four cores
+    // can.
     assert_close(
         fairness("placement=compact threads=24"),
         (70.0 / 16.0) / (60.0 / 8.0),
@@ -211,8 +212,8 @@ fn threads_behind_a_full_cache_get_less_than_their_fellows() {
         ran.point("placement=spread threads=24").number("cores"),
         None
     );
-    // The worst: a node with 96 threads has 150 GB/s, the first cluster of the next one 70 for its
-    // 16.
+    // The worst case is a node whose 96 threads share 150 GB/s. The first cluster of the next node
+    // has 70 GB/s for 16 threads.
     assert_close(
         ran.finding("unfair", "fairness"),
         (150.0 / 96.0) / (70.0 / 16.0),
@@ -250,7 +251,7 @@ fn spread_takes_turns_and_compact_fills_up() {
             (0..384).collect()
         );
     }
-    // Fewer threads are the first of more.
+    // The CPUs of fewer threads are the first CPUs of more threads.
     for points in plan.points.chunks(plan.points.len() / 2) {
         let works: Vec<&Work> = points.iter().filter_map(|p| p.work.as_ref().ok()).collect();
         assert!(
@@ -299,7 +300,7 @@ fn two_threads_on_each_cpu_lose_what_switching_costs() {
     );
     assert_close(ran.finding("oversubscription", "read"), -0.1, "loss");
     assert_close(ran.finding("oversubscription", "write"), -0.1, "loss");
-    // The curve itself ends with a thread on each.
+    // The curve ends with one thread on each CPU.
     assert!(
         told(&ran, "scaling-spread").starts_with("8 of 8 threads"),
         "{}",
@@ -370,7 +371,8 @@ fn kinds_of_cores_have_curves_of_their_own() {
         told[2].starts_with("8 of 8 threads") && told[2].contains("of memory on cpus 16-23"),
         "{told:?}"
     );
-    // The large cores, then the small ones; those together are not fair.
+    // The findings are about the large cores, then about the small ones. Threads on both kinds
+    // together are not fair.
     assert!(ran.has_finding("unfair"));
     assert!(
         run(&machines::eight_cores(), "")
@@ -383,10 +385,10 @@ fn kinds_of_cores_have_curves_of_their_own() {
 #[test]
 fn holes_and_offline_cpus_are_walked_around() {
     let mut on = machines::two_sockets_of_96();
-    // A cpuset with holes: the second thread of a core without its first one, two whole cores, one
-    // in another socket.
+    // The set of CPUs has holes: the second thread of a core without its first one, two whole
+    // cores, and a CPU of the other socket.
     on.cpus = vec![195, 8, 200, 9, 201, 100];
-    // And cpu 292 is offline: its sibling stands alone.
+    // CPU 292 is offline, so its sibling is alone on its core.
     on.facts.topology.cpus.retain(|cpu| cpu.id != 292);
     for cpu in &mut on.facts.topology.cpus {
         cpu.allowed = on.cpus.contains(&cpu.id);
@@ -531,7 +533,8 @@ fn a_system_without_transparent_huge_pages_gives_base_pages() {
     assert!(ran.points().count() > 0);
     assert!(ran.points().all(|p| p.name("pages") == Some("4k")));
     assert!(ran.has_finding("no-huge-pages"));
-    // Switched off is another matter: the user can change that.
+    // If transparent huge pages are only switched off, the points are requested, because the user
+    // can switch the pages on.
     on.facts.pages.thp_mode = known("never".to_owned());
     let ran = run(&on, "--threads 1 --pages 4k,thp");
     assert!(ran.points().any(|p| p.name("pages") == Some("thp")));
@@ -576,7 +579,7 @@ fn noise_does_not_make_memory_saturate_earlier_by_more_than_a_step() {
     }
 }
 
-/// Eight cores of which more than three get in each other's way.
+/// Eight cores. More than three threads disturb each other.
 fn crowded() -> Simulated {
     let mut on = machines::eight_cores();
     on.model.sharing.crowding = 0.05;
@@ -624,7 +627,7 @@ fn the_best_number_of_threads_wins_the_race_and_the_others_are_kept() {
     let choice = measured.choice.as_ref().expect("a choice");
     assert_eq!(choice.candidates[0].threads, Some(3));
     let tried: BTreeSet<u64> = choice.candidates.iter().filter_map(|c| c.threads).collect();
-    // With one thread 256 MiB lie in memory too.
+    // 256 MiB lie in memory with one thread too, so all numbers are candidates.
     assert_eq!(tried, (1..=8).collect());
     let one = choice
         .candidates
@@ -642,7 +645,7 @@ fn the_best_number_of_threads_wins_the_race_and_the_others_are_kept() {
             .iter()
             .any(|line| line.contains("\"requested_threads\":\"best\""))
     );
-    // A run that is killed loses none of them.
+    // A killed session keeps all candidates.
     let killed = ran.notes.journal()[..ran.notes.journal().len() - 1].join("\n");
     let read = read_journal(killed.as_bytes()).expect("a journal");
     assert!(
@@ -695,8 +698,8 @@ fn counts_that_race_in_memory_walk_through_the_same_in_all() {
         ),
     );
     for point in ran.points() {
-        // 12 MiB for each of 384 threads lie in memory, for each of few in their L3: those are no
-        // choice.
+        // 12 MiB for each of 384 threads lie in memory. For few threads they lie in the L3, so
+        // small numbers are no candidates.
         let candidates = &lab::measured(point)
             .choice
             .as_ref()
@@ -842,7 +845,7 @@ fn the_default_profile_has_a_short_ladder() {
     let on = machines::two_sockets_of_96();
     let ran = profile(&on, &["scaling"]);
     assert_eq!(counts(&ran, |_| true), [1, 3, 6, 12, 24, 48, 96, 192, 384]);
-    // With two CPUs, bandwidth has it all.
+    // With two CPUs, the points of `bandwidth` are all that `scaling` would measure.
     let two = machines::plain();
     let both = profile(&two, &["bandwidth", "scaling"]);
     assert!(dataset(&both, "scaling").points.is_empty());

@@ -1,4 +1,4 @@
-//! Findings about the shape of curves: ends of levels, and threads that memory needs.
+//! Tests findings about the shape of curves: ends of levels, and threads that use up the memory.
 
 use super::lab::{self, Ran, bandwidth, latency, request};
 use super::machines::{self, LATENCY, READ, Simulated};
@@ -31,7 +31,7 @@ fn a_sweep_says_after_which_size_each_level_ends() {
         let ratio = ran.finding("steps", &format!("step_after_{capacity}_bytes"));
         assert_close(ratio, READ[level + 1] / READ[level], "step");
     }
-    // Three sizes are no curve.
+    // Three sizes are too few for a curve.
     let ran = lab::run(
         &on,
         request(
@@ -115,7 +115,7 @@ fn a_flat_curve_has_no_latency_steps() {
             "{jitter}"
         );
     }
-    // All in one level, and too few sizes for a curve.
+    // First, all sizes are in one level. Then there are too few sizes for a curve.
     let on = machines::plain();
     assert!(!latency_sweep(&on, "--sizes 4KiB..40KiB:4KiB").has_finding("latency-steps"));
     assert!(!latency_sweep(&on, "--sizes 16KiB,512KiB,64MiB").has_finding("latency-steps"));
@@ -124,7 +124,7 @@ fn a_flat_curve_has_no_latency_steps() {
 #[test]
 fn latency_steps_are_those_of_one_curve() {
     let on = machines::plain();
-    // Base pages add a step of their own beyond 6 MiB, a second CPU and stride the same ones again.
+    // Base pages add a step beyond 6 MiB. A second CPU or stride shows the same steps again.
     for options in ["--pages thp,4k", "--cpu 0,1", "--stride 64,128"] {
         let ran = latency_sweep(&on, options);
         assert_eq!(
@@ -144,7 +144,7 @@ fn latency_steps_are_those_of_one_curve() {
     );
 }
 
-/// Reads, writes and copies of memory with these numbers of threads.
+/// A session of reads, writes and copies of memory with these numbers of threads.
 fn with_threads(on: &Simulated, threads: &str) -> Ran {
     let options = format!("--ops read,write,copy --sizes 256MiB --threads {threads}");
     lab::run(on, request(vec![bandwidth(&options)], on))
@@ -162,13 +162,13 @@ fn the_fewest_threads_near_the_best_are_named() {
         3.0,
         "read",
     );
-    // When three were not measured, four are the fewest.
+    // If three threads were not measured, four is the least number.
     assert_close(
         with_threads(&on, "1,2,4,8").finding("memory-saturation", "read_threads"),
         4.0,
         "read",
     );
-    // One thread that is enough is named.
+    // If one thread is enough, the finding says so.
     let mut on = machines::eight_cores();
     on.model.memory_total.0 = READ[3];
     assert_close(
@@ -181,7 +181,7 @@ fn the_fewest_threads_near_the_best_are_named() {
 #[test]
 fn where_the_intervals_leave_it_open_a_range_of_threads_is_told() {
     let mut on = machines::eight_cores();
-    // Three threads reach just 95% of what memory gives.
+    // Three threads reach exactly 95% of the memory bandwidth.
     on.model.memory_total.0 = 3.0 * READ[3] / 0.95;
     on.model.noise.jitter = 0.05;
     let ran = with_threads(&on, "1,2,3,4,8");

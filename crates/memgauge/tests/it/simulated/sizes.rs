@@ -1,4 +1,5 @@
-//! Memory sized by what the run itself finds of the last-level cache.
+//! Tests sessions that size memory by the effective capacity of the last-level cache that they
+//! measure.
 
 use super::caches::{near, sampling, with};
 use super::lab::{self, Notes, Ran, caches, request};
@@ -9,7 +10,8 @@ use report::{Cause, Fact, Outcome, RunStatus, read_journal};
 use std::collections::BTreeSet;
 use units::{Bytes, BytesPerSecond, Nanos};
 
-/// Two cores with a shared L3 that is said to have `reported` MiB and has `holds`.
+/// Two cores with a shared L3. The system reports `reported` MiB, its effective capacity is `holds`
+/// MiB.
 fn machine(reported: u64, holds: u64) -> Simulated {
     let mut on = with(
         &[
@@ -23,7 +25,7 @@ fn machine(reported: u64, holds: u64) -> Simulated {
     on
 }
 
-/// Bandwidth and latency, and after them the caches.
+/// A request for bandwidth and latency, with `caches` as the last experiment.
 fn requested(on: &Simulated) -> Request {
     let experiments: Vec<Box<dyn Experiment>> = vec![
         lab::bandwidth("--ops read,copy"),
@@ -36,8 +38,8 @@ fn requested(on: &Simulated) -> Request {
     }
 }
 
-/// Working set of all threads of each point of bandwidth and latency that is called memory. No
-/// point is doubted for its size.
+/// Working sets, of all threads together, of the points of bandwidth and latency at the level DRAM.
+/// Checks that no point is doubted for its size.
 fn memory(ran: &Ran) -> Vec<u64> {
     let called = ran
         .points()
@@ -61,7 +63,7 @@ fn told(ran: &Ran) -> Vec<&str> {
         .collect()
 }
 
-/// In which order experiments have lines in the journal.
+/// Experiments in the order of their first lines in the journal.
 fn order(ran: &Ran) -> Vec<&'static str> {
     let experiment_of = |line: &String| {
         let names = ["bandwidth", "latency", "caches"];
@@ -100,10 +102,10 @@ fn memory_is_larger_where_timing_shows_a_larger_cache_than_the_system_reports() 
         "{text:?}"
     );
     assert!(text[0].ends_with("the system reports 16 MiB."), "{text:?}");
-    // The sweep comes first, though it was requested last.
+    // The sweep is measured first, although it was requested last.
     assert_eq!(order(&ran)[..2], ["caches", "bandwidth"]);
     assert!(ran.report.plan.memory > ran.plan.memory());
-    // The capacity of the caches is the same as before.
+    // The evidence has the same capacity of the caches as before.
     let before = lab::run(
         &on,
         Request {
@@ -124,14 +126,14 @@ fn memory_is_larger_where_timing_shows_a_larger_cache_than_the_system_reports() 
         );
     }
     assert!(memory(&before).iter().all(|&size| size == 256 << 20) && told(&before).is_empty());
-    // The journal, cut off before its last line, knows as much.
+    // The journal without its last line has the same datasets.
     let journal = ran.notes.journal()[..ran.notes.journal().len() - 1].join("\n");
     let read = read_journal(journal.as_bytes()).expect("a journal");
     assert_eq!(read.report.datasets, ran.notes_datasets());
 }
 
 impl Ran {
-    /// As the journal has them: without what only the end of the run adds.
+    /// Datasets as the journal has them, without parts that only the end of the session adds.
     fn notes_datasets(&self) -> Vec<report::Dataset> {
         let mut datasets = self.report.datasets.clone();
         datasets.retain(|dataset| !dataset.derived);
@@ -169,8 +171,8 @@ fn a_smaller_cache_than_reported_sizes_memory_only_where_it_is_requested_to() {
             ..requested(&on)
         },
     );
-    // Never less than 256 MiB where there is plenty; what is smaller and called so is of a sweep
-    // over sizes.
+    // The working sets are never below 256 MiB if there is enough memory. Smaller ones at this
+    // level belong to a sweep over sizes.
     let smaller = memory(&ran);
     assert!(
         smaller
@@ -190,7 +192,7 @@ fn a_smaller_cache_than_reported_sizes_memory_only_where_it_is_requested_to() {
         "{:?}",
         told(&ran)
     );
-    // The user knows better than both.
+    // A size that the user gives takes precedence over both.
     let given = Request {
         last_level: Some(LastLevel::Given(Bytes::mib(100))),
         ..requested(&on)
@@ -251,7 +253,7 @@ fn nothing_changes_where_the_two_agree_or_no_end_shows() {
             !sizes.is_empty() && sizes.iter().all(|size| size.abs_diff(wanted) < 1 << 20),
             "{sizes:?}"
         );
-        // A user who requested it is told.
+        // A user who requested the measured capacity is told that nothing changed.
         let ran = lab::run(
             &on,
             Request {
@@ -271,7 +273,7 @@ fn nothing_changes_where_the_two_agree_or_no_end_shows() {
 #[test]
 fn points_are_never_left_out_for_larger_memory() {
     let mut on = machine(16, 120);
-    // Mapping is what takes time, and there is enough for what was planned alone.
+    // Mapping takes most of the time. There is time for the planned memory only.
     on.model.fault = BytesPerSecond(0.02e9);
     let fixed = |budget| Request {
         samples_fixed: true,

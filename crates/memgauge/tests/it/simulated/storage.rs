@@ -1,5 +1,5 @@
-//! Files and devices on a simulated device: rates, latencies, schedules and faults are those of its
-//! model.
+//! Tests files and devices on a simulated device. Rates, latencies, schedules and faults must
+//! follow its model.
 
 use super::lab::{self, Ran, measured, reasons, request};
 use super::machines;
@@ -8,7 +8,7 @@ use report::{Cause, Measured, Outcome, VerdictGrade};
 use simulated::StorageModel;
 use units::Nanos;
 
-/// `memgauge io` with these options on a device of this kind.
+/// A session of `memgauge io` with these options, on a device with this model.
 fn ran(options: &str, model: StorageModel) -> Ran {
     let mut on = machines::plain();
     on.model.storage = model;
@@ -116,7 +116,7 @@ fn time_to_think_and_flushes_are_part_of_the_rate() {
         only(&thinking).summary.median
     );
     assert!(close(only(&thinking).also["latency_p50"], 1e6));
-    // Ten writes of 1 ms and a flush of 2 ms.
+    // Ten writes take 1 ms each, and a flush takes 2 ms.
     let flushing = ran(
         "new --create 64MiB --ops write --fsync 10 --time 5s",
         StorageModel::default(),
@@ -124,7 +124,7 @@ fn time_to_think_and_flushes_are_part_of_the_rate() {
     let m = only(&flushing);
     assert!(close(m.summary.median, 1e4 / 12.0), "{}", m.summary.median);
     let storage = m.storage.as_ref().unwrap();
-    // Windows that do not count leave some writes to the flush of the next one.
+    // Windows that do not count leave some writes to the flush of the next window.
     let flushes = storage.syncs.unwrap().operations as f64 / storage.operations as f64;
     assert!((flushes / 0.1 - 1.0).abs() < 0.05, "{flushes}");
     assert!(close(storage.syncs.unwrap().p50_ns, 2e6) && storage.reads.is_none());
@@ -151,8 +151,8 @@ fn a_mix_is_told_by_kind() {
     assert!((share - 0.25).abs() < 0.03, "{share}");
 }
 
-/// One operation in 200 takes 20 ms. A closed loop sees each of them once; a user with an operation
-/// every 2 ms waits behind.
+/// One operation in 200 takes 20 ms. A closed loop sees each of them once. A user with an operation
+/// every 2 ms waits longer.
 #[test]
 fn under_a_rate_latency_counts_from_when_operations_were_due() {
     let model = StorageModel {
@@ -306,7 +306,7 @@ fn an_engine_without_a_queue_has_no_depth() {
     );
 }
 
-/// A device that needs 1 ms, and 8 ms more for each GiB that it has to seek.
+/// The device needs 1 ms for an operation, and 8 ms more for each GiB of seek distance.
 #[test]
 fn seeks_are_told_by_their_distance() {
     let model = StorageModel {
@@ -334,7 +334,7 @@ fn seeks_are_told_by_their_distance() {
         .iter()
         .filter(|p| p.name("pattern") == Some("seekincr"))
         .collect();
-    // From a 512th of 1 GiB on.
+    // The distances begin at a 512th of 1 GiB.
     let distances: Vec<u64> = growing
         .iter()
         .map(|p| p.number("distance_bytes").unwrap())
@@ -365,7 +365,7 @@ fn seeks_are_told_by_their_distance() {
     );
     let storage = whole.storage.clone().unwrap();
     let told: u64 = storage.seeks.iter().map(|s| s.operations).sum();
-    // The first operation of a window has none before it.
+    // The first operation of a window has no distance.
     assert_eq!(told, storage.operations - whole.samples.len() as u64);
     let ends = seeks
         .points
@@ -376,7 +376,7 @@ fn seeks_are_told_by_their_distance() {
             .eq([1 << 29]),
         "64 MiB at each end of 1 GiB"
     );
-    // No number twice, and no verdict that counts twice.
+    // No point number occurs twice, and derived points do not count in the verdict.
     let numbers: std::collections::BTreeSet<u64> = ran.points().map(|p| p.id).collect();
     assert_eq!(numbers.len(), ran.points().count());
     assert_eq!(ran.report.verdict.points.values().sum::<u64>(), 3);
@@ -384,8 +384,8 @@ fn seeks_are_told_by_their_distance() {
 
 #[test]
 fn a_device_that_hangs_fails_its_point_and_keeps_the_others() {
-    // Some 2500 operations one at a time, and four times as many four at a time; each point has a
-    // device of its own.
+    // With a depth of 1 there are about 2500 operations, with a depth of 4 four times that number.
+    // Each point has a device of its own.
     let model = StorageModel {
         hangs_after: 3000,
         ..StorageModel::default()

@@ -1,4 +1,5 @@
-//! CSV of every experiment: one list of columns, files that can be put together and read back.
+//! Tests CSV of every experiment: one list of columns, and files that can be concatenated and read
+//! back.
 
 use super::lab::{self, request};
 use super::machines::{self, Simulated};
@@ -111,7 +112,7 @@ fn every_experiment_has_the_same_columns_and_its_files_can_be_put_together() {
             .iter()
             .map(|dataset| dataset.points.len())
             .sum::<usize>();
-        // A table has what the report has.
+        // The table has the same values as the report.
         let read = parse_saved(text.as_bytes()).unwrap().into_report();
         assert_eq!(csv(&read), text);
         let found = compare(

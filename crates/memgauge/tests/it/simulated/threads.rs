@@ -1,4 +1,4 @@
-//! Chases by several threads at once, each on a chain of its own or all on one.
+//! Tests chases by several threads at once, each on a chain of its own or all on one chain.
 
 use super::lab::{self, Ran, latency, measured, plan, request, run};
 use super::machines::{self, LATENCY};
@@ -13,7 +13,7 @@ fn ran(options: &str) -> Ran {
     ran_on(&machines::plain(), options)
 }
 
-/// Results of `memgauge latency`.
+/// A session of `memgauge latency` with these options.
 fn ran_on(on: &machines::Simulated, options: &str) -> Ran {
     run(
         on,
@@ -28,7 +28,8 @@ fn close(value: f64, expected: f64) -> bool {
     (value / expected - 1.0).abs() < 1e-3
 }
 
-/// Two cores share 32 MiB: two chains of 24 MiB do not fit into it, one that both follow does.
+/// Two cores share 32 MiB. Two chains of 24 MiB do not fit into this cache, but one chain that both
+/// threads follow does.
 #[test]
 fn private_chains_compete_for_a_cache_and_a_shared_one_does_not() {
     let ran = ran("--sizes 24MiB --threads 1,2 --region private,shared");
@@ -54,8 +55,8 @@ fn private_chains_compete_for_a_cache_and_a_shared_one_does_not() {
 
 #[test]
 fn a_load_is_that_of_a_thread_and_memory_is_shared() {
-    // Two chains take nearly half of what this memory gives: enough for a difference that is worth
-    // a word.
+    // Two chains take nearly half of the bandwidth of this memory. This makes a difference that is
+    // worth a finding.
     let mut on = machines::plain();
     on.model.memory_total = BytesPerSecond(3e9);
     let ran = ran_on(&on, "--sizes 1GiB --threads 1,2");
@@ -137,7 +138,7 @@ fn the_region_is_an_axis_where_there_are_several_threads() {
     );
 }
 
-/// Private chains need memory for each thread, a shared one for all.
+/// Private chains need memory for each thread. A shared chain needs memory once.
 #[test]
 fn memory_is_planned_for_every_chain() {
     let on = machines::plain();
@@ -298,7 +299,7 @@ fn mean_deviation_and_variation_are_those_of_the_undisturbed_samples() {
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let deviation = (squares / (values.len() - 1) as f64).sqrt();
     let summary = &point.summary;
-    // The median of such samples is nearly their mean.
+    // The median of these samples is nearly their mean.
     assert!(
         (summary.mean.expect("a mean") / mean - 1.0).abs() < 1e-9
             && (summary.median / mean - 1.0).abs() > 1e-6

@@ -1,5 +1,5 @@
-//! TLBs that are known are found, and none where there is none; chains take no more memory than the
-//! largest needs.
+//! Tests that the TLBs of simulated machines are found and none is invented, and that chains take
+//! no more memory than the largest one.
 
 use super::lab::{self, Ran, latency, request, tlb};
 use super::machines::{self, PAGE_WALK, Simulated};
@@ -10,7 +10,8 @@ use simulated::TlbLevel;
 use units::error::Kind;
 use units::{Bytes, Nanos};
 
-/// Entries for base and for larger pages and what a miss costs, nearest first.
+/// TLBs of the machine, nearest first: entries for base pages, entries for larger pages, and the
+/// cost of a miss in ns.
 const TLBS: [(u64, u64, f64); 3] = [(64, 32, 2.0), (1536, 1024, 9.0), (10000, 1500, 20.0)];
 
 /// Two cores with the first `count` of these TLBs.
@@ -38,7 +39,8 @@ fn of_kind<'a>(ran: &'a Ran, kind: &str) -> Vec<&'a Finding> {
         .collect()
 }
 
-/// Most and fewest entries and the cost of a miss of each level in pages of `page`.
+/// Levels of TLBs that the findings report for pages of `page`: fewest entries, most entries, and
+/// the cost of a miss in ns.
 fn levels(ran: &Ran, page: Bytes) -> Vec<(u64, u64, f64)> {
     let here = of_kind(ran, "tlb-level")
         .into_iter()
@@ -93,7 +95,7 @@ fn none_to_three_levels_in_small_and_large_pages() {
     for count in 0..=3 {
         let ran = run(&with(count), "");
         assert_levels(&levels(&ran, Bytes::kib(4)), &base[..count], "4 KiB");
-        // The third lies so near the end of what is measured that nothing can confirm it.
+        // The third TLB is so near to the end of the measured range that nothing can confirm it.
         assert_levels(
             &levels(&ran, Bytes::mib(2)),
             &large[..count.min(2)],
@@ -130,8 +132,8 @@ fn base_pages_are_those_of_the_kernel() {
 
 #[test]
 fn caches_neither_hide_levels_nor_make_them() {
-    // Both chains leave L1 after 768 nodes, L2 after 16384. A miss that costs less than half of
-    // what a cache does there could be the cache's.
+    // Both chains exceed L1 after 768 nodes, and L2 after 16384 nodes. If a miss costs less than
+    // half of the cache's step at this place, it could be the cache's.
     for (entries, miss) in [(700, 2.0), (768, 2.0), (900, 2.0), (17000, 20.0)] {
         let mut on = with(1);
         on.model.tlbs[0].entries = entries;
@@ -158,7 +160,7 @@ fn the_entries_of_tlbs_that_wear_off_lie_between_where_they_begin_to_and_half_of
     on.model.partial_hits = true;
     let found = levels(&run(&on, "--pages 4k"), Bytes::kib(4));
     let ranges: Vec<(u64, u64)> = found.iter().map(|f| (f.0, f.1)).collect();
-    // With random replacement half of it is lost at twice the entries.
+    // With random replacement, half of the entries are lost when twice as many pages are used.
     assert_eq!(ranges, [(64, 128), (1448, 2896)], "{found:?}");
 }
 
@@ -270,7 +272,8 @@ fn no_more_memory_than_the_largest_chain_needs() {
         "{memory}"
     );
     assert!(ran.plan.batches().all(|batch| batch.chains_share) && ran.plan.batches().count() == 1);
-    // Two kinds that do not fit at once come one after the other.
+    // If the memory of two kinds of pages does not fit at once, the kinds are measured one after
+    // the other.
     let mut on = with(2);
     on.facts.memory.usable = Fact::known(Bytes(large + (8 << 20)), "simulated");
     let ran = run(&on, "");
@@ -366,7 +369,7 @@ fn reserved_pages_are_requested_where_there_are_some() {
         matches!(&p.outcome, Outcome::Skipped { reason } if reason.contains("128 \
          are free"))
     };
-    // The spread chains of 128 pages and more need room to align them too.
+    // Spread chains of 128 pages and more also need memory for their alignment.
     assert!(
         huge()
             .filter(skipped)
@@ -499,7 +502,7 @@ fn the_default_profile_finds_levels_in_little_time_and_does_not_count_the_points
             .find(|batch| batch.chains_share)
             .expect("chains that are built anew");
         assert!(tlb.estimate.secs() < 5.0, "{}", tlb.estimate);
-        // Few rounds, spread over all of the batch.
+        // The few rounds of the spread chains are distributed over the whole batch.
         let rounds = |p: &Point| lab::measured(p).samples.iter().map(|s| s.round).max();
         assert!(
             ran.points()

@@ -1,5 +1,5 @@
-//! Every fault that can be put into a machine is named as what it is, by its cause, with advice;
-//! and nothing else is.
+//! Tests that every fault that a simulated machine can have is named by its cause, with advice, and
+//! that no other fault is named.
 
 use super::lab::{self, Ran, bandwidth, core_to_core, latency, request};
 use super::machines::{self, Simulated};
@@ -14,7 +14,8 @@ use simulated::{NoiseModel, Spike};
 use units::{BytesPerSecond, Nanos};
 use verdict::Change;
 
-/// A run of two points of each experiment on the plain machine with some noise, all rounds of it.
+/// A session of two points of each experiment with all their rounds, on the plain machine after
+/// `change`.
 fn with(change: impl FnOnce(&mut Simulated)) -> Ran {
     with_allocations(1, change)
 }
@@ -59,7 +60,7 @@ fn run(
     lab::run(&on, request)
 }
 
-/// The causes that the points name.
+/// Causes that the verdicts on the points name, each once.
 fn causes(ran: &Ran) -> Vec<Cause> {
     let mut all: Vec<Cause> = ran
         .points()
@@ -70,12 +71,12 @@ fn causes(ran: &Ran) -> Vec<Cause> {
     all
 }
 
-/// Whether a finding of this kind is in the report.
+/// True if the report has a finding of this kind.
 fn finds(ran: &Ran, kind: &str) -> bool {
     ran.report.findings.iter().any(|f| f.kind == kind)
 }
 
-/// Makes a fault.
+/// Function that gives a machine a fault.
 type Spoil = fn(&mut Simulated);
 
 #[test]
@@ -145,7 +146,8 @@ fn each_fault_is_named_as_what_it_is() {
         assert!(expected.contains(&first.cause) && !first.advice.is_empty());
         assert_eq!(first.points, ran.points().count() as u64);
     }
-    // Now and then is no reason to doubt what is left, and what is left out is counted and kept.
+    // Rare disturbances are no reason to doubt the other samples. Disturbed samples are counted and
+    // kept.
     for kind in [
         Spike::Switch,
         Spike::Stop,
@@ -183,7 +185,8 @@ fn each_fault_is_named_as_what_it_is() {
     }
 }
 
-/// A session on a machine whose host has the CPUs in `placements`, one after the other.
+/// A session on a virtual machine whose host moves its CPUs through `placements`, one after the
+/// other.
 fn moved_between(placements: &'static [Relation], kind: &str) -> Ran {
     with_experiments(
         vec![
@@ -260,7 +263,8 @@ fn each_placement_of_the_cpus_has_a_number_of_its_own() {
             let shares: f64 = strata.iter().map(|s| s.share).sum();
             assert!((shares - 1.0).abs() < 1e-9, "{strata:?}");
         }
-        // One complex is what the topology says; with several placements, memory depends on them.
+        // The topology reports one complex, so this placement has no finding. With several
+        // placements, memory depends on them.
         assert_eq!(finds(&ran, "vcpu-moves"), placements.len() > 1);
         let alone = placements.len() == 1 && placements != [COMPLEX];
         assert_eq!(finds(&ran, "vcpu-placement"), alone);
@@ -280,7 +284,8 @@ fn the_headline_is_that_of_the_usual_placement_and_others_stand_beside_it() {
         let of_placement = strata.iter().find(|s| s.placement == placement);
         of_placement.unwrap().median.unwrap()
     };
-    // The usual placement divided by one complex, and by one core.
+    // The figure of the usual placement divided by the figures of the two others: one complex, and
+    // one core.
     let ratios = |size: Option<u64>| {
         let strata = strata(&ran, "bandwidth", size);
         let usual = median(&strata, VcpuPlacement::SamePackage);
@@ -288,7 +293,7 @@ fn the_headline_is_that_of_the_usual_placement_and_others_stand_beside_it() {
         others.map(|other| (usual / median(&strata, other) * 10.0).round())
     };
     assert_eq!(ratios(MEMORY), [16.0, 20.0]);
-    // A cache of the core does not depend on the complex.
+    // The L1 cache belongs to a core, so it does not depend on the complex.
     assert_eq!(ratios(L1), [10.0, 20.0]);
     let mut findings = ran.report.findings.iter();
     let trips = findings.find(|f| f.kind == "core-to-core").unwrap();
@@ -324,7 +329,7 @@ fn a_busy_machine_has_a_range_and_a_value_of_its_quietest_moments() {
     }
     assert!(!finds(&quiet, "range-over-time") && !finds(&quiet, "quietest-moments"));
     assert!(finds(&busy, "quietest-moments"));
-    // A third of the samples is enough for the range.
+    // One disturbed sample in three is enough for the finding about the range.
     let third = with(|on| {
         on.model.noise.spike = Spike::Neighbour;
         on.model.noise.spike_every = 3;
@@ -385,7 +390,8 @@ fn machines_are_compared_with_the_same_placement() {
         assert_eq!(pairs.len(), 2);
         pairs
     };
-    // Each is mostly in another placement, and both were in both placements.
+    // The two sessions had different placements most of the time, but both had samples in both
+    // placements.
     let mixed = compared(&[PACKAGE, PACKAGE, COMPLEX], &[COMPLEX, COMPLEX, PACKAGE]);
     assert_eq!(mixed, [Change::Same; 2]);
     assert_eq!(compared(&[PACKAGE], &[COMPLEX]), [Change::CannotTell; 2]);
@@ -474,7 +480,7 @@ fn samples_beside_which_somebody_else_used_the_core_are_left_out() {
                     .clone()
                     .all(|r| r == "another hardware thread used the core")
         );
-        // Shared samples are a fifth slower, and nothing of that is left in the figure.
+        // Samples with SMT interference are a fifth slower. The median is not affected by them.
         assert!(
             (after.summary.median / before.summary.median - 1.0).abs() < 0.02,
             "{:?}",
@@ -483,7 +489,8 @@ fn samples_beside_which_somebody_else_used_the_core_are_left_out() {
         points += 1;
     }
     assert!(points > 2);
-    // Most of the time: named, where it was alone often enough to know what that is like.
+    // The core is shared most of the time. The cause is named if the core was alone often enough
+    // for a baseline.
     let mostly = with(|on| {
         on.model.noise.shared_every = 1;
         on.model.noise.alone_every = 7;
@@ -547,7 +554,7 @@ fn allocations_that_differ_are_told_from_noise() {
         assert_eq!(m.evidence.allocations, 6);
         assert_eq!(m.samples.iter().map(|s| s.allocation).max(), Some(5));
         assert!(m.verdict.names(Cause::Placement), "{}", m.verdict.text());
-        // The interval is one over allocations, not over the samples of any.
+        // The interval is over allocations, not over the samples of one allocation.
         let truth = [m.samples[0].value, m.samples[m.samples.len() - 1].value];
         assert!(
             truth
@@ -611,7 +618,7 @@ fn a_latency_below_that_of_a_faster_level_is_rejected() {
         lab::run(&on, request)
     };
     assert_eq!(causes(&on(machines::LATENCY[2])), []);
-    // A third level that answers sooner than the second.
+    // The third level answers sooner than the second one.
     let ran = on(machines::LATENCY[1] * 0.5);
     assert_eq!(causes(&ran), [Cause::BelowFasterLevel]);
     let rejected: Vec<_> = ran
@@ -620,6 +627,6 @@ fn a_latency_below_that_of_a_faster_level_is_rejected() {
         .collect();
     assert_eq!(rejected.len(), 1);
     assert_eq!(rejected[0].number("size_bytes"), Some(8 << 20));
-    // One that is only a little sooner is the clock's doing.
+    // A level that is only a little faster can be explained by the core clock.
     assert_eq!(causes(&on(machines::LATENCY[1] * 0.95)), []);
 }

@@ -1,4 +1,4 @@
-//! Measured values are those of the cost model, under every convention.
+//! Tests that measured values agree with the cost model, for every way of counting bytes.
 
 use super::lab::{self, Ran, bandwidth, latency, profile, request};
 use super::machines::{self, CORE, LATENCY, MEMORY_TOTAL, PAGE_WALK, READ};
@@ -32,8 +32,8 @@ fn bandwidth_is_that_of_the_level() {
             assert_close(at("copy"), read * threads, level);
         }
     }
-    // In memory a store that misses reads its line first: half of all traffic of a write, a third
-    // of that of a copy.
+    // A store that misses reads its line first. In memory, this is half of the traffic of a write,
+    // and a third of the traffic of a copy.
     let one = |operation: &str| ran.median(&format!("operation={operation} level=DRAM threads=1"));
     assert_close(one("read"), READ[3], "read");
     assert_close(one("write"), READ[3] / 4.0, "write");
@@ -50,7 +50,8 @@ fn bandwidth_is_that_of_the_level() {
 #[test]
 fn other_conventions_follow_from_the_contract() {
     let ran = default_profile();
-    // Payload, bytes counted once, bytes on the bus: per byte of window.
+    // The factors are the payload per byte counted once, and the bytes on the bus per byte counted
+    // once.
     let factors = [
         ("read", 1.0, 1.0),
         ("write", 1.0, 2.0),
@@ -141,7 +142,7 @@ fn base_pages_are_called_what_they_are() {
         text.as_ref().is_some_and(|t| t.contains("16 KiB pages,")),
         "{text:?}"
     );
-    // Without huge pages there is nothing to compare with.
+    // Without huge pages there is no comparison with base pages.
     let on = machines::large_base_pages();
     let ran = lab::run(&on, profile(Detail::Levels, &on));
     assert!(!ran.has_finding("page-walk-cost"));

@@ -1,5 +1,5 @@
-//! A library with the functions of NVML and recorded answers, built by the C compiler that links
-//! Rust programs, too.
+//! Tests with a library that has the functions of NVML and recorded answers. The C compiler that
+//! links Rust programs builds it.
 
 use super::super::sensors::{GpuConditions, Sensors, Slowdown};
 use super::Nvml;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use units::{Bytes, Hertz};
 
-/// Functions of a driver of today. Each test sets the answers that differ.
+/// Functions of a driver of today. Each test defines the answers that differ from the usual ones.
 const TODAY: &str = r#"
 #include <string.h>
 typedef struct { unsigned long long total, free, used; } memory;
@@ -75,14 +75,14 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *d, unsigned *count, void *list
 /// Functions of a driver of 2012.
 const OLD: &str = "int nvmlInit(void) { return 0; }";
 
-/// A library that was built from C.
+/// A library that was built from C code.
 struct Built {
     _folder: tempfile::TempDir,
     path: PathBuf,
 }
 
 impl Built {
-    /// Builds `source` with these definitions. `None` without a C compiler.
+    /// Builds `source` with these definitions of the preprocessor. `None` without a C compiler.
     fn new(source: &str, definitions: &[&str]) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         let text = folder.path().join("answers.c");
@@ -107,14 +107,15 @@ impl Built {
     }
 }
 
-/// Conditions of a device with these definitions.
+/// Conditions of a device whose library was built with these definitions. `None` without a C
+/// compiler.
 fn conditions(definitions: &[&str]) -> Option<GpuConditions> {
     let built = Built::new(TODAY, definitions)?;
     let device = Nvml::open(built.name(), "0000:65:00.0").expect("a device");
     Some(device.conditions())
 }
 
-/// All conditions of the usual answers.
+/// Conditions according to the usual answers of the library.
 fn usual() -> GpuConditions {
     GpuConditions {
         core_clock: Some(Hertz(1.755e9)),
@@ -139,18 +140,18 @@ fn conditions_are_read_with_their_units() {
     };
     let rows = [
         ("-DREASONS=0", usual()),
-        // The device is idle, or follows a setting of its user.
+        // These bits mean that the device is idle, or that its user set the clocks.
         ("-DREASONS=0x3", usual()),
         ("-DREASONS=0x20", slowed(Slowdown::Heat)),
         ("-DREASONS=0x44", slowed(Slowdown::Heat)),
         ("-DREASONS=0x88", slowed(Slowdown::PowerSupply)),
-        // Older devices tell no more.
+        // Older devices do not report whether heat or power is the reason.
         ("-DREASONS=0xc", slowed(Slowdown::HeatOrPower)),
         ("-DREASONS=0x4", slowed(Slowdown::PowerLimit)),
         ("-DPROCESSES=3", programs(Some(2))),
-        // In a container, not even this process is listed.
+        // In a container, the driver lists no process.
         ("-DPROCESSES=0", programs(None)),
-        // The device fell off the bus.
+        // This code means that the device fell off the bus.
         ("-DLOST=15", GpuConditions::default()),
     ];
     for (definition, expected) in rows {
@@ -173,7 +174,7 @@ fn facts_are_completed_with_their_source() {
     assert_eq!(facts.memory_clock.get(), Some(&Hertz(2.619e9)));
     assert_eq!(facts.power_limit.get(), Some(&700.0));
     assert_eq!(facts.partitioned.get(), Some(&true));
-    // The setting of today counts, not that after a restart.
+    // The present setting counts, and not the setting after a restart.
     assert_eq!(facts.ecc.get(), Some(&false));
     // Two transfers per clock cycle on 640 B: the figure that NVIDIA publishes for an H100 SXM.
     assert_eq!(facts.memory_peak(), None, "a share of a device");
