@@ -593,7 +593,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s v -l verbose -d
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l devices -d 'Devices by number, as memgauge list gpus shows them: 0,1 [default: every GPU]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l measure -d 'Quantities to measure: bandwidth, latency, local (memory that a work-group shares), atomics, transfers, peers (from one device to another)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l measure -d 'Quantities to measure: bandwidth, latency, tlb, local (memory that a work-group shares), atomics, transfers, peers (from one device to another)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l ops -d 'Operations on the memory of the device: read, write, copy, update, triad' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l sizes -d 'Working sets, all streams together [default: from 256 KiB up, each four times the one before; operations other than read use the largest only]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand gpu" -l groups -d 'Work-groups that read the largest working set: 1,8,64 [default: from 1 up, each twice the one before]' -r

@@ -7,7 +7,7 @@
 use crate::contract::{AccessOrder, BLOCK_BYTES, CONTRACTS, Contract};
 use crate::instruction::Instruction;
 
-/// Largest number of walkers of a chase kernel: chains that one thread follows at once.
+/// Largest number of walkers of a chase kernel. One thread moves all walkers at once.
 pub const MAX_WALKERS: usize = 32;
 
 /// A processor feature that a kernel needs.
@@ -26,7 +26,7 @@ pub enum Bits {
     /// Registers of this many bits.
     Fixed(u32),
     /// Vectors whose length the processor chooses. This is the name of the function in
-    /// `kernels::features` that returns their length in bits, or 0 without the set.
+    /// `kernels::features` that returns their length in bits, or 0 if the processor lacks the set.
     Chosen(&'static str),
 }
 
@@ -60,7 +60,7 @@ impl Set {
 /// Row of a set for one contract.
 #[derive(Debug)]
 pub enum Row {
-    /// Assembly of a kernel with [`Call::Stream`].
+    /// Assembly of a kernel whose argument is [`Call::Stream`].
     Code(String),
     /// Like `Code`, for a kernel that needs a feature in addition to that of the set.
     Needs(Feature, String),
@@ -73,7 +73,7 @@ pub enum Row {
 /// Entry of an architecture's table for one instruction and one timing.
 #[derive(Debug)]
 pub enum InstructionRow {
-    /// Assembly of a kernel with [`Call::Instruction`].
+    /// Assembly of a kernel whose argument is [`Call::Instruction`].
     Code {
         /// Assembly of the kernel.
         text: String,
@@ -81,14 +81,14 @@ pub enum InstructionRow {
         per_iteration: u32,
         /// The timed instruction, as lists show it.
         shown: String,
-        /// Feature that the kernel needs; `None` for the baseline.
+        /// Feature that the kernel needs; `None` if the baseline suffices.
         needs: Option<Feature>,
     },
     /// Reason why there is no kernel.
     Unsupported(&'static str),
 }
 
-/// One implementation of the operations on shared words: kernels with [`Call::Lock`].
+/// One implementation of the operations on shared words: kernels whose argument is [`Call::Lock`].
 #[derive(Debug)]
 pub struct Locks {
     /// Name of the implementation, as part of the names of kernels.
@@ -107,7 +107,7 @@ pub struct Locks {
     pub fence: String,
 }
 
-/// The hand-offs of a line between two threads: kernels with [`Call::HandOff`].
+/// The hand-offs of a cache line between two threads: kernels whose argument is [`Call::HandOff`].
 #[derive(Debug)]
 pub struct HandOffs {
     /// Loads the word until it has the awaited value, then stores the answer.
@@ -138,7 +138,7 @@ pub struct Architecture {
     pub end: &'static str,
     /// The register sets by rising width.
     pub sets: Vec<Set>,
-    /// Chase kernels, with [`Call::Chase`]. Element i has i + 1 walkers.
+    /// Chase kernels, whose argument is [`Call::Chase`]. Element i has i + 1 walkers.
     pub chases: Vec<String>,
     /// Chase kernels that also load the word after each pointer. Element i has i + 1 walkers.
     pub chases_with_payload: Vec<String>,
@@ -180,9 +180,9 @@ pub enum Call {
 /// A kernel of an architecture, for lists.
 #[derive(Debug)]
 pub struct Listed {
-    /// Name in lists and reports: `read/avx512`, `chase-2-payload`, `add/latency`.
+    /// Name of the kernel in lists and reports: `read/avx512`, `chase-2-payload`, `add/latency`.
     pub name: String,
-    /// Its argument.
+    /// Type of the kernel's argument.
     pub call: Call,
     /// Its assembly.
     pub text: String,

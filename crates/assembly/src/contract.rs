@@ -56,14 +56,17 @@ pub enum Policy {
     Temporal,
     /// Non-temporal loads, or non-temporal stores: whole lines bypass the caches.
     NonTemporal,
-    /// Stores by an instruction for whole lines, which need not be read first.
+    /// Stores by an instruction for whole cache lines. The processor need not read these lines
+    /// first.
     WholeLine,
-    /// Loads and stores of whole lines by one instruction. The store bypasses the caches.
+    /// Copies by an instruction that loads and stores a whole cache line. The store bypasses the
+    /// caches.
     Direct,
 }
 
 impl Policy {
-    /// True if an instruction stores whole lines. Few instruction sets have such instructions.
+    /// True if the kernel stores by instructions for whole cache lines. Few instruction sets have
+    /// such instructions.
     pub fn is_by_lines(self) -> bool {
         matches!(self, Self::WholeLine | Self::Direct)
     }
@@ -102,7 +105,7 @@ pub enum Family {
     Read,
     /// Store every byte of the window.
     Write,
-    /// Store every byte of one half to the other half.
+    /// Copy every byte of one half of the window to the other half.
     Copy,
     /// Load, change and store every byte of the window.
     Update,
@@ -134,7 +137,7 @@ pub struct Contract {
     /// Order in which blocks are visited.
     pub visits: AccessOrder,
     /// Bytes of each stream in an iteration of the loop: [`BLOCK_BYTES`] or a divisor of it. The
-    /// length of streams is a multiple of this.
+    /// length of every stream is a multiple of this number.
     pub iteration: u64,
     /// True if the kernel prefetches lines ahead. The distance is an argument of the kernel.
     pub prefetches: bool,
@@ -146,7 +149,8 @@ pub struct Contract {
     pub help: &'static str,
 }
 
-/// The properties of a contract without its name and help. Methods of a shape return its variants.
+/// The properties of a contract without its name and help. Methods of a shape return changed
+/// copies.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     does: Does,
@@ -377,8 +381,8 @@ impl Contract {
         }
     }
 
-    /// Bytes that the operation loads and stores per byte of a stream: 2 for a copy. `touch` counts
-    /// whole lines, because whole lines are transferred.
+    /// Bytes that the operation loads and stores per byte of a stream: 2 for a copy. For `touch`,
+    /// all bytes of a cache line count, because whole lines are transferred.
     pub fn payload_factor(&self) -> u64 {
         u64::from(self.loads + self.stores)
     }
@@ -415,8 +419,8 @@ impl Contract {
             .or_else(|| same.filter(fits).max_by_key(|c| c.iteration))
     }
 
-    /// The contract that does the same to every byte, but in the order `visits`; `None` if there is
-    /// none.
+    /// The contract that does the same as `self` to every byte, but in the order `visits`; `None`
+    /// if there is none.
     pub fn in_order(&'static self, visits: AccessOrder) -> Option<&'static Contract> {
         let same = || {
             CONTRACTS

@@ -10,7 +10,7 @@ use std::str::FromStr;
 #[cfg(feature = "names")]
 use units::ParseError;
 
-/// The property of an instruction that is timed.
+/// The timed property of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "names",
@@ -55,7 +55,8 @@ impl FromStr for Timing {
 /// and the help.
 macro_rules! instructions {
     ($($variant:ident, $name:literal, $group:literal, $help:literal;)*) => {
-        /// An instruction by its effect. Its name differs between architectures.
+        /// An instruction, identified by its effect. Its assembly name differs between
+        /// architectures.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[cfg_attr(feature = "names", derive(Serialize, Deserialize))]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]

@@ -2,10 +2,10 @@
 //!
 //! A [`Contract`] says once, for all instruction sets, what a streaming kernel does to memory. The
 //! module of an architecture describes its instruction sets: registers, widths, instructions, and
-//! operations that are impossible. Its generator combines contracts and descriptions to kernels.
-//! The build script of the crate `kernels` calls [`rust_source`] for its target. This crate
-//! executes no kernel, so it can print the kernels of every architecture on every machine (`cargo
-//! run -p memgauge-assembly --example listing`).
+//! operations that are impossible. The module's generator makes kernels from contracts and these
+//! descriptions. The build script of the crate `kernels` calls [`rust_source`] for its target. This
+//! crate executes no kernel, so it can print the kernels of every architecture on every machine
+//! (`cargo run -p memgauge-assembly --example listing`).
 //!
 //! Generators use exhaustive `match` over the parts of a contract. So an architecture that lacks an
 //! operation or an order does not compile.

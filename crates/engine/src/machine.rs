@@ -74,18 +74,19 @@ pub struct Gaps {
     pub longest: Nanos,
 }
 
-/// Number of chunks of a sample. The counter is read after each chunk. With sixteen chunks, the
-/// work of each thread inside the common window is known well enough. An interruption spoils only
-/// one chunk.
+/// Number of chunks into which a thread divides its work in a sample. The thread reads the raw
+/// counter after each chunk. With sixteen chunks, the work of each thread inside the common window
+/// is known well enough. An interruption spoils only one chunk.
 pub const CHUNKS: u64 = 16;
 
-/// Number of blocks of `each` units whose sum is closest to `amount`; at least one.
+/// Number of blocks that together come closest to `amount` units of work; at least one. A block has
+/// `each` units.
 pub fn blocks_of(amount: u64, each: u64) -> u64 {
     let each = each.max(1);
     (amount.saturating_add(each / 2) / each).max(1)
 }
 
-/// One sample.
+/// Readings of one sample: one timed piece of work.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observation {
     /// Length of the common window, in which all threads worked.
@@ -101,29 +102,29 @@ pub struct Observation {
     pub noise: Option<ThreadNoise>,
     /// Time in gaps inside the sample: sum over all threads, and the longest gap.
     pub gaps: Gaps,
-    /// CPU on which each thread was found at the start, or at the end if the CPU changed. `None` if
-    /// the system does not report CPUs.
+    /// CPU on which each thread was found. If a thread was on a wrong CPU at the start or the end
+    /// of the sample, its entry is that wrong CPU. `None` if the system does not report CPUs.
     pub found_on: Option<Vec<u32>>,
     /// Work of the slowest thread divided by the work of the fastest thread; 1 with one thread,
     /// `None` if unknown.
     pub fairness: Option<f64>,
     /// Chunks of the first thread.
     pub chunks: Chunks,
-    /// Work per nanosecond in successive parts of the common window, in the unit of `amount`. Each
-    /// part is about a sixteenth of the sample. Empty if unknown.
+    /// Rates in successive parts of the common window: work of all threads per nanosecond, in the
+    /// unit of `amount`. Each part is about a sixteenth of the sample. Empty if unknown.
     pub parts: Vec<f64>,
     /// Core clock of the first thread's CPU, from readings right before and after the sample.
     /// `None` if unknown.
     pub core: Option<Hertz>,
-    /// Figures of a window of external work; `None` for any other work.
+    /// Figures of the sample if its work is external; `None` for any other work.
     pub external: Option<ExternalFigures>,
     /// True if the work came to its end and no further sample can be taken.
     pub is_last: bool,
     /// True if the host of the virtual machine moved a vCPU to another core during the round. The
     /// sampler sets the field after the sample.
     pub host_moved: bool,
-    /// Instructions per cycle (IPC) of independent instructions, timed at both ends of the sample.
-    /// The value is the lowest of all threads. `None` if unknown.
+    /// Instructions per core clock cycle (IPC) of a block of independent instructions, which is
+    /// timed at both ends of the sample. The value is the lowest of all threads. `None` if unknown.
     pub ipc: Option<f64>,
     /// True if `ipc` shows SMT interference. The sampler sets the field after the sample.
     pub smt_interference: bool,
@@ -137,7 +138,8 @@ pub const PREFILL_PASSES: u64 = 4;
 /// Time limit of a prefill, which is one call of [`Machine::fill`].
 pub const LONGEST_PREFILL: Nanos = Nanos(200e6);
 
-/// Expected costs of the steps of a measurement. A plan adds them up.
+/// Expected costs of the steps of a measurement: times, and numbers of warm-up samples. A plan adds
+/// up these costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
     /// Start and end of a session: calibration, reading pages back, writing the report.
@@ -149,25 +151,26 @@ pub struct Costs {
     pub prepare: Nanos,
     /// Overhead of a sample: waking the threads, and finding the amount of work in a chunk.
     pub sample: Nanos,
-    /// Average number of warm-up samples for a working set that fits into the caches.
+    /// Average number of warm-up samples in a round, if the working set fits into the caches.
     pub warm_ups: f64,
-    /// Average number of warm-up samples for a working set that does not fit into the caches.
+    /// Average number of warm-up samples in a round, if the working set does not fit into the
+    /// caches.
     pub warm_ups_in_memory: f64,
     /// Loading one node of a chain during the prefill ([`Machine::fill`]).
     pub filling_hop: Nanos,
     /// Writing one entry of an index table. Every round of a point writes its table again.
     pub table_entry: Nanos,
-    /// Writing one double into a stream. Kernels keep these doubles valid, but index tables
-    /// overwrite them.
+    /// Writing one double into the memory of a stream before its first sample. This memory contains
+    /// only doubles from then on, until an index table overwrites them.
     pub double: Nanos,
-    /// Cost of a short window, as a multiple of its length. The cost includes a reading of the core
-    /// clock after every sixteen windows.
+    /// Time that a short window takes, divided by the length of the window. The time includes a
+    /// reading of the core clock after every sixteen windows.
     pub window: f64,
 }
 
 impl Costs {
-    /// Rough values from the virtual machines that memgauge was developed on. They only decide how
-    /// much work is planned. A session reads the clock to keep its budget.
+    /// Rough values from the virtual machines that memgauge was developed on. These values only
+    /// decide how much work is planned. A session reads the clock to keep its time budget.
     pub const TYPICAL: Self = Self {
         session: Nanos(0.1e9),
         round: Nanos(3e6),
@@ -228,7 +231,7 @@ pub trait Machine {
     /// How the machine executes instructions, for the report: `native`, `simulated`, ...
     fn description(&self) -> &str;
 
-    /// Time since an arbitrary start, which is the same for all calls.
+    /// Time since an arbitrary moment. All calls count from the same moment.
     fn now(&self) -> Nanos;
 
     /// Date and time in RFC 3339, UTC.
@@ -240,8 +243,7 @@ pub trait Machine {
     /// True if a signal, the user or a limit has ended the session.
     fn interrupted(&self) -> bool;
 
-    /// Rate at which all threads together touch the pages of a small new mapping for the first
-    /// time.
+    /// Bytes per second of a small new mapping that all threads together touch for the first time.
     fn fault_rate(&mut self) -> BytesPerSecond;
 
     /// Costs of the steps of a measurement.
@@ -287,7 +289,7 @@ pub trait Machine {
     fn shift_placement(&mut self) {}
 
     /// Loads the chain that was prepared last into the caches. Take samples right after this call,
-    /// because neighbours evict lines of a shared cache within milliseconds.
+    /// because other programs evict its lines from a shared cache within milliseconds.
     fn fill(&mut self) -> Result<(), Failure> {
         Ok(())
     }
@@ -309,15 +311,15 @@ pub trait Machine {
         None
     }
 
-    /// Page evidence of the work that was prepared last. The second value names the facts that the
-    /// system does not report.
+    /// Page evidence (sizes and NUMA nodes of pages) of the work that was prepared last. The second
+    /// value names the facts that the system does not report.
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>);
 
     /// Activity counters of the machine and of `cpus` since an arbitrary start. The difference of
     /// two readings is the activity between them.
     fn system_activity(&mut self, cpus: &[u32]) -> SystemActivity;
 
-    /// Relative deviation of the raw counter's rate since its calibration; `None` until enough time
-    /// has passed.
+    /// Relative deviation of the raw counter's rate from its calibrated rate. `None` until enough
+    /// time has passed since the calibration.
     fn clock_drift(&mut self) -> Option<f64>;
 }

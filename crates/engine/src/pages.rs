@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use units::CpuList;
 
 /// Page evidence of `work`, computed from the `readings` of its windows of memory. The second value
-/// names the facts that the system did not report. Each share is the smallest share of all windows.
-/// The nodes are the nodes of all windows together.
+/// names the facts that the system did not report. Each share in the result is the smallest among
+/// the windows. The result has the NUMA nodes of all windows together.
 pub fn evidence(
     readings: &[PageReading],
     work: &Work,
@@ -78,7 +78,7 @@ fn pages_on_other_nodes(readings: &[PageReading], work: &Work, facts: &HostFacts
     readings.iter().enumerate().map(strays).sum()
 }
 
-/// Pages by node, in the form of the report.
+/// Number of pages on each NUMA node, in the form of the report.
 pub fn listed(pages: BTreeMap<u32, u64>) -> Vec<NodePages> {
     pages
         .into_iter()

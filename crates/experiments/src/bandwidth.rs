@@ -83,7 +83,7 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Largest number of candidates that are tried for the best number of threads.
+/// To find the best number of threads, at most this many candidates are tried.
 const MAX_CANDIDATES: usize = 12;
 
 /// The experiment `bandwidth`.
@@ -95,8 +95,8 @@ pub struct Bandwidth {
     chosen: bool,
 }
 
-/// True for a variant of a plain operation. Its stores are non-temporal or for whole lines, or its
-/// code is that of the C library.
+/// True for a variant of a plain operation. The stores of a variant are non-temporal or for whole
+/// cache lines, or its code is that of the C library.
 fn is_variant(operation: Operation) -> bool {
     let contract = operation.contract();
     contract.policy != Policy::Temporal || contract.origin != CodeOrigin::Own
@@ -438,8 +438,8 @@ fn fewest_threads<'a>(dataset: &'a Dataset, operation: &str) -> Option<Saturatio
     curve::saturation(&measured).filter(|_| measured.len() > 2)
 }
 
-/// Finding that compares the bandwidth of memory with all threads and with one thread. `None` if
-/// the intervals show no difference.
+/// Finding that compares the read bandwidth of memory with the most threads to that with one
+/// thread. `None` if the intervals show no difference.
 fn scaling(dataset: &Dataset) -> Option<Finding> {
     let most = highest(dataset, "threads").filter(|&n| n > 1)?;
     let difference = Difference::shown(
@@ -484,7 +484,7 @@ const WHOLE_LINES: [WholeLines; 3] = [
 ];
 
 /// Finding about the fastest of [`WHOLE_LINES`], compared with ordinary stores, with the largest
-/// measured number of threads. `None` if none is faster.
+/// measured number of threads. `None` if no way in [`WHOLE_LINES`] is faster.
 fn whole_lines(dataset: &Dataset) -> Option<Finding> {
     let threads = highest(dataset, "threads")?;
     let ordinary = in_memory(dataset, "write", threads)?;
@@ -510,7 +510,7 @@ fn whole_lines(dataset: &Dataset) -> Option<Finding> {
     difference.finding("whole-line-stores", text, &values)
 }
 
-/// Finding that compares non-temporal stores of one thread to memory with ordinary stores. `None`
+/// Finding that compares non-temporal stores with ordinary stores, by one thread to memory. `None`
 /// if the intervals show no difference.
 fn non_temporal(dataset: &Dataset) -> Option<Finding> {
     let difference = Difference::shown(

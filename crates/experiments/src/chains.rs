@@ -36,7 +36,8 @@ impl ChainMode {
     }
 }
 
-/// The mode of a chain of this shape, and the window; `None` if the mode has no windows.
+/// The mode of a chain of this shape, and the size of the mode's windows. The size is `None` if the
+/// mode has no windows.
 pub fn named(shape: ChainShape) -> (ChainMode, Option<Bytes>) {
     match shape {
         ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
@@ -50,7 +51,8 @@ pub fn named(shape: ChainShape) -> (ChainMode, Option<Bytes>) {
 }
 
 /// Shapes of chains in `modes` with nodes `stride` apart. A mode with windows gives one shape for
-/// each size in `localities`.
+/// each window size in `localities`, or one shape with the default window. Fails if a window is no
+/// multiple of `stride`, or too small for two nodes.
 pub fn shapes(
     modes: &ChainModes,
     localities: Option<&SizeList>,
@@ -92,7 +94,7 @@ pub fn chain_seed(scope: &Scope<'_>, size: Bytes, stride: Bytes) -> u64 {
     derive(scope.seed, "chain", size.0 ^ (stride.0 << 48))
 }
 
-/// The cache line of `cpu`, or 64 B if it is unknown.
+/// Size of a cache line of `cpu`; 64 B if it is unknown.
 pub fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
     scope
         .facts()
@@ -103,8 +105,9 @@ pub fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
         .unwrap_or(Bytes(64))
 }
 
-/// `general` with at most this many samples and rounds, and samples of at most `longest`. Curves
-/// need few samples for each point, because many points support one result.
+/// The `general` sampling with at most `per_round` samples in a round, at most `rounds` rounds, and
+/// samples of at most `longest`. Curves need few samples for each point, because many points
+/// support one result.
 pub fn few_samples(general: Sampling, per_round: u32, rounds: u32, longest: Nanos) -> Sampling {
     Sampling {
         length: general.length.min(longest),

@@ -1,10 +1,11 @@
-//! Options of `memgauge run` in place of a profile: bandwidth and latency of the same memory.
+//! Options of `memgauge run` that replace a profile. They request bandwidth and latency of the same
+//! memory.
 
 use crate::lists::{OperationSpec, Operations, PageModes, Widths};
 use std::str::FromStr;
 use units::{CpuList, ParseError, SizeList, ThreadList, parse_list};
 
-/// Name of latency in the list of operations.
+/// Word that requests latency in the list of operations.
 const LATENCY: &str = "latency";
 
 /// Operations of bandwidth, and latency as an operation: `read,write,copy,latency`.
@@ -89,7 +90,7 @@ impl Choices {
         self.ops.as_ref().is_none_or(|ops| ops.latency)
     }
 
-    /// The operations that move bytes, if any were chosen.
+    /// The chosen operations that move bytes; `None` if the user chose no operations.
     pub fn operations(&self) -> Option<Operations> {
         self.ops
             .as_ref()

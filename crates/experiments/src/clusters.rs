@@ -6,11 +6,13 @@ use report::{Dataset, Finding, PlacementStratum, Point, VcpuPlacement};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
 
-/// Pairs inside a group are faster than all other pairs by at least this factor. Noise is smaller
-/// than this factor. Round trips inside a core, a cache and a machine differ by more.
+/// CPUs form groups only if all pairs inside groups are faster than all other pairs by at least
+/// this factor. Noise is smaller than this factor. Round trips inside a core, a cache and a machine
+/// differ by more.
 const GAP: f64 = 1.25;
 
-/// A pair is asymmetric if its directions differ by this factor and their intervals do not overlap.
+/// A pair has two round trips, one started by each CPU. The pair is asymmetric if the two differ by
+/// more than this factor and their intervals do not overlap.
 const ASYMMETRIC: f64 = 1.1;
 
 /// Largest number of groups that a finding lists one by one.
@@ -42,7 +44,7 @@ struct MeasuredPair<'a> {
     to: u32,
     relation: &'a str,
     ns: f64,
-    /// The placements of the two CPUs by the host; empty if placements were not measured.
+    /// The rounds of the pair, divided by vCPU placement. Empty if placements were not measured.
     strata: &'a [PlacementStratum],
     point: &'a Point,
 }
@@ -51,7 +53,8 @@ struct MeasuredPair<'a> {
 #[derive(Default)]
 struct Kind {
     ns: Vec<f64>,
-    /// Share of the rounds in which each pair was of this kind.
+    /// For each round trip in `ns`, the share of its pair's rounds in which the pair was of this
+    /// kind.
     shares: Vec<f64>,
 }
 
@@ -89,8 +92,9 @@ fn measured(point: &Point) -> Option<MeasuredPair<'_>> {
     })
 }
 
-/// Name of the kind of `pair` in the rounds of `stratum`. This is the relation that the topology
-/// reports, if timing agrees with it. Otherwise, it is the placement according to timing.
+/// Name of the kind of `pair` in the rounds of `stratum`. The kind is the relation that the
+/// topology reports, if timing agrees with it. Otherwise, the kind is the placement according to
+/// timing.
 fn kind(pair: &MeasuredPair<'_>, stratum: &PlacementStratum) -> String {
     let promised = pair.relation.parse().ok();
     if promised.and_then(VcpuPlacement::promised) == Some(stratum.placement) {
@@ -100,8 +104,8 @@ fn kind(pair: &MeasuredPair<'_>, stratum: &PlacementStratum) -> String {
     }
 }
 
-/// Finding about the round trip of each relation: the median over its pairs, and their range. If
-/// the host moves the vCPUs, the finding also has the share of time in each relation.
+/// Finding about the round trip of each relation: the median and the range over the pairs of the
+/// relation. If the host moves the vCPUs, the finding also has the share of time in each relation.
 fn relations(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
     for pair in pairs {
@@ -172,8 +176,8 @@ fn spans(pairs: &[MeasuredPair<'_>]) -> BTreeMap<(u32, u32), Span> {
 }
 
 /// Every division of the CPUs into groups with a gap: all pairs inside groups are faster by the
-/// factor [`GAP`] than all pairs between groups. The division with the fastest pairs comes first.
-/// CPUs with a pair that was not measured are left out.
+/// factor [`GAP`] than all pairs between groups. The division with the fastest pairs inside its
+/// groups comes first. CPUs with a pair that was not measured are left out.
 fn divisions(spans: &BTreeMap<(u32, u32), Span>) -> Vec<Division> {
     let spans = complete(spans);
     let mut sorted: Vec<Span> = spans.values().copied().collect();

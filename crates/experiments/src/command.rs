@@ -1,4 +1,4 @@
-//! The command of an experiment: its options, and the experiments that they request.
+//! The command of an experiment: its options, and the experiments that the options request.
 
 use crate::experiment::Experiment;
 use clap::ArgMatches;
@@ -16,10 +16,10 @@ pub struct Effect<S: 'static> {
     pub enabled_by: Option<&'static str>,
 }
 
-/// Settings in which some options need other options to have an effect. If a user types an option
-/// without effect, the command line reports an error.
+/// Settings in which some options have an effect only together with other options. If a user types
+/// an option without effect, the command line reports an error.
 pub trait Effects: Sized + 'static {
-    /// One row for each option that needs other options to have an effect.
+    /// One row for each option that has an effect only together with other options.
     const EFFECTS: &'static [Effect<Self>] = &[];
 
     /// Each row of [`Effects::EFFECTS`], evaluated with these settings.
@@ -45,7 +45,7 @@ pub struct JudgedEffect {
     pub applies: bool,
     /// The settings that use the option, as a text.
     pub only: &'static str,
-    /// Option that makes this option effective.
+    /// Option that makes this option effective; `None` if no option does.
     pub enabled_by: Option<&'static str>,
 }
 
@@ -91,7 +91,7 @@ pub struct CommandRequest {
     pub experiments: Vec<Box<dyn Experiment>>,
     /// Time budget of the command, see [`CommandSettings::budget`].
     pub budget: Option<Nanos>,
-    /// Options that need other options to have an effect.
+    /// Options that have an effect only together with other options.
     pub effects: Vec<JudgedEffect>,
 }
 

@@ -53,17 +53,17 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Allowed numbers of lines for a pair.
+/// Allowed numbers of cache lines that a pair hands over.
 const LINES: std::ops::RangeInclusive<u32> = 2..=4096;
 
-/// Number of points in the default profile: all ordered pairs of eight CPUs.
+/// Largest number of points in the default profile: all ordered pairs of eight CPUs.
 const FEW: usize = 56;
 
-/// Number of points in the full profile: all ordered pairs of sixteen CPUs.
+/// Largest number of points in the full profile: all ordered pairs of sixteen CPUs.
 const MANY: usize = 240;
 
-/// Lowest drop priority of pairs. When time is short, pairs are dropped before points that other
-/// experiments need.
+/// Drop priority of the pairs of rank 0. Other pairs have higher priorities, and are dropped
+/// earlier. When time is short, all pairs are dropped before points that other experiments need.
 const DROP_PRIORITY: u8 = 2;
 
 /// The experiment `core-to-core`.
@@ -111,7 +111,7 @@ impl CoreToCore {
             .collect()
     }
 
-    /// Pairs to measure with each kernel, in the order of tables.
+    /// Pairs to measure with each kernel, in the order in which tables show them.
     fn pairs(&self, scope: &Scope<'_>, places: &Places) -> Result<Vec<ChosenPair>> {
         let cpus = places.ordered(scope.cpus);
         let Some(requested) = &self.settings.pairs else {

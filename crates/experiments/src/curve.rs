@@ -14,13 +14,13 @@ pub struct Saturation<'a> {
     /// Fewest threads that may reach 95% of the highest bandwidth, according to the intervals.
     pub at_least: u64,
     /// Fewest threads that surely reach 95% of the highest bandwidth, according to the intervals.
-    /// If no number does, `best_threads`.
+    /// If no number of threads surely does, `best_threads`.
     pub at_most: u64,
-    /// Median bandwidth of `at_most` threads.
+    /// Median bandwidth of `at_most` threads, in B/s.
     pub reached: f64,
-    /// The highest median bandwidth of all numbers of threads.
+    /// The highest median bandwidth of all numbers of threads, in B/s.
     pub best: f64,
-    /// Fewest threads with the highest median.
+    /// Fewest threads with the highest median bandwidth.
     pub best_threads: u64,
     /// Points that support the result.
     pub points: Vec<&'a Point>,

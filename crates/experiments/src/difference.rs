@@ -1,4 +1,4 @@
-//! Comparison of two measured points. All findings that compare points use it.
+//! Comparison of two measured points. All findings that compare points use this module.
 //!
 //! A difference is a finding only if the confidence intervals of the points support it.
 //! docs/method/trust.md has the rules.
@@ -13,10 +13,12 @@ const LEAST_DIFFERENCE: f64 = 0.02;
 const SAME: f64 = 0.05;
 
 /// The interval of a point is the range of its rounds. The range is widened if its confidence is
-/// below this value. The range of five rounds has 94%, that of four rounds has 88%.
+/// below this value. The range of five rounds has a confidence of 94%, the range of four rounds
+/// 88%.
 const FEW_ROUNDS: f64 = 0.9;
 
-/// No difference is reported below this confidence. The range of three rounds has 75%.
+/// No difference is reported below this confidence. The range of three rounds has a confidence of
+/// 75%.
 const TOO_FEW_ROUNDS: f64 = 0.7;
 
 /// Factor by which the range of three or four rounds is widened for a confidence of 95%. For three
@@ -55,7 +57,7 @@ pub enum ComparisonResult {
 pub struct Difference<'a> {
     /// The reference figure.
     pub from: Figure<'a>,
-    /// The figure that is compared with it.
+    /// The figure that is compared with the reference figure.
     pub to: Figure<'a>,
 }
 
@@ -116,7 +118,7 @@ impl<'a> Figure<'a> {
 }
 
 impl<'a> Difference<'a> {
-    /// Comparison of `to` with `from`. `None` if [`Figure::new`] is `None` for a point.
+    /// Comparison of `to` with `from`. `None` if [`Figure::new`] is `None` for one of the points.
     pub fn between(from: &'a Point, to: &'a Point) -> Option<Self> {
         Some(Self {
             from: Figure::new(from)?,
@@ -172,13 +174,13 @@ impl<'a> Difference<'a> {
         )
     }
 
-    /// Points whose values both figures were computed from.
+    /// Points of both figures, first those of `from`.
     pub fn points(&self) -> impl Iterator<Item = &'a Point> {
         self.from.points.iter().chain(&self.to.points).copied()
     }
 
-    /// A finding about the difference. Its trust depends on the points of both figures. Its values
-    /// are `values` and the ratio with its interval.
+    /// A finding about the difference. The trust in the finding depends on the points of both
+    /// figures. The finding has the `values`, and the ratio with its interval.
     pub fn finding(&self, kind: &str, text: String, values: &[(&str, f64)]) -> Option<Finding> {
         let (low, high) = self.ratio_interval();
         let ratio = [

@@ -10,16 +10,16 @@ use units::{Bytes, Nanos};
 /// Detail with which an experiment measures in a profile, or if the user names no sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// One point inside each level: the fewest points that distinguish the levels.
+    /// One point inside each level of the hierarchy: the fewest points that distinguish the levels.
     Brief,
-    /// Additional points in memory: non-temporal stores and base pages.
+    /// The points of `Brief`, and more points in memory: non-temporal stores and base pages.
     Levels,
     /// A sweep over sizes that shows the boundaries of levels.
     Sweep,
 }
 
-/// An experiment may draft this many points even if fewer are allowed. The plan then counts them
-/// for its error.
+/// An experiment may draft this many points even if fewer are allowed. The plan then counts the
+/// points for its error message.
 const MAX_COUNTED: usize = 20_000;
 
 /// The machine, and the limits that an experiment plans for.
@@ -42,8 +42,8 @@ pub struct Scope<'a> {
 
 impl Scope<'_> {
     /// Fails if `count` points are far more than allowed. Experiments call this function while they
-    /// draft, because a product of lists may not fit into memory. The plan reports a smaller
-    /// excess, because only the plan knows the sum of all experiments.
+    /// draft, because all combinations of long lists may not fit into memory. The plan reports a
+    /// smaller excess, because only the plan knows the sum of all experiments.
     pub fn room_for(&self, count: usize) -> Result<()> {
         let most = self.most_points.max(MAX_COUNTED);
         if count <= most {
@@ -63,8 +63,8 @@ impl Scope<'_> {
         }
     }
 
-    /// The outcome of a point whose memory of `needed` bytes does not fit into the usable memory.
-    /// `what` names the memory. `None` if it fits.
+    /// [`Outcome::Skipped`] if a point's memory of `needed` bytes does not fit into the usable
+    /// memory. `None` if it fits. In the reason, `what` names the memory.
     pub fn no_room(&self, needed: Bytes, what: impl Display) -> Option<Outcome> {
         let usable = self.usable();
         (needed > usable).then(|| Outcome::Skipped {
@@ -87,15 +87,15 @@ impl Scope<'_> {
             .unwrap_or(Bytes(u64::MAX))
     }
 
-    /// Capacity of all last-level caches that the CPUs of the session use: the known capacity, or
-    /// else the reported one. Zero if caches are unknown.
+    /// Capacity of all last-level caches that the CPUs of the session use: the effective capacity
+    /// if it is known, or else the reported capacity. Zero if caches are unknown.
     pub fn last_level(&self) -> Bytes {
         self.last_level
             .unwrap_or_else(|| self.facts().topology.last_level_total(self.cpus))
     }
 
-    /// Capacity of the last-level caches of `cpus`. If the session's total differs from the
-    /// reported total, each cache is scaled in proportion.
+    /// Capacity of the last-level caches of `cpus`. If the effective capacity of the session is
+    /// known, each reported capacity is scaled in proportion.
     pub fn last_level_of(&self, cpus: &[u32]) -> Bytes {
         let reported = self.facts().topology.last_level_total(cpus);
         let all = self.facts().topology.last_level_total(self.cpus);
@@ -125,15 +125,15 @@ pub struct Draft {
     pub coordinates: Coordinates,
     /// Work to measure, or the outcome of the point if it is known before the measurement.
     pub work: std::result::Result<Work, Outcome>,
-    /// Upper bound of the value.
+    /// Kind of the upper bound for the value of the point.
     pub bound: Bound,
     /// When time is short, points with the highest priority number are dropped first.
     pub drop_priority: u8,
 }
 
 impl Draft {
-    /// The draft, unsupported for the reason in `hidden` if there is one. A draft that is
-    /// unsupported already keeps its reason.
+    /// The draft with the outcome [`Outcome::Unsupported`] for the reason in `hidden`. The draft is
+    /// unchanged if `hidden` is `None`, or if it is unsupported already.
     pub fn unless(mut self, hidden: Option<&String>) -> Self {
         if let Some(reason) =
             hidden.filter(|_| !matches!(self.work, Err(Outcome::Unsupported { .. })))
@@ -160,8 +160,8 @@ pub trait Experiment {
     /// Axes of the dataset.
     fn axes(&self) -> Vec<Axis>;
 
-    /// The points to measure, in the order of tables. Fails if this machine cannot measure with
-    /// these settings.
+    /// The points to measure, in the order in which tables show them. Fails if this machine cannot
+    /// measure with these settings.
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>>;
 
     /// Texts about points that differ from the request, for example rounded sizes.
@@ -202,7 +202,8 @@ pub trait Experiment {
     }
 
     /// Effective capacity of the last-level caches of `cpus`, according to the points in
-    /// `measured`. `None` if the experiment does not measure it, or found the reported capacity.
+    /// `measured`. `None` if the experiment does not measure this capacity, or if it is the
+    /// reported capacity.
     fn timed_last_level(
         &self,
         _measured: &Dataset,
@@ -245,7 +246,8 @@ pub trait Experiment {
         None
     }
 
-    /// Adds to measured points the values that need several points, for example shares.
+    /// Adds to measured points the values that are computed from several points, for example
+    /// shares.
     fn finish(&self, _dataset: &mut Dataset) {}
 
     /// A dataset that is computed from the measured points, see [`Dataset::derived`]. `None` if the

@@ -10,22 +10,24 @@ use units::{Bytes, ParseError};
 /// STREAM benchmark has the same rule, because caches serve a part of a smaller working set.
 pub const MEMORY_FACTOR: u64 = 4;
 
-/// With plenty of memory, the working set in memory is at least this large. A virtual machine whose
-/// CPUs move between the caches of its host uses more cache than it sees.
+/// If there is plenty of memory, the working set in memory has at least this many bytes. A virtual
+/// machine whose CPUs move between the caches of its host uses more cache than it sees.
 const AMPLE_MEMORY: u64 = 256 << 20;
 
 /// There is plenty of memory if this many times [`AMPLE_MEMORY`] is usable. The factor is large
 /// because streams, and chains in two kinds of pages, are mapped at once.
 const DRAM_CACHE_MULTIPLE: u64 = 8;
 
-/// A working set of this many times a cache has few hits in the cache. A cyclic walk under
-/// least-recently-used replacement has no hits, a random walk has at most a quarter.
+/// A working set of this many times the size of a cache has few hits in the cache. A cyclic walk
+/// under least-recently-used replacement has no hits. In a random walk, at most a quarter of the
+/// loads hit.
 const OUTSIDE: u64 = 4;
 
 /// Name of the level beyond the last cache.
 pub const MEMORY: &str = "DRAM";
 
-/// The user's choice of the last-level cache from which the sizes of working sets in memory follow.
+/// The user's choice of a capacity of the last-level cache, which determines the working sets in
+/// memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LastLevel {
     /// Capacity of all last-level caches together.
@@ -60,8 +62,8 @@ impl FromStr for LastLevel {
 /// the system reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimedLastLevel {
-    /// Larger than reported. One cache for each NUMA node is assumed, because it is unknown which
-    /// CPUs share it.
+    /// Larger than reported. One cache for each NUMA node is assumed, because the CPUs that share a
+    /// cache are unknown.
     More(Bytes),
     /// Smaller than reported. Each cache is smaller in proportion.
     Less(Bytes),
@@ -72,8 +74,8 @@ pub enum TimedLastLevel {
 pub struct Level {
     /// `L1`, `L2`...
     pub name: String,
-    /// Bytes of the level for each thread if all threads use the level. If CPUs differ, the
-    /// smallest number.
+    /// Capacity of a cache of this level, divided by the number of threads that use the cache. If
+    /// CPUs differ, the smallest quotient.
     pub share: Bytes,
     /// True if CPUs of several cores share a cache of this level.
     pub shared: bool,
@@ -160,7 +162,7 @@ impl Levels {
 
     /// Reason why a working set in cache level `index` would also fit into a nearer level; `None`
     /// if it would not. With a thread on every core, a core's share of the last cache may be
-    /// smaller than its own cache.
+    /// smaller than the core's own cache.
     pub fn hidden(&self, index: usize) -> Option<String> {
         let level = &self.caches[index];
         let above = self.above(index)?;

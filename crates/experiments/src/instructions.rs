@@ -60,7 +60,8 @@ impl InstructionTimes {
         })
     }
 
-    /// True if `listed` was requested, or exists on this architecture if none was requested.
+    /// True if the timing and the instruction of `listed` were requested. If no instructions were
+    /// requested, all instructions of this architecture are wanted.
     fn wanted(&self, listed: &ListedInstruction) -> bool {
         let timed = self.settings.timing.0.contains(&listed.timing);
         let named = match &self.settings.ops {

@@ -158,7 +158,7 @@ struct Walkers {
     region: Option<Region>,
 }
 
-/// A working set, the distance of its nodes, and the cache line of the CPU.
+/// A working set, the distance between its nodes, and the size of the CPU's cache lines.
 #[derive(Debug, Clone, Copy)]
 struct Extent<'a> {
     target: &'a Target,
@@ -173,7 +173,8 @@ const IN_LAST_CACHE: Nanos = Nanos(20.0);
 /// Approximate latency of a load from a core's own caches.
 const IN_CORE: Nanos = Nanos(4.0);
 
-/// The user gets a remark if a window may differ from the requested length by more than this share.
+/// The user gets a remark if a window may differ from the requested length by more than this share
+/// of the length.
 const DIFFERS: f64 = 0.03;
 
 impl Latency {
@@ -244,7 +245,7 @@ impl Latency {
         }
     }
 
-    /// Groups of threads to measure, in the order of tables.
+    /// Groups of threads to measure, in the order in which tables show them.
     fn walkers(&self, scope: &Scope<'_>) -> Result<Vec<Walkers>> {
         let requested = self.settings.cpus.as_ref();
         if !self.settings.may_have_several_threads() {
@@ -436,7 +437,7 @@ impl Latency {
     }
 
     /// Remark that windows may differ from the requested length, because a window is a whole number
-    /// of loop iterations. `None` without windows, or if they are long enough.
+    /// of loop iterations. `None` without windows, or if the requested length is long enough.
     fn coarse_windows(&self, scope: &Scope<'_>) -> Option<String> {
         let requested = self.settings.windows.requested()?.length;
         let chains = self.settings.chains.0.iter().map(|count| count.0.max(1));
@@ -660,8 +661,9 @@ fn distribution(point: &Point) -> Option<Finding> {
     Some(finding)
 }
 
-/// Finding that compares the latency with the most threads in `region` and with one thread, in the
-/// largest working set. `None` if the intervals do not show a difference.
+/// Finding that compares the latency with the most threads to the latency with one thread. Both
+/// points have `region` and the largest working set. `None` if the intervals do not show a
+/// difference.
 fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
     let name = region.to_string();
     let here = |p: &&Point| p.name("region") == Some(&name) && p.usable().is_some();
@@ -705,7 +707,7 @@ fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
 }
 
 /// Finding about the gain if one thread follows several chains at once, in the largest working set
-/// with several chains. `None` if the intervals show no gain.
+/// that was measured with several chains. `None` if the intervals show no gain.
 fn parallelism(dataset: &Dataset) -> Option<Finding> {
     let several = |p: &&Point| p.number("chains").is_some_and(|n| n > 1) && p.usable().is_some();
     let largest = dataset
@@ -765,8 +767,9 @@ fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<&P
 }
 
 /// Finding about the cost of base pages for a load from memory. Random order in base pages is
-/// compared with huge pages, if the system granted nearly all. Otherwise it is compared with packed
-/// order in base pages, which has few TLB misses. `None` if the intervals show no cost.
+/// compared with random order in huge pages, if the system granted nearly all of them. Otherwise it
+/// is compared with packed order in base pages, which has few TLB misses. `None` if the intervals
+/// show no cost.
 fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
     let random = |p: &Point, pages: &str| {
         p.name("pages") == Some(pages)

@@ -1,9 +1,9 @@
 //! Experiments, one for each question. An experiment turns its settings into points to measure, and
 //! derives findings from the measured dataset. The engine decides how a point is measured.
 //!
-//! An experiment is one file and one row in [`EXPERIMENTS`]. From the row follow the command with
-//! help, man page and completions, the name in `--only`, and the entry in lists of experiments. A
-//! minimal example:
+//! An experiment is one file and one row in [`EXPERIMENTS`]. The row gives the experiment its
+//! command with help, man page and completions, its name for `--only`, and its entry in lists of
+//! experiments. A minimal example:
 //!
 //! ```ignore
 //! // rows.rs

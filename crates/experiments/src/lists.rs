@@ -1,4 +1,4 @@
-//! Lists of names in options, and thread counts on this machine.
+//! Options whose values are lists, and the thread counts that an option requests.
 
 use crate::experiment::Scope;
 use host::memory::PageMode;
@@ -63,7 +63,7 @@ lists! {
     Interleavings of Spread;
 }
 
-/// End of a phrase about the memory of `threads` threads; empty for one thread.
+/// Words that end a phrase about memory: ` for each of 4 threads`. Empty for one thread.
 pub(super) fn for_each_thread(threads: u64) -> String {
     if threads == 1 {
         String::new()
@@ -72,8 +72,8 @@ pub(super) fn for_each_thread(threads: u64) -> String {
     }
 }
 
-/// Fails if `usable` bytes have no room for a working set of each thread. The error names the first
-/// of `sizes` that is too large.
+/// Fails if `usable` bytes have no room for `threads` working sets of one of `sizes`. The error
+/// names the first size that is too large.
 pub(super) fn refuse_too_large(sizes: &SizeList, threads: u64, usable: Bytes) -> Result<()> {
     let fits = |size: &&Bytes| size.0.saturating_mul(threads) <= usable.0;
     match sizes.0.iter().find(|size| !fits(size)) {
@@ -125,15 +125,15 @@ impl PageModes {
     }
 }
 
-/// A pair of CPUs. In `0:1`, CPU 0 starts every round trip. In `0-1`, each CPU starts the round
-/// trips of one point.
+/// A pair of CPUs. In `0:1`, CPU 0 starts every round trip. `0-1` requests two points, and each CPU
+/// starts the round trips of one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
-    /// CPU that starts.
+    /// CPU that starts each round trip.
     pub from: u32,
-    /// CPU that answers.
+    /// CPU that answers each round trip.
     pub to: u32,
-    /// True if round trips in the other direction are requested too.
+    /// True if a second point is requested, in which `to` starts and `from` answers.
     pub both: bool,
 }
 
@@ -161,7 +161,7 @@ impl FromStr for Pair {
     }
 }
 
-/// Plain numbers: `0,10`, `1..32`.
+/// Whole numbers without a unit: `0,10`, `1..32`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts(pub Vec<Count>);
 
@@ -169,7 +169,7 @@ impl FromStr for Counts {
     type Err = ParseError;
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        /// A longer range is probably a typing error.
+        /// Largest number of members in a range. A longer range is probably a typing error.
         const LONGEST: u32 = 1000;
         let range = |text: &str| -> std::result::Result<Vec<Count>, ParseError> {
             let Some((first, last)) = text.split_once("..") else {
@@ -187,7 +187,7 @@ impl FromStr for Counts {
     }
 }
 
-/// A plain number.
+/// A whole number without a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count(pub u32);
 
@@ -195,7 +195,7 @@ impl FromStr for Count {
     type Err = ParseError;
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        /// A larger number is probably a typing error.
+        /// Largest accepted number. A larger number is probably a typing error.
         const MOST: u32 = 1_000_000;
         let number = text.trim().parse().ok().filter(|n| *n <= MOST);
         let wrong = || {
@@ -206,7 +206,7 @@ impl FromStr for Count {
     }
 }
 
-/// An operation whose bandwidth is measured, or the fastest kernel of its family.
+/// A request for the bandwidth of one operation, or of the fastest kernel of its family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OperationSpec {
     /// This operation and no other.
@@ -215,7 +215,7 @@ pub enum OperationSpec {
     BestOf(Operation),
 }
 
-/// Families with several kernels, each with the operation that represents the family.
+/// Names of families with several kernels, each with the operation that represents the family.
 const FAMILIES: [(&str, Operation); 7] = [
     ("read-best", Operation::Read),
     ("write-best", Operation::Write),
@@ -304,7 +304,7 @@ pub fn is_reference_kernel(operation: Operation) -> bool {
     operation.contract().origin == CodeOrigin::CLibrary
 }
 
-/// Defines an enum whose values have names, and a help text for each value.
+/// Defines an enum. Each value has a name, as users type it, and a help text.
 #[macro_export]
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident, $what:literal: $($variant:ident $text:literal $help:literal,)*) => {
@@ -402,7 +402,7 @@ pub fn thread_counts_on(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     fixed_thread_counts(list, cpus)
 }
 
-/// Requested thread counts on `cpus` without `best`, in rising order, each once. Fails on more
+/// Requested thread counts on `cpus`, in rising order, each once; `best` is left out. Fails on more
 /// threads than CPUs.
 pub fn fixed_thread_counts(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     let available = cpus.len();
@@ -428,7 +428,7 @@ names! {
 }
 
 names! {
-    /// Number of sizes in each doubling of a curve over sizes.
+    /// Number of sizes, or of numbers of pages, that are measured in each doubling.
     Density, "densities":
     Low "low" "2 places in each doubling.",
     Medium "medium" "4 places in each doubling.",
@@ -436,7 +436,7 @@ names! {
 }
 
 impl Density {
-    /// Number of sizes in each doubling.
+    /// Number of sizes, or of numbers of pages, that are measured in each doubling.
     pub fn steps(self) -> u32 {
         match self {
             Density::Low => 2,

@@ -184,8 +184,9 @@ impl Experiment for Locks {
     }
 }
 
-/// Finding that compares an atomic addition on a shared line and on separate lines, in ns of one
-/// thread. `None` if the intervals show no difference.
+/// Finding that compares an atomic addition on a shared line and on separate lines, both with the
+/// most threads. Values are in ns for each addition of one thread. `None` if the intervals show no
+/// difference.
 fn contention(dataset: &Dataset) -> Option<Finding> {
     let most = highest(dataset, "threads").filter(|&n| n > 1)?;
     let each = |lines: &str| {

@@ -16,7 +16,8 @@ pub fn with_memory(scope: &Scope<'_>) -> Vec<u32> {
 }
 
 /// NUMA nodes that the user requests for the memory, to be measured one after another. A single
-/// `None` if there is no request. Fails if a requested node has no memory.
+/// `None` if the user requests no node. Each experiment then chooses the node. Fails if a requested
+/// node has no memory.
 pub fn requested_nodes(requested: Option<&CpuList>, scope: &Scope<'_>) -> Result<Vec<Option<u32>>> {
     let Some(requested) = requested else {
         return Ok(vec![None]);
@@ -30,8 +31,8 @@ pub fn requested_nodes(requested: Option<&CpuList>, scope: &Scope<'_>) -> Result
     Ok(requested.0.iter().copied().map(Some).collect())
 }
 
-/// Fails on a requested node that is not in `nodes`. In the message, `are` describes `nodes`, and
-/// `option` names the option.
+/// Fails if a requested node is not in `nodes`. In the message, the words `are` describe `nodes`,
+/// and `option` is the option to type.
 pub fn available(requested: &[u32], nodes: &[u32], are: &str, option: &str) -> Result<()> {
     match requested.iter().find(|node| !nodes.contains(node)) {
         None => Ok(()),

@@ -3,7 +3,8 @@
 use report::{Places, Relation};
 use std::collections::BTreeSet;
 
-/// Number of CPUs in the first group whose pairs with each other are preferred in a choice.
+/// Number of CPUs in the first group whose pairs with each other have rank 2 or lower. A group is
+/// CPUs that share a cache.
 const NEIGHBOURS: usize = 16;
 
 /// An ordered pair of CPUs with its rank. Rank 0 is needed most.
@@ -18,12 +19,13 @@ pub struct ChosenPair {
 }
 
 /// At most `most` ordered pairs of `cpus`, always in both directions, in the order of `cpus`.
-/// `cpus` must be in the order of [`Places::ordered`]. If `cpus` have more pairs, pairs of low rank
-/// are preferred.
+/// `cpus` must be in the order of [`Places::ordered`]. If `cpus` have more pairs, the pairs of
+/// lowest rank are kept.
 ///
-/// Rank 0 has one pair of each relation, for the first CPU of each group that shares a cache. Rank
-/// 1 has pairs of these first CPUs. Rank 2 has pairs among the first `NEIGHBOURS` CPUs of the first
-/// group. Rank 3 has pairs with the very first CPU, and rank 4 has all other pairs.
+/// A pair has the lowest rank for which it qualifies. The first CPU of each group that shares a
+/// cache has one pair of each relation in rank 0. Rank 1 has pairs of these first CPUs with each
+/// other. Rank 2 has pairs among the first `NEIGHBOURS` CPUs of the first group. Rank 3 has pairs
+/// with the first of `cpus`, and rank 4 has all other pairs.
 pub fn choose(cpus: &[u32], places: &Places, most: usize) -> Vec<ChosenPair> {
     let count = cpus.len();
     let leaders = leaders(cpus, places);

@@ -20,14 +20,14 @@ use std::str::FromStr;
 use units::error::{Error, Result};
 use units::{Bytes, ParseError, SizeList, ThreadCount, ThreadList, parse_list};
 
-/// Fewest accesses in a pass of a strided order, and fewest blocks in a pass of a random order.
-/// With fewer accesses or blocks, the order has no effect to measure.
+/// A strided order needs at least this many accesses in a pass, and a random order this many
+/// blocks. With fewer accesses or blocks, the order has no effect to measure.
 const FEWEST_ACCESSES: u64 = 16;
 
 /// Largest block of a random order, in bytes.
 const LARGEST_BLOCK: u64 = 4096;
 
-/// Largest working set in memory in a profile, because building tables of orders takes time.
+/// Largest working set if the user names no sizes, because building tables of orders takes time.
 const MAX_IN_MEMORY: Bytes = Bytes(256 << 20);
 
 /// Operations that have kernels for every order.
@@ -141,7 +141,8 @@ pub struct Patterns {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Order {
     kind: OrderKind,
-    /// Distance of strided accesses, or size of random blocks.
+    /// Distance of strided accesses, or size of the blocks that a table lists. 0 for an order
+    /// without both.
     bytes: Bytes,
 }
 
@@ -156,7 +157,8 @@ impl Order {
         }
     }
 
-    /// Order in which the kernel visits the window.
+    /// The kind of kernel that this order needs, named by the way in which the kernel visits
+    /// memory.
     fn visits(self) -> AccessOrder {
         match self.kind {
             OrderKind::Forward => AccessOrder::Forward,
@@ -481,8 +483,8 @@ impl Experiment for Patterns {
     }
 }
 
-/// Coordinates of a point without its order and kernel. Points that agree in them differ only in
-/// their order.
+/// Coordinates of a point without its order and kernel. Points for which these coordinates are
+/// equal differ only in their order.
 fn place(point: &Point) -> Coordinates {
     let mut place = point.coordinates.clone();
     for axis in ["order", "kernel"] {
@@ -491,8 +493,8 @@ fn place(point: &Point) -> Coordinates {
     place
 }
 
-/// Finding about the bandwidth of each order relative to forward, in the largest working set of
-/// `operation`. An order is left out if the intervals show neither a difference nor equality.
+/// Finding about the bandwidth of each order relative to forward order, in the largest working set
+/// of `operation`. An order is left out if the intervals show neither a difference nor equality.
 fn in_memory(dataset: &Dataset, operation: &str) -> Option<Finding> {
     let usable = |p: &&Point| p.name("operation") == Some(operation) && p.usable().is_some();
     let largest = dataset

@@ -7,8 +7,8 @@ use report::{CacheKind, Places, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 use units::CpuList;
 
-/// Position of a CPU: numbers of its package, node, cluster (CPUs that share a last-level cache)
-/// and core.
+/// Position of a CPU: ids of its package, node, cluster (CPUs that share a last-level cache) and
+/// core.
 type Position = [u32; 4];
 
 /// Up to this number of CPUs, every number of threads is measured; above it, a selection.
@@ -120,8 +120,8 @@ impl Placing {
         counts.into_iter().collect()
     }
 
-    /// At most `most` numbers (3 or more): one thread, one per core, one per CPU, and more numbers
-    /// that close the largest gaps.
+    /// At most `most` numbers of threads; `most` is at least 3. They are one thread, one per core,
+    /// one per CPU, and numbers that close the largest gaps.
     pub fn few_counts(&self, most: usize) -> Vec<usize> {
         let counts = self.counts();
         let mut kept: BTreeSet<usize> = counts

@@ -36,7 +36,7 @@ pub fn not_rejected(point: &Point) -> Option<&Measured> {
         .filter(|measured| measured.verdict.grade != VerdictGrade::Rejected)
 }
 
-/// Highest number on `axis`; `None` if no point has one.
+/// Highest coordinate of a point on `axis`; `None` if no point has a number there.
 pub fn highest(dataset: &Dataset, axis: &str) -> Option<u64> {
     let numbers = dataset.points.iter().filter_map(|p| p.number(axis));
     numbers.max()
@@ -46,11 +46,11 @@ pub fn highest(dataset: &Dataset, axis: &str) -> Option<u64> {
 pub struct CpuSeries<'a> {
     /// Points in the order of the dataset.
     pub points: Vec<&'a Point>,
-    /// Words about the CPU: ` on CPU 3`. Empty if all points have the same CPU.
+    /// Words about the CPU: ` on CPU 3`. Empty if all series have the same CPU.
     pub on_cpu: String,
     /// Kind of pages of the points.
     pub pages: Option<Coordinate>,
-    /// True if the series of the dataset have several kinds of pages.
+    /// True if not all series from [`by_cpu`] have the same kind of pages.
     pub several_pages: bool,
 }
 

@@ -7,10 +7,10 @@ use stats::{self, Knee};
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// Least difference of the values of neighbouring levels, as a share.
+/// A step counts only if the values of the curve before and after it differ by at least this share.
 const STEP: f64 = 0.2;
 
-/// Fewest sizes of a curve in which steps are searched.
+/// A curve needs at least this many sizes for a search of steps.
 const FEWEST_SIZES: usize = 8;
 
 /// Number of points on each side of a step whose intervals must show the step.
@@ -69,8 +69,9 @@ fn mean<'a>(part: &[(Bytes, &'a Point)]) -> Option<Figure<'a>> {
     )
 }
 
-/// Finding about the sizes after which `what` changes in a step. `belongs` accepts the points of
-/// the curve. `None` if there are too few sizes or no step.
+/// Finding about the sizes after which the values of the curve change in a step. The text of the
+/// finding calls the values `what`. `belongs` accepts the points of the curve. `None` if there are
+/// too few sizes or no step.
 pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
     let Stepped { points, knees } = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
@@ -84,8 +85,8 @@ pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) ->
     Some(Finding::shown_by(points.iter().map(|(_, point)| *point), "steps", text)?.with(values))
 }
 
-/// Finding about the sizes between which latency rises or falls to another level. `belongs` accepts
-/// the points of the curve. `None` if there are too few sizes or no step.
+/// Finding about the sizes between which latency rises or falls in a step. `belongs` accepts the
+/// points of the curve. `None` if there are too few sizes or no step.
 pub fn rises(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
     let Stepped { points, knees } = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
@@ -118,8 +119,8 @@ pub fn rises(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Find
     )
 }
 
-/// The caches that end along `levels`, as text: ` (L1 ends)`. `levels` has the level of each point.
-/// The level of the last point does not end.
+/// The caches that end along `levels`, as text: ` (L1 ends)`. `levels` has the level of the
+/// hierarchy for each point, by rising size. The level of the last point does not end.
 fn ended<'a>(levels: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = levels.collect();
     let last = names.last().copied();

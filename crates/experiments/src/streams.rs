@@ -94,15 +94,15 @@ pub fn draft_point(
 /// A working set that suits an operation, with the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FittedStream {
-    /// The requested operation, or the same with shorter iterations that suit the working set.
+    /// The requested operation, or its variant with shorter iterations that suit the working set.
     pub operation: Operation,
     /// Bytes of all streams together.
     pub bytes: Bytes,
 }
 
 impl FittedStream {
-    /// A stream of `bytes` without rounding. `None` if the iterations of no suitable operation
-    /// divide them.
+    /// A working set of exactly `bytes`. `None` if `bytes` are no whole iterations of any variant
+    /// of the operation.
     fn exactly(requested: OperationSpec, bytes: Bytes) -> Option<Self> {
         let contract = requested.operation().contract();
         let streams = u64::from(contract.streams());
@@ -116,7 +116,8 @@ impl FittedStream {
     }
 }
 
-/// Working sets of one iteration of each stream, for each operation of `requested`; longest first.
+/// Working sets of one iteration of each stream, for each length of iteration that `requested` has.
+/// Longest first.
 fn shortest(requested: OperationSpec) -> Vec<FittedStream> {
     let streams = u64::from(requested.operation().contract().streams());
     let lengths = [BLOCK_BYTES, 256, 128, 64].into_iter();
@@ -146,9 +147,9 @@ pub fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
         .try_for_each(|&size| fitted(largest, size).map(drop))
 }
 
-/// Largest working set of `requested`, at most `size`: `size` itself if the iterations of an
-/// operation divide it, otherwise whole blocks of each stream. For a family, whole blocks of all
-/// its operations if `size` is large enough. Fails if `size` is too small.
+/// Largest working set of `requested` that is at most `size`. The working set is `size` if this is
+/// whole iterations, otherwise whole blocks of each stream. For a family, it is whole blocks for
+/// every operation of the family, if `size` is large enough. Fails if `size` is too small.
 pub fn fitted(requested: OperationSpec, size: Bytes) -> Result<FittedStream> {
     let whole = size.round_down(BLOCK_BYTES * u64::from(requested.streams()));
     let in_blocks = (whole.0 > 0).then_some(FittedStream {

@@ -1,5 +1,5 @@
-//! The table of experiments. From each row follow a command with its help, a name for `--only`, and
-//! an entry in lists.
+//! The table of experiments. Each row gives an experiment its command with help, its name for
+//! `--only`, and its entry in lists.
 
 use crate::choices::Choices;
 use crate::command::ExperimentCommand;
@@ -10,7 +10,8 @@ use crate::{
     scaling, tlb,
 };
 
-/// Makes the experiment for memory that the user chose; `None` if the choice excludes it.
+/// Makes the experiment for memory that the user chose; `None` if the choice excludes the
+/// experiment.
 pub type FromChoices = fn(&Choices, Detail) -> Option<Box<dyn Experiment>>;
 
 /// An experiment with its setup in profiles and its command.
@@ -19,8 +20,8 @@ pub struct ExperimentRow {
     pub name: &'static str,
     /// The question that the experiment answers.
     pub question: &'static str,
-    /// Least detailed profile that includes the experiment without a request by name. `None` if the
-    /// user must choose the points.
+    /// Least detailed profile that includes the experiment even if the user does not name it.
+    /// `None` if no profile does, because the user must choose the points.
     pub least: Option<Detail>,
     /// Makes the experiment as part of a profile.
     pub in_profile: fn(Detail) -> Box<dyn Experiment>,
@@ -32,7 +33,7 @@ pub struct ExperimentRow {
     pub command: Option<ExperimentCommand>,
 }
 
-/// Every experiment, in the order of profiles and lists.
+/// Every experiment, in the order in which profiles and lists have them.
 pub static EXPERIMENTS: &[ExperimentRow] = &[
     ExperimentRow {
         name: "bandwidth",

@@ -8,7 +8,7 @@ use report::{Coordinate, Dataset, Finding, Measured, Outcome, Point, Quantity, S
 use units::error::{Error, Result};
 use units::{Nanos, read_like, short_time};
 
-/// Allowed numbers of windows.
+/// Allowed numbers of windows at a point.
 const COUNTS: std::ops::RangeInclusive<u32> = 100..=1_000_000;
 /// Shortest allowed window. A shorter window would mostly show the time of reading the counter.
 const SHORTEST: Nanos = Nanos(1e3);
@@ -70,7 +70,8 @@ impl WindowSettings {
     }
 }
 
-/// The quantiles of the windows in `dataset`, each as a point; `None` if no point has windows.
+/// Dataset with one point for each quantile of the windows of each point in `dataset`. `None` if no
+/// point has windows.
 pub(super) fn distribution(dataset: &Dataset) -> Option<Dataset> {
     let mut points = Vec::new();
     for point in &dataset.points {
@@ -139,8 +140,8 @@ fn quantile(measured: &Measured, value: f64) -> Measured {
     }
 }
 
-/// Finding about the distribution over the windows of a point. `place` names the measurement.
-/// `None` if no windows were requested.
+/// Finding about the distribution over the windows of a point. In the text, `place` names the
+/// measurement. `None` if no windows were requested.
 pub(super) fn finding(point: &Point, kind: &str, place: &str) -> Option<Finding> {
     let also = &point.outcome.measured()?.also;
     let figure = |name: &str| also.get(name).copied();

@@ -24,8 +24,8 @@ const IN_OWN_MEMORY: BytesPerSecond = BytesPerSecond(200e9);
 /// Typical rate of the first access to newly allocated memory.
 const FIRST_ACCESS: BytesPerSecond = BytesPerSecond(2e9);
 
-/// Number of buffers that the expected time of preparing transfers counts: two of the device, two
-/// pageable and two pinned ones of the host.
+/// Number of buffers that are prepared for transfers, for the expected time: two on the device, two
+/// pageable and two pinned ones on the host.
 const TRANSFER_BUFFERS: f64 = 6.0;
 
 /// Typical rate at which the host compares received data with the expected data.
@@ -37,23 +37,24 @@ const PIPE: BytesPerSecond = BytesPerSecond(1e9);
 /// Typical rate of making a chain and writing it to a device.
 const BUILD: BytesPerSecond = BytesPerSecond(0.3e9);
 
-/// Typical time of the launches and waits that belong to a sample.
+/// Typical time of the launches and waits of one sample.
 const LAUNCHES: Nanos = Nanos(0.2e6);
 
 /// Length of the warm-up before the first window of a round, as a share of a window. The clocks of
 /// a device rise during the warm-up.
 const WARM_UP: f64 = 1.0;
 
-/// Time that a driver may need in addition to the device's time, for the submission of work and the
-/// wait.
+/// Time by which the host may wait longer than the device works, without a disturbance. It covers
+/// the submission of work and the wait.
 const SUBMISSION: Nanos = Nanos(0.5e6);
 
-/// Share of the device's time that a driver may need in addition to [`SUBMISSION`].
+/// Further time by which the host may wait longer than the device works, as a share of the device's
+/// time.
 const SUBMISSION_SHARE: f64 = 0.25;
 
 impl ExternalWork for GpuWork {
-    /// Text of the device, the CPU and the task. The limit is left out, because it does not change
-    /// the work.
+    /// Text of the device, the CPU and the task. The limit of the memory is left out, because it
+    /// does not change the work.
     fn identity(&self) -> String {
         format!("device {}, CPU {}, {:?}", self.device, self.cpu, self.task)
     }
@@ -138,9 +139,9 @@ impl ExternalWork for GpuWork {
     }
 
     /// Cause and text of the disturbance of a window. `None` if the window is undisturbed. A window
-    /// is disturbed if the conditions of the device were unusual, or if the host waited much longer
-    /// than the device worked. A long wait means that the device did other work, or that the thread
-    /// of the driver did not run.
+    /// is disturbed if the conditions of the device were unusual. A window is also disturbed if the
+    /// host waited much longer than the device worked. A long wait means that the device did other
+    /// work, or that the thread of the driver did not run.
     fn disturbance(&self, window: &ExternalWindow<'_>) -> Option<(Cause, String)> {
         let seen = window.figures.get::<GpuWindow>()?;
         if let Some(unusual) = unusual(&seen.conditions) {
@@ -194,7 +195,8 @@ impl ExternalWork for GpuWork {
 /// A function that returns a figure of a window, or `None` if the figure is unknown.
 type WindowFigure = fn(&GpuWindow) -> Option<f64>;
 
-/// Names and functions of figures of a window. A point contains the median of each figure.
+/// The figures of a window, each with its name and its function. A point contains the median of
+/// each figure.
 const MEDIANS: [(&str, WindowFigure); 5] = [
     ("device_share", |seen| Some(seen.device?.0 / seen.host.0)),
     ("device_core_hz", |seen| Some(seen.conditions.core_clock?.0)),

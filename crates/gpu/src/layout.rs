@@ -14,8 +14,8 @@ const GROUPS_PER_UNIT: u32 = 8;
 /// Number of accesses in one iteration of a kernel's loop.
 pub const UNROLLED: u32 = 4;
 
-/// Limit for the number of words of all streams together, which has to be lower. The kernels count
-/// words in 32 bits.
+/// Limit for the number of words of all streams together. The number has to be below this limit.
+/// The kernels count words in 32 bits.
 const MAX_WORDS: u64 = 1 << 31;
 
 /// Number of 64-bit lanes in a word of the kernels for this device. A word has 16 B on a GPU,
@@ -55,8 +55,9 @@ impl Groups {
 /// Division of a working set among work-items.
 ///
 /// On a GPU, neighbouring work-items access neighbouring words at the same time, because the device
-/// combines such accesses into one. The step from one access of a work-item to its next is the
-/// number of all work-items. On a CPU, each work-item is a thread and has a region of its own.
+/// combines such accesses into one. The distance between successive accesses of a work-item, in
+/// words, is the number of all work-items. Reads add the size of a work-group to this distance. On
+/// a CPU, each work-item is a thread and has a region of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Layout {
     /// Operation of the kernel.
@@ -138,7 +139,7 @@ impl Layout {
         words * self.word_bytes() * u64::from(passes)
     }
 
-    /// Largest number of passes in one call.
+    /// Largest possible number of passes in one call of the kernel.
     pub fn most_passes(&self) -> u32 {
         (u32::MAX / 2 / self.pass.max(1)).max(1)
     }
@@ -159,8 +160,8 @@ impl Layout {
         }
     }
 
-    /// The call of the kernel for `passes` passes. `buffers` are the buffer of the streams and the
-    /// buffer of the sums. `value` is the number in the first word.
+    /// The call of the kernel for `passes` passes. `buffers` has the buffer of the streams, then
+    /// the buffer of the sums. `value` is the number in the first word.
     pub fn call(&self, buffers: [GpuBuffer; 2], passes: u32, value: u64) -> Stream {
         let [buffer, sums] = buffers;
         let (region, per_item, start) = if self.has_regions {

@@ -5,7 +5,7 @@
 //! indices. `work` describes what a device does for a point, `runner` carries it out, and
 //! `experiment` drafts the points. The engine knows this work only as [`engine::ExternalWork`].
 //!
-//! [`host::gpu`] opens the drivers. Only this module knows OpenCL.
+//! [`host::gpu`] opens the drivers. Only the module `host::gpu` knows OpenCL.
 
 #![forbid(unsafe_code)]
 

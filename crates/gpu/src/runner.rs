@@ -23,15 +23,15 @@ const HOPS: u64 = 8;
 /// Largest number of hops in a sample, or of additions by each work-item.
 const MOST_STEPS: u64 = 1 << 30;
 
-/// Factor by which a time on the device's clock may exceed the same time on the host's clock. A
-/// sample with a larger difference is an error.
+/// Factor by which the length of a sample on the device's clock may exceed its length on the host's
+/// clock. A sample with a larger difference is an error.
 const CLOCK_TOLERANCE: f64 = 1.02;
 
-/// Time by which the device's clock may exceed the host's clock in addition, because it may be
+/// Further time by which a sample may be longer on the device's clock, because this clock may be
 /// coarse.
 const CLOCK_RESOLUTION: Nanos = Nanos(50e3);
 
-/// Largest total size of the chains that are kept from one round to the next.
+/// Limit for the total size of the chains that a device keeps from one round to the next.
 const MOST_KEPT: Bytes = Bytes(1 << 30);
 
 /// Mask that changes a value (XOR). Memory holds the changed value until a kernel or a transfer
@@ -73,9 +73,9 @@ pub(crate) struct Device {
     host: Option<(Bytes, u64)>,
     /// Chains on the device. They stay there while their total size is at most [`MOST_KEPT`].
     chains: BTreeMap<Chase, ChainOnDevice>,
-    /// Rate of each work: passes, hops or transfers per nanosecond.
+    /// Rate of each work: passes, hops, transfers or additions per nanosecond.
     rates: BTreeMap<Task, f64>,
-    /// Number from which the contents of memory are computed. Each sample has a different one.
+    /// Number from which the contents of memory are computed. Each sample has a different number.
     value: u64,
     /// Number of other processes of this session that use the device.
     own_processes: u32,
@@ -163,7 +163,7 @@ impl GpuRunner {
         Ok(Device::new(opened))
     }
 
-    /// Counts a loss of `numbers`, and returns its reason.
+    /// Counts a loss of the device `numbers`, and returns `reason`.
     fn lost(&mut self, numbers: Numbers, reason: Error) -> Error {
         let loss = self.losses.entry(numbers).or_default();
         *loss = (loss.0 + 1, reason.to_string());
@@ -260,7 +260,7 @@ impl Device {
     }
 
     /// Increases the amount of work until it takes [`CALIBRATING`]. Returns the rate in passes,
-    /// hops or transfers per nanosecond.
+    /// hops, transfers or additions per nanosecond.
     fn calibrate(&mut self, task: &Task) -> Result<f64> {
         let most = most(task);
         let mut count = least(task);
@@ -303,8 +303,8 @@ impl Device {
         })
     }
 
-    /// Does `count` passes, hops or transfers, and verifies their results. Returns the times that
-    /// they took.
+    /// Does `count` passes, hops, transfers or additions by each work-item, and verifies their
+    /// results. Returns the times that the work took.
     fn execute(&mut self, task: &Task, count: u64) -> Result<GpuWindow> {
         self.value = self.value.wrapping_add(1);
         let window = match task {
@@ -562,7 +562,8 @@ impl Device {
         Ok(GpuWindow::new(timing))
     }
 
-    /// Lets the device count wrong words with `call`, which has to be [`Call::Verify`].
+    /// Lets the device count wrong words with `call`, which has to be [`Call::Verify`]. `what`
+    /// names the work in the text of an error.
     ///
     /// # Errors
     /// The device counted wrong words, or the driver failed.
@@ -695,8 +696,8 @@ impl GpuWindow {
     }
 }
 
-/// Smallest number of passes, hops or transfers in a sample. The number in a sample is a multiple
-/// of it.
+/// Smallest number of passes, hops, transfers or additions in a sample. The actual number in a
+/// sample is a multiple of the smallest number.
 fn least(task: &Task) -> u64 {
     match task {
         Task::Chase(_) => HOPS,
@@ -704,7 +705,7 @@ fn least(task: &Task) -> u64 {
     }
 }
 
-/// Largest number of passes, hops or transfers in a sample.
+/// Largest possible number of passes, hops, transfers or additions in a sample.
 fn most(task: &Task) -> u64 {
     match task {
         Task::Stream(layout) => u64::from(layout.most_passes()),

@@ -14,10 +14,10 @@ pub struct GpuWork {
     pub cpu: u32,
     /// True if the device has no memory of its own.
     pub uses_host_memory: bool,
-    /// Limit of the memory that the work uses. `None` if it is unknown, or if a cache could hold
-    /// the working set.
+    /// Highest possible rate of the memory that the work uses. `None` if this rate is unknown, or
+    /// if a cache could hold the working set.
     pub limit: Option<RateLimit>,
-    /// The work itself.
+    /// The work that the device does.
     pub task: Task,
 }
 
@@ -41,7 +41,7 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// Limit of the memory of a device; `None` if its peak rate is unknown.
+    /// Highest rate of the memory of a device; `None` if this rate is unknown.
     pub fn of_memory(facts: &GpuFacts) -> Option<Self> {
         let peak = facts.memory_peak()?;
         let [width, clock] = [&facts.bus_width.source, &facts.memory_clock.source];
@@ -76,7 +76,7 @@ pub struct Chase {
     pub bytes: Bytes,
     /// Distance between nodes.
     pub spacing: Bytes,
-    /// Chooses the order of the nodes.
+    /// Seed that determines the order of the nodes.
     pub seed: u64,
 }
 
@@ -96,9 +96,9 @@ impl Chase {
 /// Transfers of one size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Copies {
-    /// Direction.
+    /// Direction of the transfers.
     pub direction: Direction,
-    /// Memory at the host's end.
+    /// Kind of memory at the host's end.
     pub memory: HostMemory,
     /// Bytes of each transfer in each direction.
     pub bytes: Bytes,
@@ -130,7 +130,7 @@ impl Copies {
         Bytes(self.bytes.0 * self.ways())
     }
 
-    /// Number of directions.
+    /// Number of directions in which a transfer moves data: 1 or 2.
     pub fn ways(&self) -> u64 {
         match self.direction {
             Direction::ToDevice | Direction::ToHost => 1,

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use units::Nanos;
 
-/// Reads the raw counter. The length of a tick is unknown, and the engine calibrates it.
+/// Reads the raw counter. The length of a tick is unknown here. The crate `engine` measures it
+/// (calibration).
 ///
 /// - x86: the time-stamp counter, read after a load fence. By then all earlier loads are complete,
 ///   while earlier stores may still be on their way to the cache (Intel SDM vol. 2B, RDTSC).
@@ -16,8 +17,8 @@ use units::Nanos;
 ///   for all earlier loads.
 /// - Elsewhere: the monotonic clock in ns.
 ///
-/// The counters of Arm and RISC-V tick at tens of MHz to 1 GHz. The engine makes samples long
-/// enough for this resolution.
+/// The counters of Arm and RISC-V tick at tens of MHz to 1 GHz. The crate `engine` makes samples
+/// long enough for this resolution.
 #[inline]
 pub fn ticks() -> u64 {
     raw_ticks()

@@ -1,4 +1,4 @@
-//! Processor capabilities that kernels need in addition to the baseline.
+//! Capabilities of the processor beyond the base instruction set, which some kernels need.
 
 use super::os;
 
@@ -14,8 +14,8 @@ pub fn more_capabilities() -> u64 {
     os::hardware_capabilities()[1]
 }
 
-/// Bytes that RISC-V's `cbo.zero` sets to zero; `None` if programs may not use it or the size is
-/// unknown.
+/// Number of bytes that one `cbo.zero` instruction of RISC-V sets to zero; `None` if programs may
+/// not use it or the size is unknown.
 pub fn zeroed_block() -> Option<u64> {
     os::zeroed_block()
 }

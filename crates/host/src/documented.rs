@@ -4,8 +4,8 @@
 //! - `processors.csv`: one figure per line, `low..high` if the documents give a range
 //! - `sources.csv`: the documents
 //!
-//! The files only contain figures from documents, because a wrong limit would reject valid
-//! measurements.
+//! Some figures are limits for measurements. So the files only contain figures from documents: a
+//! wrong limit would reject valid measurements.
 
 use report::{DocumentedFigure, DocumentedQuantity, PortWidth};
 
@@ -16,7 +16,7 @@ const SOURCES: &str = include_str!("../data/sources.csv");
 /// A document that states figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentedSource {
-    /// Name of the document in `processors.csv`.
+    /// Short name by which `processors.csv` refers to the document.
     pub key: &'static str,
     /// Title of the document.
     pub title: &'static str,
@@ -54,8 +54,8 @@ fn lines<const N: usize>(text: &'static str) -> impl Iterator<Item = [&'static s
         .filter_map(|line| line.split(',').collect::<Vec<_>>().try_into().ok())
 }
 
-/// The smallest and largest value of a figure: a number such as `14` or a range such as `11..12`.
-/// `None` for any other text.
+/// The smallest and largest value in `text`, which is a number such as `14` or a range such as
+/// `11..12`. `None` for any other text.
 fn range(text: &str) -> Option<(u64, u64)> {
     let (low, high) = text.split_once("..").unwrap_or((text, text));
     Some((low.parse().ok()?, high.parse().ok()?))
@@ -126,8 +126,9 @@ pub(crate) fn named(names: &[&str]) -> Vec<CoreDesign> {
         .collect()
 }
 
-/// Bytes per cycle that the first of `designs` can load from and store to its L1 data cache. The
-/// error is the reason why they are unknown. `avx512` is true if programs may use AVX-512.
+/// Most bytes per clock cycle that a core of the first of `designs` can load from its L1 data
+/// cache, and store to it. The error is the reason why they are unknown. `avx512` is true if
+/// programs may use AVX-512.
 pub(crate) fn port_width(designs: &[CoreDesign], avx512: bool) -> Result<PortWidth, &'static str> {
     use DocumentedQuantity::{
         LoadBytesPerCycle, LoadBytesPerCycleWithoutAvx512, StoreBytesPerCycle,
@@ -159,8 +160,9 @@ pub(crate) fn port_width(designs: &[CoreDesign], avx512: bool) -> Result<PortWid
     }
 }
 
-/// Largest number of independent simple integer instructions per cycle. `None` unless there is
-/// exactly one design and its figure is documented.
+/// Largest number of independent simple integer instructions that a core executes per clock cycle.
+/// If the documents give a range, the result is its lower end. `None` unless there is exactly one
+/// design and its figure is documented.
 pub(crate) fn integer_width(designs: &[CoreDesign]) -> Option<u32> {
     let [design] = designs else { return None };
     let figure = design.figure(DocumentedQuantity::IntegerWidth)?;

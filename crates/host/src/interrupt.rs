@@ -8,8 +8,9 @@ use units::error::{Error, Result};
 /// Signals within this time, in ns, count as one stop request.
 const ONE_REQUEST_NS: u64 = 200_000_000;
 
-/// Handles a stop request. The first request sets `flag`. A later one ends the process with the
-/// exit code of `signal`. `first` is the time of the first request in ns, or 0 before it.
+/// Handles the signal `signal`. The first signal sets `flag`. A signal less than [`ONE_REQUEST_NS`]
+/// after the first one does nothing. A later signal ends the process with exit code 128 + `signal`.
+/// `first` is the time of the first signal in ns, or 0 if there was none.
 fn heard(flag: &StopFlag, first: &AtomicU64, signal: i32) {
     let now = os::monotonic_ns().max(1);
     match first.compare_exchange(0, now, Ordering::SeqCst, Ordering::SeqCst) {
@@ -29,7 +30,7 @@ impl StopFlag {
     /// may send two. For example, `timeout` signals the process and its group, and both kernel and
     /// shell signal that a terminal was closed. A signal that is already ignored (`nohup`) stays
     /// ignored. On Windows, events of the console (Ctrl-C, Ctrl-Break, a closed window, the end of
-    /// the user's session) count like SIGINT. This must be called only once in a process.
+    /// the user's session) count like SIGINT. This function must be called only once in a process.
     ///
     /// # Errors
     /// The system did not install a handler.

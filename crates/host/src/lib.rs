@@ -1,16 +1,16 @@
 //! Facts about the machine, and control over its CPUs, memory and files.
 //!
 //! - `facts`: facts about the machine with their sources
-//! - `memory`: maps memory and asks the system which pages it got
+//! - `memory`: maps memory, and asks the system which pages the memory got
 //! - `pin`: places threads on CPUs
 //! - `counter`: the clocks
 //! - `cpu`: processor capabilities
 //! - `documented`: published figures of core designs
 //! - `noise`: disturbances of a thread, and system activity
-//! - `interrupt`: the stop request
+//! - `interrupt`: the request to stop the session, by a signal or Ctrl-C
 //! - `privilege`: whether the program has rights that its caller lacks
 //! - `gpu`: devices with memory of their own, reached through their drivers
-//! - `storage`: opens files and devices, moves blocks
+//! - `storage`: opens files and block devices, and transfers blocks from and to them
 //!
 //! Every system call is in `os`. Every processor instruction that needs `unsafe` is in `processor`
 //! and `counter`. All other modules are safe code.

@@ -1,4 +1,5 @@
-//! Memory to measure: maps it between guards, lends it in windows, and reads back its pages.
+//! Memory to measure: maps memory between guards, lends parts of it (windows), and asks the system
+//! which pages it granted.
 //!
 //! A [`Mapping`] is a range of addresses for which a kind of pages was requested. A [`Window`] is
 //! an exclusive part of a mapping. Rust code only accesses the memory as atomic words, so that
@@ -24,9 +25,9 @@ use units::error::{Error, Result};
 /// Windows start and end at multiples of this many bytes, the length of a cache line.
 const WINDOW_STEP: usize = 64;
 
-/// Makes all threads that start later share one heap. Heaps for each thread would take address
-/// space from measurements if it is limited (`ulimit -v`). Sharing costs no time, because the
-/// measuring loops allocate nothing.
+/// Makes all threads that start later share one heap. A heap for each thread would take address
+/// space from measurements if `ulimit -v` limits it. Sharing costs no time, because the measuring
+/// loops allocate nothing.
 pub fn share_one_heap() {
     os::share_one_heap();
 }
@@ -45,7 +46,7 @@ pub struct Mapping {
 impl Mapping {
     /// Maps at least `bytes` bytes without touching them. `huge` is the size of huge pages; it is
     /// unused for `Base`. The start and the length ([`Mapping::len`]) of the mapping are multiples
-    /// of the page: the base page for `Base`, else `huge`.
+    /// of the page size: the base page for `Base`, else `huge`.
     ///
     /// It is no error if the kernel has no transparent huge pages. [`Window::inspect`] reports the
     /// pages that the system granted. [`Mapping::place`] selects the NUMA nodes of the pages.
@@ -146,8 +147,8 @@ impl Mapping {
         self.mode
     }
 
-    /// Bytes of inaccessible address space directly before the first and after the last byte; 0 if
-    /// the system offers none.
+    /// Bytes of inaccessible address space on each side of the mapping; 0 if the system offers
+    /// none.
     pub fn guard(&self) -> usize {
         self.region.guard()
     }
@@ -335,8 +336,8 @@ impl Window {
     }
 
     /// Stores [`initial_word`] to all words in `pages`, a range of bytes from the start of the
-    /// window. Bytes outside the window and incomplete words are ignored. The first thread that
-    /// touches a page puts the page on its NUMA node.
+    /// window. Bytes outside the window and incomplete words are ignored. At [`Place::Local`], a
+    /// page comes from the NUMA node of the thread that first touches it.
     pub fn touch(&self, pages: Range<usize>) {
         const WORD: usize = size_of::<AtomicU64>();
         let first = pages.start.min(self.len()).div_ceil(WORD);

@@ -35,10 +35,11 @@ pub fn pin_current_thread(cpu: u32) -> Result<()> {
     }
 }
 
-/// Requests that the system does not slow down the calling thread. On macOS, it also requests a
-/// core of `kind` that shares no cache with threads for other values of `cpu`. `kind` is the kind
-/// of core in the facts; `None` if all cores are alike. True if the system accepted the request,
-/// although it may still not follow it. Always false on Linux, which needs no such request.
+/// Requests that the system does not slow down the calling thread. On macOS, the function also
+/// requests a core of the kind `kind`. On Macs with Intel's processors, it requests that the thread
+/// shares no cache with threads that passed another `cpu`. `kind` is the kind of core in the facts;
+/// `None` if all cores are alike. True if the system accepted the request, although it may still
+/// not follow it. Always false on Linux, which needs no such request.
 pub fn ask_for_speed(cpu: u32, kind: Option<&str>) -> bool {
     os::ask_for_speed(cpu, kind)
 }

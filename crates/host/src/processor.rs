@@ -44,7 +44,7 @@ impl fmt::Display for Signature {
 pub struct OwnCache {
     /// Level; 1 is nearest to the core.
     pub level: u32,
-    /// Contents of the cache.
+    /// Contents of the cache: data, instructions, or both.
     pub kind: CacheKind,
     /// Size of the cache.
     pub size: Bytes,
@@ -56,12 +56,13 @@ pub struct OwnCache {
     pub sharers: u32,
 }
 
-/// The processor's report of a hypervisor.
+/// The processor's answer whether the program runs under a hypervisor.
 #[allow(dead_code, reason = "not every architecture tells")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hypervisor {
     /// The processor reports no hypervisor.
     Absent,
-    /// The processor reports a hypervisor. The text is its name, or another word if it has no name.
+    /// The processor reports a hypervisor. The text is the name of this hypervisor, or says that it
+    /// has none.
     Present(String),
 }

@@ -82,9 +82,9 @@ pub struct Reported {
     pub hypervisor: Option<Told<String>>,
     /// Large pages.
     pub pages: Option<ReportedPages>,
-    /// Number of CPUs that the limit of a job object allows: CPU time per elapsed time.
+    /// Number of CPUs that the limit of a job object (Windows) allows: CPU time per elapsed time.
     pub cpu_quota: Option<Told<f64>>,
-    /// Memory that the limit of a job object leaves.
+    /// Memory that the limit of a job object (Windows) leaves to this process.
     pub memory_left: Option<Told<Bytes>>,
     /// Swap space.
     pub swap: Option<Told<Swap>>,
@@ -92,7 +92,8 @@ pub struct Reported {
     pub load: Option<Told<f64>>,
     /// Conditions of the machine that affect speed.
     pub conditions: Option<Conditions>,
-    /// The request about measuring threads that the system accepted, in words.
+    /// Request that memgauge made for its measuring threads, in words. The fact is unknown if the
+    /// system refused the request.
     pub thread_request: Option<Fact<String>>,
 }
 

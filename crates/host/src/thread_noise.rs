@@ -1,4 +1,4 @@
-//! Counts of a thread's disturbances.
+//! Counts of the events that disturb a thread: page faults and context switches.
 
 /// Page faults and context switches of one thread since it started (`getrusage(RUSAGE_THREAD)`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -9,6 +9,6 @@ pub struct ThreadNoise {
     pub major_faults: u64,
     /// Number of times that the thread gave up its CPU.
     pub voluntary_switches: u64,
-    /// Number of times that the system took the CPU away.
+    /// Number of times that the system took the CPU away from the thread.
     pub involuntary_switches: u64,
 }

@@ -1,11 +1,11 @@
-//! Reference measurements of a core. A chain of dependent register additions takes one cycle per
-//! addition on every processor of the last decades, so its time gives the core clock. Independent
-//! instructions give the number of instructions issued per cycle. This number drops if another
-//! hardware thread uses the core.
+//! Reference measurements of a core. A chain of dependent register additions takes one clock cycle
+//! per addition on every processor of the last decades. The time of the chain therefore gives the
+//! core clock. Independent instructions give the number of instructions issued per clock cycle.
+//! This number drops if another hardware thread uses the core.
 
 use super::native;
 
-/// Instructions per block of a reference measurement.
+/// Number of instructions in a block: one iteration of the loop of a reference measurement.
 pub const REFERENCE_INSTRUCTIONS_PER_BLOCK: u64 = 128;
 
 /// A reference measurement of a core.
@@ -44,13 +44,13 @@ impl CoreReference {
         }
     }
 
-    /// Digest of the machine code of this measurement.
+    /// Digest of the machine code of this measurement; `None` if the end mark is missing.
     pub fn digest(self) -> Option<String> {
         // SAFETY: the address is that of a kernel.
         unsafe { super::digest::digest_of(self.kernel() as *const u8) }
     }
 
-    /// The machine code of this measurement.
+    /// The machine code of this measurement; `None` if the end mark is missing.
     pub fn code(self) -> Option<Vec<u8>> {
         // SAFETY: the address is that of a kernel.
         unsafe { super::digest::body_of(self.kernel() as *const u8) }

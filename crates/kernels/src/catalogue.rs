@@ -30,7 +30,8 @@ pub struct Listing {
     pub unavailable: Option<String>,
     /// True if the instruction set has no instructions for the operation.
     pub unsupported: bool,
-    /// Digest of the machine code. `None` without code and for code of the C or standard library.
+    /// Digest of the machine code. `None` if there is no code, or if the code belongs to the C or
+    /// the standard library.
     pub digest: Option<String>,
     /// The machine code; `None` if `digest` is `None`.
     pub code: Option<Vec<u8>>,

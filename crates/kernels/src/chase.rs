@@ -21,15 +21,17 @@ const HOPS_OF_EACH: u64 = 8;
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct ChaseCall {
-    /// Address of the node at which each walker is. A kernel for n walkers only uses the first n.
+    /// Address of the node at which each walker is. A kernel for n walkers only uses the first n
+    /// addresses.
     pub positions: [usize; MAX_WALKERS],
     /// Iterations of the loop.
     pub blocks: usize,
-    /// Wrapping sum of the payload, the word after each pointer. Unused by kernels without payload.
+    /// Wrapping sum of the payloads. A payload is the word after a pointer. Kernels without payload
+    /// leave the sum unchanged.
     pub payload: usize,
 }
 
-/// The machine code for one number of walkers, with or without payload.
+/// The machine code of one chase kernel.
 pub(super) type ChaseCode = kernel_fn!(&mut ChaseCall);
 
 /// Hops of all `walkers` together in one iteration of the chase loop.
@@ -51,7 +53,7 @@ pub fn chase_name(walkers: usize, payload: bool) -> String {
     if payload { name + "-payload" } else { name }
 }
 
-/// The kernel for `walkers` walkers, a number that is clamped to 1..=[`MAX_WALKERS`].
+/// The kernel for `walkers` walkers. The number is clamped to 1..=[`MAX_WALKERS`].
 fn code_for(walkers: usize, payload: bool) -> ChaseCode {
     let codes = if payload {
         &native::CHASES_WITH_PAYLOAD
@@ -61,13 +63,14 @@ fn code_for(walkers: usize, payload: bool) -> ChaseCode {
     codes[walkers.clamp(1, MAX_WALKERS) - 1]
 }
 
-/// Digest of the machine code of the kernel for `walkers` walkers.
+/// Digest of the machine code of the kernel for `walkers` walkers; `None` if the end mark is
+/// missing.
 pub fn chase_digest(walkers: usize, payload: bool) -> Option<String> {
     // SAFETY: the address is that of a kernel.
     unsafe { super::digest::digest_of(code_for(walkers, payload) as *const u8) }
 }
 
-/// The machine code of the kernel for `walkers` walkers.
+/// The machine code of the kernel for `walkers` walkers; `None` if the end mark is missing.
 pub fn chase_code(walkers: usize, payload: bool) -> Option<Vec<u8>> {
     // SAFETY: the address is that of a kernel.
     unsafe { super::digest::body_of(code_for(walkers, payload) as *const u8) }
@@ -77,25 +80,25 @@ pub fn chase_code(walkers: usize, payload: bool) -> Option<Vec<u8>> {
 const NODES_AT_ONCE: usize = 256;
 
 /// Chains of at least this many bytes are written with stores that bypass the caches, because their
-/// lines would not stay in the caches.
+/// cache lines would not stay there.
 const PAST_CACHES: usize = 32 << 20;
 
-/// Chooses the line of each node in a chain with one node per page. If all nodes were on the same
-/// line of their pages, they would share a few sets of every cache.
+/// Chooses the cache line of each node in a chain with one node per page. If all nodes were on the
+/// same line of their pages, the nodes would share a few sets of every cache.
 #[derive(Debug, Clone, Copy)]
 struct Scatter {
-    /// Lines in a page.
+    /// Number of cache lines in a page.
     lines: usize,
-    /// Bytes of a line.
+    /// Bytes of a cache line.
     line: usize,
     seed: u64,
 }
 
 impl Scatter {
-    /// Offset of node `node` in its page, in bytes. A row is a group of successive pages, one page
-    /// for each line of a page. In a row, every line is used once, so all sets of a cache get the
-    /// same number of nodes. A hash of the row's number (Appleby's MurmurHash3 finaliser) chooses
-    /// the line of its first page.
+    /// Offset of node `node` in its page, in bytes. A row is a group of as many successive pages as
+    /// a page has lines. The nodes of a row use every line of a page once, so all sets of a cache
+    /// get the same number of nodes. A hash of the row's number (Appleby's MurmurHash3 finaliser)
+    /// chooses the line of the node in the row's first page.
     fn offset(self, node: u64) -> usize {
         let row = node / self.lines as u64;
         let place = (node % self.lines as u64) as usize;
@@ -108,16 +111,17 @@ impl Scatter {
     }
 }
 
-/// Memory in which a chain is being built. Node `i` lies at offset `i` × stride. In a chain with
-/// one node per page, node `i` is on a hashed line of page `i`.
+/// Memory in which a chain is being built. Node `i` lies at offset `i` × stride in a plain chain.
+/// In a chain with one node per page, a hash chooses the line of node `i` in page `i`.
 #[derive(Debug)]
 pub struct UnverifiedChain {
     window: Window,
     stride: usize,
     scatter: Option<Scatter>,
-    /// Distance in bytes between the two nodes of a page; `None` if a page has one node.
+    /// Distance in bytes between the two nodes of a block; `None` if the nodes are not in pairs.
     pair: Option<usize>,
-    /// Bytes of a node: the stride, or at most a line in a chain with one node per page.
+    /// Bytes of a node: the stride, or a cache line in a chain with one node per page. In a chain
+    /// of pairs, a node has at most a line and at most the distance between the two nodes.
     node_bytes: usize,
     /// log2 of the stride; `None` if the stride is no power of two. Finding the node at an address
     /// then takes a division.
@@ -131,7 +135,7 @@ impl UnverifiedChain {
     /// A chain of all nodes that fit into `window`, `stride` bytes apart.
     ///
     /// # Errors
-    /// The stride is 0, no multiple of 8, or too large for a single node.
+    /// The stride is 0, no multiple of 8, or larger than the window.
     pub fn new(window: Window, stride: usize) -> Result<Self> {
         let nodes = window.len().checked_div(stride).unwrap_or(0) as u64;
         Self::with_nodes(window, stride, nodes)
@@ -193,8 +197,9 @@ impl UnverifiedChain {
     }
 
     /// A chain of two nodes in each block of `block` bytes. One node is on a line of `line` bytes
-    /// that a hash with `seed` chooses. The other node is `distance` bytes before or after, in the
-    /// same aligned piece of twice the distance. Nodes `2 i` and `2 i + 1` share block `i`.
+    /// that a hash with `seed` chooses. The other node is `distance` bytes before or after the
+    /// first. Both are in the same aligned piece of 2 × `distance` bytes. Nodes `2 i` and `2 i + 1`
+    /// share block `i`.
     ///
     /// # Errors
     /// The errors of [`one_per_page`](Self::one_per_page) with the block as page. The block is no
@@ -273,9 +278,9 @@ impl UnverifiedChain {
         words[self.place(from) / 8].store(target as u64, Relaxed);
     }
 
-    /// Links all nodes of `part`, in batches by rising address. `fill` gets the number of the first
-    /// node of a batch and a slice, into which it writes the targets of the batch's nodes. If
-    /// `fill` returns false, the linking stops and returns false.
+    /// Links all nodes of `part`, in batches by rising address. `fill` gets the index of a batch's
+    /// first node, and a slice for the targets of the batch's nodes. If `fill` returns false, the
+    /// linking stops and this function returns false, otherwise true.
     ///
     /// # Panics
     /// See [`link`](Self::link).
@@ -334,8 +339,8 @@ impl UnverifiedChain {
         self.shift.is_some() && self.scatter.is_none() && self.pair.is_none()
     }
 
-    /// Writes the targets of the nodes from `first` on to `pointers`. `None` if a target is no node
-    /// of this chain.
+    /// Fills `pointers` with the targets of successive nodes, beginning with node `first`. `None`
+    /// if a target is no node of this chain.
     fn read(&self, first: u64, pointers: &mut [u64]) -> Option<()> {
         let Some(shift) = self.shift.filter(|_| self.regular()) else {
             for (pointer, node) in pointers.iter_mut().zip(first..) {
@@ -370,7 +375,7 @@ impl UnverifiedChain {
         self.node_at(pointer.checked_sub(self.window.address())?)
     }
 
-    /// Proves that all nodes in `part` point to nodes of this chain. `None` if a pointer does not.
+    /// Proves that all nodes in `part` point to nodes of this chain. `None` if a node does not.
     ///
     /// Later calls of [`link`](Self::link) do not invalidate the proof, because they only link
     /// nodes of this chain.
@@ -380,7 +385,7 @@ impl UnverifiedChain {
 
     /// Like [`check`](Self::check), but passes the nodes and their targets to `see`, in batches by
     /// rising address. The arguments of `see` are the first node of a batch and the targets of the
-    /// batch. `None` also if `see` returns false.
+    /// batch. The result is `None` also if `see` returns false.
     pub fn check_with(
         &self,
         part: Range<u64>,
@@ -406,7 +411,7 @@ impl UnverifiedChain {
     }
 
     /// A chain that can be walked. `parts` must cover every node, which proves that no walk leaves
-    /// the window. The caller has to prove that all nodes form one cycle.
+    /// the window. The caller has to prove that all nodes form one closed cycle.
     ///
     /// # Errors
     /// A node is in none of the `parts` that [`check`](Self::check) returned for this chain.
@@ -435,7 +440,8 @@ impl UnverifiedChain {
 #[derive(Debug)]
 pub struct ClosedPart {
     part: Range<u64>,
-    /// Identity of the chain. Its address is no identity, because another chain may be built there.
+    /// Identity of the chain. The address of a chain is no identity, because another chain may be
+    /// built there.
     identity: Arc<()>,
 }
 
@@ -458,7 +464,7 @@ impl Chain {
     }
 
     /// Page evidence of the chain, see [`Window::inspect`]. The window itself stays private,
-    /// because a write could make a walker leave it.
+    /// because a write to the window could make a walker leave it.
     pub fn inspect(&self, node_samples: usize) -> PageReading {
         self.built.window.inspect(node_samples)
     }

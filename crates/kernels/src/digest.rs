@@ -1,7 +1,7 @@
 //! Digests of machine code: equal digests mean that the same instructions were timed.
 //!
-//! Every kernel starts on a line of 64 bytes and ends with [`END_MARK`]. The body of a function is
-//! the code from the first 64-byte boundary at or after its address up to the mark. The bytes
+//! Every kernel starts at a multiple of 64 bytes and ends with [`END_MARK`]. The body of a function
+//! is the code from the first 64-byte boundary at or after its address up to the mark. The bytes
 //! before this boundary are padding, which depends on the linker. The body has no relocations, so
 //! its bytes depend on the instructions only, not on the compiler's options.
 
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 /// Mark after the code of every kernel. No kernel contains this sequence of bytes.
 const END_MARK: &[u8; 16] = b"memgauge-row-end";
 
-/// Largest length of a kernel in bytes.
+/// Limit for the length of a kernel and its end mark in bytes.
 const LONGEST_CODE: usize = 16 << 10;
 
 /// The bytes of `code` before the end mark. `None` if the first 16 KiB have no mark.

@@ -22,15 +22,15 @@ pub(super) struct HandOffCall {
     pub expected: usize,
     /// Number of answers to give.
     pub iterations: usize,
-    /// Largest number of polls of the word while waiting for one value.
+    /// Limit for the number of polls of the word while the kernel waits for one value.
     pub max_polls: usize,
 }
 
-/// The machine code of one hand-off kernel. At its end, `iterations` is the number of answers not
-/// given, and `expected` is the next value to wait for.
+/// The machine code of one hand-off kernel. When the kernel returns, `iterations` is the number of
+/// answers not given, and `expected` is the next value to wait for.
 pub(super) type HandOffCode = kernel_fn!(&mut HandOffCall);
 
-/// Instructions that take and answer a value.
+/// Kind of hand-off: the instructions that take a value and answer it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -78,13 +78,13 @@ impl HandOff {
         format!("hand-off/{self}")
     }
 
-    /// The machine code of this kernel.
+    /// The machine code of this kernel; `None` if the end mark is missing.
     pub fn code(self) -> Option<Vec<u8>> {
         // SAFETY: the code is a kernel.
         unsafe { super::digest::body_of(self.assembly() as *const u8) }
     }
 
-    /// Digest of the machine code of this kernel.
+    /// Digest of the machine code of this kernel; `None` if the end mark is missing.
     pub fn digest(self) -> Option<String> {
         // SAFETY: the code is a kernel.
         unsafe { super::digest::digest_of(self.assembly() as *const u8) }
@@ -114,8 +114,8 @@ impl HandOff {
         unsafe { self.call(call) }
     }
 
-    /// Like [`run`](Self::run), with a word in mapped memory. No other word of its line may be in
-    /// use. On 32-bit machines, the kernel uses the first 4 of the 8 bytes.
+    /// Like [`run`](Self::run), with a word in mapped memory. No other word of its cache line may
+    /// be in use. On 32-bit machines, the kernel uses the first 4 of the 8 bytes.
     pub fn run_on(
         self,
         word: &AtomicU64,

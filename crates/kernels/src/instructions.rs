@@ -1,5 +1,6 @@
 //! Kernels that time single instructions. Throughput is the number of instructions that a core
-//! executes per cycle. Latency is the time until the next instruction can use the result.
+//! executes per clock cycle. Latency is the time until the next instruction can use the result of
+//! an instruction.
 
 use super::abi::kernel_fn;
 use super::native;
@@ -99,7 +100,8 @@ impl ListedInstruction {
         }
     }
 
-    /// Features that the processor and the system must support, in words; empty for the baseline.
+    /// Features that the processor and the system must support, in words; empty if the baseline
+    /// suffices.
     pub fn needs(&self) -> &'static str {
         if let InstructionRow::Needs(_, needs, ..) = self.row {
             needs

@@ -2,7 +2,7 @@
 //! them.
 //!
 //! The crate `assembly` writes the kernels of every architecture as assembly. The build script gets
-//! the kernels of the target from this crate, and the module `native` includes them. A [`Contract`]
+//! the kernels of the target from `assembly`, and the module `native` includes them. A [`Contract`]
 //! defines once, for all instruction sets, what a kernel does to memory. A [`Set`] is one register
 //! width of one instruction set, with a table row for every contract. The row of an operation that
 //! the set cannot do is an explicit `Row::Unsupported` with the reason.

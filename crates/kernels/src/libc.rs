@@ -7,7 +7,7 @@ use super::stream_call::StreamCall;
 use assembly::BLOCK_BYTES;
 
 /// Calls `run(start, length)` for each contiguous range of the walk, and advances the walk. `start`
-/// is an address in the first stream.
+/// is the address of the range in the first stream, and `length` its length in bytes.
 fn runs(call: &mut StreamCall, mut run: impl FnMut(usize, usize)) {
     let mut left = call.blocks;
     while left > 0 {

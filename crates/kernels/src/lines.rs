@@ -12,8 +12,8 @@ const WORDS: usize = LINE / 8;
 
 /// The cache lines of a window. Each line is written as a whole: the caller's word first, then the
 /// words that [`Window::touch`](host::memory::Window::touch) had stored there. If only part of a
-/// line were written, the processor would first read it. This would take two to three times the
-/// traffic.
+/// line were written, the processor would first read the line. The memory traffic would then be two
+/// to three times as high.
 ///
 /// Other threads are only certain to see the writes after `Lines` is dropped.
 #[derive(Debug)]

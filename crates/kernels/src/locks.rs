@@ -13,12 +13,12 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use units::ParseError;
 
-/// A word that threads share, with 128 B of memory for itself. Some processors fetch neighbouring
-/// lines in pairs, and some have lines of 128 B.
+/// Words that threads share, in 128 B of memory that nothing else uses. Some processors fetch
+/// neighbouring lines in pairs, and some have lines of 128 B.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct SharedLine {
-    /// The shared word: a counter, or a lock that is free at 0.
+    /// The shared word: a counter, or a lock, which is free if the word is 0.
     pub word: AtomicUsize,
     /// Word that a spin lock guards.
     pub guarded: AtomicUsize,
@@ -124,7 +124,8 @@ impl FromStr for LockOperation {
     }
 }
 
-/// One implementation of the operations. Its name is `lock` (prefix), `ll-sc` (loops) or `lse`.
+/// One implementation of the operations on shared words: `lock` (x86), `ll-sc` and `lse` (Arm) or
+/// `amo` (RISC-V).
 #[derive(Debug)]
 pub(super) struct LockSet {
     /// Name of the implementation, as part of the names of kernels.

@@ -5,12 +5,12 @@
 //! then does not vectorise loops. Without vectors, chains of gigabytes could not be built at the
 //! speed of memory.
 
-/// The lower 32 bits of a word.
+/// Mask of the lower 32 bits of a word.
 const SHORT: u64 = u32::MAX as u64;
 
 /// A bijection on states of at most 64 bits, made of rounds. A round squares the upper half of the
-/// state and folds the upper half of the square into the lower half by exclusive-or. Then it
-/// multiplies the state by an odd factor.
+/// state and folds the upper half of the square into the lower half of the state by exclusive-or.
+/// Then the round multiplies the state by an odd factor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mixer {
     /// Mask of all bits of a state.
@@ -22,12 +22,13 @@ pub struct Mixer {
     pub high_bits: u32,
     /// Odd factors of the rounds, in the order of the rounds.
     pub factors: Vec<u64>,
-    /// Inverses of the factors modulo 2^64, in reverse order.
+    /// Inverses of the factors modulo 2^64, from the last round to the first.
     pub inverses: Vec<u64>,
 }
 
 impl Mixer {
-    /// Replaces each of `words` by its image under the bijection. Every word must be a state.
+    /// Replaces each of `words` by its image under the bijection. Every word must be a state: it
+    /// has no bits outside `mask`.
     pub fn mix(&self, words: &mut [u64]) {
         self.each(words, &self.factors, true);
     }
@@ -56,8 +57,8 @@ impl Mixer {
         }
     }
 
-    /// `x` with the upper half of the square of its upper half folded into its lower half by
-    /// exclusive-or. Folding twice gives `x` again.
+    /// Squares the upper half of `x`, and folds the upper half of the square into the lower half of
+    /// `x` by exclusive-or. Folding the result again gives `x`.
     fn fold(&self, x: u64) -> u64 {
         let high = x >> self.low_bits;
         // The upper half has at most 32 bits, so the square fits into 64 bits.

@@ -18,7 +18,8 @@ pub(super) enum Row {
 }
 
 impl Row {
-    /// The machine code whose digest is part of a report; `None` for other rows.
+    /// The machine code, if it is assembly of this program, whose digest is part of a report.
+    /// `None` for code of the C library and for unsupported rows.
     pub(super) fn assembly(self) -> Option<StreamCode> {
         match self {
             Row::Code(code) | Row::Needs(_, _, code) => Some(code),

@@ -11,7 +11,8 @@ use std::fmt;
 use std::str::FromStr;
 use units::ParseError;
 
-/// Every streaming kernel of this architecture, by contract and then by rising register width.
+/// The rows of all streaming contracts and register sets of this architecture. They are ordered by
+/// contract, and then by rising register width.
 pub fn all_rows() -> Vec<KernelRow> {
     let rows = |operation: Operation| {
         native::SETS.iter().map(move |set| KernelRow {
@@ -33,7 +34,7 @@ pub fn sets() -> &'static [Set] {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Width {
-    /// Exactly this many bits.
+    /// Registers of exactly this many bits.
     Bits(u32),
     /// Registers of this set.
     Set(SetId),

@@ -6,7 +6,8 @@ use assembly::{CONTRACTS, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Defines [`SetId`] from a table: variant, name as part of the names of kernels, description.
+/// Defines [`SetId`] from a table. A row has the variant, the name of the set in names of kernels,
+/// and a description.
 macro_rules! set_ids {
     ($($variant:ident, $name:literal, $help:literal;)*) => {
         /// Identifies a register set.
@@ -20,7 +21,7 @@ macro_rules! set_ids {
             /// All sets of all architectures.
             pub const ALL: [SetId; [$($name),*].len()] = [$(SetId::$variant),*];
 
-            /// Name in the names of kernels.
+            /// Name of the set, as it occurs in the names of kernels.
             pub fn name(self) -> &'static str {
                 match self {
                     $(SetId::$variant => $name,)*
@@ -50,8 +51,8 @@ set_ids! {
 pub(super) enum Bits {
     /// Registers of this many bits.
     Fixed(u32),
-    /// Vectors whose length the processor chooses. The function returns their bits; 0 without the
-    /// set.
+    /// Vectors whose length the processor chooses. The function returns their length in bits, or 0
+    /// if the processor lacks the set.
     Chosen(fn() -> u32),
 }
 

@@ -133,8 +133,8 @@ impl<'w> StreamWalk<'w> {
     /// Like [`StreamWalk::new`], for a contract that visits pieces in the order of an index table.
     ///
     /// # Errors
-    /// The errors of [`StreamWalk::new`], except the last. The contract does not use an index
-    /// table. The table is for other pieces or for streams of another length.
+    /// The errors of [`StreamWalk::new`], except the last one there. The contract does not use an
+    /// index table. The table is for other pieces or for streams of another length.
     pub fn by_table(
         contract: &'static Contract,
         window: &'w Window,
@@ -230,7 +230,8 @@ impl<'w> StreamWalk<'w> {
         self.call.checksum
     }
 
-    /// Sets the operand: the 64-bit pattern that the kernel stores, combines with or multiplies by.
+    /// Sets the operand: the 64-bit pattern that the kernel stores, or combines with loaded words,
+    /// or multiplies them by.
     pub fn set_pattern(&mut self, pattern: u64) {
         self.call.pattern = pattern;
     }

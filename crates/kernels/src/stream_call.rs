@@ -14,8 +14,9 @@ pub(super) struct StreamCall {
     pub lead: usize,
     /// Distance in bytes from one stream to the next.
     pub delta: usize,
-    /// Length of each stream in bytes, a multiple of an iteration. With an index table, the length
-    /// of the table in bytes, a multiple of the entries of a block: 32 for `Lines`, 4 for `Chunks`.
+    /// Length of each stream in bytes, a multiple of an iteration. With an index table, this is the
+    /// length of the table in bytes. It is a multiple of the bytes of one block's entries: 32 B for
+    /// `Lines`, 4 B for `Chunks`.
     pub window: usize,
     /// Distance in bytes from the start of a stream to the next iteration. For `Backward`, the
     /// distance from the end of a stream. With an index table, the distance from the start of the
@@ -30,9 +31,10 @@ pub(super) struct StreamCall {
     pub distance: usize,
     /// Padding that keeps the following words at the same offset on all 32-bit systems.
     pub spare: usize,
-    /// Operand: the 64-bit pattern that the kernel stores, combines with or multiplies by.
+    /// Operand: the 64-bit pattern that the kernel stores, or combines with loaded words, or
+    /// multiplies them by.
     pub pattern: u64,
-    /// Result: the wrapping sum of the loaded words. Unchanged by kernels without a sum.
+    /// Result: the wrapping sum of the loaded words. Kernels without a sum leave it unchanged.
     pub checksum: u64,
 }
 

@@ -17,7 +17,8 @@ pub const LINE_BYTES: u64 = 64;
 /// register.
 const UNIT: u64 = 8;
 
-/// Longest stream of an index table in bytes, given by the 32 bits of an entry.
+/// Limit for the length of a stream with an index table, in bytes. It follows from the 32 bits of
+/// an entry.
 pub const LONGEST_ORDERED: u64 = UNIT << 32;
 
 /// The order in which a kernel visits the pieces of streams with the same length.
@@ -34,7 +35,7 @@ impl IndexTable {
         (stream / piece(visits) * 4).next_multiple_of(64)
     }
 
-    /// Writes a table to `window` whose entry `i` is piece `order(i)`. `stream` is the length of
+    /// Writes to `window` a table whose entry `i` is piece `order(i)`. `stream` is the length of
     /// each stream in bytes.
     ///
     /// # Errors

@@ -32,13 +32,13 @@ use units::{Bytes, Hertz, Nanos};
 use vcpu_moves::vcpu_moves;
 use verdict::{SampleStatistics, VerdictInput, base_clock, documented_levels, judge};
 
-/// Share of the budget after which no sample begins. If nothing was sampled by then, one short
-/// sample is taken, up to `HARD_BUDGET_LIMIT` times the budget.
+/// Multiple of the budget after which no sample begins. If there is no sample by then, short rounds
+/// may begin until the time is `HARD_BUDGET_LIMIT` times the budget.
 const BUDGET_TOLERANCE: f64 = 1.05;
 const HARD_BUDGET_LIMIT: f64 = 4.0;
 
-/// Properties of the short sample: number of samples, time as a share of the budget, and least
-/// time.
+/// Limits of a short round: it has at most `BRIEF_SAMPLES` samples. Its time is limited to
+/// `BRIEF_SHARE` of the budget, or to `BRIEF_TIME` if that is longer.
 const BRIEF_SAMPLES: u32 = 4;
 const BRIEF_SHARE: f64 = 0.1;
 const BRIEF_TIME: Nanos = Nanos(50e6);
@@ -61,7 +61,7 @@ struct Run<'a> {
     batches: VecDeque<Batch>,
     /// Records of the phases that were drafted from measured points.
     drafted: Vec<DraftedPhase>,
-    /// True once the result of the sweep `caches` was requested to size memory.
+    /// True after the attempt to size memory by the result of the sweep `caches`.
     requested_caches: bool,
     sampling: Sampling,
     /// Expected time of the whole session.

@@ -7,7 +7,8 @@ use report::{Coordinates, Dataset, Outcome, Point};
 use units::{counted, significant};
 use verdict::{Change, Comparison, Pair, PairGroup, Unaligned};
 
-/// Largest number of remarks, and of reasons for not comparing, without `--verbose`.
+/// Largest number of remarks that are listed without `--verbose`. The same limit holds for reasons
+/// why points are not compared.
 const MAX_REASONS: usize = 8;
 
 /// The comparison in one line: counts of points by change, and the worst point.
@@ -70,8 +71,8 @@ fn as_dataset(group: &PairGroup) -> Dataset {
     }
 }
 
-/// Axes that distinguish the pairs of a group. The kernel is one of them only if the other axes do
-/// not suffice.
+/// Axes that distinguish the pairs of points in a group. The kernel is among these axes only if the
+/// other axes do not suffice.
 fn axes(group: &PairGroup) -> Vec<String> {
     let all: Vec<String> = varying_axes(&as_dataset(group))
         .into_iter()
@@ -125,8 +126,8 @@ fn named(axis: &str, text: String) -> String {
     }
 }
 
-/// Change in percent with its sign, and the ends of its interval. A text is empty if its number is
-/// unknown.
+/// Change in percent with its sign, and both ends of its confidence interval. A text is empty if
+/// its number is unknown.
 fn changes(pair: &Pair) -> [String; 3] {
     [pair.ratio, pair.ratio_low, pair.ratio_high].map(|ratio| {
         ratio
@@ -145,7 +146,7 @@ fn signed(percent: f64) -> String {
     }
 }
 
-/// Table of the shown pairs of a group.
+/// Table of the pairs of points in a group that the comparison shows.
 pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
     let axes = axes(group);
     let (factor, unit) = printed_unit(&group.quantity.unit);
@@ -201,7 +202,8 @@ pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
     }
 }
 
-/// Remarks about the shown pairs, each with its pairs. Tables mark these pairs with `*`.
+/// Remarks about the shown pairs of points, each with the pairs that it is about. Tables mark these
+/// pairs with `*`.
 pub(super) fn remarks(comparison: &Comparison, verbose: bool) -> Vec<String> {
     let shown = comparison
         .pairs()
@@ -269,8 +271,8 @@ pub(super) fn reasons<'a>(
     gathered(told, verbose)
 }
 
-/// Merges equal texts, each with the places it is about. Without `verbose`, only the first few
-/// texts and places are listed.
+/// Merges equal texts to one line, which also lists the points that the text is about. Without
+/// `verbose`, only the first few texts and points are listed.
 fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<String> {
     let mut kinds: Vec<(String, Vec<String>)> = Vec::new();
     for (text, place) in told {

@@ -57,9 +57,9 @@ pub(super) fn spread(measured: &Measured) -> Option<f64> {
     (s.undisturbed_samples >= 2 && percent.is_finite()).then_some(percent.abs())
 }
 
-/// Share of its limit that a point reaches, in percent. The share is value divided by limit if more
-/// is better, otherwise limit divided by value. The value is the undisturbed value if it is known,
-/// otherwise the median. `None` without a limit.
+/// Percentage of its limit that a point reaches. It is the value divided by the limit if more is
+/// better, otherwise the limit divided by the value. The value is the undisturbed value if it is
+/// known, otherwise the median. `None` without a limit.
 pub(super) fn share(measured: &Measured, higher_is_better: bool) -> Option<f64> {
     let limit = measured.limit.as_ref()?.value;
     let value = measured.undisturbed().unwrap_or(measured.summary.median);

@@ -6,7 +6,8 @@ use super::text::shorten;
 use units::{counted, fixed};
 use verdict::{FleetVerdict, GroupVerdict, HistoryState, MAX_HISTORY, NodeState, NodeVerdict};
 
-/// Largest numbers of rows without `--verbose`, so that the tables fit on a screen.
+/// Largest number of rows of each kind of table without `--verbose`, so that all tables fit on a
+/// screen.
 const MAX_SLOW: usize = 12;
 const MAX_OTHERS: usize = 4;
 const MAX_GROUPS: usize = 8;
@@ -52,7 +53,8 @@ pub(super) fn is_slower(node: &NodeVerdict) -> bool {
     history.is_some_and(|own| own.state == HistoryState::Slower)
 }
 
-/// Number of rows to show if there are `all` rows. If some are not shown, the line says how many.
+/// Returns the number of rows to show if there are `all` rows. The returned line says how many rows
+/// are hidden; `None` if there are none.
 fn shown(all: usize, most: usize, verbose: bool, what: &str) -> (usize, Option<String>) {
     // One hidden row would not save any space.
     if verbose || all <= most + 1 {

@@ -209,7 +209,8 @@ fn design(report: &Report) -> String {
     known.map_or_else(|| "unknown".to_owned(), |name| shorten(name, LONGEST))
 }
 
-/// Points with the bandwidth of loads at a level of the hierarchy.
+/// Points with the bandwidth of [`OPERATION`], from the datasets that the table of the memory
+/// hierarchy shows.
 fn reads(report: &Report) -> Vec<&Point> {
     let points = datasets_of(report, "bandwidth").filter(|d| shows(d));
     let points = points.flat_map(|d| &d.points);

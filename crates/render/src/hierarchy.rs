@@ -48,7 +48,8 @@ const VARIANTS: [Variant; 5] = [
     },
 ];
 
-/// Least speed of a variant relative to the plain operation for which the variant gets a row.
+/// A variant gets a row if its bandwidth divided by that of the plain operation is above this
+/// number.
 const GAIN: f64 = 1.05;
 
 /// Largest number of rows of variants at a level.
@@ -214,8 +215,8 @@ impl<'a> Source<'a> {
         rows
     }
 
-    /// Makes a row with the best point of a level for each column: of the plain operations, or of
-    /// `variant`.
+    /// Makes a row with the best point of a level in each column. `variant` is `None` for a row of
+    /// the plain operations.
     fn row(&self, level: &'a Coordinate, variant: Option<&'static Variant>) -> LevelRow<'a> {
         let here = |p: &&&Point| p.coordinates.get("level") == Some(level);
         let mut bandwidth = Vec::new();
@@ -272,7 +273,8 @@ impl LevelRow<'_> {
             .filter_map(|p| p.outcome.measured())
     }
 
-    /// Largest ratio of a cell to the same cell of `plain`; 0 if no cell has a figure in both rows.
+    /// Largest ratio of a bandwidth of this row to that of `plain` in the same column. 0 if no
+    /// column has a figure in both rows.
     fn gain(&self, plain: &LevelRow<'_>) -> f64 {
         let median = |point: &Option<&Point>| Some(point.as_ref()?.usable()?.summary.median);
         let pairs = self.bandwidth.iter().zip(&plain.bandwidth);
@@ -307,8 +309,8 @@ impl LevelRow<'_> {
         cells
     }
 
-    /// Highest share of its limit that a bandwidth of the row reaches, in percent. `None` without
-    /// limits.
+    /// Highest percentage of its limit that any bandwidth of the row reaches. `None` if no limit is
+    /// known.
     fn share(&self) -> Option<f64> {
         let bandwidth = self
             .bandwidth

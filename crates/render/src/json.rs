@@ -162,7 +162,7 @@ fn is_flat(mut inside: &[u8]) -> bool {
 /// State while a document is formatted.
 struct Layout {
     out: Vec<u8>,
-    /// Depth below which containers share a line.
+    /// Depth below which each container is written on one line.
     deepest: usize,
     /// Number of open containers.
     depth: usize,

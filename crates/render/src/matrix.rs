@@ -42,7 +42,7 @@ fn axes_of(dataset: &Dataset) -> Option<Ends> {
 
 /// Makes a matrix for each combination of the other coordinates, with `title` in its heading.
 /// Unless `verbose`, a matrix that is too large becomes a summary: a row for each class of pairs,
-/// such as pairs of CPUs with one relation.
+/// such as all pairs of CPUs with the same relation.
 pub(super) fn blocks(dataset: &Dataset, title: &str, verbose: bool) -> Vec<Block> {
     let Some(axes) = axes_of(dataset) else {
         return Vec::new();
@@ -287,7 +287,8 @@ fn measured<'a>(points: &'a [&Point]) -> impl Iterator<Item = &'a Measured> {
     points.iter().filter_map(|point| point.outcome.measured())
 }
 
-/// Median of `values`: the upper one of two middle values. `None` if there are none.
+/// Median of `values`. If their count is even, it is the upper one of the two middle values. `None`
+/// if there are no values.
 fn middle(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

@@ -51,8 +51,8 @@ fn timestamp(text: &str) -> String {
         .unwrap_or_default()
 }
 
-/// A metric family: all samples of one metric. The format requires the lines of a family to be
-/// together.
+/// A metric family: all samples of one metric. A sample of OpenMetrics is a line with labels and a
+/// value. The format requires the lines of a family to be together.
 #[derive(Default)]
 struct Family {
     unit: &'static str,
@@ -69,7 +69,7 @@ struct Families {
 }
 
 impl Families {
-    /// Adds a sample whose labels name the program and the machine of the session.
+    /// Adds an OpenMetrics sample whose labels name the program and the machine of the session.
     fn run(&mut self, report: &Report) {
         let p = &report.provenance;
         let host = &report.provenance.host;

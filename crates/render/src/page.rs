@@ -54,8 +54,8 @@ pub(super) struct Tables {
     shown: HashSet<*const Point>,
 }
 
-/// Makes the tables of a report. If it shows the memory hierarchy, that table is the only one,
-/// unless `verbose`.
+/// Makes the tables of a report. If the report has a table of the memory hierarchy, that table is
+/// the only one, unless `verbose`.
 pub(super) fn tables(report: &Report, options: &Options) -> Tables {
     let mut tables = Tables {
         is_hierarchy: hierarchy::applies(report),
@@ -207,7 +207,7 @@ pub(super) fn machine(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// Placement of the virtual CPUs that was measured, as the end of a phrase; empty if unknown.
+/// Measured placement of the virtual CPUs on cores, as the end of a phrase; empty if unknown.
 fn placement(report: &Report) -> String {
     let measured = headline(&report.datasets)
         .flat_map(|d| &d.points)

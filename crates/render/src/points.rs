@@ -10,7 +10,7 @@ use report::{Dataset, Measured, Point};
 use units::significant;
 
 /// Makes the table of the points of a dataset, in the order of the plan. Depending on `options`, it
-/// has bars for shares of limits, and all figures of the spread.
+/// has bars for the percentages of limits, and all figures of the spread.
 pub(super) fn block(dataset: &Dataset, options: &Options) -> Block {
     let axes = varying_axes(dataset);
     let shown = shown(dataset, options.verbose);
@@ -75,7 +75,8 @@ struct ShownColumn<'a> {
 /// Function that makes the text of a column for a measured point; `None` for an empty cell.
 type OfMeasured = Box<dyn Fn(&Measured) -> Option<String>>;
 
-/// Columns to the right of the columns of axes. A cell is empty if its column does not apply.
+/// Columns to the right of the columns of axes. A cell is empty if the column does not apply to the
+/// point.
 fn shown(dataset: &Dataset, verbose: bool) -> Vec<ShownColumn<'_>> {
     // All times of a storage dataset are written in us.
     let (factor, unit) = match printed_unit(&dataset.quantity.unit) {

@@ -18,9 +18,9 @@ const LONGEST: usize = 400;
 /// Width of the labels of lines, in characters.
 const LABEL_WIDTH: u16 = 10;
 
-/// Lines for a screen. `hidden` is the number of points that no table shows. `extra_rows` is a
-/// number if the table is that of the hierarchy: its number of rows of variants. Only the most
-/// valuable findings are shown then, because the table has most of the answer.
+/// Lines for a screen. `hidden` is the number of points that no table shows. `extra_rows` is the
+/// number of rows of variants in the table of the hierarchy; `None` if there is no such table. With
+/// such a table, only the most valuable findings are shown, because the table says the most.
 pub(super) fn brief(
     report: &Report,
     options: &Options,
@@ -67,8 +67,8 @@ fn by_worth(report: &Report) -> Vec<&Finding> {
     findings
 }
 
-/// Number of findings that fit into `most` lines of `width`, counted from the first one. At least
-/// one.
+/// Number of findings, counted from the first one, that fit into `most` lines of `width`
+/// characters. At least one.
 fn that_fit(findings: &[&Finding], width: Option<u16>, most: usize) -> usize {
     let columns = width.map_or(usize::MAX, |width| {
         usize::from(width.saturating_sub(LABEL_WIDTH).max(1))

@@ -10,7 +10,8 @@ pub trait Renderer: Sync {
     /// Name for `--format`.
     fn name(&self) -> &'static str;
 
-    /// File name extensions without the dot. Empty if the extensions belong to another format.
+    /// File name extensions that select this format, without the dot. Empty if another format has
+    /// the extensions of such files.
     fn extensions(&self) -> &'static [&'static str];
 
     /// Description of the format, one line for `--help`.

@@ -52,8 +52,9 @@ impl<F> ResultFormats<F> {
         found.ok_or_else(|| unknown(&format!("unknown format of {}", self.results), name, &known))
     }
 
-    /// Chooses the format of a result: the format for the extension of `path`, otherwise `chosen`,
-    /// otherwise the default one. Without a path the result goes to standard output.
+    /// Chooses the format of a result. With a path, it is the format for the extension, otherwise
+    /// `chosen`. Without a path the result goes to standard output, as `chosen` or in the default
+    /// format.
     ///
     /// # Errors
     /// The extension belongs to no format, and `chosen` is `None`.

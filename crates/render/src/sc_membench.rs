@@ -55,7 +55,8 @@ impl Renderer for ScMembench {
     }
 }
 
-/// Rows of the file. With `verbose`, each number of threads has rows.
+/// Rows of the file. With `verbose`, each number of threads has rows; otherwise only one number
+/// has.
 fn form(report: &Report, options: &Options) -> ScMembenchForm {
     sc_membench_form(
         report,
@@ -91,7 +92,7 @@ fn told(form: &ScMembenchForm, verbose: bool) -> String {
     text
 }
 
-/// A row in the format of sc-membench, with the same numbers of decimals.
+/// A row in the format of sc-membench, with as many decimals as that tool writes.
 fn line(row: &ScMembenchRow) -> String {
     let ScMembenchRow {
         operation,

@@ -42,7 +42,7 @@ pub enum CsvCell {
     Figure(CsvFigure),
 }
 
-/// A figure of a measured point.
+/// Functions that read and set one figure of a measured point.
 #[derive(Debug, Clone, Copy)]
 pub struct CsvFigure {
     /// Returns the figure; `None` if the point has none.

@@ -12,13 +12,13 @@ use super::{
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Nanos};
 
-/// Columns that every file has.
+/// Columns without which a file is not read.
 const NEEDED: [&str; 5] = ["experiment", "quantity", "unit", "status", "value"];
 
 /// Longest heading of a file, in bytes.
 const LONGEST_HEADING: usize = 16_384;
 
-/// Text in place of the source of a fact that a table lacks.
+/// Source text of a fact that the CSV file does not have.
 const UNKNOWN: &str = "not in the CSV";
 
 /// True if `line`, the first line of a file, is a heading of memgauge's CSV.
@@ -26,7 +26,7 @@ pub(super) fn is_heading(line: &[u8]) -> bool {
     line.len() <= LONGEST_HEADING && line.starts_with(b"experiment,quantity,unit,")
 }
 
-/// Makes a report from the rows of a file. An error is one line of text.
+/// Makes a report from `text`, the content of a CSV file. An error is one line of text.
 pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     let unreadable = |e: csv::Error| format!("CSV cannot be read: {}", brief(e.to_string()));
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text);
@@ -258,8 +258,8 @@ fn shown(text: &str) -> String {
     text.escape_debug().take(40).collect()
 }
 
-/// Makes the verdict on a row from its columns `trust`, `cause` and `reason`. An unknown trust is
-/// an error.
+/// Makes the verdict on a row from its columns `trust`, `cause` and `reason`. An unknown word in
+/// `trust` is an error.
 fn verdict(trust: &str, cause: &str, reason: &str) -> Result<Verdict, String> {
     let grade = match trust {
         "solid" | "" => VerdictGrade::Solid,

@@ -1,4 +1,4 @@
-//! Datasets: the values of one quantity at points over named axes.
+//! Datasets: values of one quantity, each at a point that has coordinates on named axes.
 
 use super::{Measured, Outcome, VerdictGrade};
 #[cfg(feature = "schema")]
@@ -22,8 +22,8 @@ pub struct Quantity {
 /// each point, instead of one for each cache level.
 pub const CHOSEN_PROFILE: &str = "chosen";
 
-/// Axis of points whose number of threads is found by selection. Its value is `best`. The value of
-/// `threads` is `best` too, until the selection is done.
+/// Axis that a point has if a selection finds its number of threads. The coordinate on this axis is
+/// `best`. The coordinate on the axis `threads` is also `best` until the selection is done.
 pub const REQUESTED_THREADS: &str = "requested_threads";
 
 /// Coordinates of a point as the user requested them. The kernel is left out, because measuring may
@@ -42,7 +42,7 @@ pub fn retain_requested(coordinates: &mut Coordinates) {
     });
 }
 
-/// `coordinates` without `axes`. The result is equal for all points of a series along these axes.
+/// `coordinates` without `axes`. All points of a series along these axes have the same result.
 pub fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
     coordinates
         .iter()
@@ -85,15 +85,15 @@ impl std::fmt::Display for Coordinate {
 ///
 /// Memory experiments:
 /// - `operation`, `kernel`, `level`.
-/// - `size_bytes`: per thread, all streams of the operation together.
+/// - `size_bytes`: working set of one thread, all streams of the operation together.
 /// - `threads`. If selection finds their number, `requested_threads` is `best`.
 /// - `pages`, as requested: `4k`, `thp`, `huge`, `huge-1GiB`.
 /// - `stride_bytes`. `repeat`: number of the repetition.
 ///
 /// TLBs and caches:
-/// - `entries`: pages that the chain visits.
+/// - `entries`: number of pages that the chain visits.
 /// - `pass`: 0 to discover, 1 to confirm or to refine.
-/// - `nodes`: nodes of the chain, which share a cache set.
+/// - `nodes`: number of nodes of the chain, which share a cache set.
 /// - `distance_bytes`: between the two nodes of a pair.
 /// - `cache_bytes`: size of the cache that a probe is about.
 /// - `partner`: CPU that reads at the same time; left out if there is none.
@@ -113,19 +113,19 @@ impl std::fmt::Display for Coordinate {
 /// - `mix`: `idle` without traffic. Otherwise the ratio of loads to stores, such as `67:33`,
 ///   `0:100nt` (non-temporal stores) or `3-readers-1-writers`.
 /// - `pause_cycles`: core cycles between bursts of each thread.
-/// - `threads`: threads of the traffic.
+/// - `threads`: number of threads of the traffic.
 /// - `node`: NUMA node of all memory.
 /// - `aggressor`: CPUs of the traffic; `none` without traffic.
 ///
 /// Between NUMA nodes:
 /// - `cpu_node`: a node or `all`.
 /// - `memory_node`: a node, `local` for the node of each thread, `interleaved`, `weighted`.
-/// - `distance`, as the system reports it.
+/// - `distance` of the two nodes, as the system reports it.
 /// - `node`, if only the node of the memory is requested.
 ///
 /// Of GPUs:
 /// - `device`, `peer`: numbers of the two devices in `memgauge list gpus`.
-/// - `groups`: work-groups of the kernel.
+/// - `groups`: number of work-groups of the kernel.
 /// - `host_memory`: `pinned`, `pageable`.
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
@@ -185,16 +185,17 @@ pub struct Dataset {
     /// other datasets exist.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub auxiliary: bool,
-    /// True if the points were computed from the points of other datasets. They have the verdicts
-    /// of these points. Derived points do not count in the report's verdict.
+    /// True if the points were computed from the points of other datasets. A derived point has the
+    /// verdict of the points that it was computed from. It does not count in the report's verdict.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub derived: bool,
 }
 
 impl Dataset {
     /// Moves points to their neighbours on a numeric axis. A point is moved if `placed` is true for
-    /// its number. Its neighbours differ from it along that axis only. The rising or falling order
-    /// of the neighbours is kept. A point with fewer than two neighbours goes to the end.
+    /// its id. The neighbours of a point are the points that differ from it along that axis only.
+    /// The rising or falling order of the neighbours is kept. A point with fewer than two
+    /// neighbours goes to the end.
     pub fn arrange(&mut self, placed: impl Fn(u64) -> bool) {
         let (mut later, mut points): (Vec<Point>, Vec<Point>) = std::mem::take(&mut self.points)
             .into_iter()
@@ -216,8 +217,8 @@ impl Dataset {
     }
 }
 
-/// Index at which `point` belongs among the points that differ from it along `axis` only. `None` if
-/// fewer than two of these points are not `placed`.
+/// Index at which `point` belongs among the points that differ from it along `axis` only. `None`
+/// unless at least two of these points keep their order (`placed` is false for their ids).
 fn place_along(
     axis: &str,
     points: &[Point],

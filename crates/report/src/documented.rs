@@ -1,4 +1,4 @@
-//! Published figures about a core design, by its maker or others.
+//! Figures that the maker of a core design, or others, published about it.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -109,7 +109,7 @@ impl DocumentedQuantity {
 pub struct DocumentedFigure {
     /// Core design: `Zen 5`. A processor with two kinds of core has figures of both.
     pub design: String,
-    /// Quantity of the values.
+    /// Quantity that `low` and `high` are values of.
     pub quantity: DocumentedQuantity,
     /// Smallest published value.
     pub low: u64,

@@ -66,9 +66,9 @@ causes! {
     NotResident,
     /// Memory lies on another NUMA node than the threads.
     Node,
-    /// Most samples were interrupted or faulted.
+    /// Most samples were disturbed by interruptions or page faults.
     Disturbed,
-    /// Too few undisturbed samples for an interval.
+    /// There are too few undisturbed samples, or too few rounds, for a reliable interval.
     FewSamples,
     /// The hypervisor gave the CPU to other guests.
     Stolen,
@@ -163,7 +163,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Adds a reason and raises the grade to at least `grade`. The worst reasons come first.
+    /// Adds a reason. If `grade` is worse than the grade of the verdict, it becomes that grade, and
+    /// the reason comes first. Otherwise the reason comes last.
     pub fn add(&mut self, grade: VerdictGrade, reason: Reason) {
         let place = if grade > self.grade {
             0
@@ -234,7 +235,7 @@ pub struct PageEvidence {
     pub granted_share: Option<f64>,
     /// Size of the pages that most of the memory lies in, in bytes.
     pub granted_bytes: Option<u64>,
-    /// Share (0 to 1) of pages that are resident.
+    /// Share (0 to 1) of the memory's pages that are resident.
     pub resident_share: Option<f64>,
     /// NUMA nodes on which checked pages lie, in rising order.
     pub nodes: Option<Vec<u32>>,
@@ -254,37 +255,39 @@ pub struct PageEvidence {
     pub non_zero: Option<bool>,
 }
 
-/// System activity during the rounds of a point. Each figure is the sum of the differences between
-/// readings before and after each round. `null` means unknown.
+/// System activity during the rounds of a point. Each figure except `highest_celsius` is the
+/// difference between readings before and after a round, summed over all rounds. `null` means
+/// unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct SystemActivity {
     /// Time between the readings, in ns.
     pub elapsed_ns: f64,
-    /// Time that the hypervisor gave to other guests while the used CPUs had work, all CPUs
-    /// together, in steps of 10 ms.
+    /// Time that the hypervisor gave to other guests while the CPUs of the point had work, in ns.
+    /// All CPUs are added, and the system counts in steps of 10 ms.
     pub stolen_ns: Option<f64>,
     /// Time for which the control group's quota kept threads from running, all CPUs together.
     pub throttled_ns: Option<f64>,
     /// CPU time of other programs on all CPUs of the system together. The system counts in steps of
     /// 10 ms. For short rounds, the result can therefore be below zero.
     pub others_ns: Option<f64>,
-    /// Time in which a task of the system waited for a CPU (pressure stall information).
+    /// Time in which at least one task of the system waited for a CPU (pressure stall information).
     pub cpu_pressure_ns: Option<f64>,
-    /// Time in which a task of the system waited for memory (pressure stall information).
+    /// Time in which at least one task of the system waited for memory (pressure stall
+    /// information).
     pub memory_pressure_ns: Option<f64>,
-    /// Interrupts on the used CPUs, timer ticks included.
+    /// Number of interrupts on the CPUs of the point, timer ticks included.
     pub interrupts: Option<u64>,
-    /// Number of times that the used CPUs slowed down because of heat.
+    /// Number of times that the CPUs of the point slowed down because of heat.
     pub thermal_throttles: Option<u64>,
     /// Highest temperature of any sensor of the processor, in degrees Celsius.
     pub highest_celsius: Option<f64>,
 }
 
-/// Independent instructions that a core issued per cycle, read for some microseconds before and
-/// after each sample. The rate falls if another hardware thread uses the core, even one of another
-/// virtual machine.
+/// Evidence of SMT interference: another hardware thread, even one of another virtual machine, used
+/// the core. Independent instructions are timed for some microseconds before and after each sample.
+/// Their number per cycle falls if the core is shared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SmtInterference {
@@ -311,10 +314,11 @@ pub struct Evidence {
     pub migrations: Option<u64>,
     /// Evidence about the memory.
     pub pages: PageEvidence,
-    /// Number of page faults of the measuring threads during the samples that needed no reading
-    /// from storage.
+    /// Number of minor page faults of the measuring threads during the samples. A minor page fault
+    /// needs no reading from storage.
     pub minor_faults: Option<u64>,
-    /// Number of page faults of the measuring threads during the samples that waited for storage.
+    /// Number of major page faults of the measuring threads during the samples. A major page fault
+    /// waits for storage.
     pub major_faults: Option<u64>,
     /// Number of times that a measuring thread gave up its CPU during the samples, because it
     /// waited or was stopped.
@@ -334,7 +338,8 @@ pub struct Evidence {
     pub vcpu_placement: Option<VcpuPlacementEvidence>,
     /// Use of the cores by other hardware threads; `null` if it cannot be measured.
     pub smt_interference: Option<SmtInterference>,
-    /// Core clock in Hz that these CPUs reach in the session; `null` with too few samples.
+    /// Core clock in Hz that the CPUs of the point reach in the session; `null` if there are too
+    /// few samples.
     pub core_hz_baseline: Option<f64>,
     /// Median of the core clocks around all samples, in Hz.
     pub core_hz_median: Option<f64>,

@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 pub struct Fact<T> {
     /// Value of the fact.
     pub value: Option<T>,
-    /// A file, a CPUID leaf, a system call, or the reason why the fact is unknown.
+    /// Source of the value, such as a file, a CPUID leaf or a system call. If the fact is unknown,
+    /// this is the reason.
     pub source: String,
 }
 
 impl<T> Fact<T> {
-    /// A fact that the writer of the report did not record.
+    /// An unknown fact, which the program that wrote the report did not record.
     pub(super) fn unrecorded() -> Self {
         Fact {
             value: None,

@@ -32,7 +32,8 @@ pub struct GpuFacts {
     pub cache: Fact<Bytes>,
     /// Size of a line of that cache.
     pub line: Fact<Bytes>,
-    /// Size of the memory that the work-items of a work-group share, for each compute unit.
+    /// Size of the local memory of each compute unit. The work-items of a work-group share this
+    /// memory.
     pub local_memory: Fact<Bytes>,
     /// Number of streaming multiprocessors, compute units or CPUs, depending on the device.
     pub compute_units: Fact<u32>,
@@ -42,7 +43,7 @@ pub struct GpuFacts {
     pub ecc: Fact<bool>,
     /// True if the device uses the main memory of the machine.
     pub shares_host_memory: Fact<bool>,
-    /// Width of the path to the memory, in bits.
+    /// Width of the bus between the device and its memory, in bits.
     #[serde(default)]
     pub bus_width: Fact<u32>,
     /// Highest clock rate of the memory.
@@ -63,7 +64,8 @@ pub struct GpuFacts {
     /// NUMA node that the device is attached to.
     #[serde(default)]
     pub numa_node: Fact<u32>,
-    /// Digest of the code that the driver made of the kernels: the first 16 digits of its SHA-256.
+    /// Digest of the code that the driver compiled from the kernels: the first 16 digits of its
+    /// SHA-256.
     pub code: Fact<String>,
 }
 
@@ -100,8 +102,9 @@ impl GpuFacts {
 }
 
 impl GpuFacts {
-    /// Highest possible bandwidth of the memory: two transfers per clock cycle on the whole width.
-    /// `None` if the width or the clock is unknown, or if the device is one part of a divided GPU.
+    /// Highest possible bandwidth of the memory: two transfers per clock cycle on the whole width
+    /// of the bus. `None` if the bus width or the memory clock is unknown, or if the device is one
+    /// part of a divided GPU.
     pub fn memory_peak(&self) -> Option<BytesPerSecond> {
         if self.partitioned.get() == Some(&true) {
             return None;
@@ -115,9 +118,10 @@ impl GpuFacts {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PciLink {
-    /// Rate on which both ends of the link agreed. Many devices lower it while they are idle.
+    /// Rate on which both ends of the link agreed. Many devices lower this rate while they are
+    /// idle.
     pub current: PciRate,
-    /// Highest rate of the device.
+    /// Highest rate that the device supports.
     pub highest: PciRate,
 }
 
@@ -132,7 +136,8 @@ pub struct PciRate {
 }
 
 impl PciLink {
-    /// The highest transfer rate of the device on the lanes that the link has now.
+    /// Highest rate that this link can reach: the device's highest transfer rate, with the number
+    /// of lanes that the link has now.
     pub fn possible(self) -> PciRate {
         PciRate {
             gigatransfers: self.highest.gigatransfers,

@@ -10,15 +10,18 @@ use serde::{Deserialize, Serialize};
 pub struct Health {
     /// Name of the method: `health-1`. Another name means other points or settings.
     pub method: String,
-    /// Digest of the points and their instructions. Equal digests mean equal measurements.
+    /// Digest of the requested points and of the kernels' machine code. Reports with equal digests
+    /// measured the same points with the same instructions.
     pub digest: String,
     /// State of the machine.
     pub state: HealthState,
-    /// Reason in words; empty for a healthy machine.
+    /// Reason for the state, in words; empty for a healthy machine.
     pub reason: String,
-    /// Number of figures that were compared.
+    /// Number of figures that were compared with an expectation.
     pub judged: u64,
-    /// Figures that were slower than their threshold in the first measurement, the farthest first.
+    /// Figures that were slower than their threshold in the first measurement. Figures that were
+    /// slow in the second measurement too come first. Among these and among the others, the figure
+    /// farthest from its expected value comes first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slower: Vec<HealthFigure>,
 }
@@ -59,7 +62,7 @@ impl HealthState {
 pub struct HealthFigure {
     /// Name of the quantity: `bandwidth DRAM read threads 2`.
     pub quantity: String,
-    /// Base unit.
+    /// Base unit of the three values: `B/s`, `ns`.
     pub unit: String,
     /// The expected value.
     pub expected: f64,
@@ -68,6 +71,6 @@ pub struct HealthFigure {
     /// The value of the second measurement, in fresh memory; left out if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<f64>,
-    /// True if the figure was slower than its threshold both times.
+    /// True if the figure was slower than its threshold in both measurements.
     pub is_slow: bool,
 }

@@ -40,8 +40,8 @@ pub struct CpuFacts {
     pub features: Fact<Vec<String>>,
     /// Width of the paths to the L1 data cache, from the vendor's documentation.
     pub l1_ports: Fact<PortWidth>,
-    /// Independent simple integer instructions that a core executes per cycle, from the vendor's
-    /// documentation.
+    /// Number of independent simple integer instructions that a core executes per cycle, from the
+    /// vendor's documentation.
     #[serde(default = "Fact::<u32>::unrecorded")]
     pub integer_width: Fact<u32>,
     /// Published figures of the core design; empty if the design is unknown.
@@ -245,8 +245,8 @@ pub struct MemoryFacts {
     pub total: Fact<Bytes>,
     /// Memory that is available now without evicting other programs.
     pub available: Fact<Bytes>,
-    /// Memory that the limits of control groups leave to this process. It is the smallest
-    /// difference of limit and use in its group and the group's ancestors.
+    /// Memory that the limits of control groups leave to this process. The value is the smallest
+    /// difference between limit and use over the process's control group and the group's ancestors.
     pub cgroup: Fact<Bytes>,
     /// Memory that the limits of address space and data (RLIMIT_AS, RLIMIT_DATA) leave to this
     /// process.
@@ -366,8 +366,8 @@ pub struct SystemFacts {
     /// capabilities).
     #[serde(default)]
     pub elevated: Fact<bool>,
-    /// CPU time per elapsed time that the quota of the control groups allows, in CPUs; unknown
-    /// without a quota.
+    /// Quota of the control groups, in CPUs: the CPU time that they allow, divided by the elapsed
+    /// time. Unknown without a quota.
     pub cpu_quota: Fact<f64>,
 }
 

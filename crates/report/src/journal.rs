@@ -109,7 +109,7 @@ pub struct JournalPhase {
     /// The drafted phase.
     #[serde(flatten)]
     pub drafted: DraftedPhase,
-    /// Points that are new, or whose coordinates differ from the journal's first line.
+    /// Points that are new, or whose coordinates differ from those in the journal's first line.
     pub datasets: Vec<Dataset>,
 }
 
@@ -117,9 +117,10 @@ pub struct JournalPhase {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct EarlierSamples {
-    /// Number of these samples.
+    /// Number of samples in the earlier lines.
     pub count: u64,
-    /// Earlier samples that a later round judged differently; left out if there are none.
+    /// Earlier samples that changed, because a later round judged them differently; left out if
+    /// there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<ChangedSample>,
 }
@@ -137,7 +138,7 @@ pub struct ChangedSample {
 /// Makes the lines of a session's points, and remembers which samples were written.
 #[derive(Debug, Default)]
 pub struct PointLines {
-    /// Samples written so far, by number of the point, for points that are not finished.
+    /// Samples written so far of each point that is not finished, by the id of the point.
     written: BTreeMap<u64, Vec<Sample>>,
 }
 
@@ -199,12 +200,13 @@ pub struct RunEnd {
 /// again, so a journal may be many times as large as its report.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
-    /// Size of the whole file.
+    /// Largest size of the whole file.
     file: u64,
-    /// Size of one line. The first line has all planned points, with about 300 bytes for each.
+    /// Largest size of one line. The first line has all planned points, with about 300 bytes for
+    /// each.
     line: u64,
-    /// Sum over all points: size of the latest line, and of the earlier samples that the line
-    /// continues.
+    /// Largest sum over all points. A point adds the size of its latest line, and of the earlier
+    /// samples that the line continues.
     kept: u64,
 }
 
@@ -264,7 +266,8 @@ fn read_within(limits: Limits, mut input: impl BufRead) -> Result<Journal, Strin
     Ok(reader.end())
 }
 
-/// Reads the next line into `line` and subtracts its length from `left`; `false` at the end.
+/// Reads the next line into `line` and subtracts its length from `left`; Returns `false` at the end
+/// of the input.
 fn next_line(
     input: &mut impl BufRead,
     line: &mut Vec<u8>,
@@ -291,7 +294,8 @@ fn next_line(
 /// State of a reader in the middle of a journal.
 struct Reader {
     report: Report,
-    /// For each planned point: index of its dataset, index in the dataset, kept bytes.
+    /// For each planned point: index of its dataset, its index in the dataset, and the bytes that
+    /// it adds to `kept`.
     places: BTreeMap<u64, (usize, usize, u64)>,
     /// Samples of points that are not finished, which later lines continue.
     begun: BTreeMap<u64, Vec<Sample>>,
@@ -433,8 +437,8 @@ impl Reader {
         self.report.plan.phases.push(read.drafted);
     }
 
-    /// Puts a measured point in place of the planned point with its number. Its kernel and its
-    /// number of threads may differ from the plan, because measuring may choose them.
+    /// Puts a measured point in place of the planned point with its number. The kernel and the
+    /// number of threads may differ from the planned ones, because measuring may choose them.
     ///
     /// # Errors
     /// The plan has no such point, or samples that the line continues are missing.
@@ -568,8 +572,8 @@ impl Reader {
     }
 }
 
-/// Joins the samples `begun` by earlier lines, with the changes in `earlier`, and the `new`
-/// samples. `None` if some of the earlier samples are missing.
+/// All samples of a point: first `begun`, the samples of earlier lines, with the changes in
+/// `earlier`; then the `new` samples. `None` if some of the earlier samples are missing.
 fn joined(
     mut begun: Vec<Sample>,
     earlier: EarlierSamples,

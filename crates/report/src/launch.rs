@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Place of a process among the processes that a launcher started. Facts that the launcher does not
-/// report are left out.
+/// Launcher of this process, and position of the process in its job. A job is all processes that a
+/// launcher started together. Facts that the launcher does not report are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
@@ -15,16 +15,16 @@ pub struct Launch {
     /// Name of the node as the launcher knows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// Number or name of the job.
+    /// Id of the job from the launcher: a number or a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// Number of this process in the job.
+    /// Rank of this process among all processes of the job, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<u64>,
-    /// Number of processes of the job.
+    /// Size of the job, in processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u64>,
-    /// Number of this process on its node.
+    /// Rank of this process among the processes of the job on its node, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub local_rank: Option<u64>,
     /// Number of processes of the job on this node.

@@ -17,14 +17,15 @@ use units::Bytes;
 /// Longest text of a report that is kept whole in memory. A longer report is read piece by piece.
 const LONGEST_TEXT: Bytes = Bytes::mib(32);
 
-/// Largest number of points that are kept of one report. The profiles of memgauge measure less than
-/// a tenth of this number.
+/// Largest number of points of a report. A report with more points is not read. The profiles of
+/// memgauge measure less than a tenth of this number.
 const MAX_POINTS: usize = 20_000;
 
 /// Longest name or setting that is kept, in characters.
 const LONGEST_NAME: usize = 200;
 
-/// Axis of the placement of vCPUs. Figures at different placements count as different quantities.
+/// Axis that is added for the placement of vCPUs. Figures at different placements count as
+/// different quantities.
 const PLACEMENT: &str = "placement";
 
 /// Largest number of coordinates that are kept of one point. Further coordinates are dropped.
@@ -193,7 +194,7 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// True if the buffer of `input` has only white space left, and no data follows.
+/// True if `input` has nothing left but white space.
 fn is_at_end(input: &mut impl BufRead) -> bool {
     loop {
         match input.fill_buf() {
@@ -504,8 +505,8 @@ fn length<'de, D: Deserializer<'de>>(list: D) -> Result<u64, D::Error> {
 }
 
 impl SlimReport {
-    /// Converts this report to the figures and facts to keep. A newer schema, too many points or a
-    /// lack of figures to compare is an error.
+    /// Converts this report to the figures and facts to keep. A newer schema version is an error,
+    /// and so are too many points.
     fn into_node(self) -> Result<NodeReport, String> {
         if self.schema_version > SCHEMA_VERSION {
             return Err(newer(self.schema_version));

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Outcome of a point. Only the first variant has a number. The others have the reason for the
-/// missing number.
+/// Outcome of a point. Only [`Outcome::Measured`] has a number. The other variants have the reason
+/// why there is no number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "status", rename_all = "kebab-case")]
@@ -78,24 +78,25 @@ pub struct Measured {
     pub summary: Summary,
     /// Further figures by name, in base units.
     ///
-    /// - Bandwidth: `single_count` (a copy counted once), `bus_estimate` (with write-allocate
-    ///   traffic), in B/s. With several threads, `fairness`: the slowest thread's share of the
-    ///   fastest thread's value.
-    /// - Latency: `core_cycles`.
-    /// - Instructions: `core_cycles`, `per_cycle`, `per_second`.
+    /// - Bandwidth: `single_count` (each copied byte counted once) and `bus_estimate` (with the
+    ///   lines that stores read first), in B/s. With several threads, `fairness`: the value of the
+    ///   slowest thread divided by that of the fastest.
+    /// - Latency: `core_cycles`, the latency in cycles of the core clock.
+    /// - Instructions: `core_cycles` of one instruction; instructions `per_cycle` and `per_second`.
     /// - Locks: `ns_per_operation` (of one thread).
     /// - Core to core: `one_way_ns` (half the round trip), `core_cycles`.
-    /// - Short windows: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window,
-    ///   `windows` (their number), `window_ns` (their length).
+    /// - Short windows: `p50`, `p90`, `p95`, `p99`, `p99_9` are percentiles of the quantity over
+    ///   all windows. `max` is the slowest window, `windows` the number of windows, `window_ns` the
+    ///   length of one.
     /// - `undisturbed`: the value on which the quietest moments of the rounds agree within 1%.
     ///   `undisturbed_share`: the share of samples with such a moment. Both are left out if the
     ///   rounds do not agree.
-    /// - Storage: `bytes_per_second`, `cpu_ns_per_operation`. Latencies of all operations, in ns:
-    ///   `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max`. With
-    ///   several threads, `fairness`. Numbers of operations, left out if 0: `errors`, `short`,
-    ///   `behind`.
-    /// - GPUs: `device_share`, the median time by the device's clock divided by the time by the
-    ///   host's clock. `ns_per_transfer`. Medians of conditions after each sample:
+    /// - Storage: `bytes_per_second`, `cpu_ns_per_operation`. Latencies of reads and writes
+    ///   together, in ns: `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`,
+    ///   `latency_max`. With several threads, `fairness`. Numbers of operations, left out if 0:
+    ///   `errors` (failed), `short` (fewer bytes than requested), `behind` (due but never begun).
+    /// - GPUs: `device_share`, the time of a sample by the device's clock divided by its time by
+    ///   the host's clock, median. `ns_per_transfer`. Medians of conditions after each sample:
     ///   `device_core_hz`, `device_memory_hz`, `device_celsius`, `device_watts`.
     ///   `power_limited_share`: the share of samples that ended at the power limit.
     pub also: BTreeMap<String, f64>,
@@ -105,8 +106,8 @@ pub struct Measured {
     /// Figures of operations on files and devices; left out for other kinds of work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Box<Storage>>,
-    /// Kernel, or number of threads, that selection found fastest before the samples, with the
-    /// results of all candidates; `null` if there was no choice.
+    /// Result of the selection that chose the kernel, or the number of threads, before the samples
+    /// were taken. `null` if there was no selection.
     #[serde(default)]
     pub choice: Option<Choice>,
     /// Upper bound on bandwidth or lower bound on latency, with its source; `null` if unknown.
@@ -125,8 +126,8 @@ impl Measured {
         self.samples.is_empty() || self.summary.mad.is_none()
     }
 
-    /// Placement of the vCPUs on the host's cores (shared core, shared cache, and so on) in the rounds
-    /// of the headline. `None` if it was not measured.
+    /// Placement of the vCPUs on the host's cores in the rounds that the summary uses. `None` if it
+    /// was not measured.
     pub fn placement(&self) -> Option<VcpuPlacement> {
         let evidence = self.evidence.vcpu_placement.as_ref()?;
         Some(evidence.headline()?.placement)
@@ -138,8 +139,8 @@ impl Measured {
         self.also.get("undisturbed").copied()
     }
 
-    /// Allocation and round of each sample, with the value of the sample's quietest part. A sample
-    /// is left out if its vCPU placement is not the summary's, or if a thread was on a wrong CPU.
+    /// For each sample: its allocation and round, and its value in its quietest part. A sample is
+    /// left out if its vCPU placement is not the summary's, or if a thread was on a wrong CPU.
     pub fn quietest_parts(&self) -> impl Iterator<Item = ((u32, u32), f64)> {
         let placement = self.placement();
         self.samples
@@ -148,8 +149,9 @@ impl Measured {
             .filter_map(|s| Some(((s.allocation, s.round), s.quietest?)))
     }
 
-    /// For each round, the second best of the quietest parts of its samples, or the only part. The
-    /// best part may be wrong because of a late reading of the counter.
+    /// For each round, the second best value among the quietest parts of its samples, or the only
+    /// value. The best value is not used, because a late reading of the counter may have made it
+    /// too good.
     pub fn best_of_rounds(&self, higher_is_better: bool) -> Vec<f64> {
         let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
         for (round, value) in self.quietest_parts() {
@@ -175,8 +177,8 @@ impl Measured {
             .filter(move |sample| sample.is_undisturbed_with(placement))
     }
 
-    /// Samples that the summary uses: the undisturbed samples with its placement. If there are
-    /// none, all samples.
+    /// Samples that the summary uses: the undisturbed samples with the vCPU placement that the
+    /// summary is about. If there are none, the summary uses all samples.
     pub fn samples_of_summary(&self) -> impl Iterator<Item = &Sample> {
         let placement = self.placement();
         let all = self.undisturbed_samples(placement).next().is_none();
@@ -208,29 +210,30 @@ pub struct Load {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Choice {
-    /// The kernel of the samples.
+    /// Name of the selected kernel, with which the samples were taken.
     pub kernel: String,
     /// All candidates, the fastest first.
     pub candidates: Vec<Candidate>,
 }
 
-/// A candidate: a kernel, with a number of threads if that was the choice.
+/// A candidate of a selection: a kernel, or a kernel with a number of threads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Candidate {
-    /// Name in `memgauge list kernels`.
+    /// Name of the kernel in `memgauge list kernels`.
     pub kernel: String,
-    /// Number of threads, if that was the choice.
+    /// Number of threads; left out unless the selection was among numbers of threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
-    /// Working set of each thread, if the number of threads was the choice.
+    /// Working set of each thread, in bytes; left out unless the selection was among numbers of
+    /// threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
     /// Prefetch distance in bytes; `null` for a kernel without prefetching.
     pub prefetch_distance_bytes: Option<u64>,
     /// Median of a few short samples, in the dataset's unit. Only the selection uses it.
     pub median: f64,
-    /// Number of these samples.
+    /// Number of these short samples.
     pub samples: u64,
 }
 
@@ -294,8 +297,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Both ends of the confidence interval; `None` if unknown. An interval of zero width would
-    /// look exact.
+    /// Both ends of the confidence interval; `None` if the spread is unknown, because an interval
+    /// of zero width would look exact.
     pub fn interval(&self) -> Option<(f64, f64)> {
         (self.confidence > 0.0).then_some((self.ci_low, self.ci_high))
     }
@@ -305,27 +308,28 @@ impl Summary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Sample {
-    /// The quantity, in the dataset's unit.
+    /// Value of the quantity, in the dataset's unit.
     pub value: f64,
-    /// Length of the common window of all threads.
+    /// Length of the common window, in which all threads worked, in ns.
     pub elapsed_ns: f64,
-    /// Work in the window. Bandwidth: payload bytes of all threads, or of the measured one.
-    /// Latency: steps of the chain. Other experiments: instructions, operations on locks, or round
-    /// trips.
+    /// Amount of work in the window; its unit depends on the experiment. Bandwidth: payload bytes
+    /// of all threads, or of the measured thread. Latency: steps of the chain. Other experiments:
+    /// instructions, operations on locks, or round trips.
     pub work: u64,
     /// Payload of background traffic in the window, in B/s; left out if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<f64>,
-    /// Core clock of the first CPU right before and after the sample, in Hz; `null` if unknown.
+    /// Core clock of the first CPU in Hz, from readings right before and after the sample; `null`
+    /// if unknown.
     pub core_hz: Option<f64>,
     /// Number of the sample's round, from 0.
     pub round: u32,
     /// Number of the allocation of the sample's memory, from 0.
     #[serde(default)]
     pub allocation: u32,
-    /// Time in gaps inside the sample, all threads together. A gap is a chunk of work that took
-    /// more than three times its thread's median chunk. The time beyond one median chunk counts.
-    /// Left out if there was no gap.
+    /// Time in gaps inside the sample, all threads together, in ns. A gap is a chunk of work that
+    /// took more than three times its thread's median chunk. The time beyond one median chunk
+    /// counts. Left out if there was no gap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaps_ns: Option<f64>,
     /// CPU that each thread was found on. Left out if each thread was on its own CPU, or if the
@@ -335,7 +339,8 @@ pub struct Sample {
     /// Placement of the vCPUs in the sample's round; left out if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<VcpuPlacement>,
-    /// The quantity in the quietest of about sixteen parts of the sample; left out if unknown.
+    /// Value of the quantity in the quietest (fastest) of about sixteen parts of the sample; left
+    /// out if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quietest: Option<f64>,
     /// Reason why the sample is left out of the summary; `null` for an undisturbed sample.

@@ -59,13 +59,14 @@ pub struct CacheId {
     pub first_cpu: u32,
 }
 
-/// Position of a CPU. In the order of positions, CPUs that share a resource are neighbours.
+/// Position of a CPU in the topology. If CPUs are sorted by their positions, CPUs that share a
+/// resource are neighbours.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct CpuPosition {
     package: Option<u32>,
     /// Caches of the CPU, from the last level to the first.
     caches: Vec<CacheId>,
-    /// Lowest CPU of the physical core.
+    /// Lowest CPU number of the physical core.
     core: u32,
 }
 
@@ -139,7 +140,7 @@ impl Places {
     }
 
     /// `cpus` in an order in which CPUs that share a resource are neighbours: by package, caches,
-    /// core and number.
+    /// core and CPU number.
     pub fn ordered(&self, cpus: &[u32]) -> Vec<u32> {
         let mut ordered = cpus.to_vec();
         ordered.sort_by_key(|cpu| (self.0.get(cpu), *cpu));

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Hertz, Nanos};
 
-/// Version of the report's schema. It rises when readers of the old version would misread reports.
+/// Version of the report's schema. The version rises when programs that know only the old version
+/// would misread new reports.
 pub const SCHEMA_VERSION: u32 = 3;
 
 /// A session and its results.
@@ -61,15 +62,17 @@ pub struct Provenance {
     pub started: String,
     /// End of the session, RFC 3339, UTC.
     pub finished: String,
-    /// Times of continuations with `--resume`, RFC 3339, UTC; left out of a session in one piece.
+    /// Times of continuations with `--resume`, RFC 3339, UTC; left out if the session was never
+    /// continued.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed: Vec<String>,
-    /// Place among the processes of a launcher; left out if there was no launcher.
+    /// Launcher of the process, and position of the process in its job; left out if there was no
+    /// launcher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch: Option<Launch>,
     /// Kernels that were used.
     pub kernels: Vec<KernelUsed>,
-    /// The clock.
+    /// The clock that timed every figure.
     pub clock: ClockFacts,
     /// The machine.
     pub host: HostFacts,
@@ -224,21 +227,23 @@ impl PlanSummary {
 pub struct DraftedPhase {
     /// The phase.
     pub phase: PhaseId,
-    /// Effective capacity of all last-level caches together. Memory is sized by it from this phase
-    /// on. Left out if memory is sized by the figures of the system.
+    /// Effective capacity of all last-level caches together. From this phase on, the sizes of
+    /// working sets in memory depend on this capacity. Left out if they depend on the cache sizes
+    /// that the system reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_level: Option<Bytes>,
     /// Text of the finding about that capacity; left out if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
-    /// Limits on the points of the phase; left out if the phase is no follow-up.
+    /// Largest number of points of each experiment in the phase; left out if the phase is no
+    /// follow-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rooms: Vec<PhaseRoom>,
     /// Numbers of the points that are new, or whose coordinates changed since the plan.
     pub points: Vec<u64>,
 }
 
-/// Limit on the points of an experiment in a follow-up.
+/// Limit on the number of points of an experiment in a follow-up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PhaseRoom {
@@ -258,7 +263,7 @@ pub struct PhaseRoom {
 )]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PhaseId {
-    /// True if the points of this phase size the memory of the other phases.
+    /// True if the results of this phase determine the memory sizes of the other phases.
     pub sizes_memory: bool,
     /// Number of the follow-up that drafts the phase, from 0; left out of a phase that is drafted
     /// when the session is planned.

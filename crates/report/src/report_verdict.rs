@@ -4,7 +4,8 @@ use super::{Cause, CauseCount, Dataset, ReportVerdict, VerdictGrade, headline};
 use std::collections::BTreeMap;
 
 impl ReportVerdict {
-    /// Counts the verdicts on the points of the [`headline`] datasets that are not derived.
+    /// Counts the verdicts on the measured points of `datasets`. Points of derived datasets do not
+    /// count. Points of auxiliary datasets count only if there are no others ([`headline`]).
     pub fn summarise(datasets: &[Dataset]) -> Self {
         let points = headline(datasets)
             .filter(|d| !d.derived)

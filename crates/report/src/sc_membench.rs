@@ -30,9 +30,9 @@ const MIB: f64 = 1_048_576.0;
 /// Longest heading of a file, in bytes.
 const LONGEST_HEADING: usize = 4096;
 
-/// Half the 95% interval of a median, as a multiple of the standard deviation over the root of the
-/// number of samples. A median of normal values is less certain than a mean by the factor 1.2533,
-/// the root of pi / 2.
+/// Factor for the half-width of the 95% interval of a median. The half-width is the factor times
+/// the standard deviation, divided by the square root of the number of samples. A median of normal
+/// values is less certain than a mean by the factor 1.2533, the root of pi / 2.
 const INTERVAL: f64 = 1.96 * 1.2533;
 
 /// True if `line`, the first line of a file, is a heading of sc-membench's CSV.
@@ -107,7 +107,7 @@ pub struct ScMembenchRow {
     pub samples: u64,
     /// Passes of each thread over the buffer, or number of samples of a latency.
     pub iterations: u64,
-    /// Time of all iterations, or of all samples.
+    /// Time of all iterations, or of all samples, in ns.
     pub elapsed_ns: f64,
 }
 

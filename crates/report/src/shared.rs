@@ -15,7 +15,8 @@ const WHY_UNKNOWN: &str = "left out of a shared report";
 /// the time of day.
 const LONGEST_SEED: usize = 12;
 
-/// Shortest name that is searched for, because single letters occur everywhere.
+/// Length of the shortest name that is searched for, in characters. Single letters occur
+/// everywhere.
 const SHORTEST_NAME: usize = 2;
 
 /// A name of at least this length is replaced inside longer words too.
@@ -38,7 +39,7 @@ const SYSTEM_FOLDERS: [&str; 2] = ["/sys/", "/proc/"];
 /// Folders of the system whose paths name jobs, containers and users.
 const NAMING_FOLDERS: [&str; 1] = ["/sys/fs/cgroup/"];
 
-/// Other files and folders of the system that are kept.
+/// Other files and folders of the system whose paths are kept in texts.
 const SYSTEM_PATHS: [&str; 6] = [
     "/run",
     "/run/.containerenv",
@@ -194,8 +195,8 @@ fn version(release: &str) -> String {
     }
 }
 
-/// Names that identify who measured, and on which host. Longer names come first, so that no shorter
-/// name cuts them.
+/// Names that identify who measured, and on which host. Longer names come first, because a shorter
+/// name may be a part of a longer one.
 fn names(report: &Report, private: &[String]) -> Vec<String> {
     let mut names: BTreeSet<String> = private.iter().cloned().collect();
     let provenance = &report.provenance;

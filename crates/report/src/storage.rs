@@ -1,15 +1,15 @@
-//! Figures of operations on storage, in addition to their rate.
+//! Figures of a point about storage, in addition to its operations per second.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Distribution of the latencies of one kind of operation, in ns.
+/// Distribution of the latencies of operations of one kind, or of reads and writes together, in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Latencies {
-    /// Number of complete operations in all windows.
+    /// Number of complete operations in all windows. A window is the timed period of a sample.
     pub operations: u64,
     /// Mean latency, exact.
     pub mean_ns: f64,
@@ -29,14 +29,15 @@ pub struct Latencies {
     pub most_ns: f64,
 }
 
-/// One second of a series: consecutive windows whose lengths add up to a second.
+/// Figures of about one second: consecutive windows of a point whose lengths add up to at least a
+/// second. The last windows need to last only half a second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StorageSecond {
     /// Begin of the second, in ns since the begin of the point's first window. Rounds of other
-    /// points may lie in between.
+    /// points may lie between two windows.
     pub begin_ns: f64,
-    /// Sum of the lengths of its windows, in ns.
+    /// Sum of the lengths of the windows, in ns.
     pub elapsed_ns: f64,
     /// Number of operations that ended inside the windows.
     pub operations: u64,
@@ -46,11 +47,12 @@ pub struct StorageSecond {
     pub p50_ns: Option<f64>,
     /// 99% of these operations took at most this time, in ns; `null` if there are none.
     pub p99_ns: Option<f64>,
-    /// Number of operations that failed.
+    /// Number of failed operations in the windows.
     pub errors: u64,
 }
 
-/// Operations of one window whose seek distances lie within one doubling.
+/// Figures of the operations of one window that belong to one group of seek distances
+/// ([`SeekLatencies`]).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SeekWindow {
@@ -58,13 +60,13 @@ pub struct SeekWindow {
     pub round: u32,
     /// Length of the window, in ns.
     pub elapsed_ns: f64,
-    /// Number of operations.
+    /// Number of operations of the group in the window.
     pub operations: u64,
     /// Half of the operations took at most this time, in ns, accurate to 0.8%.
     pub p50_ns: f64,
 }
 
-/// Operations whose seek distances lie within one doubling.
+/// Figures of a group of operations whose seek distances differ by less than a factor of two.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SeekLatencies {
@@ -79,7 +81,7 @@ pub struct SeekLatencies {
     pub p50_ns: f64,
     /// 99% of the operations took at most this time, in ns.
     pub p99_ns: f64,
-    /// Windows with operations of this group.
+    /// Figures of each window that has operations of this group.
     pub windows: Vec<SeekWindow>,
 }
 
@@ -95,9 +97,10 @@ pub struct Storage {
     /// Differences from the user's request, one sentence each. Examples are missing direct I/O and
     /// missing polling.
     pub remarks: Vec<String>,
-    /// Files, in the order in which they were named.
+    /// Files, in the order in which the user named them.
     pub files: Vec<String>,
-    /// Sum of the sizes of the parts of all files that operations went to, in bytes.
+    /// Size of the range that operations go to, in bytes: the part of each file that is used,
+    /// summed over all files.
     pub range_bytes: u64,
     /// Memory that could cache the range, in bytes; `null` if unknown.
     pub memory_bytes: Option<u64>,
@@ -106,19 +109,19 @@ pub struct Storage {
     pub operations: u64,
     /// Bytes moved by these operations.
     pub bytes: u64,
-    /// Latencies of all operations; `null` if there are none.
+    /// Latencies of reads and writes together; `null` if there are none.
     pub all: Option<Latencies>,
-    /// Latencies of reads.
+    /// Latencies of reads; `null` if there are none.
     pub reads: Option<Latencies>,
-    /// Latencies of writes.
+    /// Latencies of writes; `null` if there are none.
     pub writes: Option<Latencies>,
-    /// Latencies of flushes (fsync, fdatasync).
+    /// Latencies of flushes (fsync, fdatasync); `null` if there are none.
     pub syncs: Option<Latencies>,
-    /// Number of failed operations by error.
+    /// Number of failed operations for each error.
     pub errors: BTreeMap<String, u64>,
     /// Number of transfers of fewer bytes than requested.
     pub short: u64,
-    /// Number of blocks read whose data differs from the data written.
+    /// Number of blocks that had other data when they were read than when they were written.
     pub wrong: u64,
     /// Number of operations that were due and were never begun.
     pub behind: u64,

@@ -45,8 +45,9 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     written
 }
 
-/// True if a renamed file may replace `path`. Below `/dev` and `/proc`, even a regular file is the
-/// target of a system link. Replacing `/dev/stdout` would take it from every program.
+/// True if a renamed file may replace `path`. A file below `/dev` or `/proc` may not be replaced,
+/// except below `/dev/shm`. Even a regular file there is the target of a link of the system. For
+/// example, replacing `/dev/stdout` would take it from every program.
 pub fn is_replaceable(path: &Path) -> bool {
     let system = ["/dev", "/proc"]
         .iter()
@@ -57,7 +58,7 @@ pub fn is_replaceable(path: &Path) -> bool {
 }
 
 /// A name in the folder of `path` that no other process uses. On a network file system, a process
-/// on another machine may have the same number. Therefore the name has a random part.
+/// on another machine may have the same process id. Therefore the name has a random part.
 fn temporary_name(path: &Path) -> PathBuf {
     let random = RandomState::new().hash_one(std::process::id());
     let mut name = path.file_name().unwrap_or_default().to_os_string();

@@ -1,4 +1,4 @@
-//! A trace: operations on storage, one line for each, to be analysed or replayed.
+//! A trace: a text with one line for each operation on storage, for analysis or replay.
 
 use super::reading::brief;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,8 @@ use std::io::{self, BufRead, Write};
 pub struct TraceRecord {
     /// Number of the point in its experiment.
     pub point: u32,
-    /// Number of the window since the session began. Windows without a result are included.
+    /// Number of the window, counted from the start of the session. Windows without a result are
+    /// counted too.
     pub window: u64,
     /// Index of the thread that did the operation.
     pub thread: u32,
@@ -17,14 +18,15 @@ pub struct TraceRecord {
     pub operation: String,
     /// Time of submission, in ns since the first operation of the trace.
     pub issue_ns: u64,
-    /// Time at which the operation was found complete, in ns since the same start.
+    /// Time at which the operation was found complete, in ns since the first operation of the
+    /// trace.
     pub complete_ns: u64,
-    /// Time at which the operation was due. Under a rate limit, this is no later than the
-    /// submission. Otherwise equal to the time of submission.
+    /// Time at which the operation was due, in ns since the first operation of the trace. Under a
+    /// rate limit, the due time is at or before the submission. Without one, both times are equal.
     pub due_ns: u64,
     /// Offset in the file, in bytes.
     pub offset: u64,
-    /// Requested bytes.
+    /// Number of requested bytes.
     pub size: u64,
     /// Number of bytes moved; empty if the operation failed.
     pub moved: Option<u64>,
@@ -71,7 +73,7 @@ impl std::fmt::Debug for TraceWriter {
 }
 
 impl TraceWriter {
-    /// A writer of traces in `format` to `out`.
+    /// A writer that writes one trace in `format` to `out`.
     pub fn new(format: TraceFormat, out: Box<dyn Write + Send>) -> Self {
         Self {
             format,
@@ -80,7 +82,7 @@ impl TraceWriter {
         }
     }
 
-    /// Writes `records` and flushes them.
+    /// Writes `records` and flushes the output.
     ///
     /// # Errors
     /// A write failed.
@@ -111,7 +113,7 @@ impl TraceWriter {
     }
 }
 
-/// Reads a trace in either format.
+/// Reads `text`, a trace in CSV or JSON Lines.
 ///
 /// # Errors
 /// The error is the number of the first invalid line, from 1, and the reason.

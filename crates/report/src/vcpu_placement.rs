@@ -1,5 +1,5 @@
-//! The cores on which a hypervisor ran two virtual CPUs, and the figures of a point for each of
-//! these placements.
+//! Placement of virtual CPUs (vCPUs): how near to each other the cores are on which a hypervisor
+//! ran them. Points have figures for each placement.
 
 use super::relation::Relation;
 #[cfg(feature = "schema")]
@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Nearest resource that two vCPUs shared, concluded from the round trip of a cache line. Variants
-/// are in order, nearest first.
+/// Nearest resource that two vCPUs shared, concluded from the time of a cache line's round trip
+/// between them. Variants are in order, the nearest resource first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -24,7 +24,8 @@ pub enum VcpuPlacement {
 }
 
 impl VcpuPlacement {
-    /// The placement that `relation` in the topology promises; `None` if the relation is unknown.
+    /// The placement of two CPUs with this `relation`, if the topology that the system reports is
+    /// true. `None` if the relation is unknown.
     pub fn promised(relation: Relation) -> Option<Self> {
         match relation {
             Relation::SameCore => Some(Self::SameCore),
@@ -35,7 +36,7 @@ impl VcpuPlacement {
         }
     }
 
-    /// Phrase about the placement. It follows two CPUs or threads in a sentence.
+    /// Phrase about the placement. It follows the names of two CPUs or threads in a sentence.
     pub fn phrase(self) -> &'static str {
         match self {
             Self::SameCore => "on one core",
@@ -65,13 +66,13 @@ pub struct PlacementStratum {
     pub placement: VcpuPlacement,
     /// Rounds with this placement as a share of the rounds whose placement is known.
     pub share: f64,
-    /// Number of these rounds.
+    /// Number of rounds with this placement.
     pub rounds: u64,
     /// Median round trip of a cache line between the two CPUs in these rounds, in ns.
     pub round_trip_ns: f64,
-    /// Number of undisturbed samples.
+    /// Number of undisturbed samples in these rounds.
     pub samples: u64,
-    /// Median of the undisturbed samples, in the dataset's unit; `null` without any.
+    /// Median of these samples, in the dataset's unit; `null` if there are none.
     pub median: Option<f64>,
     /// Lower end of the 95% confidence interval of that median.
     pub ci_low: Option<f64>,
@@ -82,21 +83,22 @@ pub struct PlacementStratum {
     pub confidence: Option<f64>,
 }
 
-/// Round trips of a cache line between vCPUs, read before and after each round of a point. A
-/// hypervisor that does not pin its vCPUs moves them between cores.
+/// Placement of the vCPUs in each round of a point. It is concluded from the round trip of a cache
+/// line between vCPUs, which is timed before and after the round. A hypervisor that does not pin
+/// its vCPUs moves them between cores.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct VcpuPlacementEvidence {
-    /// The two CPUs with the shortest round trip.
+    /// The two CPUs of the point with the shortest round trip between them.
     pub cpus: [u32; 2],
-    /// Number of rounds with a reading.
+    /// Number of rounds in which round trips were timed.
     pub rounds: u64,
     /// Number of rounds whose placement changed between begin and end. The summary leaves their
     /// samples out.
     pub moved_rounds: u64,
-    /// Figures by placement. The placement of the summary comes first, the others in falling
-    /// frequency.
+    /// Figures of the point for each placement. The first placement is the one that the summary of
+    /// the point uses. The others follow, the most frequent first.
     pub strata: Vec<PlacementStratum>,
 }
 

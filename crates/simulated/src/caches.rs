@@ -6,7 +6,7 @@ use engine::{ChainShape, ChaseWork};
 use report::Cache;
 use stats::fewer_than;
 
-/// Ways of each set, in caches whose sets are filled at random.
+/// Number of ways of each cache set, in caches whose sets are filled at random.
 const WAYS: u32 = 16;
 
 impl CacheCost {
@@ -27,8 +27,8 @@ impl CacheCost {
 
 impl CostModel {
     /// Mean latency in ns of a load of `work`, with the effects of prefetching, but without TLB
-    /// misses. `caches` are the caches of its CPU, nearest first. `sets` has the working sets of
-    /// all threads, including `work`. The latency of memory is multiplied by `factor`.
+    /// misses. `caches` are the caches of the work's CPU, nearest first. `sets` has the working
+    /// sets of all threads, including `work`. The latency of memory is multiplied by `factor`.
     pub(super) fn load(
         &self,
         caches: &[&Cache],
@@ -88,9 +88,9 @@ impl CostModel {
         mean + (1.0 - held) * memory
     }
 
-    /// Share of the loads of `work` that hit `cache`. `holds` is the size of working sets up to
-    /// which the cache has hits. `size` is its own size, and `others` are the bytes that other
-    /// threads take.
+    /// Share (0 to 1) of the loads of `work` that hit `cache` or a nearer cache. `holds` is the
+    /// size up to which a working set has hits. `size` is the cache's own size, and `others` are
+    /// the bytes of it that other threads take. `last` is true for the last-level cache.
     fn share(
         &self,
         (holds, size, others): (u64, u64, u64),
@@ -134,7 +134,7 @@ impl CostModel {
         fits(ways, work.nodes().div_ceil(used))
     }
 
-    /// Number of different lines that one pass over the chain touches.
+    /// Number of different cache lines that one pass over the chain touches.
     fn lines(&self, work: &ChaseWork) -> u64 {
         let line = self.caches.line.0.max(1);
         match work.shape {

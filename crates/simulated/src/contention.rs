@@ -19,8 +19,9 @@ impl LoadCost {
 /// Working set of the thread on each CPU, by the number of the CPU.
 pub type Sets = BTreeMap<u32, Bytes>;
 
-/// Level that serves each thread of `sets`, by CPU. It is the nearest cache with room for the
-/// working sets of all threads that share the cache. If no cache has room, it is `memory`.
+/// Index of the cache level or memory that serves each thread of `sets`, by CPU. The level is that
+/// of the nearest cache with room for the working sets of all threads that share the cache. If no
+/// cache has room, the index is `memory`.
 pub fn levels(topology: &Topology, sets: &Sets, memory: usize) -> BTreeMap<u32, usize> {
     let mut levels: BTreeMap<u32, usize> = sets.keys().map(|&cpu| (cpu, memory)).collect();
     for cache in topology
@@ -63,8 +64,8 @@ pub struct TrafficRates {
     pub used: f64,
 }
 
-/// Traffic of the threads of `work`; their pauses are part of the time. Threads whose working sets
-/// lie in memory share its bandwidth.
+/// Traffic of the streaming threads of `work`, averaged over bursts and pauses. Threads whose
+/// working sets fit into no cache share the bandwidth of memory.
 pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> TrafficRates {
     let memory = model.levels.len() - 1;
     let levels = levels(topology, &sets(work), memory);

@@ -46,7 +46,8 @@ pub struct CostModel {
     pub load: LoadCost,
     /// Rates of threads that use the same core, cluster, node or memory.
     pub sharing: SharingModel,
-    /// Properties of the caches that timing shows, but the report does not name or names wrongly.
+    /// Properties of the caches that timing shows, but that the reported facts lack or state
+    /// wrongly.
     pub caches: CacheCost,
     /// Cost of round trips of a cache line between CPUs.
     pub hand_off: HandOffCost,
@@ -54,7 +55,7 @@ pub struct CostModel {
     pub nodes: NodesCost,
     /// Disturbances of samples.
     pub noise: NoiseModel,
-    /// Storage device with all files.
+    /// Storage device, on which all files lie.
     pub storage: StorageModel,
 }
 
@@ -66,6 +67,7 @@ pub struct CacheCost {
     pub holds: Vec<Bytes>,
     /// Least and largest capacity of the last cache that other programs leave free. Each sample of
     /// a chase finds another capacity in this range, which replaces the last value of `holds`.
+    /// `None` if other programs do not use the last cache.
     pub left_by_neighbours: Option<(Bytes, Bytes)>,
     /// Groups of CPUs that share a cache, by level. The caches of a level without an entry are
     /// shared as the topology says.
@@ -132,14 +134,17 @@ pub struct SharingModel {
     /// Rate of all threads on a core together, divided by the rate of one thread alone. `None` if
     /// the threads on a core do not slow each other down.
     pub core: Option<f64>,
-    /// Bytes per second that the threads of one last-level cache read from memory together.
+    /// Bytes per second that the threads of one last-level cache read from memory together; `None`
+    /// for no such limit.
     pub cluster: Option<BytesPerSecond>,
-    /// Bytes per second that the threads of a node read from memory together.
+    /// Bytes per second that the threads of a node read from memory together; `None` for no such
+    /// limit.
     pub node: Option<BytesPerSecond>,
     /// Share of the memory bandwidth that is lost for each thread beyond the number that saturates
     /// memory.
     pub crowding: f64,
-    /// CPUs of a slower kind, and their speed divided by the speed of the other CPUs.
+    /// CPUs of a slower kind, and their speed divided by the speed of the other CPUs. `None` if all
+    /// CPUs are of one kind.
     pub slower: Option<(Vec<u32>, f64)>,
     /// Share of a CPU's time that is lost to switching if several threads share the CPU.
     pub switching: f64,

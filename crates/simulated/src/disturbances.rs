@@ -53,10 +53,11 @@ pub struct NoiseModel {
     /// Slow-down per second of simulated time, as a share of a sample's time. It simulates a
     /// machine that heats up.
     pub drift: f64,
-    /// Placements of the vCPUs. Each lasts for two hundred samples, and after the last the first
-    /// begins again. If the list is empty, CPUs stay where the topology says.
+    /// Placements of the vCPUs on the host's cores. Each lasts for two hundred samples. After the
+    /// last placement, the first begins again. If the list is empty, vCPUs stay where the topology
+    /// says.
     pub placements: &'static [Relation],
-    /// Another thread uses the core in one of this many spans of ten samples; 0 for never.
+    /// In one of this many spans of ten samples, another thread uses the core; 0 for never.
     pub shared_every: u64,
     /// In one of this many spans of ten samples, no other thread uses the core, even if
     /// `shared_every` says so; 0 for never.

@@ -2,9 +2,9 @@
 //! the same answers, and the machine has a simulated clock.
 //!
 //! Experiments, planner, sampling and renderers are tested with this machine, without waiting, on
-//! topologies that no test machine has. All figures come from the cost model. A level has a
-//! capacity, a bandwidth for one thread and a latency. The topology says which CPUs share a cache.
-//! All threads share the bandwidth of memory.
+//! topologies that no test machine has. All figures come from the cost model. Each cache level has
+//! a capacity, a bandwidth for one thread and a latency. The topology says which CPUs share a
+//! cache. All threads share the bandwidth of memory.
 
 #![forbid(unsafe_code)]
 

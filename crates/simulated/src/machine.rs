@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use storage::IoWork;
 use units::{Bytes, BytesPerSecond, Hertz, Nanos};
 
-/// `work` as the type of work on storage. It fails for other external work.
+/// `work` as work on storage. Fails if `work` is another kind of external work.
 fn on_storage(work: &External) -> Result<&IoWork, Failure> {
     work.get()
         .ok_or_else(|| Failure::Failed("this is no work on storage".to_owned()))
@@ -359,7 +359,7 @@ impl SimulatedMachine {
     }
 
     /// Takes memory for `work`. Returns the amount that the probe does in a nanosecond, and the
-    /// background traffic in a nanosecond.
+    /// background traffic in a nanosecond; `None` without traffic.
     fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<BackgroundTraffic>), Failure> {
         work.validate()?;
         if traffic_memory(work, &self.facts)
@@ -466,7 +466,7 @@ impl SimulatedMachine {
         })
     }
 
-    /// True if loads of `work` in base pages miss the TLBs, which cover `tlb_reach`.
+    /// True if `work` uses base pages and its loads miss the TLBs, which cover `tlb_reach`.
     fn walks(&self, work: &ChaseWork) -> bool {
         work.pages == PageMode::Base && work.window() > self.model.tlb_reach
     }

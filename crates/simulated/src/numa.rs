@@ -13,7 +13,7 @@ use units::{BytesPerSecond, Nanos};
 pub struct Link {
     /// Distance of the two nodes, as the system reports it.
     pub distance: u32,
-    /// Share of a node's memory bandwidth that the link carries.
+    /// Bandwidth of the link, as a share (0 to 1) of the bandwidth of the node's memory.
     pub share: f64,
     /// Extra latency of a load over the link.
     pub latency: Nanos,
@@ -56,7 +56,7 @@ impl NodesCost {
             .reduce(f64::min)
     }
 
-    /// Bytes per second of all threads together. `one` is the rate of a thread without other
+    /// Bytes per second that all threads together read. `one` is the rate of a thread without other
     /// threads. `threads` has, for each thread, the node of its CPU and the place of its memory.
     /// `None` if a node has no entry.
     pub fn rate(&self, threads: &[(u32, Place)], one: f64, facts: &HostFacts) -> Option<f64> {

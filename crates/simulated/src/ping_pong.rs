@@ -3,7 +3,7 @@
 use report::Relation;
 use units::Nanos;
 
-/// Cost of a round trip of a cache line between two CPUs.
+/// Times of a round trip of a cache line between two CPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HandOffCost {
     /// Round trip between hardware threads of a core.
@@ -16,8 +16,8 @@ pub struct HandOffCost {
     pub same_package: Nanos,
     /// Round trip between packages.
     pub cross_package: Nanos,
-    /// Number of CPUs in a group of consecutive CPUs that the topology does not show, and the round
-    /// trip inside such a group.
+    /// Groups of consecutive CPUs that the topology does not show: number of CPUs in a group, and
+    /// round trip inside a group. `None` if there are no such groups.
     pub hidden: Option<(u32, Nanos)>,
     /// Factor on the time of round trips that the CPU with the higher number starts.
     pub asymmetry: f64,

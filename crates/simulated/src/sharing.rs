@@ -8,8 +8,9 @@ use report::{CacheKind, Cpu, HostFacts, Topology};
 use std::collections::BTreeMap;
 use units::BytesPerSecond;
 
-/// Payload bytes per second of all threads of `work` if `level` serves them. The second value is
-/// the rate of the slowest thread divided by the rate of the fastest.
+/// Payload bytes per second of all threads of `work`, if the cache level or memory with the index
+/// `level` serves them. The second value is the rate of the slowest thread divided by the rate of
+/// the fastest.
 pub fn stream_rate(
     model: &CostModel,
     facts: &HostFacts,
@@ -65,8 +66,8 @@ fn by_node(model: &CostModel, facts: &HostFacts, work: &StreamWork, one: f64) ->
 impl SharingModel {
     /// Rate of all threads on `cpus` together. The second value is the rate of the slowest thread
     /// divided by the rate of the fastest. `one` is the rate of one thread alone. For streams
-    /// through memory, `memory` has its bandwidth, and the share of the bandwidth that the
-    /// operation can reach.
+    /// through memory, `memory` has the bandwidth of memory, and the share of this bandwidth that
+    /// the operation can reach. `None` for other streams.
     pub fn rates(
         &self,
         topology: &Topology,

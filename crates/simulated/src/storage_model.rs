@@ -19,7 +19,7 @@ use storage::worker::{Ticker, WorkerQueue, WorkerWindow, run};
 use units::error::Result;
 use units::{Bytes, Nanos};
 
-/// Costs and faults of a simulated device that has all files.
+/// Costs and faults of a simulated storage device, on which all files lie.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorageModel {
     /// Size of the device.
@@ -46,8 +46,8 @@ pub struct StorageModel {
     pub error_every: u64,
     /// One in this many operations transfers half of its bytes; 0 for none.
     pub short_every: u64,
-    /// Number of operations of a thread after which no further operation of it completes; 0 if all
-    /// complete.
+    /// After this number of operations of a thread, none of its further operations completes; 0 if
+    /// all operations complete.
     pub hangs_after: u64,
     /// One in this many reads returns data that differs from the written data; 0 for none.
     pub wrong_every: u64,
@@ -124,7 +124,7 @@ impl Ticker for SimulatedClock {
 struct Device {
     model: StorageModel,
     clock: SimulatedClock,
-    /// Time at which each of the parallel servers is free again.
+    /// Time in ns at which each of the parallel servers is free again.
     servers: Vec<u64>,
     /// Factor on the time of an operation. It is above 1 if other threads use the device too.
     share: f64,

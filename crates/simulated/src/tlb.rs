@@ -7,8 +7,9 @@ use host::memory::PageMode;
 use report::HostFacts;
 use units::Bytes;
 
-/// Extra latency in ns of a load in a chain over `pages` pages. A TLB with too few entries has no
-/// hits. With `partial`, it has hits for the pages in its entries, as with random replacement.
+/// Extra latency in ns of a load in a chain over `pages` pages. `huge` is true for huge pages. A
+/// TLB with too few entries has no hits. With `partial`, it has hits for the pages in its entries,
+/// as with random replacement.
 pub fn translation(tlbs: &[TlbLevel], pages: u64, huge: bool, partial: bool) -> f64 {
     let added = |tlb: &TlbLevel| {
         let entries = if huge { tlb.huge } else { tlb.entries };

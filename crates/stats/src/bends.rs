@@ -1,8 +1,8 @@
-//! Finds the knee of a smooth curve, the pieces where it needs further points, and the y at a given
-//! x.
+//! Finds the knee of a smooth curve, the pieces in which the curve needs further points, and the y
+//! at a given x.
 
-/// Least distance of a knee from the straight line between the ends of the curve. Both axes are
-/// scaled to [0, 1].
+/// A knee has to lie more than this distance below the straight line between the ends of the curve.
+/// Both axes are scaled to [0, 1].
 const SHALLOWEST: f64 = 0.1;
 
 /// A point of a curve whose x and y are scaled to 0 to 1.

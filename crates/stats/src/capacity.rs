@@ -6,11 +6,11 @@
 pub struct CacheEnd {
     /// Capacity of the cache that explains the curve best, in the unit of x.
     pub capacity: f64,
-    /// Smallest capacity that explains the curve about as well. It is at most the largest x up to
-    /// `capacity`.
+    /// Smallest capacity that explains the curve about as well as `capacity`. It is not above the
+    /// nearest x at or below `capacity`.
     pub low: f64,
-    /// Largest capacity that explains the curve about as well. It is at least the smallest x above
-    /// `capacity`.
+    /// Largest capacity that explains the curve about as well as `capacity`. It is not below the
+    /// nearest x above `capacity`.
     pub high: f64,
     /// Latency of the cache itself, in the unit of y.
     pub before: f64,
@@ -29,7 +29,7 @@ enum ReplacementModel {
     /// hits.
     Recent,
     /// Least recently used with unevenly filled sets. The hit rate is one half at the capacity. The
-    /// field is the exponent with which it falls.
+    /// field is the exponent with which the hit rate falls.
     Uneven(f64),
     /// Least recently used in sets of this many ways. Pages are mapped to the sets at random,
     /// because small pages have unrelated physical addresses.

@@ -21,10 +21,10 @@ pub struct Series {
 /// or one moment if `is_open`. Noise also has a most likely change, so that the caller has to test
 /// the result. `None` if there are too few moments or all values are equal.
 ///
-/// The change maximizes the sum over all series of the squared cumulative sums, which are in
-/// standard deviations. Sources: Page, "Continuous inspection schemes", Biometrika 41 (1954);
-/// Zhang, Siegmund, Ji and Li, "Detecting simultaneous changepoints in multiple sequences",
-/// Biometrika 97 (2010).
+/// Each series has a cumulative sum of its deviations, in standard deviations. The change maximizes
+/// the sum of the squares of these cumulative sums over all series. Sources: Page, "Continuous
+/// inspection schemes", Biometrika 41 (1954); Zhang, Siegmund, Ji and Li, "Detecting simultaneous
+/// changepoints in multiple sequences", Biometrika 97 (2010).
 pub fn likely_change(
     series: &[Series],
     moments: Range<usize>,

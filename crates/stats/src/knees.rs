@@ -1,11 +1,12 @@
-//! Finds the steps of a curve over sizes. A step leads from one level to the next.
+//! Finds the steps of a curve over sizes. A step leads from one level of the curve, a part that is
+//! nearly flat, to the next level.
 
 use super::order::median;
 
 /// Least number of points of a level.
 const SHORTEST_LEVEL: usize = 2;
 
-/// Number of points on each side of a change. The medians of both sides are compared.
+/// Number of points on each side of a change whose medians are compared.
 const WINDOW: usize = 3;
 
 /// A step of a curve from one level to another.
@@ -196,8 +197,8 @@ fn is_ramp(logs: &[f64], (step, change): (&Step, usize), direction: f64, least: 
     })
 }
 
-/// Value of the level of `segment`. Among all runs of consecutive points with half of the points,
-/// it is the median of the run with the smallest range. `None` without points.
+/// Value of the level of `segment`: the median of a run of consecutive points. The run has half of
+/// the points of `segment`, and the smallest range of all such runs. `None` without points.
 fn level(segment: &[f64]) -> Option<f64> {
     let range = |part: &&[f64]| {
         let (low, high) = part.iter().fold((f64::MAX, f64::MIN), |(low, high), &v| {
@@ -227,8 +228,8 @@ fn onset(segment: &[f64], level: f64, margin: f64) -> usize {
         .map_or(segment.len(), |last| last + 1)
 }
 
-/// Index of the first point of `segment` that is less than `margin` away from `level`, on the way
-/// up. The curve comes from above if `margin` is negative.
+/// Index of the first point of `segment` that is less than `margin` away from `level`, coming from
+/// below. If `margin` is negative, the curve comes from above.
 fn arrival(segment: &[f64], level: f64, margin: f64) -> usize {
     segment
         .iter()

@@ -123,8 +123,8 @@ fn of_many(groups: &[Vec<f64>]) -> Option<Interval> {
     })
 }
 
-/// The groups without their trend. The subtracted trend is 0 at the middle of the time. `None` if
-/// there is no trend.
+/// The groups without their trend. The trend is subtracted so that groups in the middle of the time
+/// keep their values. `None` if there is no trend.
 fn without_trend(groups: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let before = levels(groups)?;
     if trend_by_chance(&before) >= TREND {

@@ -1,7 +1,7 @@
 //! Pure mathematics: statistics of samples, and the precision of these statistics.
 //!
-//! No function panics for any numbers. If the samples are empty or contain a NaN or an infinity,
-//! the result is `None` or an empty list.
+//! No function panics, whatever its numbers are. If the samples are empty or contain a NaN or an
+//! infinity, the result is `None` or an empty list.
 #![forbid(unsafe_code)]
 
 mod bends;

@@ -10,9 +10,9 @@ const LEAST_SHARE: f64 = 0.1;
 const LEAST_COUNT: usize = 8;
 
 /// Two groups of n independent samples need a separation of at least `SEPARATION + BY_CHANCE / n`
-/// plus the result of [`valley`]. For comparison: no distribution with a single peak has halves
-/// with a larger separation than the uniform distribution. Its halves have 12^(1/2), and no valley
-/// between them.
+/// plus the result of [`valley`]. For comparison: the halves of the uniform distribution have a
+/// separation of 12^(1/2), and no valley between them. No other distribution with a single peak has
+/// halves with a larger separation.
 const SEPARATION: f64 = 3.1;
 const BY_CHANCE: f64 = 80.0;
 
@@ -131,9 +131,9 @@ impl Side {
     }
 }
 
-/// Depth of the valley between the medians `low` and `high`: 0 if it is empty. The result is the
-/// number of values near its middle, divided by the number near one median. The median with fewer
-/// values near it is used.
+/// How full the valley between the medians `low` and `high` is: 0 if it is empty. The result is the
+/// number of values near its middle, divided by the number of values near one of the medians. Of
+/// the two medians, the one with fewer values near it is used.
 fn valley(ordered: &[f64], low: f64, high: f64) -> f64 {
     let near = |share: f64| {
         let middle = low + (high - low) * share;

@@ -86,11 +86,11 @@ pub fn coefficient_of_variation(samples: &[f64]) -> Option<f64> {
 }
 
 /// The 95% confidence interval of the median from order statistics. The interval reaches from the
-/// k-th smallest to the k-th largest sample. The number k is the largest for which the true median
-/// lies beyond either end with a probability of at most 2.5%. The confidence holds for every
-/// distribution of independent samples. Fewer than six samples have no 95% interval. Their result
-/// is their whole range, with its lower confidence in `attained`. `None` without samples, or if a
-/// sample is not finite.
+/// k-th smallest to the k-th largest sample. The number k is as large as possible: the true median
+/// lies beyond each end with a probability of at most 2.5%. The confidence holds for every
+/// distribution of independent samples. Fewer than six samples have no 95% interval. The result is
+/// then the whole range of the samples, with its lower confidence in `attained`. `None` without
+/// samples, or if a sample is not finite.
 ///
 /// Source: Conover, "Practical nonparametric statistics", section 3.2. It is not interpolated like
 /// the interval of Hettmansperger and Sheather (Statistics & Probability Letters 4, 1986), which is

@@ -3,8 +3,8 @@
 use super::order::median;
 
 /// Significance levels: probabilities that equal allocations are taken for different.
-/// `NOTED_BY_CHANCE` is for the finding, and `POOLED` for the confidence interval. `POOLED` is
-/// higher, because the interval must not pool allocations that differ.
+/// `NOTED_BY_CHANCE` is for the report of a difference, and `POOLED` for the confidence interval.
+/// `POOLED` is higher, because the interval must not pool allocations that differ.
 const NOTED_BY_CHANCE: f64 = 0.005;
 const POOLED: f64 = 0.05;
 
@@ -14,7 +14,7 @@ const LEAST_RATIO: f64 = 1.03;
 /// The test needs at least this number of degrees of freedom of rounds within allocations.
 const LEAST_WITHIN: usize = 3;
 
-/// Ratio of the highest median of an allocation to the lowest.
+/// Highest median of an allocation divided by the lowest median of an allocation.
 /// `allocations[allocation][round][sample]` are in time order. `None` if the ratio is at most 1.03,
 /// or if the spread of rounds and a common trend explain the difference. `None` also if there are
 /// fewer than two allocations of three rounds, or fewer than three of two rounds. `None` also if a

@@ -10,9 +10,8 @@ const AGREE: f64 = 0.01;
 /// At least this number of values has to agree. A 95% confidence interval needs the same number.
 const FEWEST: usize = 6;
 
-/// Largest number of values that are better than the agreeing values, divided by the number of
-/// agreeing values. Beyond a sharp end there are hardly any values. Beyond a gradual end, about the
-/// same number of values is better.
+/// Largest tolerated number of better values, divided by the number of agreeing values. Above this
+/// limit, the distribution ends gradually. Beyond a sharp end there are hardly any values.
 const BEYOND: f64 = 0.25;
 
 /// The best value on which six or more of `values` agree within 1%. The result is the median of the

@@ -16,13 +16,13 @@ pub struct Drift {
     /// Change from the first round to the last, relative to the median: 0.05 is 5% up.
     pub total: f64,
     /// p-value: the probability that rounds without a trend rise or fall at least as consistently
-    /// by chance.
+    /// as these rounds by chance.
     pub p: f64,
 }
 
 /// The trend over the rounds of all allocations. `allocations[allocation][round][sample]` are in
-/// time order and in any unit. `None` if the p-value is 0.01 or more. With fewer than six rounds,
-/// it always is. `None` also without samples, if a sample is not finite, or if the median is 0.
+/// time order and in any unit. `None` if the p-value is 0.01 or more, which is always so with fewer
+/// than six rounds. `None` also without samples, if a sample is not finite, or if the median is 0.
 ///
 /// Source: Mann, "Nonparametric tests against trend", Econometrica 13 (1945), two-sided. The change
 /// is the slope of Sen, "Estimates of the regression coefficient based on Kendall's tau", JASA 63
@@ -53,8 +53,8 @@ pub(super) fn slope(levels: &[f64]) -> Option<f64> {
 }
 
 /// p-value: the probability that values without a trend rise or fall as consistently as `levels` by
-/// chance (Mann and Kendall, two-sided). Equal values count as neither a rise nor a fall. The
-/// result is then rather too high.
+/// chance (Mann and Kendall, two-sided). Equal values count as neither a rise nor a fall. Equal
+/// values make the result too high rather than too low.
 pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
     let n = levels.len();
     let mut rises = 0usize;

@@ -2,11 +2,12 @@
 
 use super::median;
 
-/// Relative change from the first to the last of `period` consecutive values in a round. The result
-/// is the median over all rounds of the median within each round. `None` if the change may be
-/// chance, according to a two-sided sign test over rounds with p < 0.01. For example, eight of
-/// eight rounds or 15 of 17 rounds have to change in one direction. `None` also if rounds are
-/// shorter than a period, or if a value is not above zero.
+/// Relative change within a round of `allocations[allocation][round][sample]`: from the first to
+/// the last of `period` consecutive values. The median of these changes is taken within each round.
+/// The result is the median over the rounds. `None` if the change may be chance, according to a
+/// two-sided sign test over rounds with p < 0.01. For example, eight of eight rounds or 15 of 17
+/// rounds have to change in one direction. `None` also if rounds are shorter than a period, or if a
+/// value is not above zero.
 ///
 /// Source: the sign test (Conover, *Practical Nonparametric Statistics*, 3rd edition, 3.4).
 pub fn within(allocations: &[Vec<Vec<f64>>], period: usize) -> Option<f64> {

@@ -5,8 +5,8 @@ use host::storage::{Filler, Pattern};
 use stats::{SplitMix64, derive};
 use std::sync::Arc;
 
-/// Blocks of at least this size keep the random bytes of their buffer from write to write. Smaller
-/// blocks get other bytes for every write. Compressors do not look back far enough to find equal
+/// Buffers of at least this many bytes keep their random bytes from one write to the next. Smaller
+/// buffers get other bytes for every write. Compressors do not look back far enough to find equal
 /// bytes in two large blocks.
 const LARGE: usize = 64 << 10;
 

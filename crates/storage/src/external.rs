@@ -18,8 +18,8 @@ const FILE_FILL: BytesPerSecond = BytesPerSecond(300e6);
 /// the device.
 const WARM_UP: f64 = 0.2;
 
-/// Number of involuntary context switches of a window that are no disturbance, because the system's
-/// own work causes them. Each hundred operations allow a further switch.
+/// Largest number of involuntary context switches in a window that counts as no disturbance. The
+/// system's own work causes such switches. Each hundred operations allow one switch more.
 const FEW_SWITCHES: u64 = 20;
 
 impl ExternalWork for IoWork {
@@ -52,8 +52,8 @@ impl ExternalWork for IoWork {
         })
     }
 
-    /// Time to write the file, for the first point. It is zero for other points, which use the same
-    /// file.
+    /// Expected time to write the created files, for the first point. The time is zero for other
+    /// points, which use the same files.
     fn expected_preparation(&self) -> Nanos {
         if self.point == 0 {
             Nanos::from_secs(self.filled().0 as f64 / FILE_FILL.0)
@@ -68,9 +68,9 @@ impl ExternalWork for IoWork {
         if self.total().is_none() { WARM_UP } else { 0.0 }
     }
 
-    /// A disturbance if there are too many involuntary context switches, unless threads share a
-    /// CPU. Waiting for storage and page faults of mapped files are no disturbance, because they
-    /// are part of the work.
+    /// Reports a disturbance if a window has too many involuntary context switches, unless threads
+    /// share a CPU. Waiting for storage and page faults of mapped files are no disturbance, because
+    /// they are part of the work.
     fn disturbance(&self, window: &ExternalWindow<'_>) -> Option<(Cause, String)> {
         let seen = window.figures.get::<StorageWindow>()?;
         let often = FEW_SWITCHES + seen.whole / 100;

@@ -7,8 +7,8 @@ use stats::Histogram;
 use std::collections::BTreeMap;
 use units::Nanos;
 
-/// Least length of an entry in a series of seconds. It is slightly below a second, because windows
-/// do not end exactly on time.
+/// Length from which an entry in a series of seconds is complete. It is slightly below a second,
+/// because windows do not end exactly on time.
 const SECOND: Nanos = Nanos(0.999e9);
 
 /// Figures of all windows of a point. `memory` is the size in bytes of the memory that can cache
@@ -140,7 +140,7 @@ fn seconds<'a>(
 }
 
 /// Further figures for tables, CSV and charts, by name. `median` is the median of operations per
-/// second, and `cpu` the CPU time of all threads.
+/// second, and `cpu` the CPU time of all threads; `None` if unknown.
 pub fn also(storage: &Storage, median: f64, cpu: Option<Nanos>) -> BTreeMap<String, f64> {
     let mut also = BTreeMap::new();
     let mut add = |name: &str, value: Option<f64>| {

@@ -1,4 +1,4 @@
-//! Combines the windows of single threads into one window of all threads.
+//! Combines the results of each thread in a window into one window of all threads.
 
 use super::seeks::Seeks;
 use super::work::{IoWork, Step};
@@ -24,8 +24,8 @@ pub struct StorageWindow {
     pub elapsed: Nanos,
     /// Number of operations that count for the rate.
     pub amount: u64,
-    /// Number of complete transfers, including transfers that completed after the end of the
-    /// window.
+    /// Number of complete transfers, which moved all requested bytes. Transfers that ended after
+    /// the end of the window are included.
     pub whole: u64,
     /// Bytes that the complete transfers moved.
     pub bytes: u64,
@@ -97,8 +97,8 @@ impl StorageWindow {
     /// in ticks per ns.
     ///
     /// # Errors
-    /// An operation failed and the work does not continue on errors. Or operations were tried and
-    /// none was a complete transfer.
+    /// An operation failed and the work does not continue on errors. Or operations were tried, and
+    /// none of them was a complete transfer.
     pub fn from_threads(
         work: &IoWork,
         queues: &[WorkerWindow],
@@ -168,7 +168,7 @@ impl StorageWindow {
         }
     }
 
-    /// The window as the engine's type of sample.
+    /// Converts the window to the engine's type of a sample.
     pub fn into_observation(self) -> Observation {
         Observation {
             elapsed: self.elapsed,

@@ -46,8 +46,8 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// Schedule of a thread of `work` in `window`. `covered` is the length of the recording, in
-    /// ticks, that earlier windows have replayed.
+    /// Schedule of a thread of `work` in `window`. `covered` is the length, in ticks, of the part
+    /// of the recording that earlier windows have replayed.
     pub fn new(work: &IoWork, window: &Window, covered: u64) -> Self {
         match work.pace {
             Pace::Free => Schedule::Free,
@@ -72,8 +72,8 @@ impl Schedule {
         !matches!(self, Schedule::Free)
     }
 
-    /// Tick at which operation `index` of the window is due; `None` for [`Schedule::Free`]. For a
-    /// recording, the time of `step` counts, and not `index`.
+    /// Tick at which operation `index` of the window is due; `None` for [`Schedule::Free`]. In a
+    /// recording, the time of `step` determines the tick, not `index`.
     pub fn due(&self, index: u64, step: Option<&Step>) -> Option<u64> {
         match self {
             Schedule::Free => None,

@@ -418,8 +418,8 @@ impl StorageRunner {
         tracer.window(work, &trace, rate)
     }
 
-    /// Adds facts about the current work to `seen`, and reduces the number of operations that are
-    /// left by `quota`.
+    /// Adds facts about the current work to `seen`. Subtracts `quota` from the number of operations
+    /// that are left.
     fn complete(&mut self, seen: &mut StorageWindow, quota: Option<u64>) {
         let Some((_, run)) = &mut self.current else {
             return;
@@ -487,8 +487,8 @@ fn one_thread(
     }
 }
 
-/// Fails if direct I/O is used, and the offset or the block size of `work` is no multiple of its
-/// unit.
+/// Fails if direct I/O is used, and the first offset in `file` or the block size of `work` is no
+/// multiple of the unit of direct I/O.
 fn aligned(work: &IoWork, file: &IoFile, target: &Target) -> Result<(), Failure> {
     let Direct::Granted { offset, .. } = target.direct() else {
         return Ok(());

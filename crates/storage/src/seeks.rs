@@ -27,9 +27,9 @@ impl SeekTimes {
     }
 }
 
-/// Latencies of all threads in a window. The outer key is the least distance of a doubling. The
-/// inner map has the number of operations by their latency, which is rounded by up to 0.8%. This
-/// takes far less memory than a histogram for each window.
+/// Latencies of all threads in a window. The outer key is the least distance of a doubling in
+/// bytes. The inner map has the number of operations for each latency in ns, which is rounded by up
+/// to 0.8%. Such maps take far less memory than a histogram for each window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seeks(BTreeMap<u64, BTreeMap<u64, u64>>);
 
@@ -46,8 +46,8 @@ impl Seeks {
     }
 }
 
-/// The `q` quantile: the least latency that a share `q` of all operations does not exceed. `None`
-/// without operations.
+/// The `q` quantile in ns: the least latency that a share `q` (0 to 1) of all operations does not
+/// exceed. `None` without operations.
 fn quantile(counts: &BTreeMap<u64, u64>, q: f64) -> Option<f64> {
     let total: u64 = counts.values().sum();
     let rank = ((q * total as f64).ceil() as u64).clamp(1, total.max(1));

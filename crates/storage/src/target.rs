@@ -7,7 +7,7 @@ pub struct IoTarget {
     pub size: u64,
     /// Kind of the target in words: `file`, `block device`.
     pub kind: String,
-    /// Offsets and lengths of direct I/O are multiples of this number of bytes.
+    /// Offsets and lengths of direct I/O must be multiples of this number of bytes.
     pub logical_block: u64,
     /// `Ok` if direct I/O is possible, otherwise the reason why not.
     pub direct: Result<(), String>,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::Bytes;
 
-/// Permission to write to a file.
+/// Permission for a file: whether the session may write to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Permission {
     /// The file is only read.
@@ -74,7 +74,7 @@ pub enum Order {
     /// Random blocks, all equally likely.
     Random,
     /// Jumps to and fro: a random block near the end of the range, then a random block near its
-    /// start. The field is the number of blocks at each end among which is chosen.
+    /// start. The field is the number of blocks at each end from which a block is chosen.
     SeekDistance(u64),
     /// Jumps across the middle of the range that become longer. The field is the number of blocks
     /// by which each jump is longer than the previous jump.
@@ -159,7 +159,8 @@ pub enum Pace {
     /// An operation begins as soon as a slot is free.
     #[default]
     Free,
-    /// Operations begin at a fixed rate: the number that all threads together begin in 1000 s.
+    /// Operations begin at a fixed rate. The field is the number of operations that all threads
+    /// together begin in 1000 s.
     PerThousandSeconds(u64),
     /// Operations begin at their recorded times.
     Recorded,

@@ -1,6 +1,6 @@
 //! Executes one thread's part of a window: keeps its slots busy, times operations, counts failures.
 //!
-//! The loop is the same for real and for simulated devices. Both have an [`IoEngine`] and a
+//! The loop is the same for real and for simulated devices. Each of them has an [`IoEngine`] and a
 //! [`Ticker`].
 
 use super::content::Contents;
@@ -40,7 +40,7 @@ pub struct WorkerQueue {
     pub unflushed: u32,
     /// Indices of the files that were written since the last flush.
     pub unflushed_files: BTreeSet<usize>,
-    /// Length of the recording, in ticks, that earlier windows have replayed.
+    /// Length, in ticks, of the part of the recording that earlier windows have replayed.
     pub covered: u64,
 }
 
@@ -79,10 +79,10 @@ pub struct TraceEntry {
 /// Figures of one thread in a window. Latencies are in ns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorkerWindow {
-    /// Number of complete transfers that completed before the end of the window.
+    /// Number of complete transfers that ended before the end of the window.
     pub inside: u64,
-    /// Number of complete transfers, including transfers that completed after the end of the
-    /// window.
+    /// Number of complete transfers, which moved all requested bytes. Transfers that ended after
+    /// the end of the window are included.
     pub whole: u64,
     /// Bytes that all complete transfers moved.
     pub bytes: u64,
@@ -107,21 +107,21 @@ pub struct WorkerWindow {
     pub due: u64,
     /// Number of due operations that were not begun.
     pub behind: u64,
-    /// Tick at which the first complete transfer completed; `None` without one.
+    /// Tick at which the first complete transfer ended; `None` without a complete transfer.
     pub first: Option<u64>,
     /// Tick at which the last operation completed.
     pub last: u64,
     /// True if the thread has no operations left.
     pub exhausted: bool,
-    /// A record of every operation, if a trace was requested.
+    /// A record of every operation if a trace was requested, otherwise empty.
     pub trace: Vec<TraceEntry>,
 }
 
 /// A window fails after this time without a completion, because the engine or its device hangs.
 const HANG_TIMEOUT: Nanos = Nanos(120e9);
 
-/// The same limit after the session was interrupted. It is shorter, because the window is discarded
-/// anyway.
+/// Limit for the time without a completion after the session was interrupted. It is shorter than
+/// [`HANG_TIMEOUT`], because the window is discarded anyway.
 const END_TIMEOUT: Nanos = Nanos(5e9);
 
 /// An operation in flight.
@@ -231,7 +231,7 @@ impl<T: Ticker> WindowRun<'_, T> {
         }
     }
 
-    /// True if no further operation begins in this window. Otherwise the next operation is then in
+    /// True if no further operation begins in this window. If false, the next operation is in
     /// `pending`.
     fn is_over(&mut self) -> bool {
         let ended = (self.seen.fault.is_some() && !self.work.continue_on_error)
@@ -284,7 +284,8 @@ impl<T: Ticker> WindowRun<'_, T> {
         self.submit()
     }
 
-    /// Prepares `step` in a free slot. With think time, this is the slot that may be used first.
+    /// Prepares `step` in a free slot. If there is think time, the free slot that may be used first
+    /// is taken.
     fn take_up(&mut self, step: Step, due: u64) {
         let rests = self.work.think_ns > 0;
         let oldest = || (0..self.free.len()).min_by_key(|&i| self.free[i].0);
@@ -364,7 +365,8 @@ impl<T: Ticker> WindowRun<'_, T> {
         Ok(())
     }
 
-    /// Waits for a completion. If another operation may become due before, it only polls.
+    /// Waits for a completion. If another operation may become due before a completion, this
+    /// function only polls.
     fn reap(&mut self) -> Result<(), Failure> {
         let waiting = !self.batch.is_empty();
         let timed = self.schedule.is_paced() || self.work.think_ns > 0;
@@ -373,8 +375,8 @@ impl<T: Ticker> WindowRun<'_, T> {
         self.take(usize::from(!looks))
     }
 
-    /// Takes completions from the engine, at least `least` of them unless the engine's wait ends
-    /// before.
+    /// Takes completions from the engine, at least `least` of them, unless the engine's wait ends
+    /// earlier.
     ///
     /// # Errors
     /// No operation has completed for too long. The engine keeps the operations in flight, but

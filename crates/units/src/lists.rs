@@ -148,7 +148,7 @@ impl FromStr for ThreadList {
 /// CPU numbers must be below this limit. No machine has more CPUs.
 const MAX_CPUS: u32 = 1 << 20;
 
-/// CPU numbers in the kernel's notation: `0-3,8`.
+/// CPU numbers in the notation of Linux: `0-3,8`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(transparent)]
@@ -158,7 +158,7 @@ impl FromStr for CpuList {
     type Err = ParseError;
 
     /// Reads numbers and ranges in the given order, without duplicates. Also reads the groups of
-    /// the kernel's notation: `0-15:2/4` stands for the first 2 of every 4 CPUs.
+    /// the notation of Linux: `0-15:2/4` stands for the first 2 of every 4 CPUs.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
             ParseError::new(text, "a list of CPUs or nodes is numbers and ranges: 0-3,8")
@@ -192,7 +192,7 @@ impl FromStr for CpuList {
 }
 
 impl fmt::Display for CpuList {
-    /// Writes the kernel's notation, in which consecutive numbers are a range: `0-3,8`.
+    /// Writes the notation of Linux, in which consecutive numbers are a range: `0-3,8`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut start = 0;
         for i in 0..self.0.len() {

@@ -10,7 +10,7 @@ pub struct ParseError {
     pub given: String,
     /// Allowed values, in words.
     pub allowed: String,
-    /// A valid value to type instead.
+    /// A valid value to type instead; `None` if the error suggests no value.
     pub example: Option<String>,
     /// True if the user probably meant the example.
     pub meant: bool,
@@ -35,7 +35,7 @@ impl ParseError {
         }
     }
 
-    /// This error with the value that the user probably meant.
+    /// This error with an example that the user probably meant.
     pub fn meaning(self, example: impl Into<String>) -> Self {
         Self {
             meant: true,
@@ -44,8 +44,8 @@ impl ParseError {
     }
 
     /// An error about `given`, which is none of the `known` names of a `kind`. The example is the
-    /// known name that is most similar to `given`. If no name is similar, it is the first known
-    /// name.
+    /// known name that is most similar to `given`. If no name is similar, the example is the first
+    /// known name.
     pub fn unknown_name(given: &str, known: &[&str], kind: &str) -> Self {
         let nearest = nearest_name(given, known);
         let hint = nearest

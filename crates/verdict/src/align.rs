@@ -325,7 +325,7 @@ enum KernelMatch {
     Different(String),
 }
 
-/// Code of each kernel of two reports, as [`report::KernelUsed::code`] identifies it.
+/// Machine code of each kernel of two reports, as [`report::KernelUsed::code`] identifies it.
 #[derive(Default)]
 struct KernelCodes<'a> {
     before: BTreeMap<&'a str, Option<&'a str>>,
@@ -442,8 +442,9 @@ fn kernels(points: &[&Point]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Speed of the faster winner of `races` divided by the speed of the other, from the selection that
-/// shows the larger difference. `None` if the candidates of the selections differ.
+/// Speed of the fastest winner of the kernel selections `races` divided by the speed of the slowest
+/// winner. The result comes from the selection that shows the largest difference. `None` if the
+/// selections had different candidates.
 fn apart(races: &[&Choice]) -> Option<f64> {
     let who = |c: &Candidate| {
         (

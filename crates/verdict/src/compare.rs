@@ -31,12 +31,13 @@ pub const DEFAULT_FLOOR_WITHOUT_SAMPLES: Fraction = Fraction(0.1);
 /// Largest number of values of an axis that are listed if two reports share no point.
 const MAX_NAMED: usize = 4;
 
-/// Least number of rounds of each report whose best values agree with the undisturbed value. With
-/// fewer rounds, typical values are compared instead of undisturbed ones.
+/// Undisturbed values are compared only if each report has at least this number of rounds whose
+/// best values agree with the undisturbed value. Otherwise typical values are compared.
 const FEWEST_ROUNDS: usize = 6;
 
-/// Least number of allocations in each report for which an allocation counts as one value. All
-/// rounds of an allocation use the same pages, so their values are not independent.
+/// An allocation counts as one value if each report has at least this number of allocations.
+/// Otherwise each round counts as one value. All rounds of an allocation use the same pages, so
+/// their values are not independent.
 const ENOUGH_ALLOCATIONS: usize = 5;
 
 /// A fraction: `3%` or `0.03`; at least 0 and below 1.
@@ -138,8 +139,8 @@ pub struct Pair {
     pub before: ComparedPoint,
     /// The point in the second report.
     pub after: ComparedPoint,
-    /// Median in the second report divided by the median in the first; `null` if the ratio is not a
-    /// positive number.
+    /// Median in the second report divided by the median in the first; `null` if the result is not
+    /// a positive number.
     pub ratio: Option<f64>,
     /// Lower end of the ratio's interval; `null` if there are too few values.
     pub ratio_low: Option<f64>,
@@ -872,7 +873,7 @@ fn facts(provenance: &Provenance) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Largest relative difference of the IPC baselines of cores of one design.
+/// A note is made only if the IPC baselines of cores of one design differ by more than this share.
 const SAME_CORE: f64 = 0.05;
 
 /// Makes a note if another hardware thread used the cores of one session all the time. A single

@@ -71,9 +71,9 @@ pub struct TimedCache {
     pub level: String,
     /// Effective capacity of the cache.
     pub capacity: Bytes,
-    /// Smallest capacity that explains the measured latencies about as well.
+    /// Smallest capacity that explains the measured latencies about as well as `capacity`.
     pub low: Bytes,
-    /// Largest capacity that explains the measured latencies about as well.
+    /// Largest capacity that explains the measured latencies about as well as `capacity`.
     pub high: Bytes,
 }
 

@@ -24,9 +24,9 @@ struct Comparison<'a> {
     agrees: bool,
 }
 
-/// Makes one finding about all measured levels that have a published figure, and one for each level
-/// that disagrees. `documented` are the figures of the processor, `findings` the findings of the
-/// session.
+/// Makes one finding about all measured levels of caches and TLBs that have a published figure.
+/// Each level that disagrees with its figure gets another finding. `documented` are the figures of
+/// the processor, `findings` the findings of the session.
 pub fn documented_levels(
     documented: &[DocumentedFigure],
     findings: &[Finding],

@@ -431,6 +431,11 @@ pub const FINDING_KINDS: &[FindingKind] = &[
         "Latency of the nearest cache and of the memory of a GPU.",
     ),
     kind(
+        "gpu-tlb",
+        Worth::Detail,
+        "Pages that the first TLB of a GPU holds, and the latency of a load that misses it.",
+    ),
+    kind(
         "gpu-local",
         Worth::Detail,
         "Bandwidth of the memory that work-groups of a GPU share.",

@@ -14,7 +14,8 @@ pub const HEALTH_METHOD: &str = "health-1";
 /// Text that is part of every digest's input, so that digests for other purposes have other inputs.
 const DIGEST_OF: &str = "method of a health check";
 
-/// Number of slow figures that together make a machine slow, even if none is beyond its threshold.
+/// Number of slow figures that together make a machine slow, even if chance could explain each of
+/// them alone.
 const ENOUGH_TOGETHER: usize = 4;
 
 /// Result of the first measurement of a machine.
@@ -109,8 +110,8 @@ impl FirstJudgement {
             .collect()
     }
 
-    /// The verdict without a second measurement. If one was needed, the machine is inconclusive,
-    /// and `why` is the reason why it is missing.
+    /// The verdict without a second measurement. If a second measurement was needed, the machine is
+    /// inconclusive. `why` says why that measurement is missing.
     pub fn without_repeat(self, why: &str) -> Health {
         let mut health = self.health;
         if let Some(slowest) = health.slower.first() {

@@ -7,60 +7,66 @@ use report::SystemActivity;
 use report::{Cause, Evidence, Limit, Load, Reason, Storage, Summary, Verdict, VerdictGrade};
 use units::{Bytes, Hertz, Nanos, counted};
 
-/// Least share of memory in pages of the requested size. Below this share, the pages count as
-/// mixed.
+/// A point is doubtful if less than this share of its memory lies in pages of the requested size.
+/// The page sizes then count as mixed.
 pub const GRANTED: f64 = 0.9;
 
-/// Largest share of time that a hypervisor or a quota may take. A larger share changes a median.
+/// A point is doubtful if a hypervisor or a quota took more than this share of the time. A larger
+/// share changes a median.
 const MAX_STOLEN_SHARE: f64 = 0.01;
 
-/// CPU time that other programs may use during a session, as a number of CPUs.
+/// CPU time that other programs may use during the rounds of a point, as a number of CPUs. A point
+/// is doubtful if they use more than this and `OTHERS_SHARE` together.
 const OTHERS: f64 = 0.25;
 
-/// Further CPU time that other programs may use, as a share of all CPUs of the machine.
+/// CPU time that other programs may use in addition to `OTHERS`, as a share of all CPUs of the
+/// machine.
 const OTHERS_SHARE: f64 = 0.02;
 
 /// Step in which the system counts CPU time.
 const JIFFY: Nanos = Nanos(10e6);
 
-/// Largest share of time in which a task waits for memory. Above this share, the system reclaims or
-/// swaps memory.
+/// A point is doubtful if a task waited for memory during more than this share of the time. The
+/// system then reclaims or swaps memory.
 const MEMORY_PRESSURE: f64 = 0.05;
 
-/// Least confidence of an interval. The interval of five rounds has 94%, that of four rounds 88%.
+/// A point is doubtful if the confidence of its interval is below this. The interval of five rounds
+/// has 94%, that of four rounds 88%.
 const LEAST_CONFIDENCE: f64 = 0.9;
 
-/// Largest relative change of the core clock during the samples.
+/// A point is doubtful if the core clock changed by more than this share during the samples.
 const CLOCK_MOVED: f64 = 0.05;
 
-/// Least core clock relative to the clock that the same CPUs reach in the session. On some
-/// processors, wide vector instructions normally lower the clock by up to a fifth.
+/// A point is doubtful if its core clock is below this share of the clock that the same CPUs reach
+/// in the session. On some processors, wide vector instructions normally lower the clock by up to a
+/// fifth.
 const CLOCK_OF_RUN: f64 = 0.75;
 
-/// Least core clock relative to the processor's base clock.
+/// A point is doubtful if its core clock is below this share of the processor's base clock.
 const CLOCK_OF_BASE: f64 = 0.85;
 
-/// Largest relative difference between the two calibrations of a counter, and between the counter's
-/// rates at the start and at the end.
+/// A point is doubtful if the two calibrations of the counter differ by more than this share. The
+/// same limit holds for the difference between the counter's rates at the start and at the end.
 const CALIBRATION: f64 = 0.001;
 
-/// Largest half-width of an interval relative to the median.
+/// A point is doubtful if half the width of its interval is more than this share of the median.
 pub const SPREAD: f64 = 0.05;
 
-/// Largest share of values in the smaller of two groups. Above this share, the median may lie in
-/// either group.
+/// A point is doubtful if its values form two groups and the smaller group has more than this share
+/// of them. The median may then lie in either group.
 const MINORITY: f64 = 0.3;
 
-/// Largest relative change of values from the first to the last round, unless chance explains it.
+/// A point is doubtful if its values changed by more than this share from the first to the last
+/// round, unless chance explains the change.
 const DRIFT: f64 = 0.05;
 
-/// Largest share of disturbed samples. Above this share, the other samples are suspect too, because
-/// the disturbance probably reached them.
+/// A point is doubtful if more than this share of its samples is disturbed. The other samples are
+/// then suspect too, because the disturbance probably reached them.
 const MAX_DISTURBED: f64 = 0.5;
 
-/// Largest share of disturbed samples for a disturbance that every sample is checked for. In tests
-/// with two thirds of the samples disturbed, the other samples were as fast as samples of
-/// undisturbed points.
+/// Like `MAX_DISTURBED`, for a disturbance that every sample is checked for (another hardware
+/// thread on the core). In tests with two thirds of the samples disturbed, the other samples were
+/// as fast as samples of undisturbed points.
 const MAX_DISTURBED_OF_CHECKED: f64 = 0.8;
 
 /// Fewest undisturbed samples for which a 95% interval of the median exists (1 - 2/2^n >= 0.95).
@@ -381,8 +387,8 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
     reasons
 }
 
-/// Operations with a fixed rate are due at fixed times. This is the largest tolerated share of
-/// operations that were never submitted. Above this share, they would have changed the latencies.
+/// A point is doubtful if more than this share of the operations that were due was never submitted.
+/// These operations would have changed the latencies.
 const BEHIND: f64 = 0.01;
 
 /// Reasons to doubt a point: storage operations.

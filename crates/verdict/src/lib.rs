@@ -1,4 +1,5 @@
-//! Derives verdicts from reports: verdicts on points, and differences that chance does not explain.
+//! Derives verdicts from reports: verdicts on points and machines, and differences between reports
+//! that chance does not explain.
 //!
 //! A verdict is data: nothing in this crate prints, draws or decides an exit code.
 

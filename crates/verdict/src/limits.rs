@@ -3,11 +3,11 @@
 use report::{ClockFacts, HostFacts, Limit, Node};
 use units::{Bytes, BytesPerSecond, Hertz};
 
-/// Tolerance of a limit that depends on the core clock, as a factor.
+/// Factor by which a value may exceed a limit that depends on the core clock.
 const CLOCK_ERROR: f64 = 1.03;
 
-/// Ratio of two nodes' memory sizes from which on the sizes count as equal. Firmware and kernel
-/// reserve some memory.
+/// The memory sizes of nodes count as equal if the smallest is at least this share of the largest.
+/// Firmware and kernel reserve some memory.
 const ALIKE: f64 = 0.9;
 
 /// Reported distance of a node from itself. Emulated nodes report this distance to each other too.
@@ -42,7 +42,7 @@ pub struct PortTraffic {
 
 /// Largest payload per second that the ports of the L1 data caches carry at the core clock `core`.
 /// `None` if the ports are unknown. Loads and stores use different ports at the same time, so the
-/// slower direction decides.
+/// slower of the two decides.
 pub fn port_limit(facts: &HostFacts, core: Hertz, traffic: PortTraffic) -> Option<Limit> {
     let ports = facts.cpu.l1_ports.get()?;
     let cycles = |streams: u32, width: u32| f64::from(streams) / f64::from(width.max(1));
@@ -65,9 +65,10 @@ pub fn port_limit(facts: &HostFacts, core: Hertz, traffic: PortTraffic) -> Optio
 pub struct MemoryTraffic<'a> {
     /// CPUs of the threads.
     pub cpus: &'a [u32],
-    /// Memory of all threads together.
+    /// Working sets of all threads together.
     pub bytes: Bytes,
-    /// Number of NUMA nodes that the user requests; `None` if the user requests none.
+    /// Number of NUMA nodes that the user requests for the memory; `None` if the user requests
+    /// none.
     pub nodes: Option<usize>,
     /// Peak rate that the user gives; `None` to use the rate of the memory modules.
     pub given_peak: Option<BytesPerSecond>,
@@ -102,9 +103,9 @@ pub fn memory_limit(facts: &HostFacts, traffic: MemoryTraffic<'_>) -> Option<Lim
     })
 }
 
-/// Number of nodes if all nodes have the same number of channels; otherwise `None`. Such nodes have
-/// CPUs, the same size of memory, and a distance above [`OWN_DISTANCE`] to each other. The firmware
-/// counts the modules of all nodes together.
+/// Number of NUMA nodes if all nodes seem to have the same number of memory channels; otherwise
+/// `None`. Such nodes have CPUs, the same size of memory, and a distance above [`OWN_DISTANCE`] to
+/// each other. The firmware reports only the channels of all nodes together.
 fn equal_nodes(facts: &HostFacts) -> Option<usize> {
     let nodes = &facts.topology.nodes;
     let channels = facts.memory.bus.get()?.channels as usize;

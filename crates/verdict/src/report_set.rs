@@ -3,7 +3,7 @@
 use super::align::REPEAT;
 use report::{Coordinate, Dataset, Provenance, Report};
 
-/// Reports of one state of a machine or of a fleet.
+/// Reports that describe a machine or a fleet in one state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportSet {
     /// Points of all reports. The repetition of each point is replaced by the number of its report.

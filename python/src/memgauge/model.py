@@ -54,20 +54,22 @@ Coordinate = Union[int, str]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate: a kernel, with a number of threads if that was the choice."""
+    """A candidate of a selection: a kernel, or a kernel with a number of threads."""
 
     kernel: str
-    """Name in `memgauge list kernels`."""
+    """Name of the kernel in `memgauge list kernels`."""
     median: float
     """Median of a few short samples, in the dataset's unit. Only the selection uses it."""
     samples: int
-    """Number of these samples."""
+    """Number of these short samples."""
     prefetch_distance_bytes: Optional[int] = None
     """Prefetch distance in bytes; `None` for a kernel without prefetching."""
     size_bytes: Optional[int] = None
-    """Working set of each thread, if the number of threads was the choice."""
+    """Working set of each thread, in bytes; left out unless the selection was among numbers of
+    threads.
+    """
     threads: Optional[int] = None
-    """Number of threads, if that was the choice."""
+    """Number of threads; left out unless the selection was among numbers of threads."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Choice:
     candidates: list[Candidate]
     """All candidates, the fastest first."""
     kernel: str
-    """The kernel of the samples."""
+    """Name of the selected kernel, with which the samples were taken."""
 
 
 @dataclass(frozen=True)
@@ -124,14 +126,14 @@ class PageEvidence:
     The system then places a page on the node of the thread that writes it first.
     """
     resident_share: Optional[float] = None
-    """Share (0 to 1) of pages that are resident."""
+    """Share (0 to 1) of the memory's pages that are resident."""
 
 
 @dataclass(frozen=True)
 class SmtInterference:
-    """Independent instructions that a core issued per cycle, read for some microseconds before and
-    after each sample. The rate falls if another hardware thread uses the core, even one of
-    another virtual machine.
+    """Evidence of SMT interference: another hardware thread, even one of another virtual machine,
+    used the core. Independent instructions are timed for some microseconds before and after each
+    sample. Their number per cycle falls if the core is shared.
     """
 
     baseline_ipc: float
@@ -149,31 +151,34 @@ class SmtInterference:
 class SystemActivity:
     """System activity during the rounds of a point.
 
-    Each figure is the sum of the differences between readings before and after each round. `None`
-    means unknown.
+    Each figure except `highest_celsius` is the difference between readings before and after a
+    round, summed over all rounds. `None` means unknown.
     """
 
     cpu_pressure_ns: Optional[float] = None
-    """Time in which a task of the system waited for a CPU (pressure stall information)."""
+    """Time in which at least one task of the system waited for a CPU (pressure stall information).
+    """
     elapsed_ns: float = 0.0
     """Time between the readings, in ns."""
     highest_celsius: Optional[float] = None
     """Highest temperature of any sensor of the processor, in degrees Celsius."""
     interrupts: Optional[int] = None
-    """Interrupts on the used CPUs, timer ticks included."""
+    """Number of interrupts on the CPUs of the point, timer ticks included."""
     memory_pressure_ns: Optional[float] = None
-    """Time in which a task of the system waited for memory (pressure stall information)."""
+    """Time in which at least one task of the system waited for memory (pressure stall information).
+    """
     others_ns: Optional[float] = None
     """CPU time of other programs on all CPUs of the system together.
 
     The system counts in steps of 10 ms. For short rounds, the result can therefore be below zero.
     """
     stolen_ns: Optional[float] = None
-    """Time that the hypervisor gave to other guests while the used CPUs had work, all CPUs
-    together, in steps of 10 ms.
+    """Time that the hypervisor gave to other guests while the CPUs of the point had work, in ns.
+
+    All CPUs are added, and the system counts in steps of 10 ms.
     """
     thermal_throttles: Optional[int] = None
-    """Number of times that the used CPUs slowed down because of heat."""
+    """Number of times that the CPUs of the point slowed down because of heat."""
     throttled_ns: Optional[float] = None
     """Time for which the control group's quota kept threads from running, all CPUs together."""
 
@@ -184,9 +189,8 @@ VcpuPlacement = Literal[
     "same-package",
     "other-package",
 ]
-"""Nearest resource that two vCPUs shared, concluded from the round trip of a cache line.
-
-Variants are in order, nearest first.
+"""Nearest resource that two vCPUs shared, concluded from the time of a cache line's round trip
+between them. Variants are in order, the nearest resource first.
 """
 
 
@@ -199,9 +203,9 @@ class PlacementStratum:
     round_trip_ns: float
     """Median round trip of a cache line between the two CPUs in these rounds, in ns."""
     rounds: int
-    """Number of these rounds."""
+    """Number of rounds with this placement."""
     samples: int
-    """Number of undisturbed samples."""
+    """Number of undisturbed samples in these rounds."""
     share: float
     """Rounds with this placement as a share of the rounds whose placement is known."""
     ci_high: Optional[float] = None
@@ -213,29 +217,31 @@ class PlacementStratum:
     rounds.
     """
     median: Optional[float] = None
-    """Median of the undisturbed samples, in the dataset's unit; `None` without any."""
+    """Median of these samples, in the dataset's unit; `None` if there are none."""
 
 
 @dataclass(frozen=True)
 class VcpuPlacementEvidence:
-    """Round trips of a cache line between vCPUs, read before and after each round of a point.
+    """Placement of the vCPUs in each round of a point.
 
-    A hypervisor that does not pin its vCPUs moves them between cores.
+    It is concluded from the round trip of a cache line between vCPUs, which is timed before and
+    after the round. A hypervisor that does not pin its vCPUs moves them between cores.
     """
 
     cpus: list[int] = field(default_factory=lambda: [0, 0])
-    """The two CPUs with the shortest round trip."""
+    """The two CPUs of the point with the shortest round trip between them."""
     moved_rounds: int = 0
     """Number of rounds whose placement changed between begin and end.
 
     The summary leaves their samples out.
     """
     rounds: int = 0
-    """Number of rounds with a reading."""
+    """Number of rounds in which round trips were timed."""
     strata: list[PlacementStratum] = field(default_factory=list)
-    """Figures by placement.
+    """Figures of the point for each placement.
 
-    The placement of the summary comes first, the others in falling frequency.
+    The first placement is the one that the summary of the point uses. The others follow, the most
+    frequent first.
     """
 
 
@@ -261,7 +267,9 @@ class Evidence:
     limit slows it. Known only if it follows from the rate of the counter.
     """
     core_hz_baseline: Optional[float] = None
-    """Core clock in Hz that these CPUs reach in the session; `None` with too few samples."""
+    """Core clock in Hz that the CPUs of the point reach in the session; `None` if there are too few
+    samples.
+    """
     core_hz_before: Optional[float] = None
     """Core clock in Hz before the first sample of a round, on the first CPU: median over the
     earlier half of the rounds.
@@ -294,7 +302,10 @@ class Evidence:
     longest_gap_ns: Optional[float] = None
     """Longest gap, in ns."""
     major_faults: Optional[int] = None
-    """Number of page faults of the measuring threads during the samples that waited for storage."""
+    """Number of major page faults of the measuring threads during the samples.
+
+    A major page fault waits for storage.
+    """
     measured_last_level_bytes: Optional[int] = None
     """Effective capacity of the last-level caches of these CPUs, in bytes; `None` if the session
     did not measure it.
@@ -302,8 +313,9 @@ class Evidence:
     migrations: Optional[int] = None
     """Number of times that a thread was found on another CPU than its own."""
     minor_faults: Optional[int] = None
-    """Number of page faults of the measuring threads during the samples that needed no reading from
-    storage.
+    """Number of minor page faults of the measuring threads during the samples.
+
+    A minor page fault needs no reading from storage.
     """
     pages: PageEvidence = field(default_factory=PageEvidence)
     """Evidence about the memory."""
@@ -369,21 +381,23 @@ class Sample:
     """One timed sample."""
 
     elapsed_ns: float
-    """Length of the common window of all threads."""
+    """Length of the common window, in which all threads worked, in ns."""
     round: int
     """Number of the sample's round, from 0."""
     value: float
-    """The quantity, in the dataset's unit."""
+    """Value of the quantity, in the dataset's unit."""
     work: int
-    """Work in the window.
+    """Amount of work in the window; its unit depends on the experiment.
 
-    Bandwidth: payload bytes of all threads, or of the measured one. Latency: steps of the chain.
+    Bandwidth: payload bytes of all threads, or of the measured thread. Latency: steps of the chain.
     Other experiments: instructions, operations on locks, or round trips.
     """
     allocation: int = 0
     """Number of the allocation of the sample's memory, from 0."""
     core_hz: Optional[float] = None
-    """Core clock of the first CPU right before and after the sample, in Hz; `None` if unknown."""
+    """Core clock of the first CPU in Hz, from readings right before and after the sample; `None` if
+    unknown.
+    """
     cpus: list[int] = field(default_factory=list)
     """CPU that each thread was found on.
 
@@ -392,7 +406,7 @@ class Sample:
     disturbance: Optional[str] = None
     """Reason why the sample is left out of the summary; `None` for an undisturbed sample."""
     gaps_ns: Optional[float] = None
-    """Time in gaps inside the sample, all threads together.
+    """Time in gaps inside the sample, all threads together, in ns.
 
     A gap is a chunk of work that took more than three times its thread's median chunk. The time
     beyond one median chunk counts. Left out if there was no gap.
@@ -400,14 +414,18 @@ class Sample:
     placement: Optional[VcpuPlacement] = None
     """Placement of the vCPUs in the sample's round; left out if it was not measured."""
     quietest: Optional[float] = None
-    """The quantity in the quietest of about sixteen parts of the sample; left out if unknown."""
+    """Value of the quantity in the quietest (fastest) of about sixteen parts of the sample; left
+    out if unknown.
+    """
     traffic: Optional[float] = None
     """Payload of background traffic in the window, in B/s; left out if there was none."""
 
 
 @dataclass(frozen=True)
 class Latencies:
-    """Distribution of the latencies of one kind of operation, in ns."""
+    """Distribution of the latencies of operations of one kind, or of reads and writes together, in
+    ns.
+    """
 
     least_ns: float
     """Shortest latency, exact."""
@@ -416,7 +434,7 @@ class Latencies:
     most_ns: float
     """Longest latency, exact."""
     operations: int
-    """Number of complete operations in all windows."""
+    """Number of complete operations in all windows. A window is the timed period of a sample."""
     p50_ns: float
     """Half of the operations took at most this time. Percentiles are accurate to 0.8%."""
     p90_ns: float
@@ -431,19 +449,21 @@ class Latencies:
 
 @dataclass(frozen=True)
 class StorageSecond:
-    """One second of a series: consecutive windows whose lengths add up to a second."""
+    """Figures of about one second: consecutive windows of a point whose lengths add up to at least
+    a second. The last windows need to last only half a second.
+    """
 
     begin_ns: float
     """Begin of the second, in ns since the begin of the point's first window.
 
-    Rounds of other points may lie in between.
+    Rounds of other points may lie between two windows.
     """
     bytes: int
     """Bytes moved by these operations."""
     elapsed_ns: float
-    """Sum of the lengths of its windows, in ns."""
+    """Sum of the lengths of the windows, in ns."""
     errors: int
-    """Number of operations that failed."""
+    """Number of failed operations in the windows."""
     operations: int
     """Number of operations that ended inside the windows."""
     p50_ns: Optional[float] = None
@@ -454,12 +474,14 @@ class StorageSecond:
 
 @dataclass(frozen=True)
 class SeekWindow:
-    """Operations of one window whose seek distances lie within one doubling."""
+    """Figures of the operations of one window that belong to one group of seek distances
+    ([`SeekLatencies`]).
+    """
 
     elapsed_ns: float
     """Length of the window, in ns."""
     operations: int
-    """Number of operations."""
+    """Number of operations of the group in the window."""
     p50_ns: float
     """Half of the operations took at most this time, in ns, accurate to 0.8%."""
     round: int
@@ -468,7 +490,7 @@ class SeekWindow:
 
 @dataclass(frozen=True)
 class SeekLatencies:
-    """Operations whose seek distances lie within one doubling."""
+    """Figures of a group of operations whose seek distances differ by less than a factor of two."""
 
     distance_bytes: int
     """Smallest seek distance of the group, in bytes: 0 or a power of two.
@@ -486,7 +508,7 @@ class SeekLatencies:
     p99_ns: float
     """99% of the operations took at most this time, in ns."""
     windows: list[SeekWindow]
-    """Windows with operations of this group."""
+    """Figures of each window that has operations of this group."""
 
 
 @dataclass(frozen=True)
@@ -494,7 +516,7 @@ class Storage:
     """Figures of operations on files and devices."""
 
     all: Optional[Latencies] = None
-    """Latencies of all operations; `None` if there are none."""
+    """Latencies of reads and writes together; `None` if there are none."""
     behind: int = 0
     """Number of operations that were due and were never begun."""
     bytes: int = 0
@@ -508,9 +530,9 @@ class Storage:
     engine: str = ""
     """Engine that handed requests to the system: `sync`, `io_uring`."""
     errors: dict[str, int] = field(default_factory=dict)
-    """Number of failed operations by error."""
+    """Number of failed operations for each error."""
     files: list[str] = field(default_factory=list)
-    """Files, in the order in which they were named."""
+    """Files, in the order in which the user named them."""
     memory_bytes: Optional[int] = None
     """Memory that could cache the range, in bytes; `None` if unknown."""
     operations: int = 0
@@ -518,9 +540,11 @@ class Storage:
     window.
     """
     range_bytes: int = 0
-    """Sum of the sizes of the parts of all files that operations went to, in bytes."""
+    """Size of the range that operations go to, in bytes: the part of each file that is used, summed
+    over all files.
+    """
     reads: Optional[Latencies] = None
-    """Latencies of reads."""
+    """Latencies of reads; `None` if there are none."""
     remarks: list[str] = field(default_factory=list)
     """Differences from the user's request, one sentence each.
 
@@ -535,13 +559,13 @@ class Storage:
     short: int = 0
     """Number of transfers of fewer bytes than requested."""
     syncs: Optional[Latencies] = None
-    """Latencies of flushes (fsync, fdatasync)."""
+    """Latencies of flushes (fsync, fdatasync); `None` if there are none."""
     threads: list[int] = field(default_factory=list)
     """Number of complete operations of each thread."""
     writes: Optional[Latencies] = None
-    """Latencies of writes."""
+    """Latencies of writes; `None` if there are none."""
     wrong: int = 0
-    """Number of blocks read whose data differs from the data written."""
+    """Number of blocks that had other data when they were read than when they were written."""
 
 
 @dataclass(frozen=True)
@@ -653,21 +677,23 @@ class Measured:
     also: dict[str, float]
     """Further figures by name, in base units.
 
-    - Bandwidth: `single_count` (a copy counted once), `bus_estimate` (with write-allocate traffic),
-    in B/s. With several threads, `fairness`: the slowest thread's share of the fastest thread's
-    value. - Latency: `core_cycles`. - Instructions: `core_cycles`, `per_cycle`, `per_second`. -
-    Locks: `ns_per_operation` (of one thread). - Core to core: `one_way_ns` (half the round trip),
-    `core_cycles`. - Short windows: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a
-    window, `windows` (their number), `window_ns` (their length). - `undisturbed`: the value on
-    which the quietest moments of the rounds agree within 1%. `undisturbed_share`: the share of
-    samples with such a moment. Both are left out if the rounds do not agree. - Storage:
-    `bytes_per_second`, `cpu_ns_per_operation`. Latencies of all operations, in ns: `latency_mean`,
+    - Bandwidth: `single_count` (each copied byte counted once) and `bus_estimate` (with the lines
+    that stores read first), in B/s. With several threads, `fairness`: the value of the slowest
+    thread divided by that of the fastest. - Latency: `core_cycles`, the latency in cycles of the
+    core clock. - Instructions: `core_cycles` of one instruction; instructions `per_cycle` and
+    `per_second`. - Locks: `ns_per_operation` (of one thread). - Core to core: `one_way_ns` (half
+    the round trip), `core_cycles`. - Short windows: `p50`, `p90`, `p95`, `p99`, `p99_9` are
+    percentiles of the quantity over all windows. `max` is the slowest window, `windows` the number
+    of windows, `window_ns` the length of one. - `undisturbed`: the value on which the quietest
+    moments of the rounds agree within 1%. `undisturbed_share`: the share of samples with such a
+    moment. Both are left out if the rounds do not agree. - Storage: `bytes_per_second`,
+    `cpu_ns_per_operation`. Latencies of reads and writes together, in ns: `latency_mean`,
     `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max`. With several threads,
-    `fairness`. Numbers of operations, left out if 0: `errors`, `short`, `behind`. - GPUs:
-    `device_share`, the median time by the device's clock divided by the time by the host's clock.
-    `ns_per_transfer`. Medians of conditions after each sample: `device_core_hz`,
-    `device_memory_hz`, `device_celsius`, `device_watts`. `power_limited_share`: the share of
-    samples that ended at the power limit.
+    `fairness`. Numbers of operations, left out if 0: `errors` (failed), `short` (fewer bytes than
+    requested), `behind` (due but never begun). - GPUs: `device_share`, the time of a sample by the
+    device's clock divided by its time by the host's clock, median. `ns_per_transfer`. Medians of
+    conditions after each sample: `device_core_hz`, `device_memory_hz`, `device_celsius`,
+    `device_watts`. `power_limited_share`: the share of samples that ended at the power limit.
     """
     evidence: Evidence
     """Checks around and during the samples."""
@@ -678,8 +704,8 @@ class Measured:
     verdict: Verdict
     """Verdict that follows from the evidence."""
     choice: Optional[Choice] = None
-    """Kernel, or number of threads, that selection found fastest before the samples, with the
-    results of all candidates; `None` if there was no choice.
+    """Result of the selection that chose the kernel, or the number of threads, before the samples
+    were taken. `None` if there was no selection.
     """
     limit: Optional[Limit] = None
     """Upper bound on bandwidth or lower bound on latency, with its source; `None` if unknown."""
@@ -692,7 +718,7 @@ class Measured:
 Outcome = Union[Measured, Missing]
 """Outcome of a point.
 
-Only the first variant has a number. The others have the reason for the missing number.
+Only [`Outcome::Measured`] has a number. The other variants have the reason why there is no number.
 """
 
 
@@ -741,7 +767,8 @@ class Dataset(DatasetView):
     derived: bool = False
     """True if the points were computed from the points of other datasets.
 
-    They have the verdicts of these points. Derived points do not count in the report's verdict.
+    A derived point has the verdict of the points that it was computed from. It does not count in
+    the report's verdict.
     """
 
 
@@ -771,13 +798,13 @@ class HealthFigure:
     expected: float
     """The expected value."""
     is_slow: bool
-    """True if the figure was slower than its threshold both times."""
+    """True if the figure was slower than its threshold in both measurements."""
     measured: float
     """The value of the first measurement."""
     quantity: str
     """Name of the quantity: `bandwidth DRAM read threads 2`."""
     unit: str
-    """Base unit."""
+    """Base unit of the three values: `B/s`, `ns`."""
     again: Optional[float] = None
     """The value of the second measurement, in fresh memory; left out if there is none."""
 
@@ -797,17 +824,23 @@ class Health:
     """Health of a machine: its figures compared with expectations of its hardware."""
 
     digest: str
-    """Digest of the points and their instructions. Equal digests mean equal measurements."""
+    """Digest of the requested points and of the kernels' machine code.
+
+    Reports with equal digests measured the same points with the same instructions.
+    """
     judged: int
-    """Number of figures that were compared."""
+    """Number of figures that were compared with an expectation."""
     method: str
     """Name of the method: `health-1`. Another name means other points or settings."""
     reason: str
-    """Reason in words; empty for a healthy machine."""
+    """Reason for the state, in words; empty for a healthy machine."""
     state: HealthState
     """State of the machine."""
     slower: list[HealthFigure] = field(default_factory=list)
-    """Figures that were slower than their threshold in the first measurement, the farthest first.
+    """Figures that were slower than their threshold in the first measurement.
+
+    Figures that were slow in the second measurement too come first. Among these and among the
+    others, the figure farthest from its expected value comes first.
     """
 
 
@@ -828,7 +861,7 @@ class PhaseId:
     """
 
     sizes_memory: bool
-    """True if the points of this phase size the memory of the other phases."""
+    """True if the results of this phase determine the memory sizes of the other phases."""
     follow_up: Optional[int] = None
     """Number of the follow-up that drafts the phase, from 0; left out of a phase that is drafted
     when the session is planned.
@@ -837,7 +870,7 @@ class PhaseId:
 
 @dataclass(frozen=True)
 class PhaseRoom:
-    """Limit on the points of an experiment in a follow-up."""
+    """Limit on the number of points of an experiment in a follow-up."""
 
     experiment: str
     """Name of the experiment."""
@@ -863,11 +896,13 @@ class DraftedPhase:
     last_level: Optional[Bytes] = None
     """Effective capacity of all last-level caches together.
 
-    Memory is sized by it from this phase on. Left out if memory is sized by the figures of the
-    system.
+    From this phase on, the sizes of working sets in memory depend on this capacity. Left out if
+    they depend on the cache sizes that the system reports.
     """
     rooms: list[PhaseRoom] = field(default_factory=list)
-    """Limits on the points of the phase; left out if the phase is no follow-up."""
+    """Largest number of points of each experiment in the phase; left out if the phase is no follow-
+    up.
+    """
 
 
 @dataclass(frozen=True)
@@ -957,7 +992,7 @@ class DocumentedFigure:
     low: int
     """Smallest published value."""
     quantity: DocumentedQuantity
-    """Quantity of the values."""
+    """Quantity that `low` and `high` are values of."""
     source: str
     """Titles of the documents that have the figure."""
 
@@ -997,8 +1032,8 @@ class CpuFacts:
     documented: list[DocumentedFigure] = field(default_factory=list)
     """Published figures of the core design; empty if the design is unknown."""
     integer_width: Fact[int] = Fact("the report was written without it")
-    """Independent simple integer instructions that a core executes per cycle, from the vendor's
-    documentation.
+    """Number of independent simple integer instructions that a core executes per cycle, from the
+    vendor's documentation.
     """
     microcode: Fact[str] = Fact("the report was written without it")
     """Revision of the microcode."""
@@ -1046,9 +1081,12 @@ class PciLink:
     """A PCI Express link."""
 
     current: PciRate
-    """Rate on which both ends of the link agreed. Many devices lower it while they are idle."""
+    """Rate on which both ends of the link agreed.
+
+    Many devices lower this rate while they are idle.
+    """
     highest: PciRate
-    """Highest rate of the device."""
+    """Highest rate that the device supports."""
 
 
 @dataclass(frozen=True)
@@ -1062,7 +1100,8 @@ class GpuFacts:
     clock: Fact[Hertz]
     """Highest clock rate of the compute units."""
     code: Fact[str]
-    """Digest of the code that the driver made of the kernels: the first 16 digits of its SHA-256.
+    """Digest of the code that the driver compiled from the kernels: the first 16 digits of its
+    SHA-256.
     """
     compute_units: Fact[int]
     """Number of streaming multiprocessors, compute units or CPUs, depending on the device."""
@@ -1079,7 +1118,10 @@ class GpuFacts:
     line: Fact[Bytes]
     """Size of a line of that cache."""
     local_memory: Fact[Bytes]
-    """Size of the memory that the work-items of a work-group share, for each compute unit."""
+    """Size of the local memory of each compute unit.
+
+    The work-items of a work-group share this memory.
+    """
     memory: Fact[Bytes]
     """Size of the device's memory.
 
@@ -1094,7 +1136,7 @@ class GpuFacts:
     vendor: str
     """Vendor of the device, from its driver."""
     bus_width: Fact[int] = Fact("not in the reports of the version that wrote this one")
-    """Width of the path to the memory, in bits."""
+    """Width of the bus between the device and its memory, in bits."""
     link: Fact[PciLink] = Fact("not in the reports of the version that wrote this one")
     """Link between the device and the machine."""
     memory_clock: Fact[Hertz] = Fact("not in the reports of the version that wrote this one")
@@ -1147,7 +1189,8 @@ class MemoryFacts:
     cgroup: Fact[Bytes]
     """Memory that the limits of control groups leave to this process.
 
-    It is the smallest difference of limit and use in its group and the group's ancestors.
+    The value is the smallest difference between limit and use over the process's control group and
+    the group's ancestors.
     """
     rlimit: Fact[Bytes]
     """Memory that the limits of address space and data (RLIMIT_AS, RLIMIT_DATA) leave to this
@@ -1208,8 +1251,8 @@ class SystemFacts:
     container: Fact[str]
     """Kind of container that this process runs in; unknown if nothing indicates a container."""
     cpu_quota: Fact[float]
-    """CPU time per elapsed time that the quota of the control groups allows, in CPUs; unknown
-    without a quota.
+    """Quota of the control groups, in CPUs: the CPU time that they allow, divided by the elapsed
+    time. Unknown without a quota.
     """
     emulation: Fact[str]
     """Emulator that executes the program's instructions, or `none`: `qemu-user`, `Rosetta 2`."""
@@ -1236,7 +1279,7 @@ class SystemFacts:
 
 
 CpuList = list[int]
-"""CPU numbers in the kernel's notation: `0-3,8`."""
+"""CPU numbers in the notation of Linux: `0-3,8`."""
 
 
 CacheKind = Literal[
@@ -1371,27 +1414,28 @@ class KernelUsed:
 
 @dataclass(frozen=True)
 class Launch:
-    """Place of a process among the processes that a launcher started.
+    """Launcher of this process, and position of the process in its job.
 
-    Facts that the launcher does not report are left out.
+    A job is all processes that a launcher started together. Facts that the launcher does not report
+    are left out.
     """
 
     all_ranks: bool = False
     """True if all processes of the job on this node measured at the same time."""
     job: Optional[str] = None
-    """Number or name of the job."""
+    """Id of the job from the launcher: a number or a name."""
     launcher: str = ""
     """The launcher: `slurm`, `openmpi`, `mpich`, `pmix`, `kubernetes`."""
     local_rank: Optional[int] = None
-    """Number of this process on its node."""
+    """Rank of this process among the processes of the job on its node, from 0."""
     local_ranks: Optional[int] = None
     """Number of processes of the job on this node."""
     node: Optional[str] = None
     """Name of the node as the launcher knows it."""
     rank: Optional[int] = None
-    """Number of this process in the job."""
+    """Rank of this process among all processes of the job, from 0."""
     ranks: Optional[int] = None
-    """Number of processes of the job."""
+    """Size of the job, in processes."""
 
 
 @dataclass(frozen=True)
@@ -1421,7 +1465,7 @@ class Provenance:
     """How to repeat a session, and the machine that it ran on."""
 
     clock: ClockFacts
-    """The clock."""
+    """The clock that timed every figure."""
     command_line: list[str]
     """Arguments as typed, the program's name first."""
     finished: str
@@ -1440,9 +1484,13 @@ class Provenance:
     tool: Tool
     """The program that measured."""
     launch: Optional[Launch] = None
-    """Place among the processes of a launcher; left out if there was no launcher."""
+    """Launcher of the process, and position of the process in its job; left out if there was no
+    launcher.
+    """
     resumed: list[str] = field(default_factory=list)
-    """Times of continuations with `--resume`, RFC 3339, UTC; left out of a session in one piece."""
+    """Times of continuations with `--resume`, RFC 3339, UTC; left out if the session was never
+    continued.
+    """
     withheld: list[Withheld] = field(default_factory=list)
     """Parts that `report --share` left out; present in shared reports only."""
 

@@ -2,8 +2,8 @@
 //!
 //! A kernel repeats the text of an instruction 32 times, with `%` replaced by the digits 0 to 7 in
 //! turn. The digits number eight registers or eight words of the scratch memory at `x2`. In
-//! throughput kernels no instruction reads a result, except increments of memory. In latency
-//! kernels each instruction needs the previous result.
+//! throughput kernels no instruction reads the result of another, except increments of memory. In
+//! latency kernels each instruction needs the previous result.
 
 use super::features::{LSE, SVE};
 use super::pieces::{counted_loop, extended};
@@ -15,9 +15,10 @@ use crate::text::each;
 const REPETITIONS: usize = 32;
 
 /// The table row for `instruction`, which may be several instructions that are timed together.
-/// `back` is timed too, but not shown in lists. The texts of `around` are executed before the loop,
-/// at the start of every iteration, and after the loop. The count and branch of each iteration are
-/// also timed. `needs.check` is also the assembler's name of the extension that the kernel enables.
+/// `back` is an instruction that is timed too, but not shown in lists. The texts of `around` are
+/// executed before the loop, at the start of every iteration, and after the loop. The count and
+/// branch of each iteration are also timed. `needs.check` is also the assembler's name of the
+/// extension that the kernel enables.
 fn row(needs: Option<Feature>, around: [&str; 3], instruction: &str, back: &str) -> InstructionRow {
     let [start, restore, end] = around;
     let digits = ["0", "1", "2", "3", "4", "5", "6", "7"].into_iter().cycle();

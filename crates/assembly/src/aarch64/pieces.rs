@@ -1,6 +1,7 @@
 //! Assembly text that several kinds of kernels share.
 
-/// A loop of `body` at `label`, aligned to a line. It decrements `counter` and ends at 0.
+/// A loop of `body` at `label`, which starts on a line of the instruction cache. Each iteration
+/// decrements `counter`, and the loop ends when `counter` is 0.
 pub(super) fn counted_loop(label: u32, counter: &str, body: &str) -> String {
     let end = format!("subs {counter}, {counter}, 1\nb.ne {label}b");
     format!(".p2align 6, 0xcc\n{label}:\n{body}\n{end}")

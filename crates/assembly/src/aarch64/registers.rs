@@ -33,11 +33,11 @@ pub(super) struct Registers {
     pub no_library: Option<&'static str>,
 }
 
-/// Loads and stores of one kind of registers. `@` stands for the address. Each `%` stands for the
-/// next register, whose words are next in memory.
+/// Loads and stores of one kind of registers. `@` stands for the address. Successive `%` stand for
+/// the numbers of registers whose data is adjacent in memory.
 #[derive(Debug)]
 pub(super) struct Data {
-    /// True for general registers. Kernels also need these for addresses.
+    /// True for general registers, which kernels also need for addresses.
     pub general: bool,
     pub load: &'static str,
     pub load_nt: &'static str,

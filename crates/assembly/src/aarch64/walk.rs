@@ -18,7 +18,7 @@ const LABELS: [u32; 5] = [2, 5, 6, 7, 8];
 pub(super) struct Order {
     /// Instructions before the loop that set up the registers of the order.
     enter: String,
-    /// For each piece of an iteration, the instructions that set `x4` to the piece.
+    /// For each piece of an iteration, the instructions that set `x4` to the start of the piece.
     places: Vec<String>,
     /// Instructions that advance to the next iteration. At the end of the window or table, they go
     /// back to its start.
@@ -100,7 +100,7 @@ impl Order {
     }
 
     /// Allocates `count` free general registers: from x`first` to x17, then from x6 on, then
-    /// callee-saved registers. The error is the reason if there are too few.
+    /// callee-saved registers. The error says that there are too few.
     pub(super) fn take(&mut self, count: usize, first: u32) -> Result<Vec<u32>, &'static str> {
         let mut any = (first..=17).chain(6..=17).chain(19..=28);
         let mut next = || {
@@ -111,8 +111,8 @@ impl Order {
         (0..count).map(|_| next()).collect()
     }
 
-    /// A kernel that runs one of the codes in `pieces` on every piece of the walk. The first code
-    /// is for SVE vectors of 16 B, the next for 32 B, and so on. The last code is for all other
+    /// A kernel that runs one of the texts in `pieces` on every piece of the walk. The first text
+    /// is for SVE vectors of 16 B, the next for 32 B, and so on. The last text is for all other
     /// lengths.
     ///
     /// Entry and exit take about the time of one mispredicted branch, once per call. All accesses

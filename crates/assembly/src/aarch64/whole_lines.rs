@@ -34,8 +34,8 @@ const SET: &str = "mov x9, x4\nmov x10, x6\n\
 const COPY: &str = "add x9, x4, x5\nmov x11, x4\nmov x10, x6\n\
      cpyfp [x9]!, [x11]!, x10!\ncpyfm [x9]!, [x11]!, x10!\ncpyfe [x9]!, [x11]!, x10!";
 
-/// A kernel of string instructions. It executes `run` once for each contiguous range of iterations,
-/// which ends at the end of the window at the latest. Ordinary programs do not split a range
+/// A kernel of string instructions. It executes `run` once for each contiguous range of iterations.
+/// A range ends at the end of the window at the latest. Ordinary programs do not split a range
 /// either. `x4` is the start of the range in the first stream, and `x6` is its length in bytes. The
 /// other instructions take a few cycles.
 fn strings(contract: &Contract, start: &str, run: &str) -> Result<Row, &'static str> {
@@ -56,8 +56,9 @@ fn strings(contract: &Contract, start: &str, run: &str) -> Result<Row, &'static 
     Ok(Row::Needs(MOPS, extended("mops", &text)))
 }
 
-/// A kernel of `dc zva`, for processors that zero 64, 32 or 16 B at once. On processors with longer
-/// blocks, the code leaves a piece early, by branches that always go the same way.
+/// A kernel of `dc zva`, for processors that zero 64, 32 or 16 B at once. The text has enough
+/// instructions for 16 B at once. On processors that zero more at once, the code leaves a piece
+/// early, by branches that always go the same way.
 fn zeros(contract: &Contract) -> Result<Row, &'static str> {
     let order = Order::new(contract.visits, contract.iteration)?;
     let (ascend, descend) = (

@@ -1,5 +1,5 @@
-//! Kernels that follow pointer chains, with 1 to 32 walkers. A walker follows one chain. With
-//! payload, it also loads a word after each pointer.
+//! Kernels that follow pointer chains, with 1 to 32 walkers. A walker follows the pointers from its
+//! own position in a chain. With payload, a walker also loads a word after each pointer.
 
 use super::walk::TO_LOOP;
 use crate::text::{each, lines, repeat};

@@ -248,7 +248,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Loads that add up words, in four registers of 128 bits or in two pairs of 32-bit registers.
+    /// Loads words and adds them up, in four registers of 128 bits or in two pairs of 32-bit
+    /// registers.
     fn sum(&self) -> Result<Group, &'static str> {
         if self.neon() {
             let text = lines([

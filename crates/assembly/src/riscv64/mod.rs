@@ -25,7 +25,7 @@
 //! neither the offset of an instruction nor the digest depends on the target's defaults. The
 //! extensions of RV64G are enabled explicitly, because the assembler loses the extensions of the
 //! target during link-time optimization. Every loop starts on a line of the instruction cache. The
-//! code jumps over the gap before the loop, which is filled with fixed bytes.
+//! code jumps over the gap before the loop. Fixed bytes fill the gap.
 
 mod chase;
 mod instructions;

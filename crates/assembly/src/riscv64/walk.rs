@@ -3,7 +3,7 @@
 use crate::contract::{AccessOrder, BLOCK_BYTES};
 use crate::text::lines;
 
-/// Directive that fills the gap before the next line of the instruction cache, which is never
+/// Directive that fills the gap before the next line of the instruction cache. The gap is never
 /// executed.
 pub(super) const FILL_LINE: &str = ".p2align 6, 0xff";
 
@@ -13,13 +13,14 @@ pub(super) const TO_LOOP: &str = "j 2f\n.p2align 6, 0xff\n2:";
 /// Parts of a loop that depend on the order of visits.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Instructions before the loop. They set `t2` to the offset of the last iteration, and other
-    /// registers of the order.
+    /// Instructions before the loop. They set `t2` to the offset of the last iteration, and also
+    /// set the other registers that the order uses.
     pub enter: String,
     /// Instructions that set `t6` to the start of the piece in the first stream, or to its end in
     /// descending orders. For lines, they set `t6` to the address of eight entries of the table.
     pub place: &'static str,
-    /// Instructions that advance the offset in `t1`, and set `a3` to 0 if it has to wrap, else 1.
+    /// Instructions that advance the offset in `t1`, and set `a3` to 0 if the offset has to wrap
+    /// around, else 1.
     pub advance: String,
 }
 

@@ -1,9 +1,9 @@
 //! Kernels that time single instructions.
 //!
 //! Throughput kernels use all registers in turn, so that instructions do not wait for each other.
-//! Each register is a chain of additions that take one cycle each. Eight chains suffice for six
-//! additions per cycle, and the five chains of 32-bit x86 suffice for five. Latency kernels are one
-//! dependent chain. A pair of moves there and back counts as one instruction.
+//! Each register is a chain of additions that take one clock cycle each. Eight chains suffice for
+//! six additions per cycle, and the five chains of 32-bit x86 suffice for five. Latency kernels are
+//! one dependent chain. A pair of moves there and back counts as one instruction.
 
 use super::mode::{AVX, AVX2, AVX512, Mode, Register, SSE41, TO_LOOP, register};
 use crate::architecture::{Feature, InstructionRow};
@@ -12,7 +12,7 @@ use crate::text::{each, lines, repeat};
 
 /// Registers of instruction kernels. `$iterations` counts down, `$scratch` is the address of the
 /// scratch memory, `$d` the operand of additions. `$size` is the assembler's name of a word's size,
-/// and `$bytes` its bytes. `$r` is a general register in the names of lists.
+/// and `$bytes` its bytes. `$r` is a general register in the text that lists show.
 const REGISTERS: [Register; 9] = [
     register("$iterations", "rdi", "edi"),
     register("$scratch", "rsi", "esi"),

@@ -10,7 +10,8 @@ struct Operation {
     take: &'static str,
     /// The end of the operation, after the additions inside.
     give: &'static str,
-    /// Further attempts. They end with a jump to label 8, right after the first attempt.
+    /// Further attempts after a failed one. They end with a jump to label 8, right after the first
+    /// attempt.
     again: &'static str,
     /// True if `again` starts on a new line of the instruction cache on 32-bit x86. On x86-64, it
     /// always does.

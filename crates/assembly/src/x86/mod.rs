@@ -21,7 +21,7 @@
 //! system, Windows included, so that the code is the same everywhere.
 //!
 //! Every loop starts on a line of the instruction cache. The code jumps over the gap before the
-//! loop, which is filled with fixed bytes. The assembler's own padding would depend on the target
+//! loop. Fixed bytes fill the gap. The assembler's own padding would depend on the target
 //! processor, and so would the digest.
 
 mod calibration;

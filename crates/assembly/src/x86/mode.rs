@@ -29,8 +29,8 @@ impl Mode {
         }
     }
 
-    /// `text` with each name of a [`Register`] (`$call`) replaced by the register that stands for it in
-    /// this mode (`rdi`).
+    /// `text` with each name of a [`Register`], such as `$call`, replaced by its register in this
+    /// mode, such as `rdi`.
     pub(super) fn name_registers(self, text: &str, names: &[Register]) -> String {
         names.iter().fold(text.to_owned(), |text, register| {
             text.replace(register.name, self.choose(register.bits64, register.bits32))

@@ -53,7 +53,8 @@ pub(super) struct Vectors {
     pub no_touch: Option<&'static str>,
 }
 
-/// Instruction for non-temporal loads, and the feature that it needs in addition to the set's.
+/// Instruction for non-temporal loads, and the feature that it needs in addition to the set's
+/// feature.
 #[derive(Debug)]
 pub(super) struct NonTemporalLoad {
     pub instruction: &'static str,
@@ -313,9 +314,9 @@ impl Kernel<'_> {
 
     /// The accesses of eight lines in the order of an index table. An entry is in units of 8 B, so
     /// that it can be the scaled index of an address. On x86-64, kernels that only load are limited
-    /// by loads, so they read two entries with one load. Kernels without loads put the address of
-    /// each line into a register first. With `$start` in the address of every store, Zen 5 stores a
-    /// fifth more slowly.
+    /// by the number of loads per clock cycle, so they read two entries with one load. Kernels
+    /// without loads put the address of each line into a register first. With `$start` in the
+    /// address of every store, Zen 5 stores a fifth more slowly.
     fn lines(&self, accesses: &Accesses) -> String {
         let line = |entry: &str| {
             let (address, first) = if self.contract.loads == 0 {
@@ -511,8 +512,8 @@ impl Kernel<'_> {
             .choose(&["r8d", "r9d", "r10d", "r11d"], &["ebx", "edi"])
     }
 
-    /// Loads that add up words in four registers, so that additions do not wait for each other. On
-    /// 32-bit x86, the sum is in a pair of registers.
+    /// Loads words and adds them up in four registers, so that additions do not wait for each
+    /// other. On 32-bit x86, the sum is in a pair of registers.
     fn sum(&self) -> Result<Accesses<'_>, &'static str> {
         let width = self.set.width;
         match &self.set.kind {

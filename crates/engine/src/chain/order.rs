@@ -1,10 +1,11 @@
-//! Orders in which chains go through their nodes. No order is stored: the successor of a node and
-//! the distance of a pointer are computed from the numbers of the nodes alone. Any number of
-//! threads can therefore write and check a chain.
+//! Orders in which chains go through their nodes. No order is stored. The successor of a node, and
+//! the places that a pointer passes over, are computed from the indices of nodes alone. Any number
+//! of threads can therefore write and check a chain.
 //!
 //! Every node has a place on a circle, as in [`Cycle`]. A chain goes from each occupied place to
-//! the next occupied place. In a chain of windows, the upper bits of a node's place are the place
-//! of its window. The lower bits are the node's place inside the window.
+//! the next occupied place. Some chains visit all nodes of one window (a piece of memory) before
+//! the next window. In such a chain, the upper bits of a node's place are the place of its window.
+//! The lower bits are the node's place inside the window.
 
 use crate::chain::permutation::{BATCH, Cycle};
 use crate::work::{ChainShape, ChaseWork};
@@ -41,7 +42,7 @@ enum Kind {
 #[derive(Debug, Clone)]
 struct Windows {
     nodes: u64,
-    /// Nodes of each window; the last window may have fewer.
+    /// Number of nodes in each window; the last window may have fewer.
     window: u64,
     count: u64,
     /// Random order of the windows; `None` for rising addresses.
@@ -58,8 +59,8 @@ struct Windows {
 #[derive(Debug, Clone)]
 struct Inside {
     cycle: Cycle,
-    /// Place at which the chain enters the window, chosen at random. Place 0 is always the place of
-    /// node 0.
+    /// Place at which the chain enters the window. The place is chosen at random, because place 0
+    /// is always the place of node 0.
     entry: u64,
 }
 
@@ -129,10 +130,10 @@ impl ChainOrder {
         }
     }
 
-    /// Number of places that the pointers of the nodes `first`, `first` + 1, ... pass over
-    /// together. `next` contains the targets of these pointers. A pointer leads forward on the
-    /// circle, where the first place follows the last place. A pointer from a node to itself passes
-    /// over all other places. All these nodes must exist.
+    /// Total number of places that the pointers of the nodes `first`, `first` + 1, ... pass over.
+    /// `next` contains the targets of these pointers. A pointer leads forward on the circle, where
+    /// the first place follows the last place. A pointer from a node to itself passes over all
+    /// other places. All these nodes and targets must exist.
     ///
     /// The proof that pointers form one cycle is based on this sum, see `native::chain_builder`.
     pub fn passed_over(&self, first: u64, next: &[u64]) -> u128 {
@@ -152,7 +153,8 @@ impl ChainOrder {
         }
     }
 
-    /// Node at the start of part number `place`, if the order is cut into `of` nearly equal parts.
+    /// First node of part `place`, if the order is cut into `of` nearly equal parts that are
+    /// numbered from 0.
     pub fn at(&self, place: u64, of: u64) -> u64 {
         match &self.kind {
             Kind::Random(cycle) => cycle.at(place, of),
@@ -218,7 +220,8 @@ fn between(from: u64, to: u64, last: u64) -> u128 {
     u128::from(to.wrapping_sub(from).wrapping_sub(1) & last)
 }
 
-/// Start of part number `place`, if `all` items are cut into `of` nearly equal parts.
+/// Index of the first item of part `place`, if `all` items are cut into `of` nearly equal parts
+/// that are numbered from 0.
 fn share(all: u128, place: u64, of: u64) -> u128 {
     all * u128::from(place) / u128::from(of.max(1))
 }
@@ -286,9 +289,9 @@ impl Windows {
         window * self.window + self.inside(window).first()
     }
 
-    /// The windows that contain the `count` nodes from `first` on. Each item is the number of a
-    /// window, the position inside it of the first requested node, and the range of its requested
-    /// nodes in `0..count`.
+    /// The windows that contain the `count` nodes from `first` on. Each item has the index of a
+    /// window, and the position of the first requested node in this window. The third value is the
+    /// range of the window's requested nodes in `0..count`.
     fn parts(&self, first: u64, count: usize) -> impl Iterator<Item = (u64, u64, Range<usize>)> {
         let size = self.window;
         let end = first + count as u64;
@@ -381,9 +384,9 @@ impl Windows {
         window * self.window + inside.cycle.from(inside.entry.wrapping_add(place))
     }
 
-    /// The window that contains the node at position `place` of the order, and the number of nodes
-    /// of the window before that node. The result is approximate for more than [`MAX_COUNTED`]
-    /// windows in random order.
+    /// The window that contains the node at position `place` of the chain's order. The second value
+    /// is the number of nodes of this window that come before that node. The result is approximate
+    /// for more than [`MAX_COUNTED`] windows in random order.
     fn window_at(&self, place: u64) -> (u64, u64) {
         let before = place / self.window;
         let inner = place % self.window;

@@ -3,14 +3,15 @@
 use kernels::Mixer;
 use stats::{SplitMix64, derive};
 
-/// Number of nodes that are computed together, with vector instructions.
+/// Number of nodes whose places or successors are computed together, with vector instructions.
 pub const BATCH: usize = 256;
 
-/// Number of rounds of [`Mixer`]. With two rounds, some strides occur more often than by chance.
+/// Number of rounds of [`Mixer`]. With two rounds, some distances between successive nodes occur
+/// more often than by chance.
 const ROUNDS: usize = 3;
 
-/// Additional rounds of the mixer for cycles below [`MORE_ROUNDS_BELOW`] nodes. For such a small
-/// cycle there are few possible factors, so that three rounds mix too little.
+/// Additional rounds of the mixer for cycles of fewer than [`MORE_ROUNDS_BELOW`] nodes. Such a
+/// small cycle has few possible factors, and three rounds mix too little.
 const MORE_ROUNDS: usize = 3;
 const MORE_ROUNDS_BELOW: u64 = 1 << 18;
 
@@ -22,7 +23,7 @@ struct Factor {
     inverse: u64,
 }
 
-/// Endless iterator over the nodes of a cycle, in its order.
+/// Endless iterator over the nodes of a cycle, in the order of the cycle.
 #[derive(Debug, Clone)]
 pub struct Order {
     cycle: Cycle,
@@ -47,15 +48,16 @@ impl Order {
 /// One cycle through the nodes [0, n), in an order derived from a seed.
 ///
 /// Every node has a *state*, its image under a bijection of [0, span). The span is the least power
-/// of two that is not below n. Adding an odd step to a state, modulo the span, visits all states in
-/// turn (a Weyl sequence). The cycle visits the nodes in this order of their states, and passes
-/// over states without a node. A successor is computed from the node alone, so any number of
+/// of two that is not below n. Repeated addition of an odd step to a state, modulo the span, visits
+/// all states (a Weyl sequence). The cycle visits the nodes in this order of their states, and
+/// skips states without a node. A successor is computed from the node alone, so any number of
 /// threads can write and check a chain in the order of addresses.
 ///
 /// The bijection is built like the finalisers of hash functions (Appleby's MurmurHash3; Steele, Lea
 /// and Flood, OOPSLA 2014). In each round, a multiplication by an odd factor spreads a changed bit
-/// to higher bits. An exclusive-or with the upper half spreads it to lower bits. Here the upper
-/// half is squared first. Without the square, three rounds leave traces of the constant step.
+/// to higher bits. An exclusive-or of the lower half with the upper half spreads the change to
+/// lower bits. Unlike in those functions, the upper half is squared before the exclusive-or.
+/// Without the square, three rounds leave traces of the constant step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle {
     nodes: u64,
@@ -178,10 +180,10 @@ impl Cycle {
         }
     }
 
-    /// Number of states that the pointers of the nodes `first`, `first` + 1, ... pass over
-    /// together. `next` contains the targets of these pointers. A pointer leads forward on the
-    /// circle, where the first state follows the last state. A pointer from a node to itself passes
-    /// over all other states. All these nodes must be below n.
+    /// Total number of states that the pointers of the nodes `first`, `first` + 1, ... pass over.
+    /// `next` contains the targets of these pointers. A pointer leads forward on the circle, where
+    /// the first state follows the last state. A pointer from a node to itself passes over all
+    /// other states. All these nodes must be below n.
     ///
     /// The proof that pointers form one cycle is based on this sum, see `native::chain_builder`.
     pub fn passed_over(&self, first: u64, next: &[u64]) -> u128 {

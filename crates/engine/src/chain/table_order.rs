@@ -5,9 +5,9 @@ use crate::work::TableOrder;
 use kernels::{AccessOrder, BLOCK_BYTES, LINE_BYTES};
 
 impl TableOrder {
-    /// Returns a function that maps a position in the table to the number of a piece. The stream
-    /// has `stream` bytes, and `visits` determines the size of a piece. Call the function with
-    /// positions 0, 1, 2, ... in this order.
+    /// Returns a function that maps a position in the index table to a piece of the stream. Pieces
+    /// are numbered from 0, by rising address. The stream has `stream` bytes, and `visits`
+    /// determines the size of a piece. Call the function with positions 0, 1, 2, ... in this order.
     pub fn pieces(&self, visits: AccessOrder, stream: u64) -> Box<dyn FnMut(u64) -> u64> {
         let piece = if visits == AccessOrder::Lines {
             LINE_BYTES

@@ -10,8 +10,8 @@ use std::sync::Arc;
 pub(super) struct Arena {
     pub mapping: Arc<Mapping>,
     pub taken: u64,
-    /// Ranges of the mapping that contain only doubles which processors add and multiply at full
-    /// speed. The stores of kernels write such doubles too.
+    /// Byte ranges of the mapping that contain only normal doubles. Processors add and multiply
+    /// these at full speed. The stores of kernels also write normal doubles.
     numbers: Vec<Range<usize>>,
     /// Random numbers that choose the offsets of cache-sized working sets in the mapping.
     places: SplitMix64,
@@ -50,7 +50,7 @@ impl Arena {
         (place * (steps / (count - 1).max(1))) as usize * PLACE
     }
 
-    /// True if `range` is known to contain only doubles.
+    /// True if `range` is known to contain only normal doubles.
     pub fn has_normal_floats(&self, range: &Range<usize>) -> bool {
         self.numbers
             .iter()
@@ -65,7 +65,7 @@ impl Arena {
     }
 
     /// Notes that other data, such as an index table, was written to `range`. The small integers of
-    /// a table are denormal numbers if read as doubles.
+    /// a table are slow denormal numbers if they are read as doubles.
     pub fn spoiled(&mut self, range: &Range<usize>) {
         self.numbers
             .retain(|known| known.end <= range.start || range.end <= known.start);

@@ -20,7 +20,8 @@ struct TrafficStream {
 }
 
 impl TrafficStream {
-    /// The kernel of `stream`, and a walk from its offset; `None` if `stream` is `None`.
+    /// The kernel of `stream`, and a walk that begins at the stream's offset; `None` if `stream` is
+    /// `None`.
     fn start(stream: &Option<Self>) -> Result<Option<(StreamKernel, StreamWalk<'_>)>> {
         let Some(stream) = stream else {
             return Ok(None);
@@ -56,8 +57,8 @@ pub struct TrafficShare {
     traffic: Traffic,
     read: Option<TrafficStream>,
     write: Option<TrafficStream>,
-    /// Number of bursts done so far. The next sample continues the mix of loads and stores with
-    /// this burst.
+    /// Number of bursts done so far. The next sample continues the mix of loads and stores at this
+    /// place of the mix.
     place: AtomicU64,
 }
 
@@ -100,7 +101,8 @@ impl TrafficShare {
             .map(move |stream| stream.window.inspect(node_samples))
     }
 
-    /// Calls `measure` with a function that does `n` bursts, each followed by its pause.
+    /// Calls `measure` with a function that does a given number of bursts, each followed by its
+    /// pause.
     fn with(&self, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
         // Sizes are whole blocks (`LoadedWork::validate`), so there always is a walk. Without a
         // walk, nothing would be measured, and the sample would fail because its threads have no
@@ -186,8 +188,8 @@ impl LoadedRun {
             .for_each(|stream| stream.start_at(share));
     }
 
-    /// Share (0 to 1) of its current pass that the most advanced stream has done; 0 without any
-    /// stream.
+    /// Share (0 to 1) of the current pass over memory that the most advanced stream has already
+    /// done; 0 without any stream.
     pub fn share(&self) -> f64 {
         self.traffic_streams()
             .map(TrafficStream::share)

@@ -34,8 +34,9 @@ fn kernels_of(stream: &StreamWork) -> Vec<Work> {
     if all.is_empty() { itself() } else { all }
 }
 
-/// Contracts that have the family and the order of pieces of `work`, and use this program's own
-/// instructions. Contracts are left out if the working set is no multiple of their iteration.
+/// Contracts of the same kernel family as `work`, which visit memory in the same order and use this
+/// program's own instructions. A contract is left out if the working set is no multiple of the
+/// bytes of its kernel's iteration.
 fn family(work: &StreamWork) -> Vec<&'static Contract> {
     let requested = work.contract();
     let same = |c: &&Contract| {

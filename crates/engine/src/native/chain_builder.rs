@@ -1,15 +1,15 @@
 //! Builds pointer chains at memory speed and proves that they are one cycle.
 //!
 //! There are two passes over the nodes by rising address, and each thread does a part of both. The
-//! first pass writes each node's successor in a [`ChainOrder`]. The second pass reads all pointers
-//! back from memory.
+//! first pass writes to each node the pointer to its successor in a [`ChainOrder`]. The second pass
+//! reads all pointers back from memory.
 //!
-//! The proof. Every node has a place on a circle, computed from the number of the node alone (see
+//! The proof. Every node has a place on a circle, computed from the index of the node alone (see
 //! `chain::order`). A pointer moves forward by one place plus the places that it passes over.
 //! Whoever follows pointers ends in a loop, and the pointers of a loop together move forward by
 //! whole turns of the circle. If all pointers together move forward by exactly one turn, there is
 //! exactly one loop. The loop visits all nodes, because the pointer of a node outside the loop
-//! would add to the sum. Wrong places can only make the check fail.
+//! would add to the sum. An error in the computed places can only make the check fail.
 
 use crate::chain::order::ChainOrder;
 use crate::machine::Failure;

@@ -17,7 +17,8 @@ pub struct Clock {
     start: (Nanos, u64),
 }
 
-/// Shortest time over which a drift is computed. A reading of the clocks is exact to about 100 ns.
+/// Shortest time after the calibration over which a drift is computed. A reading of the clocks is
+/// exact to about 100 ns.
 const SHORTEST_WATCH: Nanos = Nanos(100e6);
 
 impl Clock {
@@ -44,9 +45,9 @@ impl Clock {
         }
     }
 
-    /// Relative deviation of the counter's rate since the calibration; `None` in the first tenth of
-    /// a second. A deviation shows a changed counter: the machine was moved to another host, or a
-    /// core lost its synchronisation.
+    /// Relative deviation of the counter's rate from its calibrated rate; `None` in the first tenth
+    /// of a second after the calibration. A deviation shows that the counter changed: the machine
+    /// was moved to another host, or the counter of a core lost its synchronisation.
     pub fn drift(&self) -> Option<f64> {
         let (time, ticks) = both();
         let elapsed = time - self.start.0;
@@ -93,8 +94,8 @@ fn watch() -> f64 {
 }
 
 /// Readings of the monotonic clock and the counter at the same moment. Each of several tries reads
-/// the counter before and after the clock. The try with the shortest time between counts, because
-/// nothing interrupted it.
+/// the counter before and after the clock. The try with the shortest time between its two counter
+/// readings is used, because nothing interrupted it.
 fn both() -> (Nanos, u64) {
     let read = || {
         let before = counter::ticks();

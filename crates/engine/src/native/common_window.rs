@@ -97,12 +97,13 @@ fn inside(thread: &Stamps, start: u64, end: u64) -> f64 {
     thread.ticks.windows(2).map(share).sum::<f64>() * thread.chunk as f64
 }
 
-/// A chunk was interrupted if it took this many times as long as the median chunk of its thread.
-/// Contention between threads and timer interrupts stay far below this factor.
+/// A chunk was interrupted if it took more than this many times as long as the median chunk of its
+/// thread. Contention between threads and timer interrupts stay far below this factor.
 const GAP: u64 = 3;
 
-/// Ticks by which interrupted chunks exceed the median chunk: their sum, and the largest number.
-/// They also show interruptions by a hypervisor or by firmware, which the system does not count.
+/// Ticks by which interrupted chunks are longer than the median chunk: the sum over these chunks,
+/// and the largest single value. They also show interruptions by a hypervisor or by firmware, which
+/// the system does not count.
 pub fn gap_ticks(thread: &Stamps) -> (u64, u64) {
     let mut lengths: Vec<u64> = thread
         .ticks

@@ -13,7 +13,7 @@ use units::Nanos;
 pub struct ExternalMeans<'a> {
     /// Pinned threads.
     pub team: &'a Team,
-    /// The counter's rate.
+    /// Raw counter with its calibrated rate.
     pub clock: &'a Clock,
     /// Flag that is set when the session shall end.
     pub stop: &'a StopFlag,

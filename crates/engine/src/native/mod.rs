@@ -68,10 +68,11 @@ pub struct RealMachine {
     /// Executes works outside of memory; `None` if such works are not possible.
     external: Option<Box<dyn ExternalRunner>>,
     prepared: Option<(Work, Prepared)>,
-    /// Lines that a pair of CPUs hands back and forth between samples of other works.
+    /// Cache lines that each pair of CPUs hands back and forth before and after rounds of other
+    /// works.
     lines: BTreeMap<[u32; 2], Arc<HandOffRun>>,
-    /// Share (0 to 1) of its pass that a stream had done when it stopped. The stream is the last
-    /// one that was larger than the caches.
+    /// Position at which the last stream that was larger than the caches stopped, as a share (0 to
+    /// 1) of a pass over its memory.
     reached: f64,
 }
 

@@ -1,5 +1,5 @@
-//! Prepares hand-offs of cache lines between two threads, as a work of its own and around samples
-//! of other works.
+//! Prepares hand-offs of cache lines between two threads. They are timed as the measured work
+//! itself, or before and after the rounds of other works.
 
 use super::RealMachine;
 use super::ping_pong::{self, HandOffRun};
@@ -12,10 +12,10 @@ use std::sync::Arc;
 use units::Nanos;
 use units::error::Result;
 
-/// Number of cache lines that a probe of two CPUs uses. Several lines are used, because the time of
-/// a round trip depends on the line.
+/// Number of cache lines on which [`RealMachine::round_trips`] times round trips. Several lines are
+/// used, because the time of a round trip depends on the line.
 const PROBE_LINES: u32 = 16;
-/// Requested length of a probe.
+/// Requested length of the sample in [`RealMachine::round_trips`].
 const PROBE_TIME: Nanos = Nanos(30e3);
 
 impl RealMachine {

@@ -3,16 +3,16 @@
 //! In other works, each thread does as much as it can. The two threads of a hand-off do the same
 //! number of round trips. The first thread starts every round trip and decides when the sample
 //! ends. Only the first thread is timed. Its chunks consist of visits. A *visit* is a fixed number
-//! of round trips on one line. Then both threads go on to the next line, and the values themselves
-//! keep the threads in step. The second thread answers visit after visit. It stops when no further
-//! visit begins and the first thread has declared the sample over. The second thread takes part in
-//! everything that the first thread times. The time of the first thread is therefore the common
-//! window.
+//! of round trips on one cache line. After a visit, both threads go on to the next line. The values
+//! on the lines keep the threads in step. The second thread answers visit after visit. It stops
+//! when no further visit begins and the first thread has declared the sample over. The second
+//! thread takes part in everything that the first thread times. The time of the first thread is
+//! therefore the common window.
 //!
 //! No wait is endless. A kernel call polls the line a limited number of times, more than a running
-//! partner needs. Then the thread checks for the end of the sample, an interruption and
-//! [`LONGEST_WAIT`], yields its CPU and continues with the same round trip. A thread that gives up
-//! sets `HandOffRun::state`, and the sample is taken again.
+//! partner needs. Without an answer, the thread then checks for the end of the sample, an
+//! interruption and [`LONGEST_WAIT`]. It yields its CPU and continues with the same round trip. A
+//! thread that gives up sets `HandOffRun::state`, and the sample is taken again.
 
 use crate::native::timed_sample::{Blocks, Run};
 use crate::work::HandOffWork;
@@ -24,21 +24,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use units::error::Result;
 use units::{Bytes, Nanos};
 
-/// Round trips of a visit. The compiled code between two visits takes some nanoseconds, a
+/// Number of round trips in a visit. The compiled code between two visits takes some nanoseconds, a
 /// thousandth of the time of a visit.
 const TURNS: usize = 64;
 
-/// Polls of a line before a thread checks whether to go on waiting. These polls take some
-/// microseconds with loads, and some tens with compare-and-swaps. The slowest round trips take less
-/// than a tenth of this time.
+/// Number of times that a thread polls a cache line before it checks whether to go on waiting.
+/// These polls take some microseconds with loads, and some tens of microseconds with
+/// compare-and-swaps. The slowest round trips take less than a tenth of this time.
 const POLLS: usize = 1 << 13;
 
 /// Time after which a thread stops waiting for a partner that does not answer. It is longer than
 /// the time for which a CPU quota stops a thread.
 pub const LONGEST_WAIT: Nanos = Nanos(1e9);
 
-/// Distance in bytes between neighbouring lines. It is more than 64, because some processors fetch
-/// lines in pairs and some have lines of 128 B.
+/// Distance in bytes between the starts of neighbouring cache lines of a half. It is more than 64,
+/// because some processors fetch lines in pairs and some have lines of 128 B.
 const DISTANCE: usize = 128;
 
 /// Value of [`HandOffRun::state`]: the sample is being taken.
@@ -48,7 +48,7 @@ const OVER: usize = 1;
 /// Value of [`HandOffRun::state`]: a thread has given up waiting for its partner.
 const ABANDONED: usize = 2;
 
-/// Two threads that hand lines back and forth.
+/// Two threads that hand cache lines back and forth.
 #[derive(Debug)]
 pub struct HandOffRun {
     kernel: HandOff,
@@ -58,7 +58,8 @@ pub struct HandOffRun {
     stop: StopFlag,
     /// Ticks after which a thread gives up waiting for its partner.
     longest_wait_ticks: u64,
-    /// Visits that both threads have finished. `visits` and `state` are on lines of their own.
+    /// Number of visits that both threads have finished. `visits` and `state` are on cache lines of
+    /// their own.
     visits: SharedLine,
     state: SharedLine,
 }
@@ -107,8 +108,8 @@ impl HandOffRun {
         Some((word, (visit / self.lines).wrapping_mul(2 * TURNS)))
     }
 
-    /// One thread's part of a visit. The first thread (`odd` 0) waits for even values, the other
-    /// thread for odd values. False if the wait was given up.
+    /// Executes one thread's part of a visit. The first thread (`odd` 0) waits for even values, the
+    /// other thread for odd values. False if the wait was given up.
     fn take_part(&self, visit: usize, odd: usize) -> bool {
         let Some((word, start)) = self.line(visit) else {
             return self.give_up();
@@ -182,7 +183,7 @@ impl HandOffRun {
     }
 }
 
-/// Start of a thread's wait for one value.
+/// Start of a thread's wait for one value, in ticks; `None` until the first check.
 #[derive(Debug, Default)]
 struct Wait {
     since: Option<u64>,

@@ -32,8 +32,8 @@ impl Prepared {
         }
     }
 
-    /// Share (0 to 1) of its current pass over memory that the stream has done; `None` for work
-    /// without a stream.
+    /// Share (0 to 1) of the current pass over memory that the stream has already done; `None` for
+    /// work without a stream.
     pub fn share(&self) -> Option<f64> {
         match self {
             Prepared::Stream(run) => Some(run.share()),
@@ -42,7 +42,7 @@ impl Prepared {
         }
     }
 
-    /// Makes streams begin after `share` (0 to 1) of a pass.
+    /// Makes the next sample of streams begin after `share` (0 to 1) of a pass over their memory.
     pub fn start_at(&self, share: f64) {
         match self {
             Prepared::Stream(run) => run.start_at(share),
@@ -52,7 +52,8 @@ impl Prepared {
     }
 }
 
-/// Name and digest of the kernel of `work`. Fails with the reason if this machine has none.
+/// Name and digest of the kernel of `work`. Fails with the reason if this machine has no such
+/// kernel.
 pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
     let mut c_library = None;
     let (name, digest) = match work {
@@ -89,12 +90,12 @@ pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
     })
 }
 
-/// Memory of one thread: the window of its streams, the window of its index table, and true if
-/// doubles must be written first.
+/// Memory of one thread: the window of its streams, and the window of its index table if it has
+/// one. The third value is true if doubles must be written to the streams first.
 pub type Memory = (Window, Option<Window>, bool);
 
-/// The share of each thread of `work`. Each thread creates its own share, so that the share's data
-/// lies near the thread.
+/// The [`StreamShare`] of each thread of `work`. Each thread creates its own share, so that the
+/// share's data lies near the thread.
 pub fn shares(
     team: &Team,
     work: &StreamWork,

@@ -12,24 +12,24 @@ use std::sync::Arc;
 use units::{Hertz, Nanos};
 
 /// Largest number of counter readings of a thread in a sample. The thread ends its sample when it
-/// has this many.
+/// has this number of readings.
 const MAX_STAMPS: usize = 1024;
 
-/// Length of a sample.
+/// Length of a sample, in time or in work.
 #[derive(Debug, Clone, Copy)]
 pub struct Length {
     /// Length in ticks of the raw counter.
     pub ticks: u64,
     /// Number of blocks of independent instructions that are timed for the IPC of the core.
     pub issue_blocks: u64,
-    /// Work of the first thread in each of [`CHUNKS`] chunks. `None` if the chunks have a fixed
-    /// duration.
+    /// Work of a measured thread in each of [`CHUNKS`] chunks, in the unit of
+    /// [`Observation::amount`]. `None` if `ticks` determines the length.
     pub chunk: Option<u64>,
 }
 
 impl Length {
-    /// Length of a sample of `time`. If the counter is slow, the reference measurements of the core
-    /// use more blocks.
+    /// Length of a sample of `time`. If the raw counter has few ticks per second, more blocks of
+    /// independent instructions are timed.
     pub fn new(time: Nanos, clock: &Clock) -> Self {
         let ticks = clock.ticks(ISSUE_TIME);
         Self {
@@ -57,7 +57,8 @@ pub trait Run: Send + Sync + 'static {
     /// trips.
     fn amount_per_block(&self) -> u64;
 
-    /// Calls `measure` with a function that executes `n` blocks of the share of thread `index`.
+    /// Calls `measure` with a function that executes a given number of blocks of the share of
+    /// thread `index`.
     fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>));
 
     /// Prepares the next sample, before any thread of the sample starts.
@@ -78,26 +79,28 @@ pub trait Run: Send + Sync + 'static {
         None
     }
 
-    /// True if the threads of the last sample did all the work that was timed.
+    /// True if the threads of the last sample did all the work that was timed, so that the sample
+    /// is valid.
     fn is_whole(&self) -> bool {
         true
     }
 }
 
 /// Number of blocks of dependent additions that measure the core clock before and after each
-/// sample. They take about 20 us. Each sample is measured, because the clock of a core may vary by
-/// some percent within a round.
+/// sample. They take about 20 us. The clock is measured around each sample, because the clock of a
+/// core may vary by some percent within a round.
 const CLOCK_BLOCKS: u64 = 640;
 
 /// Number of blocks of independent instructions that are timed to find SMT interference.
 const ISSUE_BLOCKS: u64 = 320;
-/// Approximate time of these blocks at an IPC of five.
+/// Approximate time of [`ISSUE_BLOCKS`] blocks at an IPC of five.
 const ISSUE_TIME: Nanos = Nanos(3e3);
 
-/// Fewest ticks for timing independent instructions, so that one tick is half a percent. With a
-/// slow counter, more blocks are timed.
+/// The timed independent instructions shall take at least this number of ticks. One tick is then at
+/// most half a percent of their time. If the counter has few ticks per second, more blocks are
+/// timed.
 const ISSUE_TICKS: u64 = 200;
-/// Largest factor on the number of blocks for a slow counter.
+/// Largest factor by which the number of these blocks is raised for such a counter.
 const LONGEST_ISSUE: u64 = 8;
 
 /// Ticks of the reference measurements of the core around one sample.
@@ -106,8 +109,8 @@ struct ReferenceReading {
     /// Ticks of the dependent additions: before and after the sample.
     clock: [u64; 2],
     /// Ticks of the independent instructions: after all threads have begun, and after the sample.
-    /// With several threads the second value repeats the first value, because some threads may have
-    /// ended before.
+    /// With several threads the second value repeats the first value, because other threads may
+    /// already have ended after the sample.
     issue: [u64; 2],
     /// Number of blocks of independent instructions that each `issue` value times.
     issue_blocks: u64,
@@ -120,8 +123,9 @@ impl ReferenceReading {
         Hertz(cycles / clock.nanos(self.clock[0] + self.clock[1]).secs())
     }
 
-    /// IPC of the independent instructions; `None` if they took too few ticks. The shorter of the
-    /// two `clock` values counts, because nothing interrupted it.
+    /// IPC of the independent instructions; `None` if they took too few ticks. The length of a core
+    /// clock cycle comes from the shorter of the two `clock` values, because nothing interrupted
+    /// it.
     fn issue(&self) -> Option<f64> {
         let slower = self.issue[0].max(self.issue[1]);
         let cycle = self.clock[0].min(self.clock[1]) as f64 / CLOCK_BLOCKS as f64;
@@ -134,7 +138,8 @@ impl ReferenceReading {
 struct ThreadReadings {
     /// Reference measurements of the core; `None` for a thread that only answered.
     ruled: Option<ReferenceReading>,
-    /// Counter readings around its chunks; `None` for a thread that only answered.
+    /// Counter readings before, between and after the thread's chunks; `None` for a thread that
+    /// only answered.
     stamps: Option<Stamps>,
     noise: Option<ThreadNoise>,
     /// CPU on which the thread was found, see [`Observation::found_on`].
@@ -256,8 +261,8 @@ fn take_once<R: Run>(
     }))
 }
 
-/// Work of the threads in `timed`, each with its number of `blocks`: the measured amount, and the
-/// background traffic.
+/// Measured amount, and background traffic, of the threads in `timed`. `blocks` has the number of
+/// blocks that each of these threads executed.
 fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<BackgroundTraffic>) {
     let mut amount = 0.0;
     let mut traffic = None;
@@ -275,7 +280,7 @@ fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<Bac
 }
 
 /// Finds the number of blocks in a chunk, waits for the other threads, and times chunks until the
-/// sample is long enough. If `chunk` gives the number, one untimed chunk serves as warm-up.
+/// sample is long enough. If `chunk` gives this number, one untimed chunk serves as warm-up.
 fn measure(
     blocks: &mut Blocks<'_>,
     member: Member,
@@ -326,9 +331,9 @@ fn measure(
     }
 }
 
-/// Executes `answer` on a thread that only answers. Its context switches do not count, because it
-/// begins before the timed part and ends after it. If this thread loses its CPU in between, the
-/// timed thread has a gap.
+/// Executes `answer` on a thread that only answers. The thread's context switches do not count,
+/// because it begins before the timed part and ends after it. If the thread loses its CPU in
+/// between, the timed thread has a gap.
 fn answer_untimed(member: Member, answer: impl FnOnce()) -> ThreadReadings {
     let before = pin::current_cpu();
     answer();
@@ -340,8 +345,8 @@ fn answer_untimed(member: Member, answer: impl FnOnce()) -> ThreadReadings {
     }
 }
 
-/// CPU on which the thread was found: `before` if this is not the CPU of the thread, otherwise the
-/// current CPU.
+/// CPU on which the thread was found. The result is `before` if this is not the CPU to which the
+/// thread is pinned, otherwise the current CPU.
 fn found_on(before: Option<u32>, member: Member) -> Option<u32> {
     if before == Some(member.cpu) {
         pin::current_cpu()

@@ -19,7 +19,7 @@ pub struct Member {
 }
 
 /// Bytes of address space for a thread's stack. A sample needs far less, and a thousand such stacks
-/// are still little.
+/// still take little address space.
 const STACK: usize = 512 << 10;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -46,7 +46,8 @@ impl Team {
     }
 
     /// Like [`Team::new`], on a machine with several kinds of cores. `kinds` has the kind of each
-    /// CPU. If the system cannot pin a thread, it is asked to run the thread on cores of this kind.
+    /// CPU. If the system cannot pin a thread to its CPU, it is asked to run the thread on cores of
+    /// the CPU's kind.
     pub fn on_kinds(cpus: &[u32], kinds: BTreeMap<u32, String>) -> Result<Self> {
         memory::share_one_heap();
         let workers = cpus
@@ -59,8 +60,8 @@ impl Team {
         })
     }
 
-    /// Inboxes of the threads for each of `cpus`. A CPU that is listed twice has two threads. The
-    /// second thread is started when a job needs it for the first time.
+    /// For each of `cpus`, the inbox through which its thread gets jobs. A CPU that is listed twice
+    /// has two threads. The second thread is started when a job needs it for the first time.
     fn inboxes(&self, cpus: &[u32]) -> Result<Vec<Sender<Job>>> {
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut before: BTreeMap<u32, usize> = BTreeMap::new();
@@ -131,7 +132,8 @@ fn no_thread(cpu: u32) -> Error {
     ))
 }
 
-/// Time for which a thread polls for its next job. It is longer than the pause between two samples.
+/// Time for which a thread polls for its next job before it sleeps. The time is longer than the
+/// pause between two samples.
 const AWAKE: Nanos = Nanos(500e3);
 
 /// Number of polls for a job before the thread yields its CPU. The sender of the job may need this
@@ -140,9 +142,9 @@ const POLLS: u32 = 64;
 
 /// Waits for the next job; `None` if the session is over. Polls for [`AWAKE`] before sleeping.
 ///
-/// A CPU that halts between two samples loses clock speed. In a virtual machine it also loses the
-/// physical CPU to the host's other work, and with it the contents of caches. After such a loss of
-/// the L3, samples took three times too long.
+/// A CPU that halts between two samples loses clock speed. In a virtual machine, the host may give
+/// the physical CPU to other work, which replaces the contents of the caches. After the contents of
+/// the L3 were lost in this way, samples took three times as long.
 fn next(inbox: &Receiver<Job>) -> Option<Job> {
     let end = counter::monotonic() + AWAKE;
     while counter::monotonic() < end {
@@ -225,8 +227,8 @@ impl StartBarrier {
         self.size == 1
     }
 
-    /// Spins until all threads have arrived. A sleeping wait would delay each thread by another
-    /// wake-up.
+    /// Spins until all threads have arrived. Threads do not sleep here, because waking them up
+    /// would delay their start.
     pub fn wait(&self) {
         self.arrived.fetch_add(1, Ordering::AcqRel);
         let mut polls = 0u32;

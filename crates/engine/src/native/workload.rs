@@ -23,12 +23,13 @@ pub struct StreamRun {
     distance: u64,
 }
 
-/// Memory of one thread's stream.
+/// One thread's share of a streaming work: its memory and its position.
 #[derive(Debug)]
 pub struct StreamShare {
     /// Memory of the streams of the thread.
     pub window: Window,
-    /// Order of the pieces of the streams, for kernels that follow an index table.
+    /// Order of the pieces of the streams, for kernels that follow an index table; `None` for other
+    /// kernels.
     pub table: Option<IndexTable>,
     /// Offset at which the thread stopped and the next sample continues.
     offset: AtomicUsize,
@@ -106,7 +107,7 @@ impl StreamRun {
         }
     }
 
-    /// Share (0 to 1) of its current pass over memory that the first thread has done.
+    /// Share (0 to 1) of the current pass over memory that the first thread has already done.
     pub fn share(&self) -> f64 {
         let Some(Ok(mut walk)) = self.shares.first().map(|one| one.walk(&self.kernel)) else {
             return 0.0;
@@ -148,7 +149,7 @@ pub struct ChaseRun {
     chains: Vec<Arc<Chain>>,
     /// Walk of each thread. Only that thread locks it.
     walks: Vec<Mutex<Walk>>,
-    /// Walkers of each thread.
+    /// Number of walkers in each thread.
     walkers: usize,
 }
 
@@ -234,7 +235,7 @@ impl Run for InstructionRun {
     }
 }
 
-/// Threads that repeat an operation, all on one shared line or each on its own line.
+/// Threads that repeat an operation, all on one shared cache line or each on its own cache line.
 #[derive(Debug)]
 pub struct LockRun {
     kernel: LockKernel,
@@ -244,7 +245,8 @@ pub struct LockRun {
 }
 
 impl LockRun {
-    /// Lock work on `lines` lines: one line that all threads share, or one line for each thread.
+    /// Lock work on `lines` cache lines: one line that all threads share, or one line for each
+    /// thread.
     pub fn new(kernel: LockKernel, lines: usize, inside: u32, between: u32) -> Self {
         let lines = (0..lines.max(1)).map(|_| SharedLine::default()).collect();
         Self {

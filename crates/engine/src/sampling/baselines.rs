@@ -1,5 +1,5 @@
-//! Baselines of a session: undisturbed IPC and core clock of its CPUs, and the ratio of the time
-//! that its samples take to their requested length.
+//! Baselines of a session: IPC and core clock of its CPUs when nothing disturbs them, and the time
+//! that samples take divided by their requested length.
 
 use crate::machine::Observation;
 use crate::work::Work;
@@ -21,7 +21,7 @@ const TOP: f64 = 0.95;
 /// more, as in an emulator, there is no baseline.
 const PEAK_SHARE: f64 = 0.1;
 
-/// Largest relative distance of a reading that supports a baseline.
+/// A reading supports a baseline if its relative distance from the baseline is at most this large.
 const PEAK: f64 = 0.02;
 
 /// Readings of a session, by the CPUs of the work that was measured.
@@ -115,8 +115,8 @@ impl Baselines {
     /// IPC baseline of the cores of `work`; `None` while the readings do not show one.
     ///
     /// The baseline of all CPUs of the work together is preferred, because two threads may share a
-    /// core although the topology lists two. If there is no such baseline, the lowest baseline of
-    /// the single CPUs counts.
+    /// core although the topology lists two cores. If there is no such baseline, the lowest
+    /// baseline of the single CPUs counts.
     pub fn ipc(&self, work: &Work) -> Option<f64> {
         let baseline = |cpus: &[u32]| peak(self.ipc.get(cpus)?.kept.clone());
         let of_each = || {

@@ -5,8 +5,8 @@ use crate::work::{ExternalWindow, Work};
 use report::Cause;
 use std::collections::BTreeMap;
 
-/// Gaps are no disturbance up to this share of a sample. They change the value by less than the
-/// width of its interval.
+/// Gaps are a disturbance only if they take more than this share (0 to 1) of the sample's time.
+/// Shorter gaps change the value by less than the width of its interval.
 const GAPS: f64 = 0.05;
 
 /// Disturbances of a sample, each with its cause and a text; empty for an undisturbed sample.

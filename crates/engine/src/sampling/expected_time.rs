@@ -18,11 +18,11 @@ const FEWEST_WARM_UPS: f64 = 2.0;
 pub struct PointCosts {
     /// True if the working set fits into the last-level caches.
     fits_last_level: bool,
-    /// Size of the cache before the last level.
+    /// Size of the data cache one level nearer than the last-level cache.
     inner_cache: Bytes,
     /// Rate of the work, in units of `Observation::amount` per second.
     rate: f64,
-    /// Time to build its chains once.
+    /// Time to build the chains of the work once.
     build: Nanos,
     /// Time to prepare external work before its first window.
     preparation: Nanos,
@@ -88,9 +88,10 @@ pub fn expected_time(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     point.costs.preparation + chains + selection(point, costs) + windows + rounds
 }
 
-/// Expected time to write doubles into streams. Streams share memory, so that doubles for the
-/// largest of `works` are written once in each of `allocations`. An index table overwrites doubles.
-/// If a work has such a table, the doubles of all works are written again in each of `rounds`.
+/// Expected time to write doubles into streams. Streams of different works share memory. Doubles
+/// for the largest of `works` are therefore written once in each of `allocations` allocations. An
+/// index table overwrites doubles. If a work has such a table, the doubles of all works are written
+/// again in each of `rounds` rounds.
 pub fn expected_fill<'a>(
     works: impl Iterator<Item = &'a Work>,
     allocations: f64,

@@ -10,14 +10,14 @@ use crate::work::Work;
 use report::{Candidate, Choice};
 use units::Nanos;
 
-/// Samples of each candidate in the first trial.
+/// Number of samples of each candidate in the first trial.
 const FIRST_TRIAL: usize = 2;
 
 /// Largest number of candidates in the second trial.
 const FINALISTS: usize = 5;
 
-/// Samples of each candidate in each of the two passes of the second trial. The second pass tries
-/// the candidates in reverse order.
+/// Number of samples of each candidate in each of the two passes of the second trial. The second
+/// pass tries the candidates in the reverse order of the first pass.
 const SECOND_TRIAL: usize = 3;
 
 /// The chosen kernel, and the results of all candidates.

@@ -70,20 +70,20 @@ impl PointLog {
         Some(&self.chosen.as_ref()?.choice.as_ref()?.kernel)
     }
 
-    /// True if no more rounds are planned: the interval is narrower than the target, all rounds are
-    /// done, or the point failed.
+    /// True if no more rounds are planned: the interval of the median is narrower than the target,
+    /// all rounds are done, or the point failed.
     pub fn finished(&self, sampling: &Sampling) -> bool {
         self.rounds >= sampling.rounds || self.failed() || self.enough
     }
 
-    /// True if further rounds would add nothing: the interval is narrower than the target, or the
-    /// point failed.
+    /// True if further rounds would add nothing: the interval of the median is narrower than the
+    /// target, or the point failed.
     pub fn needs_no_more(&self) -> bool {
         self.failed() || self.enough
     }
 
     /// True if the interval of the median is narrower than the target, and enough rounds with the
-    /// headline's placement are done.
+    /// headline's placement of vCPUs are done.
     pub(super) fn is_enough(&self, work: &Work, sampling: &Sampling) -> bool {
         let rule = StopRule {
             relative_width: sampling.target,
@@ -217,9 +217,9 @@ impl PointLog {
             .ok_or_else(none)
     }
 
-    /// Asks the machine once for each allocation which pages it got. The log keeps the page
-    /// evidence of the allocation with the smallest share of requested pages. Fails if pages are
-    /// not on the requested nodes.
+    /// Asks the machine once for each allocation which pages the allocation got. The log keeps the
+    /// page evidence of the allocation with the smallest share of requested pages. Fails if pages
+    /// are not on the requested nodes.
     pub(super) fn read_pages(
         &mut self,
         machine: &mut dyn Machine,
@@ -266,7 +266,7 @@ impl PointLog {
         smt_interference::mark(self.samples.iter_mut(), self.baseline_ipc);
     }
 
-    /// Adds the system activity and the clock drift around a round.
+    /// Adds the system activity and the clock drift of one round to the log.
     pub(super) fn note(&mut self, around: &SystemActivity, clock_drift: Option<f64>) {
         self.system_activity = Some(
             self.system_activity

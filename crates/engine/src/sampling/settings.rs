@@ -7,8 +7,8 @@ use units::Nanos;
 
 /// Factor on the length of samples of chains that fit into no cache. A chase stops for a tenth of a
 /// millisecond between two samples, and caches lose lines of page tables in each such pause. Loads
-/// in samples of 1 ms take 5% longer than in samples of 8 ms of the same chain. Samples of 4 ms are
-/// within 1% of samples of 8 ms, and 1 to 2% above a chase without pauses.
+/// in samples of 1 ms take 5% longer than in samples of 8 ms of the same chain. In samples of 4 ms,
+/// latencies are within 1% of those in samples of 8 ms, and 1 to 2% above a chase without pauses.
 pub const IN_MEMORY: f64 = 4.0;
 
 /// Largest number of rounds over which a fixed number of samples is spread. The number is limited,
@@ -55,7 +55,8 @@ impl Sampling {
         }
     }
 
-    /// Length of a sample of `work` while most samples are undisturbed.
+    /// Length of a sample of `work` while most samples are undisturbed. `could_hold` says whether
+    /// its working set could fit into a cache.
     pub fn undisturbed(&self, work: &Work, could_hold: bool) -> Nanos {
         if !could_hold && work.is_chase_alone() {
             self.length * self.in_memory

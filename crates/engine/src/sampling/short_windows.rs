@@ -11,7 +11,7 @@ use crate::work::Work;
 use std::collections::BTreeMap;
 use units::Nanos;
 
-/// Short windows of a point.
+/// Number and length of the short windows of a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Windows {
     /// Number of windows in all rounds together.
@@ -90,8 +90,8 @@ impl WindowValues {
         }
     }
 
-    /// Quantiles by their keys, the number of windows, and their median length; empty without
-    /// windows.
+    /// Figures by key: the quantiles, the number of windows, and their median length in ns. Empty
+    /// without windows.
     pub fn figures(&self) -> BTreeMap<String, f64> {
         let Some(length) = stats::median(&self.nanos) else {
             return BTreeMap::new();

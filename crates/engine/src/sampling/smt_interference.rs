@@ -21,12 +21,13 @@ const SHARED: f64 = 0.97;
 const DOCUMENTED: f64 = 0.9;
 
 /// If the measured baseline divided by the documented width is outside this range, the core has
-/// another design than documented. Interference alone leaves more than the lower limit.
+/// another design than documented. The width is then ignored. Interference alone does not lower the
+/// ratio below this range.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=1.1;
 
 /// The IPC baseline: `usual`, which the session measured, but at least [`DOCUMENTED`] of the
-/// documented `integer_width`. The width is needed if another thread used the core during the whole
-/// session. The session then has no undisturbed reading.
+/// documented `integer_width`. `None` if `usual` is `None`. The width is needed if another thread
+/// used the core during the whole session. The session then has no undisturbed reading.
 pub(super) fn baseline(usual: Option<f64>, integer_width: Option<u32>) -> Option<f64> {
     let usual = usual?;
     let width = integer_width.map(f64::from);

@@ -19,16 +19,16 @@ use units::{Hertz, Nanos};
 /// Facts for the evaluation of a point that are not in its samples.
 #[derive(Clone, Copy)]
 pub struct EvaluationContext<'a> {
-    /// Relative error of the clock's calibration.
+    /// Relative error of the clock's calibration; `None` if unknown.
     pub clock_error: Option<f64>,
-    /// Size of the last-level caches of the measured CPUs together, in bytes.
+    /// Size of the last-level caches of the measured CPUs together, in bytes; `None` if unknown.
     pub last_level_cache: Option<u64>,
-    /// Function from the core clock to the bound that a rate cannot exceed, or a time cannot fall
-    /// below. `None` if no bound is known.
+    /// Function that computes a bound from the core clock. A rate cannot exceed the bound, or a
+    /// time cannot fall below it. `None` if no bound is known.
     pub limit: Option<&'a dyn Fn(Option<Hertz>) -> Option<Limit>>,
     /// Base clock of the processor; `None` if unknown.
     pub base_clock: Option<Hertz>,
-    /// Size of the machine's memory, in bytes.
+    /// Size of the machine's memory, in bytes; `None` if unknown.
     pub memory: Option<u64>,
 }
 
@@ -37,11 +37,11 @@ pub struct EvaluationContext<'a> {
 pub struct Evaluation {
     /// The point. Its verdict is not set yet.
     pub measured: Measured,
-    /// Values of the samples of the headline, by allocation and round.
+    /// Values of the samples that the headline uses, by allocation and round.
     pub groups: Vec<Vec<Vec<f64>>>,
     /// True if a higher value is better.
     pub higher_is_better: bool,
-    /// The most frequent cause of disturbance among the samples.
+    /// The most frequent cause of disturbance among the samples; `None` if all are undisturbed.
     pub main_disturbance: Option<Cause>,
     /// Number of rounds that the samples come from.
     pub rounds: u32,
@@ -50,7 +50,7 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// The outcome with `verdict`.
+    /// [`Outcome::Measured`] with the point, whose verdict is set to `verdict`.
     pub fn with_verdict(mut self, verdict: Verdict) -> Outcome {
         self.measured.verdict = verdict;
         Outcome::Measured(Box::new(self.measured))
@@ -159,7 +159,7 @@ fn sample(work: &Work, taken: &RecordedSample) -> Sample {
     }
 }
 
-/// Background traffic during the samples of the headline; `None` without traffic.
+/// Rates of the background traffic in the samples that the headline uses; `None` without traffic.
 fn load(log: &PointLog, work: &Work) -> Option<Load> {
     let rates = |rate: fn(&BackgroundTraffic) -> f64| {
         let rate_of = |seen: &Observation| {
@@ -180,7 +180,8 @@ fn load(log: &PointLog, work: &Work) -> Option<Load> {
     })
 }
 
-/// Summary of the values in `groups`. The caller sets `undisturbed_samples`.
+/// Summary of the values in `groups`; `None` if they have no finite median. The caller sets
+/// `undisturbed_samples`.
 fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
     let all = groups.concat().concat();
     let headline = stats::headline(groups)?;
@@ -223,8 +224,9 @@ fn core_clock(log: &PointLog) -> Option<Hertz> {
     stats::median(&clocks).map(Hertz)
 }
 
-/// Median core cycles of a hop, an instruction or a round trip over the undisturbed samples. The
-/// cycles of a sample are computed with the core clock around this sample.
+/// Median number of core clock cycles that a hop, an instruction or a round trip takes in the
+/// undisturbed samples. The cycles of a sample are computed with the core clock around this sample.
+/// `None` for rates, without undisturbed samples, or if a core clock is unknown.
 fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     if work.higher_is_better() {
         return None;
@@ -326,7 +328,7 @@ fn disturbed_by(log: &PointLog, work: &Work) -> BTreeMap<Cause, u64> {
 }
 
 /// The value on which the fastest parts of the rounds agree, and the share of samples whose fastest
-/// part has this value. Both have their names in [`Measured::also`]. Empty if the rounds do not
+/// part has this value. Each result has its name in [`Measured::also`]. Empty if the rounds do not
 /// agree.
 fn undisturbed(measured: &Measured, higher_is_better: bool) -> Vec<(String, f64)> {
     let bests = measured.best_of_rounds(higher_is_better);
@@ -348,7 +350,8 @@ fn quietest_part(work: &Work, seen: &Observation) -> Option<f64> {
     Some(work.value_at(fastest))
 }
 
-/// Figures of each placement of the vCPUs; `None` without readings of the placement.
+/// Figures of each placement of the vCPUs on the host's cores; `None` without readings of the
+/// placement.
 fn vcpu_placement(log: &PointLog, work: &Work) -> Option<VcpuPlacementEvidence> {
     let placements = &log.vcpu_placement;
     let headline = placements.headline();

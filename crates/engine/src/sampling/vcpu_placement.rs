@@ -2,8 +2,8 @@
 //!
 //! A host runs the vCPUs of its guests on any core. Two vCPUs may be on hardware threads of one
 //! core, on cores with a common cache, or on cores without a common cache. The guest's kernel does
-//! not see the placement. Round trips of a cache line between the two vCPUs show it, because their
-//! times differ by factors. See docs/method/virtual-cpus.md.
+//! not see the placement. Round trips of a cache line between the two vCPUs show the placement. The
+//! times of two placements differ by factors. See docs/method/virtual-cpus.md.
 
 use super::baselines::Baselines;
 use super::disturbance::disturbances;
@@ -15,24 +15,25 @@ use report::{HostFacts, Places, Relation, VcpuPlacement};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Nanos;
 
-/// Largest number of pairs of CPUs whose hand-off is timed around a round. Each pair takes some
-/// tens of microseconds. If there are more pairs, they take turns.
+/// Largest number of pairs of CPUs whose hand-off is timed before and after a round. Each pair
+/// takes some tens of microseconds. If there are more pairs, they take turns.
 const PAIRS: usize = 6;
 
 /// Sorted round trips belong to different placements if successive times differ by at least this
 /// factor. Round trips of one placement scatter by tens of percents.
 const APART: f64 = 1.5;
 
-/// A placement needs at least this number of readings in a session. An interruption can make a
-/// single reading too long.
+/// A placement counts only if a session has at least this number of readings of it. An interruption
+/// can make a single reading too long.
 const FEWEST_READINGS: usize = 2;
 
-/// Longest round trips of two CPUs that share a core, a cache or a package.
+/// Upper limits of the round trips between two CPUs that share a core, a cache or a package.
 ///
-/// The borders lie between published round trips. These are one-way latencies, doubled (README of
-/// core-to-core-latency). Hardware threads of a core: 8 to 20 ns. Cores of a complex of Zen 1 to 3:
-/// 32 to 50 ns. Cores of one Intel or Arm package: 40 to 102 ns. Complexes of one AMD package: 170
-/// to 230 ns. Packages of one AMD machine: 394 ns. Packages of one Intel machine: 216 to 272 ns.
+/// The borders lie between published round trips. Published one-way latencies (README of
+/// core-to-core-latency) were doubled. Hardware threads of a core: 8 to 20 ns. Cores of one core
+/// complex of AMD Zen 1 to 3: 32 to 50 ns. Cores of one Intel or Arm package: 40 to 102 ns. Cores
+/// of two complexes of one AMD package: 170 to 230 ns. Cores of two AMD packages: 394 ns. Cores of
+/// two Intel packages: 216 to 272 ns.
 struct Borders {
     same_core: Nanos,
     shared_cache: Nanos,
@@ -72,7 +73,8 @@ impl Borders {
 /// The placements of a session: groups of round trips that are far apart. The median of a group
 /// determines its placement.
 struct Placements {
-    /// Longest round trip of each group in ns, and the group's placement; in rising order.
+    /// Longest round trip of each group in ns, and the group's placement; in rising order of the
+    /// round trip. The placement is `None` if the group has too few readings.
     groups: Vec<(f64, Option<VcpuPlacement>)>,
 }
 
@@ -101,7 +103,7 @@ impl Placements {
     }
 }
 
-/// Placement of the vCPUs in one round.
+/// Placement of the vCPUs on the host's cores in one round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct RoundPlacement {
     /// The placement; `None` if no reading shows it.
@@ -112,7 +114,7 @@ pub(super) struct RoundPlacement {
     pub round_trip: f64,
 }
 
-/// Round trips of the pairs of a point, and the placements that they show.
+/// Round trips between pairs of CPUs of a point, and the placements that the round trips show.
 #[derive(Debug, Clone, Default)]
 pub struct PlacementLog {
     readings: BTreeMap<[u32; 2], Vec<(u32, f64)>>,
@@ -173,9 +175,10 @@ impl PlacementLog {
     /// The placement of each round.
     ///
     /// If only one pair of vCPUs was timed, the round trips of this pair in the round decide. With
-    /// several pairs, a round has the placement that is usual for most pairs. The exception is a round
-    /// in which a pair was on one core, although it usually is not: its placement is then one core.
-    /// Other moves are ignored, because the host moves some of many CPUs in every round.
+    /// several pairs, a round has the placement that is usual for most pairs. The exception is a
+    /// round in which a pair was on one core, although the pair usually is not. The placement of
+    /// this round is one core. Other moves are ignored, because the host moves some of many CPUs in
+    /// every round.
     fn rounds_by(&self, placements: &Placements) -> BTreeMap<u32, RoundPlacement> {
         let usual: BTreeMap<[u32; 2], VcpuPlacement> = self
             .readings
@@ -218,9 +221,10 @@ impl PlacementLog {
         rounds
     }
 
-    /// The placement of the headline: the most frequent placement of the rounds. With a single
-    /// pair, it is the most frequent placement of the whole session, if enough rounds of the point
-    /// had it. All numbers of a table then have one placement.
+    /// The placement of the headline: the most frequent placement of the rounds. If only one pair
+    /// of CPUs was timed, the pair's most frequent placement in the whole session is preferred.
+    /// This requires that enough rounds of the point had it. All values of a table then have the
+    /// same placement.
     fn most_frequent(
         &self,
         placements: &Placements,
@@ -271,11 +275,12 @@ impl PlacementLog {
     }
 }
 
-/// Fewest rounds with the headline's placement in a point. Fewer rounds give no 95% interval.
+/// The session's placement becomes the headline's only if at least this number of rounds of the
+/// point had it. Fewer rounds give no 95% interval.
 const FEWEST_ROUNDS: usize = 6;
 
-/// The most frequent of `all` placements. If several are equally frequent, the result is the
-/// nearest of them. `None` without placements.
+/// The most frequent of `all` placements. If several are equally frequent, the result is the one in
+/// which the CPUs are nearest. `None` without placements.
 fn mode(all: impl Iterator<Item = VcpuPlacement>) -> Option<VcpuPlacement> {
     let mut counts: BTreeMap<VcpuPlacement, usize> = BTreeMap::new();
     for one in all {

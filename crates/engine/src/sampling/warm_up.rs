@@ -15,13 +15,13 @@ const MAX_WARM_UPS_OF_PREFILLED: usize = 2;
 /// lines within milliseconds.
 pub const SAMPLES_PER_PREFILL: u32 = 4;
 
-/// Largest chain that is prefilled. At a few GB/s, it can be loaded twice within the time limit.
-/// Larger chains are warmed up in another way. The latency may therefore change at this size, as at
-/// the end of a cache. No cache should be this large.
+/// Size of the largest chain that is prefilled. At a few GB/s, it can be loaded twice within the
+/// time limit. Larger chains are warmed up in another way. The latency may therefore change at this
+/// size, as at the end of a cache. The limit is above the size of any expected cache.
 const LARGEST_PREFILL: Bytes = Bytes::mib(512);
 
-/// Largest chain that is prefilled again within a round. For larger chains, a prefill takes longer
-/// than the samples.
+/// Size of the largest chain that is prefilled again within a round. For larger chains, a prefill
+/// takes longer than the samples.
 const LARGEST_REPEATED_PREFILL: Bytes = Bytes::mib(32);
 
 /// Time limit of a warm-up walk, through a working set that could fit into a cache or through page
@@ -35,7 +35,7 @@ const LEAST_WINDOW: Nanos = Nanos(10e6);
 const WARM: f64 = 0.02;
 
 /// Takes one sample. Fails with [`Failure::OutOfTime`] if no time remains before `until`. A window
-/// of external work is shortened to the remaining time.
+/// of external work is shortened to the remaining time, but not below [`LEAST_WINDOW`].
 pub(super) fn timely(
     machine: &mut dyn Machine,
     work: &Work,
@@ -120,7 +120,7 @@ pub(super) fn warm_caches(
 }
 
 /// Number of prefills of a `work` that could fit into a cache, during `samples` samples in a row.
-/// `nearer` is the size of the cache before the last level, which no other CPU uses.
+/// `nearer` is the size of the cache one level nearer than the last, which no other CPU uses.
 pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
     if is_prefilled(work)
         && work.working_set() > nearer
@@ -139,8 +139,8 @@ fn is_prefilled(work: &Work) -> bool {
 }
 
 /// Amount of work in the warm-up walk of a working set that could fit into a cache. The walk is one
-/// pass. A prefilled chain is walked only as far as twice `nearer`, the size of the cache before
-/// the last level. This cache is then in its steady state.
+/// pass. A prefilled chain is walked only as far as twice `nearer`, the size of the cache one level
+/// nearer than the last. That nearer cache is then in its steady state.
 pub fn warm_up_walk(work: &Work, nearer: Bytes) -> u64 {
     match work {
         Work::Chase(chase) if is_prefilled(work) => chase

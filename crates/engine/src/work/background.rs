@@ -10,12 +10,12 @@ use kernels::{BLOCK_BYTES, Operation, REFERENCE_INSTRUCTIONS_PER_BLOCK, Width};
 use report::HostFacts;
 use units::Bytes;
 
-/// Number of blocks in a burst if a pause follows: 4 KiB. Such short bursts spread the traffic
-/// evenly over the time of one block of a chase.
+/// Number of blocks in a burst if a pause follows. The burst has 4 KiB. With such short bursts, the
+/// traffic is spread evenly over the time of a single block of hops of a chase.
 const BURST: u64 = 8;
 
-/// Number of blocks in a burst if no pause follows: 64 KiB. In such a long burst, the cost of the
-/// call and of the fence after non-temporal stores is negligible.
+/// Number of blocks in a burst if no pause follows. The burst has 64 KiB. In such a long burst, the
+/// cost of calling the kernel and of the fence after non-temporal stores is negligible.
 const LONG_BURST: u64 = 128;
 
 /// One thread of background traffic. The thread streams through memory of its own in bursts of one
@@ -30,13 +30,14 @@ pub struct Traffic {
     pub node: Option<u32>,
     /// Working set. Traffic that both reads and writes reads one half and writes the other half.
     pub bytes: Bytes,
-    /// Number of bursts of loads in each cycle of the mix of loads and stores.
+    /// Number of bursts of loads in each repetition of the mix of loads and stores.
     pub reads: u32,
-    /// Number of bursts of stores in each cycle of the mix.
+    /// Number of bursts of stores in each repetition of the mix.
     pub writes: u32,
     /// Operation of the stores: `write` or `write-nt`.
     pub store: Operation,
-    /// Pause between bursts in core cycles, rounded up to whole [`Traffic::pause_blocks`].
+    /// Pause after each burst, in core clock cycles. The thread rounds it up to whole blocks of
+    /// dependent additions, see [`Traffic::pause_blocks`].
     pub pause: u64,
 }
 
@@ -55,8 +56,8 @@ impl Traffic {
         }
     }
 
-    /// Bytes of each window, rounded down to whole blocks. Loads and stores each have a window of
-    /// their own.
+    /// Bytes of each window of memory, rounded down to whole blocks. Loads and stores use separate
+    /// windows.
     pub fn window(&self) -> Bytes {
         Bytes(self.bytes.0 / u64::from(self.windows().max(1))).round_down(BLOCK_BYTES)
     }
@@ -90,8 +91,8 @@ impl Traffic {
         self.pause.div_ceil(REFERENCE_INSTRUCTIONS_PER_BLOCK)
     }
 
-    /// True if burst `place`, counted from 0, is a burst of stores. Stores are spread evenly over a
-    /// cycle of the mix.
+    /// True if burst `place`, counted from 0, is a burst of stores. Stores are spread evenly over
+    /// each repetition of the mix.
     pub fn stores_at(&self, place: u64) -> bool {
         let cycle = (u64::from(self.reads) + u64::from(self.writes)).max(1);
         let stores_before = |place: u64| place * u64::from(self.writes) / cycle;
@@ -99,8 +100,8 @@ impl Traffic {
         stores_before(place + 1) > stores_before(place)
     }
 
-    /// Bytes on the memory bus per byte of payload, over one repetition of the mix of reads and writes.
-    /// The contracts of the operations say how many bytes each moves on the bus.
+    /// Bytes on the memory bus divided by bytes of payload, over one repetition of the mix of loads
+    /// and stores. The contract of an operation says how many bytes it moves on the bus.
     pub fn bus_factor(&self) -> f64 {
         let bus_bytes = |operation: Operation, bursts: u32| {
             operation.contract().bus_factor() as f64 * f64::from(bursts)
@@ -151,8 +152,8 @@ impl Probe {
     }
 }
 
-/// A probe under background traffic. The parts are private because `new` computes the list of CPUs
-/// from them.
+/// A probe under background traffic. The fields are private, because `new` computes `cpus` from the
+/// other fields.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LoadedWork {
     probe: Probe,
@@ -206,7 +207,7 @@ impl LoadedWork {
         }
     }
 
-    /// Requested pages of the probe.
+    /// Kind of pages that is requested for the memory of the probe.
     pub fn pages(&self) -> PageMode {
         match &self.probe {
             Probe::Chase(w) => w.pages,
@@ -214,7 +215,7 @@ impl LoadedWork {
         }
     }
 
-    /// The same work with all of its memory in `pages`.
+    /// The same work, with pages of the kind `pages` requested for all of its memory.
     pub fn in_pages(self, pages: PageMode) -> Self {
         let probe = match self.probe {
             Probe::Chase(chase) => Probe::Chase(ChaseWork { pages, ..chase }),

@@ -7,7 +7,8 @@ use stats::derive;
 use units::Bytes;
 
 /// The order in which a chain goes through its nodes. In every shape, a chain is one cycle over all
-/// of its nodes.
+/// of its nodes. A window is a piece of memory whose nodes the chain visits before it enters the
+/// next window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum ChainShape {
     /// A random cycle over all nodes, without windows.
@@ -16,19 +17,23 @@ pub enum ChainShape {
     /// Windows of this many bytes in random order. The order of the nodes inside each window is
     /// random.
     RandomBox(Bytes),
-    /// Windows by rising address. All windows have the same random order inside.
+    /// Windows of this many bytes by rising address. All windows have the same random order of
+    /// nodes inside.
     SameRandomInBox(Bytes),
-    /// Windows by rising address. Each window has a different random order inside.
+    /// Windows of this many bytes by rising address. Each window has a different random order of
+    /// nodes inside.
     DiffRandomInBox(Bytes),
     /// Nodes by rising address.
     Sequential,
-    /// One node in every page of this many bytes, and pages in random order. The line of the node
-    /// differs from page to page. [`ChaseWork::stride`] is then the size of a line.
+    /// One node in every page of this many bytes, and pages in random order. The position of the
+    /// node's cache line in the page differs from page to page. [`ChaseWork::stride`] is then the
+    /// size of a cache line.
     OnePerPage(Bytes),
     /// Blocks of memory with two nodes each, in random order. The chain visits the two nodes of a
-    /// block one after the other. One of the nodes lies on a line that differs from block to block.
-    /// The other node is `distance` bytes away, inside the same aligned piece of twice the
-    /// distance. [`ChaseWork::stride`] is then the size of a line.
+    /// block one after the other. One of the nodes lies on a cache line whose position in the block
+    /// differs from block to block. The other node is `distance` bytes away. Both nodes lie in the
+    /// same aligned piece of memory of twice the distance. [`ChaseWork::stride`] is then the size
+    /// of a cache line.
     Pairs {
         /// Bytes of a block, a power of two, at least twice the distance.
         block: Bytes,
@@ -43,7 +48,7 @@ pub enum ChainShape {
 pub struct ChaseWork {
     /// Kind of pages that is requested for the memory.
     pub pages: PageMode,
-    /// CPUs with one thread each, all at once; at least one.
+    /// CPUs with one thread each; at least one CPU. All threads follow pointers at the same time.
     pub cpus: Vec<u32>,
     /// True if all threads follow one chain, each from a different node. False if each thread has
     /// its own chain.
@@ -51,7 +56,7 @@ pub struct ChaseWork {
     /// NUMA node of the memory; `None` for the node of each thread's CPU, or of the first CPU if
     /// the chain is shared.
     pub node: Option<u32>,
-    /// Memory span of each chain.
+    /// Size of the memory over which the nodes of each chain are spread.
     pub bytes: Bytes,
     /// Distance in bytes between nodes that are neighbours in memory.
     pub stride: Bytes,
@@ -77,9 +82,9 @@ impl ChaseWork {
         self.cpus.len() as u64
     }
 
-    /// The chains of the work, each as a work of one thread with one walker. Works with different
-    /// numbers of walkers have the same chains. The CPU is kept only if it determines the NUMA node
-    /// of the memory. The chains of a work differ in their seeds.
+    /// The chains of the work, each as a work of one thread with one walker. Works that differ only
+    /// in their number of walkers have the same chains. A chain keeps its CPU only if the CPU
+    /// determines the NUMA node of the memory. The chains of a work differ in their seeds.
     pub fn chains(&self) -> Vec<Self> {
         let chain = |(index, &cpu): (usize, &u32)| Self {
             walkers: 1,
@@ -118,8 +123,8 @@ impl ChaseWork {
         }
     }
 
-    /// Memory that one pass over one chain touches. A page with one node counts as one line, and a
-    /// block with two nodes as two lines.
+    /// Memory that one pass over one chain touches. A page with one node counts as one cache line,
+    /// and a block with two nodes as two cache lines.
     pub fn touched(&self) -> Bytes {
         match self.shape {
             ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
@@ -135,8 +140,8 @@ impl ChaseWork {
         Bytes(self.touched().0.saturating_mul(chains))
     }
 
-    /// Size of the windows inside which successive nodes are in random order; zero for rising
-    /// addresses.
+    /// Size of the windows inside which successive nodes are in random order. The size is zero for
+    /// rising addresses, and [`ChaseWork::bytes`] for a random order without windows.
     pub fn window(&self) -> Bytes {
         match self.shape {
             ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {

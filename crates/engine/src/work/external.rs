@@ -1,8 +1,8 @@
 //! Work outside of memory, whose implementation is not part of the engine.
 //!
 //! The engine knows the CPUs of such a work, and decides when and for how long the work is sampled.
-//! The engine does not know the work's operations. The work itself interprets the figures of its
-//! windows, which are its samples, and adds figures to its point.
+//! The engine does not know the work's operations. A sample of such a work is called a window. The
+//! work itself interprets the figures of its windows, and adds further figures to its point.
 
 use host::noise::ThreadNoise;
 use report::{Cause, KernelUsed, Limit, Measured};
@@ -24,7 +24,7 @@ pub trait ExternalWork: Debug + Send + Sync {
     /// The CPU of each thread.
     fn cpus(&self) -> &[u32];
 
-    /// True if the quantity is a rate, false if it is a time.
+    /// True if the measured quantity is a rate, false if it is a time.
     fn higher_is_better(&self) -> bool {
         true
     }
@@ -35,7 +35,7 @@ pub trait ExternalWork: Debug + Send + Sync {
     /// The reason why the implementation cannot be used on this machine.
     fn kernel(&self) -> Result<KernelUsed, String>;
 
-    /// Expected time before the first window of the point.
+    /// Expected time to prepare the work, before the first window of its point.
     fn expected_preparation(&self) -> Nanos;
 
     /// Bound that the values cannot exceed (rates) or fall below (times); `None` if unknown.
@@ -43,17 +43,18 @@ pub trait ExternalWork: Debug + Send + Sync {
         None
     }
 
-    /// Expected time for preparing a window and for checking its results, in addition to its
-    /// length.
+    /// Expected time for preparing a window and for checking its results, in addition to the length
+    /// of the window.
     fn expected_proof(&self) -> Nanos {
         Nanos::ZERO
     }
 
-    /// Length of the warm-up before the first window of a round, as a share of a window. Zero if
-    /// every operation has to be measured.
+    /// Length of the warm-up before the first window of a round, divided by the length of a window.
+    /// Zero if every operation has to be measured.
     fn warm_up(&self) -> f64;
 
-    /// Cause of the disturbance of `window`, and its text; `None` for an undisturbed window.
+    /// Cause of the disturbance of `window`, and a text that describes the disturbance; `None` for
+    /// an undisturbed window.
     fn disturbance(&self, window: &ExternalWindow<'_>) -> Option<(Cause, String)>;
 
     /// Adds the figures of all `windows` to the point `measured`, which already has the figures of
@@ -76,7 +77,7 @@ pub struct ExternalWindow<'a> {
     /// Page faults and context switches of the work's threads; `None` if the system does not report
     /// them.
     pub noise: Option<ThreadNoise>,
-    /// CPU on which each thread was found; `None` if the system does not report it.
+    /// CPU on which each thread was found; `None` if the system does not report CPUs.
     pub found_on: Option<&'a [u32]>,
 }
 

@@ -23,9 +23,9 @@ pub enum Work {
     Chase(ChaseWork),
     /// Latency or throughput of an instruction.
     Instruction(InstructionWork),
-    /// Rate of operations on shared or private lines.
+    /// Rate of operations on shared or private cache lines.
     Lock(LockWork),
-    /// Round trips between two cores.
+    /// Time of round trips of a cache line between two CPUs.
     HandOff(HandOffWork),
     /// Latency or bandwidth under background traffic.
     Loaded(LoadedWork),
@@ -33,7 +33,8 @@ pub enum Work {
     External(External),
 }
 
-/// Page-table entries in a cache line: 8 bytes each on all machines with 64-bit addresses.
+/// Number of page-table entries in a cache line of 64 B. An entry has 8 bytes on all machines with
+/// 64-bit addresses.
 const ENTRIES_PER_LINE: u64 = 8;
 
 impl Work {
@@ -72,7 +73,7 @@ impl Work {
         }
     }
 
-    /// The same work with its memory in `pages`.
+    /// The same work, with pages of the kind `pages` requested for its memory.
     pub fn in_pages(&self, pages: PageMode) -> Work {
         match self.clone() {
             Work::Stream(w) => Work::Stream(StreamWork { pages, ..w }),
@@ -85,8 +86,8 @@ impl Work {
         }
     }
 
-    /// Requested place of the memory. `None` if each thread uses the node of its CPU, or for work
-    /// without memory.
+    /// NUMA nodes that were requested for the memory. `None` if each thread uses the node of its
+    /// CPU, if threads request different nodes, or for work without memory.
     pub fn place(&self) -> Option<Place> {
         match self {
             Work::Stream(w) => w.place.clone(),
@@ -142,9 +143,9 @@ impl Work {
     }
 
     /// Number of loads, of all threads together, after which a chase has used nearly every cache
-    /// line of its page tables. `page` is the page size. The result counts six loads for each line.
-    /// After three loads for each line, measured latencies in memory were still too high. Zero for
-    /// work without a chain.
+    /// line of its page tables. `page` is the page size. The result counts six loads for each line
+    /// of page tables. After three loads for each line, measured latencies in memory were still too
+    /// high. Zero for work without a chain.
     pub fn translations(&self, page: Bytes) -> u64 {
         let lines = |w: &ChaseWork| w.bytes.0 / (page.0.max(1) * ENTRIES_PER_LINE);
         self.chase().map_or(0, |w| {
@@ -156,7 +157,7 @@ impl Work {
     }
 
     /// Amount of work in one pass over the working set: payload bytes of streams, hops of chases.
-    /// Zero for work on cores, on single lines and outside of memory.
+    /// Zero for work on cores, on single cache lines and outside of memory.
     pub fn pass(&self) -> u64 {
         match self {
             Work::Stream(w) => {
@@ -196,8 +197,8 @@ impl Work {
         }
     }
 
-    /// Number of threads of a chase, whose hops are added up in the amount of a sample; 1 for other
-    /// work.
+    /// Number of threads of a chase; 1 for other work. The amount of a sample of a chase is the sum
+    /// of the hops of all its threads.
     pub fn chasing(&self) -> u64 {
         if let Work::Chase(w) = self {
             w.threads().max(1)
@@ -265,7 +266,8 @@ impl Work {
         self.working_set() <= facts.topology.last_level_total(self.cpus())
     }
 
-    /// Size of the cache before the last level, for the first CPU of the work.
+    /// Size of the data cache one level nearer than the last-level cache, for the first CPU of the
+    /// work. Zero if there is none.
     pub fn inner_cache(&self, facts: &HostFacts) -> Bytes {
         self.cpus()
             .first()

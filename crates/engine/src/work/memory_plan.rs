@@ -19,7 +19,7 @@ pub enum MemoryUse {
     Chains,
 }
 
-/// Identity of a mapping: its use, its pages and its place.
+/// Identity of a mapping: its use, the kind of its pages, and the NUMA nodes of its memory.
 pub type MemoryKey = (MemoryUse, PageMode, Place);
 
 /// The memory that a set of works needs mapped at the same time.
@@ -58,8 +58,8 @@ pub fn traffic_memory(work: &LoadedWork, facts: &HostFacts) -> BTreeMap<MemoryKe
 }
 
 /// Streams of these sizes are sampled at several offsets of their mapping
-/// (`Machine::shift_placement`). Memory for at least `PLACES` streams is mapped, if it takes at
-/// most 1/`PART` of the usable memory.
+/// (`Machine::shift_placement`). Memory for at least `PLACES` such streams is mapped, unless this
+/// takes more than 1/`PART` of the usable memory.
 const SMALL: RangeInclusive<Bytes> = Bytes::kib(128)..=Bytes::mib(2);
 const PLACES: u64 = 16;
 const PART: u64 = 64;
@@ -157,8 +157,8 @@ impl MemoryPlan {
         sums
     }
 
-    /// True if the pools of reserved huge pages have enough free pages. A pool that the system does
-    /// not report counts as large enough.
+    /// True if the pools of reserved huge pages have enough free pages. Also true if the system
+    /// does not report its pools.
     fn fits_pools(&self, facts: &HostFacts) -> bool {
         let Some(pools) = facts.pages.huge_pools.get() else {
             return true;
@@ -185,8 +185,8 @@ impl MemoryPlan {
     }
 
     /// True if the plan fits into the usable memory of the machine and of each node whose memory is
-    /// known. The pools of reserved huge pages must have room, too. If a node runs out of memory
-    /// that is bound to it, the system ends the process.
+    /// known. The pools of reserved huge pages must have room, too. The nodes are checked because
+    /// the system ends a process whose memory is bound to a full node.
     pub fn fits(&self, facts: &HostFacts) -> bool {
         let nodes = &facts.topology.nodes;
         let usable = facts

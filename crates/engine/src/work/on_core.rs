@@ -14,7 +14,7 @@ pub struct InstructionWork {
     pub cpu: u32,
 }
 
-/// Threads that repeat an operation, all on one shared line or each on its own line.
+/// Threads that repeat an operation, all on one shared cache line or each on its own cache line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LockWork {
     /// The repeated operation.
@@ -23,9 +23,9 @@ pub struct LockWork {
     pub cpus: Vec<u32>,
     /// True if all threads use the same line, false if each thread has its own line.
     pub shared: bool,
-    /// Dependent additions inside the operation, for example while a lock is held.
+    /// Number of dependent additions inside the operation, for example while a lock is held.
     pub inside: u32,
-    /// Dependent additions between two operations.
+    /// Number of dependent additions between two operations.
     pub between: u32,
 }
 

@@ -1,13 +1,16 @@
-//! Computes the room of working sets in their mapping, page sizes, and the shares of NUMA nodes.
+//! Computes the bytes that working sets use in their mapping, page sizes, and the shares of memory
+//! on NUMA nodes.
 
 use host::memory::{PageMode, Place};
 use report::{HostFacts, Node};
 use units::Bytes;
 
-/// Gap between the working sets of two threads, so that prefetchers do not reach into the next set.
+/// Bytes between the working sets of two threads, so that prefetchers do not reach into the next
+/// set.
 const GAP: u64 = 4096;
 
-/// Bytes of the mapping that a working set of `bytes` uses, for one thread or one chain.
+/// Bytes of the mapping that one thread or one chain uses, including the gap after it. Its working
+/// set has `bytes`.
 pub fn slot(bytes: Bytes) -> Bytes {
     bytes.round_up(GAP) + Bytes(GAP)
 }
@@ -29,8 +32,8 @@ pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
     }
 }
 
-/// Share (0 to 1) of memory with the place `place` that lies on NUMA node `node`. `nodes` has the
-/// weights of all nodes.
+/// Share (0 to 1) of memory that lies on NUMA node `node`, if `place` was requested for the memory.
+/// `nodes` has the weights of all nodes.
 pub fn share_of(place: &Place, node: u32, nodes: &[Node]) -> f64 {
     let weight = |id: u32| match place {
         Place::Weighted(_) => f64::from(

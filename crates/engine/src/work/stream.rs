@@ -6,7 +6,8 @@ use kernels::{Contract, IndexTable, Operation, PREFETCH_DISTANCE, Width};
 use report::HostFacts;
 use units::Bytes;
 
-/// The order in which an index table lists the pieces of a stream.
+/// The order in which an index table lists the pieces of a stream. The operation determines the
+/// size of a piece: a cache line of 64 B, or a block of 512 B.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TableOrder {
     /// Pieces by rising address. This order shows the cost of the table itself.
@@ -19,12 +20,12 @@ pub enum TableOrder {
     Random(Bytes, u64),
 }
 
-/// Threads that stream through memory of their own at the same time.
+/// Threads that stream at the same time, each through memory of its own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamWork {
     /// Operation on the memory.
     pub operation: Operation,
-    /// Width of the registers.
+    /// Width of the registers that the kernel uses.
     pub width: Width,
     /// True if kernel selection may use any kernel of the operation's family, not only kernels of
     /// the operation.
@@ -35,15 +36,16 @@ pub struct StreamWork {
     pub cpus: Vec<u32>,
     /// Bytes of all streams of one thread together, without its index table.
     pub bytes: Bytes,
-    /// Order of the pieces, for operations that follow an index table.
+    /// Order of the pieces of each stream, for operations that follow an index table; `None` for
+    /// other operations.
     pub order: Option<TableOrder>,
     /// Distance of prefetches ahead of the loads, for operations that prefetch.
     pub distance: Bytes,
     /// Candidates for the number of threads, each with the working set of one thread. A candidate
     /// uses the first CPUs of `cpus`. Empty if the work shall use all its CPUs.
     pub counts: Vec<(usize, Bytes)>,
-    /// Place of the memory of all threads. `None` if the memory of each thread shall lie on the
-    /// NUMA node of its CPU.
+    /// NUMA nodes on which the memory of all threads shall lie. `None` if the memory of each thread
+    /// shall lie on the NUMA node of its CPU.
     pub place: Option<Place>,
 }
 
@@ -88,7 +90,7 @@ impl StreamWork {
         }
     }
 
-    /// Place of the memory of the thread on `cpu`, according to `facts`.
+    /// NUMA nodes on which the memory of the thread on `cpu` shall lie, according to `facts`.
     pub fn memory_of(&self, cpu: u32, facts: &HostFacts) -> Place {
         match &self.place {
             None | Some(Place::Local) => Place::Node(facts.topology.node_of(cpu).unwrap_or(0)),
@@ -101,7 +103,7 @@ impl StreamWork {
         self.operation.contract()
     }
 
-    /// Length of each stream of a thread.
+    /// Bytes of each stream of a thread.
     pub fn stream_bytes(&self) -> u64 {
         self.bytes.0 / u64::from(self.contract().streams())
     }

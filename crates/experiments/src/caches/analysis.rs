@@ -1,5 +1,5 @@
 //! Derives levels from a curve of latency over size, and properties of caches from further
-//! measurements. Pure functions; docs/method/caches.md explains the rules and their constants.
+//! measurements. The functions are pure. docs/method/caches.md explains their rules and constants.
 
 use stats::{CacheEnd, Knee, cache_ends, deviation, knees};
 use std::ops::RangeInclusive;
@@ -35,9 +35,9 @@ pub struct End {
     /// Capacity that explains the curve best. If `varies` is true, the largest size on the flat
     /// part of the curve before this end.
     pub capacity: Bytes,
-    /// Smallest capacity that explains the curve about as well.
+    /// Smallest capacity that explains the curve about as well as `capacity`.
     pub low: Bytes,
-    /// Largest capacity that explains the curve about as well.
+    /// Largest capacity that explains the curve about as well as `capacity`.
     pub high: Bytes,
     /// True if the capacity differs from round to round.
     pub varies: bool,
@@ -54,17 +54,20 @@ pub struct Rise {
     pub settled: Bytes,
 }
 
-/// Least difference of the latencies of two levels, as a share of the lower one.
+/// Two levels are separate only if their latencies differ by at least this share of the lower
+/// latency.
 const STEP: f64 = 0.2;
 
-/// A fitted end counts only if the latency after it is higher by more than this share.
+/// A fitted end of a cache counts only if the latency after it is higher than before by more than
+/// this share.
 const CONFIRMED: f64 = 0.15;
 
-/// Least difference of the latencies of two levels, in ns. On every known core, the next cache is
-/// several cycles slower.
+/// Two levels are separate only if their latencies differ by at least this many ns. On every known
+/// core, the next cache is several cycles slower.
 const LEAST_RISE: f64 = 0.5;
 
-/// Each cache is larger than the previous one by at least this factor.
+/// Two caches are separate only if the outer one is larger than the nearer one by at least this
+/// factor.
 const APART: f64 = 2.0;
 
 /// Two ends are separate only if the curve has a plateau between them. A plateau spans half a
@@ -233,7 +236,7 @@ struct Plateau {
 }
 
 /// The flattest stretch of `curve` over half a doubling (a factor of 1.4 in size), within `sizes`.
-/// Only coarse points count. `None` if they span less than half a doubling.
+/// Only coarse points count. `None` if the coarse points span less than half a doubling.
 fn plateau(curve: &[CurvePoint], sizes: RangeInclusive<f64>) -> Option<Plateau> {
     let inside = |spot: &&CurvePoint| spot.coarse && sizes.contains(&(spot.size.0 as f64));
     let spots: Vec<&CurvePoint> = curve.iter().filter(inside).collect();
@@ -417,14 +420,14 @@ pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
 /// Largest number of levels that take part in matching.
 const DEEPEST: usize = 8;
 
-/// The nearest second load of a pair is inside the line of the first load. It takes less than this
-/// share of the first load, because it only waits for the line.
+/// At the smallest distance, the second load of a pair must take less than this share of the first
+/// load. If both are in the same cache line, the second load only waits for the line.
 const AT_MOST_WAITING: f64 = 0.5;
-/// A second load is inside the same line if it takes less than the nearest second load plus this
-/// share of the first load.
+/// A second load is in the line of the first load if it takes little longer than at the smallest
+/// distance. The limit is this share of the first load.
 const FREE: f64 = 0.15;
-/// The line of a second load was prefetched if the load takes less than this share of the first
-/// load.
+/// The line of a second load was prefetched if the second load takes less than this share of the
+/// first load.
 const AHEAD: f64 = 0.8;
 
 /// Effects that pairs of loads show at rising distances.
@@ -433,8 +436,9 @@ pub struct PairEffects {
     /// Size of a cache line: twice the largest distance at which the second of two loads costs
     /// almost nothing. `None` if the pairs do not show it.
     pub line: Option<Bytes>,
-    /// Largest distance to another line at which the second load costs less than the first, and the
-    /// relative cost of the second load. `None` without such a distance.
+    /// Largest distance to another line at which the second load costs less than the first. The
+    /// number is the cost of the second load as a share of the first. `None` without such a
+    /// distance.
     pub ahead: Option<(Bytes, f64)>,
 }
 
@@ -471,12 +475,13 @@ pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> PairEffects {
     }
 }
 
-/// A stride is prefetched if its latency is less than this share of the latency in random order.
+/// A stride is prefetched if its latency by rising address is less than this share of its latency
+/// in random order.
 pub const FOLLOWED: f64 = 0.7;
 
 /// The largest of the rising `strides` up to which all are prefetched, and the smallest stride that
-/// is not prefetched. Each of `strides` is a stride and its latency, as a share of the latency in
-/// random order.
+/// is not prefetched. Each is `None` if there is no such stride. Each of `strides` is a stride and
+/// its latency, as a share of the latency in random order.
 pub fn followed(strides: &[(Bytes, f64)]) -> (Option<Bytes>, Option<Bytes>) {
     let up_to = strides
         .iter()
@@ -490,13 +495,15 @@ pub fn followed(strides: &[(Bytes, f64)]) -> (Option<Bytes>, Option<Bytes>) {
     (up_to, not)
 }
 
-/// A set counts as full if one more node adds a load that is longer than a hit. It must be longer
-/// by more than this share of the difference to the next level's latency.
+/// A cache set counts as full if one more node adds a load that is longer than a hit. The load must
+/// exceed a hit by more than this share of the difference between the next level's latency and a
+/// hit.
 const FULL: f64 = 0.3;
 
-/// Least and largest number of ways of a cache. `loads` are mean latencies by rising numbers of
-/// nodes in one set. `here` is the latency of this cache, `behind` that of the next level. `None`
-/// if the set never filled, was always full, or was full only at the last number of nodes.
+/// Least and largest number of ways that a cache can have according to `loads`. `loads` are mean
+/// latencies by rising numbers of nodes in one set. `here` is the latency of this cache, `behind`
+/// that of the next level. `None` if the set never filled, was always full, or was full only at the
+/// last number of nodes.
 ///
 /// A pass over n nodes takes n loads. While all nodes fit, one more node adds a load from this
 /// cache. After that, it adds at least one load from the next level, for every replacement policy.

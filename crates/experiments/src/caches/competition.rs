@@ -6,8 +6,8 @@ use super::points::SHARED;
 use crate::series::not_rejected;
 use report::{Cache, Finding, Places, Point, Relation};
 
-/// A partner CPU competes for a cache if it slows loads by at least this share of the difference to
-/// the next level's latency. CPUs that share only the path to a cache slow loads less.
+/// A partner CPU competes for a cache if loads get slower by at least this share of the difference
+/// to the next level's latency. CPUs that share only the path to a cache slow loads less.
 const COMPETING_SHARE: f64 = 0.25;
 
 /// A competing partner must also slow loads by at least this share of their latency. A smaller
@@ -24,7 +24,7 @@ struct MeasuredPartner<'a> {
     competes: Option<bool>,
 }
 
-/// Measured latencies of loads from one cache: alone, and while each partner CPU reads.
+/// Measured latencies of loads from one cache in ns: alone, and while each partner CPU reads.
 struct CacheLoads<'a> {
     index: usize,
     /// The point without a partner.

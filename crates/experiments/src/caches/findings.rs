@@ -8,7 +8,8 @@ use crate::series::{CpuSeries, by_cpu, not_rejected};
 use report::{Cache, Dataset, Finding, Point, Topology};
 use units::Bytes;
 
-/// Timing and the system's report disagree if their ranges are further apart than this factor.
+/// Timing and the system's report disagree about a capacity if the measured range and the reported
+/// size are further apart than this factor.
 const TOLERANCE: f64 = 1.25;
 
 /// Exclusive caches appear as one cache with the sum of their sizes. The finding names this cause
@@ -250,7 +251,8 @@ impl<'a> MeasuredCurve<'a> {
         (!seen && last.size.0.saturating_mul(2) > largest.0).then_some(last)
     }
 
-    /// Finding about reported caches that are small enough for the sweep but do not show in it.
+    /// Finding about reported caches that are small enough for the sweep, but that the sweep does
+    /// not show.
     fn unseen(&self) -> Option<Finding> {
         let larger = self.unseen_larger().map(|cache| cache.level);
         let pairs = self.pairs();

@@ -22,10 +22,11 @@ const STAND_INS: [(usize, Bytes); 3] = [
     (6, Bytes(64 << 20)),
 ];
 
-/// Number of additional placeholders of half the largest working set.
+/// Number of additional placeholders that can each hold half the largest working set.
 const LARGEST: usize = 4;
 
-/// Size `index` of a grid from `least` with `steps` sizes per doubling, in whole lines.
+/// Size number `index` (from 0) of a grid that starts at `least` and has `steps` sizes per
+/// doubling. The size is rounded down to whole cache lines.
 fn at(least: Bytes, index: u32, steps: u32, line: Bytes) -> Bytes {
     Bytes((least.0 as f64 * (f64::from(index) / f64::from(steps)).exp2()).round() as u64)
         .round_down(line.0.max(1))
@@ -49,7 +50,7 @@ pub fn coarse(least: Bytes, most: Bytes, steps: u32, line: Bytes) -> Vec<Bytes> 
 }
 
 /// Sizes of the placeholders for the sizes of [`closer`], in rising order. The plan reserves time
-/// and memory for them. `most` is the largest working set.
+/// and memory for these placeholders. `most` is the largest working set.
 pub fn stand_ins(most: Bytes) -> Vec<Bytes> {
     let half = Bytes(most.0 / 2).round_down(4096);
     let mut sizes: Vec<Bytes> = STAND_INS
@@ -86,7 +87,8 @@ pub fn closer(curve: &[CurvePoint], stand_ins: &[Bytes], most: usize, line: Byte
     sizes
 }
 
-/// The fine grid around a rise: each size with its distance in doublings from the middle.
+/// The fine grid around a rise: each size, after its distance in doublings from the middle of the
+/// rise.
 fn around(rise: &Rise, line: Bytes) -> Vec<(f64, Bytes)> {
     let least = Bytes(4096);
     let low = rise.last.0 as f64 * 2f64.powf(-MARGIN);

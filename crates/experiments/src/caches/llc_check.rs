@@ -12,8 +12,8 @@ use verdict::{TimedCache, doubt_by_timed_caches};
 const BEYOND: f64 = 1.25;
 
 /// Compares the points of all other datasets with the last-level caches that the sweep in the
-/// dataset at `own` shows. A point becomes doubtful if another level than it names may have served
-/// it.
+/// dataset at `own` shows. A point becomes doubtful if its loads may have been served by another
+/// level than its coordinates name.
 pub fn review(datasets: &mut [Dataset], own: usize, topology: &Topology) {
     let caches = datasets
         .get(own)

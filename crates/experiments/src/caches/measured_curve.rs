@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use units::Bytes;
 use verdict::GRANTED;
 
-/// Points of one curve and of its probes.
+/// The curve of one CPU in one kind of pages, with the points of its probes.
 pub struct MeasuredCurve<'a> {
     /// All points of the CPU and pages that are not rejected.
     pub points: Vec<&'a Point>,
@@ -46,12 +46,12 @@ pub fn curve(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<CurvePoint> {
 }
 
 /// Lower quartile of the point's undisturbed samples, because disturbances only make loads longer.
-/// `None` if the point is not measured or rejected.
+/// `None` if the point is not measured, or is rejected.
 pub fn value(point: &Point) -> Option<f64> {
     quantile(&undisturbed(point)?, 0.25)
 }
 
-/// Values of the point's undisturbed samples. `None` if the point is not measured or rejected.
+/// Values of the point's undisturbed samples. `None` if the point is not measured, or is rejected.
 fn undisturbed(point: &Point) -> Option<Vec<f64>> {
     let samples = &not_rejected(point)?.samples;
     let undisturbed = samples.iter().filter(|s| s.disturbance.is_none());
@@ -133,9 +133,9 @@ impl<'a> MeasuredCurve<'a> {
             .collect()
     }
 
-    /// Number of the level at `index`: 2 for L2. It is the number of the matching reported cache.
-    /// If the system reports no caches, it is the position of the level. `None` if no reported
-    /// cache matches.
+    /// Number of the level at `index`: 2 for L2. The number is the level of the matching reported
+    /// cache. If the system reports no caches, the number is the position of the level. `None` if
+    /// no reported cache matches.
     pub fn number(&self, index: usize) -> Option<u32> {
         let by_place = u32::try_from(index + 1)
             .ok()
@@ -148,7 +148,7 @@ impl<'a> MeasuredCurve<'a> {
             .or(by_place)
     }
 
-    /// `L2`; `None` for a level without a number.
+    /// Name of the level at `index`: `L2`. `None` for a level without a number.
     pub fn name(&self, index: usize) -> Option<String> {
         self.number(index).map(|level| format!("L{level}"))
     }
@@ -158,8 +158,8 @@ impl<'a> MeasuredCurve<'a> {
         (0..self.ends().len()).filter(|&index| self.number(index).is_some())
     }
 
-    /// Smallest share of a point's memory that is in huge pages, if it is below [`GRANTED`]. `None`
-    /// if all points have enough.
+    /// Smallest share (0 to 1) of a point's memory that is in huge pages. `None` if no point's
+    /// share is below [`GRANTED`].
     pub fn lacking(&self) -> Option<f64> {
         let huge = self
             .points
@@ -171,7 +171,7 @@ impl<'a> MeasuredCurve<'a> {
             .filter(|granted| *granted < GRANTED)
     }
 
-    /// The points with `operation` that belong to the cache at `index`.
+    /// The points with `operation` that probe the cache at `index`.
     pub fn points_about(&self, operation: &str, index: usize) -> Vec<&'a Point> {
         // A probe belongs to the cache that was known when the probe was placed. Later points of
         // the sweep may shift this capacity, so the nearest cache by size counts.

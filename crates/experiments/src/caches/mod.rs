@@ -72,10 +72,10 @@ impl CommandSettings for Settings {
 /// The experiment's name.
 const NAME: &str = "caches";
 
-/// Smallest working set, because no first-level cache is known to be smaller.
+/// Smallest working set that is measured. No first-level cache is known to be smaller.
 const LEAST: Bytes = Bytes(4096);
 
-/// With plenty of memory, the default for the largest working set is at least this size.
+/// If there is plenty of memory, the default for the largest working set is at least this size.
 const AMPLE_MEMORY: Bytes = Bytes(256 << 20);
 /// The default for the largest working set is at most this size.
 const MOST: Bytes = Bytes(1 << 30);
@@ -116,7 +116,7 @@ impl Caches {
     }
 
     /// The experiment as part of a profile. `detail` decides how densely sizes are measured, and
-    /// whether properties beyond capacities are.
+    /// whether other properties than capacities are measured.
     pub fn in_profile(detail: Detail) -> Self {
         let brief = detail != Detail::Sweep;
         let density = if brief { Density::Low } else { Density::Medium };
@@ -131,8 +131,8 @@ impl Caches {
         }
     }
 
-    /// `findings`. In the default profile, findings about properties that this profile does not
-    /// measure are left out.
+    /// The `findings` to report. In the default profile, findings about properties that this
+    /// profile does not measure are left out.
     fn told(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
         let not_requested = ["cache-ways-unknown", "cache-sharing-unknown"];
         findings.retain(|finding| !self.brief || !not_requested.contains(&finding.kind.as_str()));

@@ -76,7 +76,8 @@ impl SweptCpu {
         }
     }
 
-    /// Point with a working set of size `size`. Pass 0 discovers levels, pass 1 refines their ends.
+    /// Point of the sweep with a working set of size `size`. Pass 0 discovers levels, pass 1
+    /// refines their ends.
     pub fn sweep(&self, scope: &Scope<'_>, size: Bytes, pass: u64) -> Draft {
         let work = self.chase(SWEEP, size, self.line, self.order());
         self.draft(scope, SWEEP, work, &[("pass", pass)])

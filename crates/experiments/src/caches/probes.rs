@@ -1,4 +1,5 @@
-//! Probes for lines, prefetchers and ways, which are drafted when the capacities are known.
+//! Probes of caches for their lines, prefetchers and ways. The probes are drafted when the
+//! capacities of the caches are known.
 
 use super::analysis::{End, MeasuredLevel};
 use super::points::{PAIR, STRIDE, SweptCpu, WAYS};
@@ -9,24 +10,27 @@ use engine::{ChainShape, ChaseWork};
 use host::memory::PageMode;
 use units::Bytes;
 
-/// Number of distances of pairs: from 8 B to 1 KiB, each twice the previous distance.
+/// Number of distances between the two nodes of a pair: from 8 B to 1 KiB, each twice the previous
+/// distance.
 const DISTANCES: u32 = 8;
 
 /// Size of the block that holds a pair: twice the largest distance.
 const BLOCK: Bytes = Bytes(2048);
 
-/// A working set of this many times the probed cache has few hits in it.
+/// A working set of this many times the size of the probed cache has few hits in this cache.
 const OUTSIDE: u64 = 4;
-/// Smallest useful factor between a working set and the probed cache.
+/// A smaller working set than this many times the size of the probed cache is of no use.
 const LEAST_OUTSIDE: u64 = 2;
-/// If the next cache is larger than the probed cache by this factor, it holds a working set of
-/// `OUTSIDE` times the probed cache.
+/// A working set of `OUTSIDE` times the probed cache fits into the next cache if that cache is
+/// larger by this factor.
 const LARGER: u64 = 6;
 
-/// Number of strides: one line, and then each twice the previous stride.
+/// Number of strides. The first stride is a cache line, and each other stride is twice the previous
+/// one.
 const STRIDES: u32 = 7;
 
-/// Numbers of nodes in one set, from below to above all numbers of ways of known caches.
+/// Numbers of nodes in one cache set. They range from below to above the numbers of ways of all
+/// known caches.
 const NODES: [u64; 17] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17, 20, 21, 25];
 
 /// Largest stride between nodes in one set: a page of 2 MiB.
@@ -134,8 +138,8 @@ pub fn place(
     drafts
 }
 
-/// Pairs at every distance, in a working set that is too large for the cache of size `inner`. If
-/// possible, the working set fits into the cache of size `outer`.
+/// Probes with pairs of nodes at every distance, in a working set that is too large for the cache
+/// of size `inner`. If possible, the working set fits into the cache of size `outer`.
 fn pairs(group: &SweptCpu, inner: Bytes, outer: Option<Bytes>) -> Vec<CacheProbe> {
     let roomy = outer.is_none_or(|outer| outer.0 / inner.0.max(1) >= LARGER);
     let lines = if roomy {

@@ -40,7 +40,7 @@ fn pairs_of(group: &MeasuredCurve<'_>, index: usize) -> Option<PairEffects> {
     })
 }
 
-/// Finding about the line size, from the nearest cache that shows one.
+/// Finding about the size of a cache line, from the nearest cache whose probes show it.
 fn line(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Finding> {
     let (index, line) = shown
         .iter()
@@ -63,8 +63,8 @@ fn line(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Fin
     finding(group.points_about(PAIR, index), kind, text, &values)
 }
 
-/// Finding about lines that a prefetcher fetches with the next line, from the farthest probed
-/// cache.
+/// Finding about neighbouring lines that are fetched together with a missing line. The finding is
+/// about the farthest cache whose probes show the size of a line.
 fn neighbours(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Finding> {
     let (index, pairs) = shown.iter().rev().find(|(_, pairs)| pairs.line.is_some())?;
     let line = pairs.line?;
@@ -144,7 +144,7 @@ fn strides(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     )
 }
 
-/// Finding about the ways of the cache at `index`, or about the reason why they are unknown.
+/// Finding about the number of ways of the cache at `index`, or about the reason why it is unknown.
 fn sets(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     let name = group.name(index)?;
     let (least, most) = match found(group, index) {

@@ -15,15 +15,17 @@ use units::Bytes;
 /// not.
 const PART: f64 = 0.75;
 
-/// A working set is at least this many times the nearer cache, unless [`LARGEST_SHARE`] limits it.
+/// A working set is at least this many times the capacity of the nearer cache, unless
+/// [`LARGEST_SHARE`] limits it.
 const OUTSIDE_FACTOR: f64 = 1.5;
-/// A working set is at most this share of the probed cache.
+/// A working set is at most this share of the capacity of the probed cache.
 const LARGEST_SHARE: f64 = 0.9;
 
 /// Largest number of partners of a CPU, one for each relation of CPUs.
 const PARTNERS: usize = 8;
 
-/// Sizes of placeholder working sets, in addition to a part of half the largest working set.
+/// Sizes of placeholder working sets. Another size is the share [`PART`] of half the largest
+/// working set.
 const STAND_INS: [Bytes; 3] = [Bytes(1 << 20), Bytes(8 << 20), Bytes(48 << 20)];
 
 /// A probe of a cache: the working set of each CPU, and the partner CPU if there is one.

@@ -9,8 +9,8 @@ use units::CpuList;
 use units::error::{Error, Result};
 
 /// CPUs that follow the chain, one after another: the requested CPU, or else the first CPU of the
-/// session. On a machine with several kinds of cores, the first CPU of each other kind follows.
-/// `one`, or the user's choice of CPUs, prevents this.
+/// session. The first CPU of each other kind of core is added, unless `one` is true or the user
+/// chose CPUs.
 pub fn probe_cpus(settings: &Settings, scope: &Scope<'_>, one: bool) -> Result<Vec<u32>> {
     let first = one_cpu(settings.cpus.as_ref(), "--cpus", scope)?;
     if one || settings.cpus.is_some() || settings.traffic_cpus.is_some() {
@@ -24,8 +24,8 @@ pub fn probe_cpus(settings: &Settings, scope: &Scope<'_>, one: bool) -> Result<V
     Ok(std::iter::once(first).chain(others).collect())
 }
 
-/// The CPUs that the user requested with `option`. Fails if one of them is `cpu` or does not belong
-/// to the session.
+/// The CPUs in `requested`, for traffic next to the chain on `cpu`. Fails if one of them is `cpu`
+/// or does not belong to the session. The error names the `option`.
 pub fn requested_cpus(
     requested: &CpuList,
     scope: &Scope<'_>,
@@ -55,8 +55,8 @@ pub fn requested_cpus(
     }
 }
 
-/// CPUs of the traffic for the chain on `cpu`. The user may request their number. Otherwise, all
-/// suitable CPUs are used that the quota of CPU time allows.
+/// CPUs of the traffic for the chain on `cpu`. The user may request how many are used. Otherwise,
+/// all suitable CPUs are used that the quota of CPU time allows.
 pub fn traffic_cpus(settings: &Settings, scope: &Scope<'_>, cpu: u32) -> Result<Vec<u32>> {
     let mut cpus = match &settings.traffic_cpus {
         Some(requested) => requested_cpus(requested, scope, cpu, "--traffic-cpus")?,
@@ -90,7 +90,7 @@ pub fn traffic_cpus(settings: &Settings, scope: &Scope<'_>, cpu: u32) -> Result<
     Ok(cpus)
 }
 
-/// Options that request `cpus` threads, in the user's proportion of readers to writers.
+/// Options to type for `cpus` threads of traffic, in the user's proportion of readers to writers.
 fn possible(settings: &Settings, cpus: usize) -> String {
     let count = |n: Option<Count>| n.map_or(0, |n| n.0 as usize);
     let readers = count(settings.readers);
@@ -114,8 +114,8 @@ fn possible(settings: &Settings, cpus: usize) -> String {
     told.join(" ")
 }
 
-/// CPUs of the session for traffic: all CPUs on the NUMA node of `cpu` but not on its core. Without
-/// such CPUs, all other CPUs on the node. Without these, all other CPUs.
+/// CPUs of the session for traffic: all CPUs on the NUMA node of `cpu` but not on its core. If
+/// there are none, all other CPUs on the node. If the node has no other CPU, all other CPUs.
 fn others(scope: &Scope<'_>, cpu: u32) -> Vec<u32> {
     let topology = &scope.facts().topology;
     let all: Vec<u32> = scope
@@ -159,7 +159,7 @@ pub fn beyond_quota(scope: &Scope<'_>, threads: usize) -> Option<String> {
 }
 
 /// Remark that the quota of CPU time allows fewer threads of traffic than there are CPUs. `None` if
-/// it does not limit them, or if the user chose the threads.
+/// the quota does not limit the traffic, or if the user chose its CPUs or threads.
 pub fn adjustments(settings: &Settings, scope: &Scope<'_>, one: bool) -> Option<String> {
     let fact = &scope.facts().system.cpu_quota;
     let quota = fact.get()?;

@@ -7,22 +7,23 @@ use report::without;
 use report::{Coordinates, Dataset, Load, Point, Summary};
 use stats::{first_passing, knee_below_chord, unevenness};
 
-/// Name of the mix of the point without traffic.
+/// Value of the axis `mix` at the point without traffic.
 pub const IDLE: &str = "idle";
 
-/// Longest pause in cycles. Counter readings divide a sample into pieces, and a longer pause would
-/// exceed a piece. The traffic inside the common window of all threads would then not be exact.
+/// Longest pause between bursts of the traffic, in core cycles. Counter readings divide a sample
+/// into pieces, and a longer pause would exceed a piece. The traffic inside the common window of
+/// all threads would then not be exact.
 pub const LONGEST_PAUSE: u64 = 1_000_000;
 
-/// A curve falls if a latency is below this share of an earlier latency. Values measured hours
-/// apart differ by less.
+/// A curve falls if a latency is below this share of the latency under less traffic. Two latencies
+/// of the same traffic differ by less, even if they are measured hours apart.
 const FALLS: f64 = 0.97;
 
 /// The memory counts as loaded if a load takes at least this many times its idle latency.
 pub const LOADED: f64 = 1.5;
 
-/// Least weight ([`stats::unevenness`]) of a piece of the curve that gets another point. A straight
-/// piece has this weight if it spans a tenth of the scaled axes.
+/// A piece of the curve between two points gets another point if its weight ([`stats::unevenness`])
+/// exceeds this value. A straight piece has this weight if it spans a tenth of the scaled axes.
 const LEAST_WEIGHT: f64 = 0.01;
 
 /// A point of a curve.
@@ -48,14 +49,14 @@ impl LoadedPoint<'_> {
 /// Curve of one kind of traffic at rising intensity.
 #[derive(Debug, Clone)]
 pub struct LoadedCurve<'a> {
-    /// Coordinates that all points of the curve share.
+    /// Coordinates that all points under traffic share.
     pub place: Coordinates,
     /// The idle point comes first, then points with ever shorter pauses.
     pub points: Vec<LoadedPoint<'a>>,
 }
 
-/// Curves of `dataset` in the order of their points. Each curve also has the idle point with the
-/// same coordinates.
+/// Curves of `dataset` in the order of their points. Each curve also has the idle point whose
+/// coordinates, except those of the traffic, are the same.
 pub fn curves(dataset: &Dataset) -> Vec<LoadedCurve<'_>> {
     let loaded = dataset
         .points
@@ -114,7 +115,8 @@ impl<'a> LoadedCurve<'a> {
             .max_by(|a, b| a.bandwidth().total_cmp(&b.bandwidth()))
     }
 
-    /// Latency under traffic against idle latency, for each intensity whose figures are known.
+    /// Comparison of the latency under traffic with the idle latency, for each point under traffic.
+    /// A point without [`Figure`] is left out. Empty without an idle point.
     pub fn slowed(&self) -> Vec<Difference<'a>> {
         let Some(idle) = self.idle() else {
             return Vec::new();
@@ -217,8 +219,8 @@ impl<'a> LoadedCurve<'a> {
             .max_by(|one, other| depth(one).total_cmp(&depth(other)))
     }
 
-    /// Pauses for further points. Each pause follows the weight of the piece of the curve that its
-    /// point divides.
+    /// Further points, each as a weight and a pause in core cycles. The new point divides a piece
+    /// of the curve that has this weight.
     pub fn wanted(&self) -> Vec<(f64, u64)> {
         let worth = unevenness(&self.bandwidths(), &self.latencies());
         let pairs = self
@@ -238,9 +240,9 @@ fn shows(from: &Point, to: &Point) -> Option<ComparisonResult> {
     Some(Difference::between(from, to)?.shows())
 }
 
-/// A pause between two neighbouring pauses: their geometric mean, in whole blocks of additions. If
-/// `longer` is `None` (no traffic), it is four times `shorter`. If `shorter` is 0, it is half of
-/// `longer`. `None` if no whole block lies between the two.
+/// A pause between two neighbouring pauses: their geometric mean, rounded down to whole blocks of
+/// additions. If `longer` is `None` (no traffic), the pause is four times `shorter`. If `shorter`
+/// is 0, the pause is half of `longer`. `None` if no whole block lies between the two.
 fn middle(longer: Option<u64>, shorter: u64) -> Option<u64> {
     let pause = match (longer, shorter) {
         (None, shorter) => shorter.saturating_mul(4).min(LONGEST_PAUSE),

@@ -11,7 +11,7 @@ use units::counted;
 /// Shares of the highest bandwidth at which a finding gives the latency.
 const SHARES: [(f64, &str); 3] = [(0.5, "50"), (0.8, "80"), (0.9, "90")];
 
-/// Mixes are compared at this share of the highest bandwidth that the slowest mix reaches.
+/// Curves are compared at this share of the highest bandwidth that the slowest curve reaches.
 const COMPARED_AT: f64 = 0.8;
 
 /// All findings of `dataset`; `facts` describes its machine.
@@ -126,8 +126,9 @@ pub(super) fn along(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> Option<
         .then(|| Some(Finding::resting_on(points, "loaded-latency", text)?.with(values)))?
 }
 
-/// Latencies at the shares of `most` at which loads take longer than `idle`. According to the
-/// intervals, each latency is higher than the previous one, and no later latency is lower.
+/// Latencies at those [`SHARES`] of the bandwidth `most` at which loads take longer than `idle`.
+/// According to the intervals, each latency is higher than the previous one, and no later latency
+/// is lower.
 fn rising<'a>(
     curve: &LoadedCurve<'a>,
     idle: &Figure<'a>,
@@ -217,8 +218,8 @@ fn compared(curves: &[LoadedCurve<'_>], axis: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// Finding that compares latencies at equal bandwidth. `None` if the intervals show neither a
-/// difference nor that the latencies are the same.
+/// Finding that compares the latencies of the curves in `group` at equal bandwidth. `None` if the
+/// intervals show neither a difference nor that the latencies are the same.
 fn at_equal_bandwidth(group: &[&LoadedCurve<'_>], axis: &str) -> Option<Finding> {
     let most = group
         .iter()

@@ -9,9 +9,9 @@ use units::{ParseError, parse_list};
 /// Ratio of loads to stores in every thread: `67:33`; `0:100nt` has non-temporal stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mix {
-    /// Number of parts that are loads.
+    /// Loads in the ratio: 67 in `67:33`.
     pub reads: u32,
-    /// Number of parts that are stores.
+    /// Stores in the ratio: 33 in `67:33`.
     pub writes: u32,
     /// True if stores are non-temporal.
     pub non_temporal: bool,
@@ -21,7 +21,7 @@ pub struct Mix {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mixes(pub Vec<Mix>);
 
-/// Largest number of parts of loads or of stores. A larger number is probably a typing error.
+/// Largest number of loads, and of stores, in a ratio. A larger number is probably a typing error.
 const MAX_PARTS: u32 = 1000;
 
 impl Mix {
@@ -34,8 +34,8 @@ impl Mix {
         }
     }
 
-    /// `traffic` with this mix, in the shortest possible cycle of bursts. A mix of `75:25` has
-    /// three bursts of loads and one of stores.
+    /// `traffic` with this mix, in the shortest series of bursts that can repeat. A mix of `75:25`
+    /// has three bursts of loads and one of stores.
     pub fn apply(self, traffic: Traffic) -> Traffic {
         let common = greatest_common_divisor(self.reads, self.writes).max(1);
         let store = if self.non_temporal {

@@ -56,11 +56,11 @@ const MIXES: [Mix; 6] = [
     },
 ];
 
-/// Pauses if the user names none. With the longest pause, a thread has a few percent of its highest
-/// bandwidth.
+/// Pauses of the traffic in core cycles, if the user names none. With the longest pause, a thread
+/// has a few percent of its highest bandwidth.
 const PAUSES: [u64; 10] = [65536, 32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 0];
 
-/// Pauses in the default profile.
+/// Pauses of the traffic in core cycles, in the default profile.
 const FEW_PAUSES: [u64; 6] = [16384, 4096, 2048, 1024, 256, 0];
 
 /// Number of follow-ups that add points to a curve.
@@ -81,7 +81,8 @@ pub struct LoadedLatency {
     pauses: Vec<u64>,
     /// True if only one kind of core, with the memory of its own node, is measured.
     brief: bool,
-    /// Largest number of curves on each other kind of core, and in distant memory.
+    /// Largest number of curves at each place after the first. Other places are other kinds of
+    /// core, other pages and distant memory.
     other_curves: usize,
 }
 
@@ -178,7 +179,8 @@ impl LoadedLatency {
         vec![TrafficShape::Apart(count(readers), count(writers))]
     }
 
-    /// Requested pauses, each once, longest first.
+    /// Requested pauses in core cycles, rounded up to whole blocks of additions. Each is listed
+    /// once, longest first.
     fn pauses(&self) -> Vec<u64> {
         let mut pauses: Vec<u64> = self
             .pauses

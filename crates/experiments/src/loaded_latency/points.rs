@@ -20,7 +20,7 @@ use units::error::{Error, Result};
 pub struct MeasuredChase {
     pub cpu: u32,
     pub pages: PageMode,
-    /// Coordinate of the memory node; `None` on a machine with one node.
+    /// Value of the axis `node`. `None` if the user requests no node and the machine has only one.
     pub node: Option<u32>,
     /// NUMA node of the memory.
     pub memory: u32,
@@ -124,7 +124,7 @@ fn most_distant(scope: &Scope<'_>, own: Option<u32>) -> Option<u32> {
 }
 
 impl MeasuredChase {
-    /// The work of the chain. In memory of the CPU's own node, it is the same as in `memgauge
+    /// The work of the chain. In memory of the CPU's own node, the work is the same as in `memgauge
     /// latency`.
     pub fn chase(&self, scope: &Scope<'_>) -> ChaseWork {
         let far = self
@@ -188,7 +188,8 @@ impl CurvePlan {
     }
 }
 
-/// The point of `place` under `traffic`; `None` stands for a machine without a CPU for traffic.
+/// The point of `place` under `traffic`, which is an empty list for the idle point. If `traffic` is
+/// `None`, the session has no CPU for traffic, and the point is [`Outcome::Unsupported`].
 pub fn draft_point(
     scope: &Scope<'_>,
     place: &MeasuredChase,

@@ -21,7 +21,7 @@ const MIXES: [Mix; 2] = [Mix::new(100, 0), Mix::new(50, 50)];
 /// Value of the axis `aggressor` at a point without an aggressor.
 const NO_AGGRESSOR: &str = "none";
 
-/// Measures one quantity of the victim: its latency or its bandwidth.
+/// The experiment that measures one quantity of the victim: its latency or its bandwidth.
 #[derive(Debug, Clone)]
 pub struct Tenants {
     settings: Settings,
@@ -38,8 +38,8 @@ impl Tenants {
         })
     }
 
-    /// The traffic of the aggressor: a plan and a pause in core cycles, for each place, mix and
-    /// pause.
+    /// The traffic of the aggressor: a plan and a pause in core cycles. There is one of each for
+    /// every chain of the victim, mix and pause.
     fn lines(&self, scope: &Scope<'_>) -> Result<Vec<(CurvePlan, u64)>> {
         let victim = one_cpu(self.settings.victim.as_ref(), "--victim", scope)?;
         let cpus = match &self.settings.aggressor {
@@ -207,8 +207,8 @@ impl Experiment for Tenants {
 }
 
 impl Tenants {
-    /// Finding that compares the victim at `point` with the point without an aggressor. `None` if
-    /// the intervals show nothing.
+    /// Finding that compares the victim under the aggressor at `point` with the victim alone.
+    /// `None` if `point` has no aggressor, or if the comparison is [`ComparisonResult::Nothing`].
     fn cost(&self, dataset: &Dataset, point: &Point) -> Option<Finding> {
         let place = |p: &Point| {
             let mut place = p.coordinates.clone();

@@ -27,7 +27,7 @@ const MANY: usize = 24;
 /// A node whose CPUs access memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuNode {
-    /// Number of the node.
+    /// Id of the node.
     pub id: u32,
     /// CPUs of the session on the node.
     pub cpus: Vec<u32>,
@@ -40,11 +40,13 @@ pub struct CpuNode {
 pub struct Ends {
     /// Nodes with CPUs.
     pub cpu_nodes: Vec<CpuNode>,
-    /// Pairs of a position in `cpu_nodes` and the number of a memory node, in the order of tables.
+    /// Pairs of an index into `cpu_nodes` and the id of a node with memory. Tables show the pairs
+    /// in this order.
     pub pairs: Vec<(usize, u32)>,
     /// Nodes over which memory is interleaved.
     shared: Vec<u32>,
-    /// Interleaved memory is measured from this number of CPU nodes, in the order of `cpu_nodes`.
+    /// Number of CPU nodes from which interleaved memory is measured: the first ones in
+    /// `cpu_nodes`.
     pub spreading: usize,
 }
 
@@ -133,8 +135,8 @@ impl Ends {
             .all(|node| self.shared.contains(&node.id))
     }
 
-    /// Place of memory that is interleaved over the nodes. `None` if there is only one node or if
-    /// `spread` is not interleaved.
+    /// Place of memory that is interleaved over the nodes. `None` if there is only one such node,
+    /// or if `spread` is [`Spread::None`].
     pub fn interleaved(&self, spread: Spread) -> Option<Place> {
         let nodes = || self.shared.clone();
         match spread {
@@ -199,8 +201,8 @@ fn cpu_node(scope: &Scope<'_>, id: u32, cpus: Vec<u32>, count: Option<ThreadCoun
     CpuNode { id, cpus, threads }
 }
 
-/// One of `pairs` for each distance from one CPU node, local memory first. This is the first CPU
-/// node that has memory. The result has at most [`FEW`] pairs.
+/// One of `pairs` for each distance from one CPU node, local memory first. The first CPU node that
+/// has memory is taken. The result has at most [`FEW`] pairs.
 fn of_each_distance(
     scope: &Scope<'_>,
     cpu_nodes: &[CpuNode],
@@ -231,8 +233,8 @@ fn of_each_distance(
     chosen
 }
 
-/// At most [`MANY`] of `pairs`, in their order. Pairs are chosen in this order: one of each
-/// distance from the first node, then each node with its own memory, then all others.
+/// At most [`MANY`] of `pairs`, in the order of `pairs`. The pairs of [`of_each_distance`] are
+/// preferred, then each node with its own memory, then all others.
 fn representative(
     scope: &Scope<'_>,
     cpu_nodes: &[CpuNode],
@@ -256,7 +258,8 @@ fn representative(
         .collect()
 }
 
-/// The outcome if `bytes` of memory at `place` are not available; `None` if they are.
+/// [`Outcome::Skipped`] or [`Outcome::Unsupported`] if `bytes` of memory at `place` are not
+/// available. `None` if they are.
 pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome> {
     let topology = &scope.facts().topology;
     if let Some(outcome) = scope.no_room(bytes, bytes) {

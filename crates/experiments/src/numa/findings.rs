@@ -1,5 +1,5 @@
-//! Findings of the matrices between nodes: local against remote memory, the slowest pair,
-//! asymmetric pairs, and all nodes at once.
+//! Findings from the matrices of values between NUMA nodes: local against remote memory, the
+//! slowest pair, asymmetric pairs, and all nodes at once.
 
 use crate::difference::{ComparisonResult, Difference, Figure};
 use crate::series::grouped;
@@ -16,11 +16,11 @@ pub const ALL: &str = "all";
 /// Value of the axis `memory_node` if each thread uses its local memory.
 pub const LOCAL: &str = "local";
 
-/// The two directions of a pair are asymmetric if they differ by more than this share and the
-/// intervals show it.
+/// A pair of nodes is asymmetric if its values in the two directions differ by more than this share
+/// and the intervals show it.
 const ASYMMETRIC: f64 = 0.1;
 
-/// A measured pair of nodes.
+/// A measured pair of nodes: CPUs of the node `from` use memory of the node `to`.
 #[derive(Clone)]
 struct Link<'a> {
     from: u64,
@@ -65,8 +65,8 @@ fn links<'a>(points: &[&'a Point]) -> Vec<Link<'a>> {
     points.iter().filter_map(link).collect()
 }
 
-/// Points of each operation and kind of pages, after a name such as `read in 4k pages`, in the
-/// order of the dataset.
+/// Groups of points with the same operation and kind of pages, in the order of the dataset. Each
+/// group follows its name, such as `read in 4k pages`.
 fn parts(dataset: &Dataset) -> Vec<(String, Vec<&Point>)> {
     let several = |axis: &str| {
         let first = dataset.points.first().map(|p| p.name(axis));

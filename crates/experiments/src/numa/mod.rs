@@ -154,8 +154,8 @@ impl NodePoint<'_> {
     }
 }
 
-/// CPUs and memory of all points for `ends`, in the order of tables. `spreads` are the ways to
-/// interleave memory. If `all` is true, points with threads on all nodes are added.
+/// CPUs and memory of all points for `ends`, in the order in which tables show them. `spreads` are
+/// the ways to interleave memory. If `all` is true, points with threads on all nodes are added.
 fn places<'a>(
     ends: &'a Ends,
     scope: &Scope<'_>,

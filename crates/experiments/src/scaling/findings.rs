@@ -8,7 +8,7 @@ use report::{Dataset, Finding, Measured, Point};
 use std::collections::BTreeMap;
 use units::{Bytes, significant};
 
-/// A smaller relative difference is no finding, even if the intervals show it.
+/// A smaller relative difference of two placements is no finding, even if the intervals show it.
 const LEAST_DIFFERENCE: f64 = 0.05;
 
 /// A fairness below this value is a finding. The fairness is the bandwidth of the slowest thread as
@@ -20,8 +20,7 @@ const UNFAIR: f64 = 0.8;
 struct CommonCoordinates<'a> {
     kind: Option<&'a str>,
     level: &'a str,
-    /// Working set of a thread; `None` in memory. It tells points apart, because a level may have
-    /// several sizes.
+    /// Working set of a thread; `None` in memory. The size tells points of the same level apart.
     size: Option<u64>,
     width: Option<&'a str>,
     pages: Option<&'a str>,
@@ -29,7 +28,7 @@ struct CommonCoordinates<'a> {
 }
 
 impl<'a> CommonCoordinates<'a> {
-    /// The coordinates of `point` that compared points share. In memory, the working set of a
+    /// The coordinates of `point` that compared points must share. In memory, the working set of a
     /// thread depends on the number of threads, so the size is left out.
     fn containing(point: &'a Point) -> Self {
         let level = point.name("level").unwrap_or_default();
@@ -142,8 +141,8 @@ fn figures<'a>(curve: &[(u64, &'a Point, &'a Measured)]) -> Vec<(u64, Figure<'a>
         .collect()
 }
 
-/// Finding about the number of threads at which the curves of one placement saturate. `None` if no
-/// curve shows it.
+/// Finding about the number of threads at which the curves of one placement saturate. `None` if the
+/// intervals of no curve show it.
 fn saturated(curves: &ComparedPoints<'_>, placement: &str) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -179,8 +178,8 @@ fn saturated(curves: &ComparedPoints<'_>, placement: &str) -> Option<Finding> {
     Some(Finding::resting_on(points, &format!("scaling-{placement}"), text)?.with(values))
 }
 
-/// Text about the gain: `gain 12% (446.0 GB/s to 500.0 GB/s)`, `lose ...`, or `the same within 5%
-/// ...`. `None` if the intervals show none of them.
+/// Text about `difference`: `gain 12% (446.0 GB/s to 500.0 GB/s)`, `lose ...`, or `the same within
+/// 5% ...`. `None` if the intervals show neither a difference nor equality.
 fn gain(difference: &Difference<'_>) -> Option<String> {
     let share = (difference.ratio() - 1.0) * 100.0;
     let figures = format!(
@@ -197,7 +196,7 @@ fn gain(difference: &Difference<'_>) -> Option<String> {
 }
 
 /// One finding about all operations for which `pair` finds two points whose intervals allow a
-/// comparison.
+/// comparison. `name` is the kind of the finding, and `start` begins its text.
 fn compared<'a>(
     curves: &ComparedPoints<'a>,
     name: &str,
@@ -265,9 +264,9 @@ fn oversubscribed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     )
 }
 
-/// Finding that compares placements at the number of threads with the largest difference that the
-/// intervals show. An operation is left out if the intervals show neither a difference nor that the
-/// placements are the same.
+/// Finding that compares spread with compact placement. It takes the number of threads with the
+/// largest difference that the intervals show. An operation is left out if the intervals show
+/// neither a difference nor that the placements are the same.
 fn placed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -338,8 +337,8 @@ fn unfair(curves: &ComparedPoints<'_>) -> Option<Finding> {
     Some(Finding::resting_on([point], "unfair", text)?.with(values))
 }
 
-/// Finding about the bandwidth of one core and of all cores of each kind, for the first operation.
-/// `None` for fewer than two kinds.
+/// Finding about the bandwidth of memory with one core and with all cores of each kind, for the
+/// first operation. `None` for fewer than two kinds.
 fn of_kinds(curves: &[ComparedPoints<'_>]) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
@@ -367,9 +366,9 @@ fn of_kinds(curves: &[ComparedPoints<'_>]) -> Option<Finding> {
     (words.len() > 1).then_some(finding)
 }
 
-/// Finding about the tokens per second of a language model with `size` bytes of weights. This is
-/// the highest bandwidth of `operation` divided by `size`, because each token reads each weight
-/// once. `None` if this bandwidth was not measured.
+/// Finding about the tokens per second of a language model with `size` bytes of weights. The rate
+/// is the highest bandwidth of `operation` at `level`, divided by `size`. Each token reads each
+/// weight once. `None` if this bandwidth was not measured.
 pub fn model(dataset: &Dataset, size: Bytes, operation: &str, level: &str) -> Option<Finding> {
     let of_level: Vec<ComparedPoints<'_>> = groups(dataset)
         .into_iter()

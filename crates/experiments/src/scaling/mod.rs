@@ -72,19 +72,19 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Largest number of thread counts in the default profile, in all curves together. They take about
-/// 4 s.
+/// Largest number of thread counts in the default profile, in all curves together. Measuring them
+/// takes about 4 s.
 const FEW: usize = 9;
 
-/// A smaller model size is probably a number without its unit.
+/// Least size of a model's weights. A smaller size is probably a number without its unit.
 const LEAST_MODEL: Bytes = Bytes::mib(1);
 
 /// Largest number of thread counts for an operation and a placement in the full profile, in all
 /// curves together.
 const MANY: usize = 12;
 
-/// Drop priority of points between one thread and all threads. When time is short, they are dropped
-/// before points that other experiments need.
+/// Drop priority of points between one thread and all threads. When time is short, these points are
+/// dropped before points that other experiments need.
 const DROP_PRIORITY: u8 = 2;
 
 /// The experiment `scaling`.
@@ -97,7 +97,7 @@ pub struct Scaling {
 
 /// CPUs of a curve.
 struct CurveCpus {
-    /// Kind of core; `None` if there is one curve only.
+    /// Kind of core, or `all` for the curve of all CPUs. `None` if there is one curve only.
     kind: Option<String>,
     placing: Placing,
 }
@@ -178,7 +178,7 @@ impl Scaling {
         std::iter::once(all).chain(kinds).collect()
     }
 
-    /// Numbers of threads that are measured on a curve.
+    /// Numbers of threads that are measured on `curve`, which is one of `curves` curves.
     fn counts(&self, scope: &Scope<'_>, curve: &CurveCpus, curves: usize) -> Result<Vec<usize>> {
         let most = match self.profile {
             Some(Detail::Sweep) => (MANY / curves.max(1)).max(3),
@@ -196,7 +196,7 @@ impl Scaling {
         }
     }
 
-    /// CPUs of the threads for every point of a curve.
+    /// Every point of `curve`, which is one of `curves` curves.
     fn places<'a>(
         &self,
         scope: &Scope<'_>,
@@ -242,7 +242,8 @@ impl Scaling {
         Ok(sizes.0.clone())
     }
 
-    /// Points for one set of threads: every operation, size, width and kind of pages.
+    /// Adds the points for one set of threads to `drafts`: every operation, size, width and kind of
+    /// pages.
     fn draft_place(
         &self,
         scope: &Scope<'_>,

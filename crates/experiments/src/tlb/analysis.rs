@@ -2,7 +2,7 @@
 //! each page. The packed chain has its nodes on neighbouring lines. A boundary is a number of pages
 //! above which the spread chain costs more than before, compared with the packed chain.
 //!
-//! Pure functions; docs/method/tlb.md explains the rule and its constants.
+//! The functions are pure. docs/method/tlb.md explains the rule for boundaries and its constants.
 
 use stats::{CacheEnd, Interval, cache_ends, deviation, median, median_interval};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Latency of the spread chain minus that of the packed chain in ns, by allocation and round.
 pub type Differences = BTreeMap<(u32, u32), f64>;
 
-/// Latencies with one number of pages.
+/// Latencies of both chains at one number of pages.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PagesSeen {
     /// Number of pages with one node each, which is the number of TLB entries that the chain needs.
@@ -19,8 +19,8 @@ pub struct PagesSeen {
     pub spread: f64,
     /// Latency of the packed chain in ns, which rises where a data cache ends.
     pub packed: f64,
-    /// Differences in two passes with different chains. The first pass discovers levels, the second
-    /// pass confirms them.
+    /// Differences between the chains in two passes, which use different pairs of chains. The first
+    /// pass discovers levels, the second pass confirms them.
     pub passes: [Differences; 2],
 }
 
@@ -31,15 +31,17 @@ pub struct Boundary {
     pub last: u64,
     /// Smallest number of pages from which on at least half of the rise shows.
     pub first: u64,
-    /// Number of entries that explains the rise best; it lies between `last` and `first`.
+    /// Number of TLB entries that explains the rise best. The number lies between `last` and
+    /// `first`.
     pub entries: u64,
     /// Smallest number of pages at which the whole rise shows.
     pub settled: u64,
-    /// Cost of a miss at this boundary in ns: the difference of the levels after and before.
+    /// Cost of a miss at this boundary in ns: the height of the curve's next level above the level
+    /// before.
     pub cost: f64,
     /// Interval of the cost over all rounds of both passes.
     pub interval: Interval,
-    /// Largest number of pages of the level after the boundary.
+    /// Largest number of pages on the curve's level after the boundary.
     pub level_end: u64,
 }
 
@@ -64,8 +66,8 @@ pub enum RejectionReason {
     NotConfirmed,
     /// Too few numbers of pages were measured after the rise.
     AtTheEnd,
-    /// The rise is the third or a later one, and no level follows it. Its cost is not known to a
-    /// factor of [`STEADY`], or the next level is shorter than [`LASTING`].
+    /// The rise is the third or a later one, and no level follows it. Its cost is not known within
+    /// a factor of [`STEADY`], or the next level is shorter than [`LASTING`].
     KeepsRising,
     /// A miss would cost less than [`LEAST_COST`].
     TooSmall,
@@ -112,33 +114,34 @@ pub struct CurveBoundaries {
     pub rejected: Vec<Rejected>,
 }
 
-/// Smaller differences in ns are noise. A tenth of a nanosecond is a third of a core cycle.
+/// Differences below this many ns are noise. A tenth of a nanosecond is about a third of a core
+/// cycle.
 const LEAST: f64 = 0.1;
 
-/// Least cost of a miss in ns at a level of translation. Even the quickest second-level TLB takes
-/// several core cycles.
+/// A rise is a boundary only if a miss costs at least this many ns. Even the quickest second-level
+/// TLB takes several core cycles.
 const LEAST_COST: f64 = 0.5;
 
 /// The end of a data cache explains a difference up to this share of the cost of a miss in that
 /// cache. A prefetcher of neighbouring lines spares the packed chain at most every second miss.
 const SPARED: f64 = 0.5;
 
-/// A level has a cost of at least this share of a load. The physical placement of memory can have
-/// effects of up to this share.
+/// A rise counts only if its height is at least this share of the latency of a load. The physical
+/// placement of memory can have effects of up to this share.
 const SHARE: f64 = 0.03;
 
-/// A level has a cost of at least this many times the median change between neighbouring numbers of
-/// pages.
+/// A rise counts only if its height is at least this many times the median change between
+/// neighbouring numbers of pages.
 const USUAL: f64 = 1.5;
 
 /// Number of earlier changes from which the median for [`USUAL`] is computed.
 const EARLIER: usize = 8;
 
-/// Number of places (numbers of pages) that must be above the level for a rise: its first place and
+/// A rise needs this many places (numbers of pages) above the level before it: its first place and
 /// the next two.
 const PERSISTENT: usize = 3;
 
-/// Largest number of places, at the end of a level, from which the level's value is computed.
+/// A level's value is computed from its last places, at most this many.
 const LEVEL: usize = 12;
 
 /// Two rises with fewer than this number of places between them count as one.
@@ -147,13 +150,13 @@ const APART: usize = 2;
 /// Fewest rounds from which an interval is computed.
 pub const FEWEST_ROUNDS: usize = 5;
 
-/// From the third boundary on, the upper end of the cost's interval is at most this many times the
-/// lower end. Page tables that leave the caches gradually cause a slope, whose cost is less
+/// From the third boundary on, the upper end of the cost's interval must be at most this many times
+/// the lower end. Page tables that leave the caches gradually cause a slope, whose cost is less
 /// certain.
 const STEADY: f64 = 1.5;
 
-/// From the third boundary on, the last number of pages of the next level is at least this many
-/// times the first. Slopes also have short levels.
+/// From the third boundary on, the next level's last number of pages must be at least this many
+/// times its first. Slopes also have short levels.
 const LASTING: f64 = 2.0;
 
 /// Number of first boundaries to which [`STEADY`] and [`LASTING`] do not apply.
@@ -163,18 +166,19 @@ const TLBS: usize = 2;
 /// most this many times the height of that step.
 const TAIL: f64 = 2.0;
 
-/// Like [`TAIL`], from the second TLB on. A larger rise there is a slower walk, because page tables
-/// leave the caches.
+/// Like [`TAIL`], for the tail of the second TLB or a later one. A larger rise there is a slower
+/// walk, because page tables leave the caches.
 const WALK_TAIL: f64 = 0.75;
 
-/// One TLB explains a curve as well as two TLBs if its error is at most this many times the error
-/// of two.
+/// One TLB explains a curve as well as two TLBs if its error of fit is at most this many times the
+/// error with two.
 const ABOUT: f64 = 1.25;
 
 /// A rise is complete if the next step is at most this share of the steepest step of the rise.
 const CREEP: f64 = 0.25;
 
-/// Share of a rise from which on a place before the boundary shows a trace of the rise.
+/// A place before the boundary shows a trace of the rise if its height exceeds this share of the
+/// rise.
 const TRACE: f64 = 0.15;
 
 /// Levels of translation in `curve`, which has rising numbers of pages. A page of the packed chain
@@ -246,7 +250,7 @@ impl Plateau {
     }
 }
 
-/// A boundary whose next level is not complete yet.
+/// A boundary while the level after it is not complete yet.
 #[derive(Debug, Clone)]
 struct OpenBoundary {
     boundary: Boundary,
@@ -378,15 +382,16 @@ impl Scan<'_> {
         missed.map(|boundary| boundary.cost).sum()
     }
 
-    /// Largest step after a rise that still belongs to the next level. It is 0 if this level has
-    /// [`APART`] places or more.
+    /// Largest step in ns that does not end the level after a fresh rise. The step is 0 if this
+    /// level has [`APART`] places or more.
     fn creep(&self) -> f64 {
         let open = self.open.as_ref();
         let fresh = open.filter(|_| self.level.members.len() < APART);
         fresh.map_or(0.0, |open| open.steepest * CREEP)
     }
 
-    /// Largest difference between place `at` and the level before it that noise alone can cause.
+    /// Largest difference in ns between place `at` and the level before it that noise alone can
+    /// cause.
     fn floor(&self, at: usize) -> f64 {
         let first = at.saturating_sub(EARLIER).max(1);
         let effects: Vec<f64> = (first..at)
@@ -398,14 +403,14 @@ impl Scan<'_> {
             .max(USUAL * usual)
     }
 
-    /// Height of place `at` above the level: the median over rounds, with its interval. `None` for
-    /// fewer than [`FEWEST_ROUNDS`] rounds.
+    /// Height in ns of place `at` above the current level: the median over the rounds of `pass`,
+    /// with its interval. `None` for fewer than [`FEWEST_ROUNDS`] rounds.
     fn above(&self, pass: usize, at: usize) -> Option<(f64, Interval)> {
         self.paired(pass, at..at + 1)
     }
 
-    /// Height of three places from `at` on above the level, like [`Scan::above`]. Each round has
-    /// the median of the three places.
+    /// Height of the three places from `at` on, like [`Scan::above`]. Each round counts with the
+    /// median of its three places.
     fn together(&self, pass: usize, at: usize) -> Option<(f64, Interval)> {
         self.paired(pass, at..at + PERSISTENT)
     }
@@ -426,9 +431,9 @@ impl Scan<'_> {
         Some((median(&rises)?, median_interval(&rises)?))
     }
 
-    /// The first place from which on the `rise` at `at` is gone. Misses of the packed chain in TLBs
-    /// found before are subtracted. Only places count at which the packed chain has too few pages
-    /// to cross the same boundary.
+    /// The first place from which on the `rise` at `at` is gone. The differences are corrected for
+    /// misses of the packed chain in TLBs found before. Only places count at which the packed chain
+    /// has too few pages to cross the same boundary.
     fn gone(&self, at: usize, rise: f64) -> Option<usize> {
         let base = middle(&self.level.values[0]) + self.packed_misses(at);
         let end = self.curve[at].entries.saturating_mul(self.ratio);
@@ -690,8 +695,8 @@ impl Scan<'_> {
             .is_some_and(|(single, two)| single <= two * ABOUT)
     }
 
-    /// Latencies for the numbers of pages in `range`: the latency of the smallest number of pages
-    /// in the curve plus each difference.
+    /// Numbers of pages in `range`, and a latency in ns for each. The latency is the spread chain's
+    /// at the smallest number of pages, plus the difference between the chains.
     fn loads(&self, range: std::ops::RangeInclusive<u64>) -> (Vec<f64>, Vec<f64>) {
         let base = self.curve.first().map_or(0.0, |place| place.spread);
         let load = |place: &PagesSeen| {

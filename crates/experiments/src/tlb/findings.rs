@@ -20,17 +20,17 @@ pub const PACKED: &str = "packed";
 /// Largest number of rejected rises that a finding names.
 const MAX_NAMED: usize = 3;
 
-/// The points of one curve.
+/// The points of one curve over the number of pages.
 #[derive(Default)]
 struct PairedCurve<'a> {
     /// Points of the spread chain and of the packed chain, by number of pages and pass.
     pairs: BTreeMap<(u64, u64), [Option<&'a Point>; 2]>,
-    /// Smallest share of a chain's memory that is in the requested kind of pages, if it is below
-    /// [`GRANTED`]. `None` if all chains have enough.
+    /// Smallest share (0 to 1) of a spread chain's memory that is in the requested kind of pages.
+    /// `None` if no spread chain's share is below [`GRANTED`].
     least_granted: Option<f64>,
 }
 
-/// Findings about each level of each curve, and remarks about the measurement.
+/// Findings about each level of translation in each curve, and remarks about the measurement.
 pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     let one = |series: CpuSeries<'_>| {
         let mut curve = PairedCurve::default();
@@ -86,7 +86,8 @@ impl<'a> PairedCurve<'a> {
         Some((each(0)?, each(1)?))
     }
 
-    /// Numbers of pages with both chains in the first pass, and the differences in each pass.
+    /// The numbers of pages at which the first pass has both chains, with the differences between
+    /// the chains in each pass.
     fn curve(&self) -> Vec<PagesSeen> {
         let mut curve: Vec<PagesSeen> = Vec::new();
         for (&(entries, pass), pair) in &self.pairs {
@@ -177,7 +178,7 @@ impl<'a> PairedCurve<'a> {
     }
 }
 
-/// The median of the undisturbed samples of each round, by allocation and round.
+/// Median latency in ns of the undisturbed samples in each round, by allocation and round.
 fn rounds(measured: &Measured) -> BTreeMap<(u32, u32), f64> {
     let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
     for sample in measured

@@ -52,11 +52,12 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Smallest number of pages, because no first-level TLB is known to have fewer entries.
+/// Smallest measured number of pages, for pages below the size [`GIGANTIC`]. No first-level TLB is
+/// known to have fewer entries for such pages.
 const FEWEST: u64 = 8;
 
-/// Chains in pages of at least this size start at [`FEWEST_GIGANTIC`] pages. The first TLB has few
-/// entries for them (4 on many cores), and machines have few such pages.
+/// Chains in pages of at least this size start at [`FEWEST_GIGANTIC`] pages. The first-level TLB
+/// has few entries for such pages (4 on many cores), and machines have few such pages.
 const GIGANTIC: Bytes = Bytes(1 << 29);
 /// Smallest number of pages of at least the size [`GIGANTIC`].
 const FEWEST_GIGANTIC: u64 = 2;
@@ -65,25 +66,27 @@ const FEWEST_GIGANTIC: u64 = 2;
 /// levels show above that number.
 const MAX_BASE: u64 = 65536;
 
-/// The base pages of the default take at most this many bytes, for every size of base pages.
+/// By default, the base pages of a chain take at most this many bytes, for every size of base
+/// pages.
 const MAX_BASE_BYTES: u64 = 1 << 30;
 
-/// Largest number of base pages in the default profile. It exceeds every second-level TLB.
+/// Largest number of base pages in the default profile. This number exceeds the entries of every
+/// second-level TLB.
 const BRIEF_PAGES: u32 = 8192;
 /// Number of rounds in the default profile.
 const BRIEF_ROUNDS: u32 = 8;
 /// Length of a sample in the default profile.
 const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
 
-/// Largest number of larger pages by default: 4 GiB in pages of 2 MiB.
+/// Largest number of pages that are larger than base pages, by default: 4 GiB in pages of 2 MiB.
 const MAX_LARGE: u64 = 2048;
 
 /// The experiment `tlb`.
 #[derive(Debug, Clone)]
 pub struct Tlb {
     settings: Settings,
-    /// Density for larger pages. Profiles use a lower density for them, because most programs have
-    /// base pages.
+    /// Density for pages that are larger than base pages. Profiles use a lower density for larger
+    /// pages, because most programs have base pages.
     large: Density,
     /// True in the default profile.
     brief: bool,
@@ -199,8 +202,8 @@ impl PageSet {
         ]
     }
 
-    /// Outcome that is known before the measurement, because the spread chain does not fit into
-    /// this machine's memory.
+    /// Outcome that is known before the measurement, because this machine lacks the memory or the
+    /// pages of the spread chain. `None` if it lacks neither.
     fn known(&self, scope: &Scope<'_>, spread: &ChaseWork) -> Option<Outcome> {
         let facts = scope.facts();
         let spread = Work::Chase(spread.clone());

@@ -204,8 +204,8 @@ impl Experiment for GpuBandwidth {
     }
 }
 
-/// Reads of the largest working set, each with its number of work-groups, in rising order. Empty if
-/// this working set is too small to show the memory ([`least_in_memory`]).
+/// Reads of the largest working set, each with its number of work-groups, in rising order of this
+/// number. Empty if this working set is too small to show the memory ([`least_in_memory`]).
 fn reads<'a>(dataset: &'a Dataset, device: &GpuFacts) -> Vec<(u64, Figure<'a>)> {
     let is_read = |p: &&Point| is_on(p, device) && p.name("operation") == Some("read");
     let reads: Vec<&Point> = dataset.points.iter().filter(is_read).collect();

@@ -1,7 +1,8 @@
 //! Experiment `gpu-latency`: dependent loads by one work-item.
 
 use super::request::{
-    Choice, Request, called, default_sizes, devices, draft, is_on, kernel_sampling, requested, size,
+    Choice, Request, called, default_sizes, devices, draft, is_on, kernel_sampling,
+    least_in_memory, requested, size,
 };
 use crate::work::{Chase, Task};
 use engine::Sampling;
@@ -59,14 +60,23 @@ fn sizes(request: &Request, device: &GpuFacts, scope: &Scope<'_>) -> Vec<Bytes> 
     }
 }
 
-fn point(device: &GpuFacts, bytes: Bytes, scope: &Scope<'_>) -> Draft {
+/// Distance between the nodes of a chain in neighbouring cache lines.
+pub(super) fn spacing(device: &GpuFacts) -> Bytes {
     let line = device.line.get().copied().unwrap_or(SPACING);
-    let spacing = Bytes(line.0.clamp(64, 1024) / 4 * 4);
-    let chase = Chase {
-        bytes,
-        spacing,
-        seed: derive(scope.seed, NAME, bytes.0),
-    };
+    Bytes(line.0.clamp(64, 1024) / 4 * 4)
+}
+
+/// A chase through `bytes` with nodes that are `spacing` apart, for experiment `name`.
+///
+/// # Errors
+/// The chain is too short or too long. The error is the reason in words.
+pub(super) fn chase(
+    device: &GpuFacts,
+    bytes: Bytes,
+    spacing: Bytes,
+    name: &str,
+    scope: &Scope<'_>,
+) -> std::result::Result<Task, String> {
     let least = Bytes(spacing.0 * u64::from(FEWEST_NODES));
     // Two processes hold the chain in main memory while it is made, and the driver may hold it too.
     let granted = device.largest_allocation.get().copied();
@@ -74,11 +84,18 @@ fn point(device: &GpuFacts, bytes: Bytes, scope: &Scope<'_>) -> Draft {
         .unwrap_or(LARGEST)
         .min(Bytes(scope.usable().0 / 4))
         .min(LARGEST);
-    let task = if (least..=most).contains(&bytes) {
-        Ok(Task::Chase(chase))
-    } else {
-        Err(format!("chains are from {least} to {most} here"))
-    };
+    if !(least..=most).contains(&bytes) {
+        return Err(format!("chains are from {least} to {most} here"));
+    }
+    Ok(Task::Chase(Chase {
+        bytes,
+        spacing,
+        seed: derive(scope.seed, name, bytes.0),
+    }))
+}
+
+fn point(device: &GpuFacts, bytes: Bytes, scope: &Scope<'_>) -> Draft {
+    let task = chase(device, bytes, spacing(device), NAME, scope);
     draft(scope, device, vec![("size_bytes", size(bytes))], task)
 }
 
@@ -113,39 +130,88 @@ impl Experiment for GpuLatency {
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
         devices(self.request.as_ref())
-            .filter_map(|device| nearest_and_farthest(dataset, device))
+            .filter_map(|device| levels(dataset, device))
             .collect()
     }
 }
 
-/// Finding that compares the smallest with the largest measured working set. `None` if fewer than
-/// two sizes were measured.
-fn nearest_and_farthest(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
-    let size = |p: &&Point| p.number("size_bytes");
-    let measured = || {
-        dataset
-            .points
-            .iter()
-            .filter(|p| is_on(p, device) && Figure::new(p).is_some())
-    };
-    let smallest = measured().min_by_key(size)?;
-    let largest = measured().max_by_key(size)?;
-    let near = Figure::new(smallest)?;
-    let far = Figure::new(largest)?;
-    if smallest.number("size_bytes") == largest.number("size_bytes") {
+/// A level of the memory hierarchy ends at the first size whose latency exceeds that of the level's
+/// smallest size by more than this factor.
+const STEP: f64 = 1.25;
+
+/// Neighbouring sizes with about the same latency: a cache, or the memory.
+struct Plateau<'a> {
+    /// Measured points in the order of rising size.
+    points: Vec<(&'a Point, f64)>,
+}
+
+impl Plateau<'_> {
+    /// Median latency of the points, in ns.
+    fn latency(&self) -> Option<f64> {
+        let all: Vec<f64> = self.points.iter().map(|(_, ns)| *ns).collect();
+        stats::median(&all)
+    }
+
+    /// Largest working set on this plateau.
+    fn end(&self) -> Bytes {
+        let size = self.points.last().and_then(|(p, _)| p.number("size_bytes"));
+        Bytes(size.unwrap_or(0))
+    }
+}
+
+/// Plateaus of `points`, which are in the order of rising size. A single size on the slope between
+/// two plateaus is left out. The last plateau may be a single size.
+fn plateaus<'a>(points: &[(&'a Point, f64)]) -> Vec<Plateau<'a>> {
+    let mut all: Vec<Plateau<'a>> = Vec::new();
+    for &(point, ns) in points {
+        match all.last_mut() {
+            Some(plateau) if ns <= plateau.points[0].1 * STEP => plateau.points.push((point, ns)),
+            _ => all.push(Plateau {
+                points: vec![(point, ns)],
+            }),
+        }
+    }
+    let last = all.len().saturating_sub(1);
+    let mut place = 0..;
+    all.retain(|plateau| place.next() == Some(last) || plateau.points.len() > 1);
+    all
+}
+
+/// Finding about the latency of each level. `None` if fewer than two sizes were measured.
+fn levels(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
+    let mut measured: Vec<(&Point, f64)> = dataset
+        .points
+        .iter()
+        .filter(|p| is_on(p, device))
+        .filter_map(|p| Some((p, Figure::new(p)?.value)))
+        .collect();
+    measured.sort_by_key(|(p, _)| p.number("size_bytes"));
+    let (&(_, near), &(_, far)) = (measured.first()?, measured.last()?);
+    if measured.len() < 2 {
         return None;
     }
-    let text = format!(
-        "{}: a load takes {} ns from a working set of {}, {} ns from one of {}.",
-        called(device),
-        significant(near.value),
-        Bytes(size(&smallest)?),
-        significant(far.value),
-        Bytes(size(&largest)?)
-    );
+    let plateaus = plateaus(&measured);
+    let mut parts = Vec::new();
+    for (index, plateau) in plateaus.iter().enumerate() {
+        let is_memory = index + 1 == plateaus.len() && plateau.end() >= least_in_memory(device);
+        let level = match index {
+            _ if is_memory => "memory",
+            0 => "the nearest cache",
+            _ => "the next level",
+        };
+        parts.push(format!(
+            "{} ns from {level} (working sets up to {})",
+            significant(plateau.latency()?),
+            plateau.end()
+        ));
+    }
+    let text = format!("{}: a load takes {}.", called(device), parts.join(", "));
     let values = BTreeMap::from([
-        ("nearest_ns".to_owned(), near.value),
-        ("farthest_ns".to_owned(), far.value),
+        ("nearest_ns".to_owned(), near),
+        ("farthest_ns".to_owned(), far),
     ]);
-    Some(Finding::resting_on([smallest, largest], "gpu-latency", text)?.with(values))
+    let points = plateaus
+        .iter()
+        .flat_map(|plateau| plateau.points.iter().map(|(point, _)| *point));
+    Some(Finding::resting_on(points, "gpu-latency", text)?.with(values))
 }

@@ -14,8 +14,8 @@ use units::{Bytes, significant};
 /// Name of the experiment.
 pub(super) const NAME: &str = "gpu-local";
 
-/// Shared memory that each work-group reads. Every GPU has this much, and several work-groups of
-/// this size fit on a compute unit.
+/// Size of the shared memory that each work-group reads. Every GPU has this much. Several
+/// work-groups that use this much fit on a compute unit.
 const GROUP: Bytes = Bytes::kib(16);
 
 /// The experiment with the user's request. `request` is `None` in the rows of `GPU_EXPERIMENTS`.

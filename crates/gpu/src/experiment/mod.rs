@@ -6,6 +6,7 @@ mod latency;
 mod local;
 mod peers;
 mod request;
+mod tlb;
 mod transfers;
 
 pub use request::{Settings, chosen_devices};
@@ -18,11 +19,12 @@ use local::GpuLocal;
 use peers::GpuPeers;
 use report::GpuFacts;
 use request::{Choice, DeviceQuantity, Request};
+use tlb::GpuTlb;
 use transfers::GpuTransfers;
 
 /// Rows for the table of all experiments. They have no `command`, because these experiments need
 /// devices, which the command `memgauge gpu` chooses.
-pub static GPU_EXPERIMENTS: [ExperimentRow; 6] = [
+pub static GPU_EXPERIMENTS: [ExperimentRow; 7] = [
     ExperimentRow {
         name: bandwidth::NAME,
         question: "how many bytes per second does a GPU read, write and copy in its own memory, and \
@@ -37,6 +39,15 @@ pub static GPU_EXPERIMENTS: [ExperimentRow; 6] = [
         question: "how long does a load of a GPU from its caches and its memory take?",
         least: None,
         in_profile: |_| Box::new(GpuLatency::new(None)),
+        chosen: None,
+        command: None,
+    },
+    ExperimentRow {
+        name: tlb::NAME,
+        question: "how many pages does the first TLB of a GPU hold, and how long does a load take that \
+             misses it?",
+        least: None,
+        in_profile: |_| Box::new(GpuTlb::new(None)),
         chosen: None,
         command: None,
     },
@@ -100,6 +111,9 @@ fn made(settings: &Settings, devices: &[GpuFacts], choice: Choice) -> Vec<Box<dy
     }
     if settings.measures(DeviceQuantity::Latency) {
         all.push(Box::new(GpuLatency::new(request())));
+    }
+    if settings.measures(DeviceQuantity::Tlb) {
+        all.push(Box::new(GpuTlb::new(request())));
     }
     if settings.measures(DeviceQuantity::Local) {
         all.push(Box::new(GpuLocal::new(request())));

@@ -23,6 +23,7 @@ names! {
     DeviceQuantity, "quantities":
     Bandwidth "bandwidth" "Bytes per second of the device's own memory.",
     Latency "latency" "Time of a load that depends on the load before.",
+    Tlb "tlb" "Loads from many pages, for the TLB.",
     Local "local" "Bytes per second of the memory that work-groups share.",
     Atomics "atomics" "Atomic additions per second.",
     Transfers "transfers" "Bytes per second between main memory and device.",
@@ -74,12 +75,12 @@ pub struct Settings {
     #[arg(long, value_name = "LIST")]
     pub devices: Option<Counts>,
 
-    /// Quantities to measure: bandwidth, latency, local (memory that a work-group shares), atomics,
-    /// transfers, peers (from one device to another)
+    /// Quantities to measure: bandwidth, latency, tlb, local (memory that a work-group shares),
+    /// atomics, transfers, peers (from one device to another)
     #[arg(
         long,
         value_name = "LIST",
-        default_value = "bandwidth,latency,local,atomics,transfers,peers"
+        default_value = "bandwidth,latency,tlb,local,atomics,transfers,peers"
     )]
     pub measure: Quantities,
 
@@ -223,7 +224,7 @@ pub struct Request {
     pub choice: Choice,
 }
 
-/// Choice of sizes and of numbers of work-groups.
+/// Choice of the sizes and the numbers of work-groups to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// The sizes that show the nearest cache and the memory, with the usual number of work-groups.
@@ -349,7 +350,8 @@ pub fn largest(device: &GpuFacts, scope: &Scope<'_>) -> Bytes {
 }
 
 /// Default working sets in rising order. They begin with 256 KiB, and each is four times the
-/// previous one. The last one is eight times the cache, at least 256 MiB, and at most [`largest`].
+/// previous one. The last one is eight times as large as the cache, but at least 256 MiB, and at
+/// most [`largest`].
 pub fn default_sizes(device: &GpuFacts, scope: &Scope<'_>) -> Vec<Bytes> {
     let memory = Bytes(least_in_memory(device).0.saturating_mul(2));
     let top = memory.max(Bytes::mib(256)).min(largest(device, scope));
@@ -364,7 +366,7 @@ pub fn default_sizes(device: &GpuFacts, scope: &Scope<'_>) -> Vec<Bytes> {
 }
 
 /// Smallest working set that shows the memory of a device. The cache of the device holds at most a
-/// quarter of it.
+/// quarter of this working set.
 pub fn least_in_memory(device: &GpuFacts) -> Bytes {
     let cache = device.cache.get().copied().unwrap_or(LARGE_CACHE);
     Bytes(cache.0.saturating_mul(4))

@@ -149,8 +149,8 @@ impl Experiment for GpuTransfers {
     }
 }
 
-/// Figure of the largest transfers with the operation `operation`, with the faster of pinned and
-/// pageable memory. `None` if no transfer was measured.
+/// Figure of the largest transfers with the operation `operation`. If pinned and pageable memory
+/// were measured, the faster one counts. `None` if no transfer was measured.
 fn largest_transfer<'a>(
     dataset: &'a Dataset,
     device: &GpuFacts,
@@ -219,8 +219,9 @@ fn small(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     Some(Finding::resting_on(figure.points, "gpu-small-transfer", text)?.with(values))
 }
 
-/// Finding about a link that uses fewer lanes than the device has. `None` if it uses all lanes. A
-/// lower rate of the lanes is no finding, because many devices lower it while they are idle.
+/// Finding about a link that uses fewer lanes than the device has. `None` if the link uses all
+/// lanes. A lower rate of the lanes is no finding, because many devices lower this rate while they
+/// are idle.
 fn lanes(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     let link = device.link.get()?;
     let [lanes, of] = [link.current.lanes, link.highest.lanes];

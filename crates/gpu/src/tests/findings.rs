@@ -169,3 +169,71 @@ fn reads_are_limited_by_the_memory_if_no_cache_holds_them() {
     assert_eq!(limit.bytes_per_second, 128_000_000_000);
     assert_eq!(RateLimit::of_memory(&facts("gpu", 2)), None);
 }
+
+/// A point of dependent loads that take `ns` each.
+fn load(coordinates: &[(&str, u64)], ns: f64) -> Point {
+    let coordinates: Vec<(&str, Coordinate)> = coordinates
+        .iter()
+        .chain(&[("device", 0)])
+        .map(|&(axis, at)| (axis, Coordinate::Number(at)))
+        .collect();
+    measured(&coordinates, ns, BTreeMap::new())
+}
+
+#[test]
+fn latencies_of_levels_are_plateaus_of_the_curve() {
+    let curve = [
+        (4 << 10, 30.0),
+        (16 << 10, 31.0),
+        (64 << 10, 90.0),
+        (1 << 20, 200.0),
+        (4 << 20, 210.0),
+        (64 << 20, 500.0),
+    ];
+    let points = curve.map(|(bytes, ns)| load(&[("size_bytes", bytes)], ns));
+    let found = findings("latency", facts("gpu", 2), points.to_vec());
+    let [finding] = &found[..] else {
+        panic!("{found:?}")
+    };
+    // The size on the slope belongs to no level.
+    for part in ["30.5 ns", "16 KiB", "205 ns", "4 MiB", "500 ns from memory"] {
+        assert!(finding.text.contains(part), "{}", finding.text);
+    }
+    assert!(!finding.text.contains("90"), "{}", finding.text);
+    let single = findings("latency", facts("gpu", 2), points[..1].to_vec());
+    assert!(single.is_empty(), "{single:?}");
+}
+
+#[test]
+fn the_first_tlb_holds_the_pages_from_which_loads_are_as_fast_as_from_neighbouring_lines() {
+    let distant = (2 << 20) + (68 << 10) + 128;
+    let found = |latency: fn(u64) -> f64| {
+        let points = [8, 16, 32, 64, 128].into_iter().flat_map(|entries| {
+            [
+                load(&[("entries", entries), ("stride_bytes", 128)], 30.0),
+                load(
+                    &[("entries", entries), ("stride_bytes", distant)],
+                    latency(entries),
+                ),
+            ]
+        });
+        findings("tlb", facts("gpu", 2), points.collect())
+    };
+    for (latency, expected) in [
+        (
+            (|entries| if entries > 32 { 60.0 } else { 31.0 }) as fn(u64) -> f64,
+            (Some(32.0), Some(64.0)),
+        ),
+        (|_| 30.0, (Some(128.0), None)),
+        (|_| 60.0, (None, Some(8.0))),
+    ] {
+        let found = found(latency);
+        let [finding] = &found[..] else {
+            panic!("{found:?}")
+        };
+        let value = |name: &str| finding.values.get(name).copied();
+        assert_eq!((value("held_pages"), value("missed_pages")), expected);
+    }
+    // A latency that falls with more pages shows nothing about the TLB.
+    assert!(found(|entries| if entries > 32 { 30.0 } else { 60.0 }).is_empty());
+}

@@ -10,8 +10,9 @@ use units::{BytesPerSecond, counted};
 
 const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
 
-/// The memory channels and their transfer rate. Unknown if the firmware's tables are ambiguous,
-/// because a limit that is too low would reject valid measurements.
+/// Number of the memory channels, and their peak transfer rate. Unknown if the firmware's tables
+/// are ambiguous. The peak is a limit for measurements, and a limit that is too low would reject
+/// valid ones.
 ///
 /// `reported` contains the firmware's tables on systems that return them from a call and not in a
 /// file.
@@ -50,7 +51,8 @@ pub fn bus(files: &SystemFiles, reported: Option<&Told<Vec<u8>>>) -> Fact<Memory
     })
 }
 
-/// A memory channel: the largest width and rate of its modules, and their number.
+/// A memory channel: the largest data width of its modules in bits, their largest rate in millions
+/// of transfers per second, and their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Channel {
     bits: u16,
@@ -58,7 +60,8 @@ struct Channel {
     devices: u32,
 }
 
-/// Number, width and rate of all channels with memory. The error says why they are unknown.
+/// Number of the channels and modules, and the peak rate of all channels together. The error is the
+/// reason why the list `devices` does not tell.
 fn sum(devices: &[MemoryDevice]) -> Result<Fact<MemoryBus>, String> {
     const MAX_PER_CHANNEL: u32 = 3;
     let memory: Vec<&MemoryDevice> = devices
@@ -141,13 +144,13 @@ fn fact(channels: &[Channel]) -> Fact<MemoryBus> {
 }
 
 /// Name of the channel that a memory device is on, derived from the names in the firmware. `None`
-/// if these do not contain the channel.
+/// if these names do not contain the channel.
 ///
 /// Three forms of names are known:
 /// - the word channel with a letter or number: `P0 CHANNEL A`, `Controller0-ChannelA-DIMM0`,
 ///   `P0_Node0_Channel0_Dimm0`
 /// - a letter and a slot number after the word DIMM: `DIMM_A1`, `P1-DIMMA1`
-/// - `CPU0_C0D0`
+/// - the letters C and D with the numbers of channel and slot: `CPU0_C0D0`
 ///
 /// A name such as `A1` alone is not enough, because the letter is the socket for some vendors.
 fn channel(device: &MemoryDevice) -> Option<String> {

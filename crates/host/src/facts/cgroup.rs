@@ -34,8 +34,8 @@ pub struct CgroupRoom {
 /// Usual mount point of control groups.
 const USUAL: &str = "/sys/fs/cgroup";
 
-/// Hierarchies in which `controller` may be. Hierarchies of v1 are first. Empty without control
-/// groups.
+/// Hierarchies of this process that may have the controller `controller` (`memory`, `cpu`), v1
+/// before v2. Empty without control groups.
 pub fn hierarchies(files: &SystemFiles, controller: &str) -> Vec<Hierarchy> {
     let membership = files.read("/proc/self/cgroup").unwrap_or_default();
     let mounts = mounts(files);
@@ -130,8 +130,8 @@ pub(crate) fn unescape(text: &str) -> String {
     plain
 }
 
-/// The part of the group `path` below the mounted group `root`. Empty if `path` is not below
-/// `root`, as in a container.
+/// Rest of the group's path `path` below the group `root`, which is the root of the mount. Empty if
+/// `path` is not below `root`, as in a container.
 fn below<'a>(root: &str, path: &'a str) -> &'a str {
     let rest = path
         .strip_prefix(root.trim_end_matches('/'))
@@ -263,8 +263,9 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// This process's group and its ancestors, as far as they count throttled time. The root group
-    /// of v2 and groups without the CPU controller do not count it.
+    /// This process's group and its ancestors, as far as they count throttled time: the time for
+    /// which a quota kept threads from running. The root group of v2 and groups without the CPU
+    /// controller do not count it.
     pub fn all(files: &SystemFiles) -> Vec<Throttle> {
         let groups = hierarchies(files, "cpu").into_iter().flat_map(|hierarchy| {
             let throttle = move |folder| Throttle {
@@ -279,8 +280,9 @@ impl Throttle {
     }
 
     /// Total time in ns for which the quotas of all `groups` have kept threads from running, over
-    /// all CPUs. `None` if no group counts this time, or if a file has disappeared. The times are
-    /// added, because in a maximum one long-throttled group would hide the others.
+    /// all CPUs. `None` if no group counts this time, or if a file has disappeared. The times of
+    /// the groups are added. In a maximum, one group that was throttled for long would hide the
+    /// others.
     pub fn sum(groups: &[Throttle], files: &SystemFiles) -> Option<f64> {
         let times = groups.iter().map(|group| group.nanoseconds(files));
         times

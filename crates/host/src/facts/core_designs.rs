@@ -1,8 +1,10 @@
-//! Identifies the core designs of a processor by the data of the processor or the operating system.
+//! Identifies the core designs of a processor by data that the processor or the operating system
+//! reports.
 //!
 //! x86: vendor, family and model (Linux, arch/x86/include/asm/intel-family.h and
-//! arch/x86/kernel/cpu/amd.c). Arm: implementer and part (arch/arm64/include/asm/cputype.h).
-//! RISC-V: vendor and architecture (LLVM, RISCVProcessors.td), or the name in the device tree.
+//! arch/x86/kernel/cpu/amd.c). Arm: numbers of implementer and part
+//! (arch/arm64/include/asm/cputype.h). RISC-V: registers of vendor and architecture (LLVM,
+//! RISCVProcessors.td), or the name in the device tree.
 //!
 //! Variants of a design with different documented figures have names of their own. For example,
 //! server cores may have another L2 cache.
@@ -11,7 +13,8 @@ use super::files::field;
 use crate::processor::Signature;
 use std::ops::RangeInclusive;
 
-/// Names of the core designs of a processor. If an x86 processor has two, the first one is faster.
+/// Names of the core designs of a processor. If an x86 processor has two core designs, the first
+/// one is the faster.
 type Designs = &'static [&'static str];
 
 /// Models of an x86 family that have the same core designs.
@@ -100,7 +103,8 @@ const FUJITSU: u32 = 0x46;
 const APPLE: u32 = 0x61;
 const AMPERE: u32 = 0xc0;
 
-/// Core designs of Arm, by implementer and part in the main identification register (MIDR).
+/// Core designs of Arm processors, by the numbers of implementer and part in the main
+/// identification register (MIDR).
 const PARTS: &[(u32, u32, &str)] = &[
     (ARM, 0xd03, "Cortex-A53"),
     (ARM, 0xd04, "Cortex-A35"),
@@ -258,8 +262,8 @@ fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// Distinct pairs of the values of two keys in `cpuinfo`, from the CPUs that have both. Each
-/// paragraph of the text is a CPU.
+/// Values of the keys `first` and `second` in `cpuinfo`, as pairs, each once. A CPU gives a pair if
+/// it has both keys. Each paragraph of the text describes a CPU.
 fn pairs(cpuinfo: &str, first: &str, second: &str) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     for cpu in cpuinfo.split("\n\n") {

@@ -7,10 +7,11 @@ use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 use units::CpuList;
 
-/// Largest number of bytes read from a file. No file that is read here is longer.
+/// Most bytes that are read of a file. All files that are read here are shorter.
 const LONGEST: u64 = 16 << 20;
 
-/// `/proc`, `/sys` and a few files that identify containers, of this machine or recorded.
+/// The files of this machine, or a recorded copy: `/proc`, `/sys`, and a few files that identify
+/// containers.
 #[derive(Debug, Clone)]
 pub struct SystemFiles {
     root: PathBuf,
@@ -23,7 +24,7 @@ impl SystemFiles {
         Self::under("/")
     }
 
-    /// A recorded copy, with the folders `root/proc` and `root/sys`.
+    /// A recorded copy of such files, in the folders `root/proc` and `root/sys`.
     pub fn under(root: impl Into<PathBuf>) -> Self {
         SystemFiles { root: root.into() }
     }
@@ -58,7 +59,7 @@ impl SystemFiles {
         self.read(path)?.parse().ok()
     }
 
-    /// The CPU numbers in the file `path`, rising. `None` if it is missing, empty or invalid.
+    /// The CPU numbers in the file `path`, rising. `None` if the file is missing, empty or invalid.
     pub fn cpus(&self, path: &str) -> Option<BTreeSet<u32>> {
         Some(self.read_as::<CpuList>(path)?.0.into_iter().collect())
     }
@@ -73,7 +74,7 @@ impl SystemFiles {
             .map(|target| target.to_string_lossy().into_owned())
     }
 
-    /// Names of the entries of `folder` in rising order. Empty if the folder is missing.
+    /// Sorted names of the files and folders in `folder`. Empty if the folder is missing.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.locate(folder));
         let Some(entries) = entries.ok().filter(|_| !self.is_nothing()) else {
@@ -91,13 +92,14 @@ impl SystemFiles {
         !self.is_nothing() && self.locate(path).exists()
     }
 
-    /// True if these are the files of this machine, and its system has no such files.
+    /// True if there is nothing to read: the files are those of this machine, whose system has
+    /// none.
     fn is_nothing(&self) -> bool {
         self.is_real() && !os::HAS_SYSTEM_FILES
     }
 
-    /// The path of `path` below the root. Components `..` are dropped, because some paths come from
-    /// files and could lead outside the root.
+    /// Path below the root at which the file `path` of the described machine lies. Components `..`
+    /// are dropped, because some paths come from files and could lead outside the root.
     fn locate(&self, path: &str) -> PathBuf {
         let inside = Path::new(path)
             .components()

@@ -15,7 +15,8 @@ const LIMITS: &str = "/proc/self/limits";
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// Least memory that is left for page tables, thread stacks, the report and other programs.
+/// Smallest reserve in [`usable`], unless memory is very scarce. Page tables, thread stacks, the
+/// report and other programs need the reserve.
 const LEAST_RESERVE: Bytes = Bytes::mib(96);
 
 /// All facts about memory.
@@ -109,8 +110,8 @@ fn lock_limit(files: &SystemFiles) -> Fact<Bytes> {
 }
 
 /// A soft limit of this process in bytes (`None` if unlimited), with its source. The limit comes
-/// from the row `title` of the table in /proc. If the row is missing, the system call reports the
-/// limit `name`.
+/// from the row `title` of the table in /proc. If the row is missing, the limit comes from
+/// getrlimit, which calls it `name`.
 fn soft_limit(files: &SystemFiles, title: &str, name: &str) -> (Option<u64>, &'static str) {
     let table = files.read(LIMITS).unwrap_or_default();
     match table
@@ -183,15 +184,15 @@ fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<B
 }
 
 /// NUMA nodes on which the cpuset lets this process allocate memory. The set may contain nodes that
-/// do not exist. `None` if the system does not report it.
+/// do not exist. `None` if the system does not report the set.
 pub(super) fn allowed_nodes(files: &SystemFiles) -> Option<BTreeSet<u32>> {
     let status = files.read("/proc/self/status")?;
     let allowed: CpuList = field(&status, "Mems_allowed_list")?.parse().ok()?;
     Some(allowed.0.into_iter().collect())
 }
 
-/// Free and reclaimable memory on the NUMA nodes that the cpuset allows, and these nodes. `None` if
-/// the cpuset allows all nodes.
+/// Free and reclaimable memory in bytes on the NUMA nodes that the cpuset allows, and these nodes.
+/// `None` if the cpuset allows all nodes.
 fn on_allowed_nodes(files: &SystemFiles) -> Option<(u64, CpuList)> {
     let all = node_ids(files);
     let allowed = allowed_nodes(files)?;
@@ -215,8 +216,8 @@ fn node_ids(files: &SystemFiles) -> BTreeSet<u32> {
 }
 
 /// Total memory on `nodes` that is free or can be reclaimed at once, in bytes. `None` unless every
-/// node reports its memory. In a virtual machine with a balloon, /proc/meminfo may count memory
-/// that the host would first have to return.
+/// node reports its memory. In a virtual machine, /proc/meminfo may also count memory that a
+/// balloon gave to the host. The host would first have to return this memory.
 pub(super) fn reclaimable_on(files: &SystemFiles, nodes: &BTreeSet<u32>) -> Option<u64> {
     let mut sum = None;
     for id in nodes {
@@ -229,7 +230,7 @@ pub(super) fn reclaimable_on(files: &SystemFiles, nodes: &BTreeSet<u32>) -> Opti
     sum
 }
 
-/// Memory that the tighter of the limits RLIMIT_AS and RLIMIT_DATA leaves.
+/// Memory that the tighter of the limits RLIMIT_AS and RLIMIT_DATA leaves to this process.
 fn rlimit(files: &SystemFiles) -> Fact<Bytes> {
     let status = files.read("/proc/self/status").unwrap_or_default();
     let mut told = Vec::new();

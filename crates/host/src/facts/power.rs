@@ -4,13 +4,14 @@ use super::files::SystemFiles;
 use crate::reported::Conditions;
 use report::Fact;
 
-/// Power supplies (Documentation/ABI/testing/sysfs-class-power).
+/// Folder of the power supplies (Documentation/ABI/testing/sysfs-class-power).
 const SUPPLIES: &str = "/sys/class/power_supply";
 
-/// The platform profile: speed or low power (Documentation/ABI/testing/sysfs-platform_profile).
+/// File with the platform profile, which prefers speed or low power
+/// (Documentation/ABI/testing/sysfs-platform_profile).
 const PROFILE: &str = "/sys/firmware/acpi/platform_profile";
 
-/// Conditions of the machine that affect its speed.
+/// Power source and power-saving mode, and the reasons why other conditions are unknown.
 pub fn conditions(files: &SystemFiles) -> Conditions {
     Conditions {
         power_source: power_source(files),
@@ -32,7 +33,7 @@ pub fn conditions(files: &SystemFiles) -> Conditions {
 
 /// `mains` if a supply that is not a battery is online. Otherwise `battery` if a battery
 /// discharges, or `mains` if a battery is charging, full or idle. Unknown if no supply reports any
-/// of these.
+/// of these states.
 fn power_source(files: &SystemFiles) -> Fact<String> {
     let mut discharging = None;
     let mut idle = None;

@@ -107,7 +107,8 @@ pub(super) fn or_reported<T: Clone>(found: Fact<T>, reported: Option<&Told<T>>) 
     }
 }
 
-/// `own`, the processor's answer. Without an answer, the first of `keys` that /proc/cpuinfo has.
+/// The processor's answer `own`. Without an answer, the value of the first of `keys` that `cpuinfo`
+/// has, the text of /proc/cpuinfo.
 fn own_or(own: Option<String>, cpuinfo: &str, keys: &[&str]) -> Fact<String> {
     if let Some(text) = own {
         return Fact::known(text, "CPUID");

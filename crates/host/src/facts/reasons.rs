@@ -5,7 +5,7 @@ use report::{Fact, HostFacts};
 /// Reason for an unknown fact that Linux reports in a file.
 const NO_CALL: &str = "no call that memgauge makes on this system reports it";
 
-/// Replaces reasons that name missing files of Linux, because they explain nothing on other
+/// Replaces reasons that name missing files of Linux, because such reasons explain nothing on other
 /// systems.
 pub fn without_files(facts: &mut HostFacts) {
     let cpu = &mut facts.cpu;

@@ -7,7 +7,7 @@
 pub struct MemoryDevice {
     /// Handle of the memory array to which the slot belongs.
     pub array: u16,
-    /// Data bits per transfer, without error-correction bits.
+    /// Data bits per transfer, without error-correction bits; `None` if unknown.
     pub data_bits: Option<u16>,
     /// True if the slot has a module; `None` if the table does not say.
     pub populated: Option<bool>,
@@ -17,11 +17,11 @@ pub struct MemoryDevice {
     pub locator: String,
     /// Bank locator of SMBIOS; firmware may put any text there.
     pub bank: String,
-    /// Configured rate, in millions of transfers per second.
+    /// Configured rate, in millions of transfers per second; `None` if unknown.
     pub mega_transfers: Option<u32>,
 }
 
-/// Length in bytes of the shortest structure that has the type of memory (SMBIOS 2.1).
+/// Length in bytes of the shortest memory device that is decoded: it has all fields of SMBIOS 2.1.
 const LEAST_DEVICE: usize = 0x15;
 
 /// The memory devices of `table`, in the table's order. `None` if the table ends inside a
@@ -51,7 +51,8 @@ pub fn memory_devices(table: &[u8]) -> Option<Vec<MemoryDevice>> {
     rest.is_empty().then_some(devices)
 }
 
-/// Decodes a memory device. `body` must have at least [`LEAST_DEVICE`] bytes.
+/// Decodes a memory device. `body` is its structure, of at least [`LEAST_DEVICE`] bytes. `strings`
+/// are its texts, separated by zero bytes.
 fn memory_device(body: &[u8], strings: &[u8]) -> MemoryDevice {
     const FLASH: u8 = 0x09;
     const LOGICAL_NON_VOLATILE: u8 = 0x1F;

@@ -293,7 +293,7 @@ fn governor(files: &SystemFiles, topology: &Topology) -> Fact<String> {
     }
 }
 
-/// True if the clock may rise above its nominal rate.
+/// True if the CPUs may run above their nominal clock rate.
 fn turbo(files: &SystemFiles) -> Fact<bool> {
     let intel = format!("{CPUS}/intel_pstate/no_turbo");
     let boost = format!("{CPUS}/cpufreq/boost");
@@ -324,7 +324,7 @@ fn smt(files: &SystemFiles, topology: &Topology) -> Fact<bool> {
     }
 }
 
-/// Vulnerabilities of the processor, each with the state of its mitigation.
+/// Vulnerabilities that affect the processor, each with the state of its mitigation.
 fn mitigations(files: &SystemFiles) -> Fact<Vec<String>> {
     let folder = format!("{CPUS}/vulnerabilities");
     let names = files.names(&folder);

@@ -21,8 +21,8 @@ const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
 const MAX_CACHES: usize = 16;
 
 /// Finds the topology: CPUs with cores and packages, caches with the CPUs that share them, and NUMA
-/// nodes. `memory` is the machine's total memory, which the node has if there is only one.
-/// `reported` is the topology from calls, on systems without files.
+/// nodes. `memory` is the machine's total memory, for a machine with a single NUMA node. `reported`
+/// is the topology from calls, on systems without files.
 pub fn discover(
     files: &SystemFiles,
     memory: Option<Bytes>,
@@ -301,13 +301,13 @@ fn cache_kind(text: &str) -> Option<CacheKind> {
     }
 }
 
-/// All caches and the source, derived from CPUID. CPUID describes the caches of one core. Each of
-/// these is repeated for every group of CPUs that share such a cache.
+/// The caches of the online CPUs, and the source. CPUID describes the caches of one core. For each
+/// of these, the result has one cache for every group of CPUs that share it.
 fn own_caches(online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     let mut caches = Vec::new();
     for own in processor::caches() {
-        // In CPUID, the number of CPUs that share a cache is rounded up to a power of two. Their
-        // CPU numbers only differ in the lowest bits.
+        // In CPUID, the number of CPUs that share a cache is rounded up to a power of two. The
+        // numbers of these CPUs only differ in the lowest bits.
         let room = own.sharers.checked_next_power_of_two().unwrap_or(u32::MAX);
         let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for &cpu in online {

@@ -1,4 +1,5 @@
-//! Calls of the kernels, with checks that a kernel stays inside its buffers.
+//! Calls of the GPU kernels, with checks that a kernel stays inside its buffers. Sizes and
+//! positions are in words. A word has [`width`](crate::gpu::GpuDevice::width) lanes of 64 bits.
 
 use serde::{Deserialize, Serialize};
 use units::error::{Error, Result};
@@ -68,14 +69,15 @@ pub struct Stream {
     pub groups: u32,
     /// Number of work-items in each group.
     pub group_size: u32,
-    /// Number of words in the region of a work-item.
+    /// Number of words in the region of a work-item, the part of each stream that it accesses.
     pub region: u32,
     /// Distance between the regions of neighbouring work-items, in words. 0 if all work-items share
     /// one region.
     pub per_item: u32,
-    /// Distance between the first words of neighbouring work-items within their region, in words.
+    /// Number that selects the first word of each work-item: item `k` begins at word `k * start` of
+    /// its region, modulo the region's length.
     pub start: u32,
-    /// Distance between successive accesses of a work-item, in words. It is less than the region.
+    /// Distance between successive accesses of a work-item, in words. It is less than `region`.
     pub step: u32,
     /// Number of accesses by each work-item, a multiple of 4.
     pub accesses: u32,
@@ -89,8 +91,8 @@ impl Stream {
         u64::from(self.groups) * u64::from(self.group_size)
     }
 
-    /// First words of three streams in the buffer: the target, and the two sources. A stream that
-    /// the operation lacks has 0.
+    /// Indices of the first words of three streams in the buffer: the target, and the two sources.
+    /// The index is 0 for a stream that the operation lacks.
     pub fn offsets(&self) -> [u32; 3] {
         match self.operation {
             StreamOperation::Read | StreamOperation::Write | StreamOperation::Update => [0, 0, 0],
@@ -111,7 +113,7 @@ impl Stream {
             && self.step < self.region
             && self.accesses.is_multiple_of(4)
             && last + u64::from(self.region) <= u64::from(self.words)
-            // The kernels number words in 32 bits, and add a step before they wrap the sum.
+            // The kernels use indices of 32 bits, and add a step before they wrap the index.
             && self.reach() + u64::from(self.region) < 1 << 32
     }
 }
@@ -119,7 +121,7 @@ impl Stream {
 /// A call that reads the memory that the work-items of a work-group share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalRead {
-    /// Number of words that each group reads, a multiple of four times the size of the group.
+    /// Number of words in the shared memory of each group, a multiple of four times `group_size`.
     pub words: u32,
     /// Number of work-groups.
     pub groups: u32,
@@ -127,7 +129,7 @@ pub struct LocalRead {
     pub group_size: u32,
     /// Number of accesses by each work-item, a multiple of 4.
     pub accesses: u32,
-    /// Number in the first word. Word `i` holds `i + value`.
+    /// Number in the first word of the shared memory. Word `i` holds `i + value`.
     pub value: u64,
     /// Buffer for the sum of each work-item's loads, as 64-bit numbers.
     pub sums: GpuBuffer,
@@ -187,7 +189,7 @@ pub enum Call {
     Fill {
         /// The buffer.
         buffer: GpuBuffer,
-        /// First word.
+        /// Index of the first word.
         to: u32,
         /// Number of words.
         words: u32,
@@ -196,12 +198,12 @@ pub enum Call {
         /// True to fill with floats for a triad, false to fill with whole numbers.
         floats: bool,
     },
-    /// Counts the words that differ from the words of `Fill`, or from the results of a triad on
-    /// floats.
+    /// Counts wrong words: words that differ from what `Fill` writes, or from the results of a
+    /// triad on the floats of `Fill`.
     Verify {
         /// The buffer.
         buffer: GpuBuffer,
-        /// First word.
+        /// Index of the first word.
         to: u32,
         /// Number of words.
         words: u32,
@@ -209,7 +211,7 @@ pub enum Call {
         value: u64,
         /// True if the words should be results of a triad, false if they should be whole numbers.
         triad: bool,
-        /// A buffer of 4 B that the count is added to.
+        /// A buffer with a number of 32 bits, to which the count is added.
         wrong: GpuBuffer,
     },
     /// Reads the memory that the work-items of a work-group share.
@@ -217,7 +219,7 @@ pub enum Call {
     /// Adds to counters atomically.
     Count(Count),
     /// Follows a chain of indices with one work-item. The chase begins at the index at which the
-    /// last call stopped.
+    /// last chase through this chain stopped.
     Chase {
         /// A buffer that [`GpuDevice::chain`](crate::gpu::GpuDevice::chain) returned.
         chain: GpuBuffer,
@@ -256,7 +258,7 @@ impl Call {
         }
     }
 
-    /// Validates the numbers of the call. The sizes of buffers are not checked here.
+    /// Validates the numbers in the fields of the call. The sizes of buffers are not checked here.
     ///
     /// # Errors
     /// The kernel does not allow one of the numbers.

@@ -14,10 +14,11 @@ pub const SOURCE: &str = include_str!("kernels.cl");
 /// Duration of a command on two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Time from the start to the end of the command on the clock of the device. `None` if the
+    /// Time on the clock of the device, from the start to the end of the command. `None` if the
     /// driver does not report it.
     pub device: Option<Nanos>,
-    /// Time from the submission to the end of the wait on the clock of the host.
+    /// Time on the clock of the host, from the submission of the command to the end of the wait for
+    /// it.
     pub host: Nanos,
 }
 
@@ -42,17 +43,17 @@ pub enum HostMemory {
     Pageable,
 }
 
-/// A transfer of the first `bytes` of a buffer, `repetitions` times in a row.
+/// A transfer of the first `bytes` bytes of a buffer, `repetitions` times in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
     /// Direction.
     pub direction: Direction,
-    /// Memory at the host's end.
+    /// Kind of main memory at the host's end.
     pub memory: HostMemory,
-    /// The buffer that data is written to (`ToDevice`) or read from (`ToHost`). For both
-    /// directions, data is written to this buffer.
+    /// The buffer that data is written to (`ToDevice`) or read from (`ToHost`). For
+    /// [`Direction::Both`], data is written to this buffer.
     pub buffer: GpuBuffer,
-    /// For both directions, the buffer that data is read from.
+    /// For [`Direction::Both`], the buffer that data is read from.
     pub second: GpuBuffer,
     /// Bytes of each transfer in each direction.
     pub bytes: Bytes,
@@ -60,8 +61,8 @@ pub struct Transfer {
     pub repetitions: u32,
 }
 
-/// Copies of the first `bytes` of a buffer of a device to a buffer of its peer, `repetitions` times
-/// in a row.
+/// Copies of the first `bytes` bytes of a device's buffer to a buffer of its peer, which is another
+/// device. The copy is made `repetitions` times in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PeerCopy {
     /// The buffer that is read, in the memory of the device.
@@ -109,8 +110,8 @@ pub trait GpuDevice: Debug {
     /// The buffer is smaller than `data`, or the driver failed.
     fn download(&mut self, buffer: GpuBuffer, data: &mut [u8]) -> Result<()>;
 
-    /// Allocates a buffer with a chain: number `i` of `next` is the index that follows index `i`.
-    /// Only [`Call::Chase`] uses such a buffer. The first chase begins at index 0.
+    /// Allocates a buffer with a chain: `next[i]` is the index that follows index `i`. Only
+    /// [`Call::Chase`] uses such a buffer. The first chase begins at index 0.
     ///
     /// # Errors
     /// An index is outside of the chain, or the device has too little memory.
@@ -135,15 +136,15 @@ pub trait GpuDevice: Debug {
     /// A buffer is smaller than the transfer, or the driver failed.
     fn transfer(&mut self, transfer: &Transfer) -> Result<Timing>;
 
-    /// Fills the host's memory for transfers, pinned and pageable, with `bytes` bytes. They are
-    /// numbers that begin with `value`, as the kernel `fill` writes them.
+    /// Fills the host's memory for transfers, pinned and pageable, with `bytes` bytes. The bytes
+    /// are numbers that begin with `value`, as the kernel `fill` writes them.
     ///
     /// # Errors
     /// There is too little memory.
     fn set_host(&mut self, bytes: Bytes, value: u64) -> Result<()>;
 
-    /// True if the last transfer from the device to the kind `memory` wrote `bytes` bytes with
-    /// numbers that begin with `value`.
+    /// True if the last transfer from the device to memory of the kind `memory` wrote `bytes` bytes
+    /// with numbers that begin with `value`.
     ///
     /// # Errors
     /// The device was lost.
@@ -173,7 +174,7 @@ pub trait GpuDevice: Debug {
         GpuConditions::default()
     }
 
-    /// CPU time that another process has used for this device.
+    /// CPU time that a separate process has used for this device. Zero if this process opened it.
     fn cpu_time(&self) -> Nanos {
         Nanos::ZERO
     }

@@ -78,8 +78,8 @@ fn open_here(number: u32, peer: Option<u32>, width: u32) -> Result<Box<dyn GpuDe
     Ok(Box::new(device))
 }
 
-/// Adds facts that OpenCL does not report to `facts`. Returns the device's sensors; `None` if it
-/// has none.
+/// Adds to `facts` the facts that OpenCL does not report. Returns the device's sensors; `None` if
+/// the device has none.
 fn complete(facts: &mut GpuFacts) -> Option<Box<dyn Sensors>> {
     let files = SystemFiles::real();
     pci::complete(facts, &files);

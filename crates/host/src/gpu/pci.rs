@@ -6,7 +6,8 @@ use report::{Fact, GpuFacts, PciLink, PciRate};
 /// Folder of all devices on the PCI bus.
 const DEVICES: &str = "/sys/bus/pci/devices";
 
-/// Adds the link and the NUMA node of a device to its facts, if its address is known.
+/// Adds the PCI link and the NUMA node of a device to its facts, if its address on the PCI bus is
+/// known.
 pub fn complete(facts: &mut GpuFacts, files: &SystemFiles) {
     let Some(address) = facts.pci_address.get() else {
         let reason = &facts.pci_address.source;

@@ -7,7 +7,7 @@ use units::{Bytes, ParseError};
 /// Kind of pages to request from the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PageMode {
-    /// Base pages of any size, and no larger ones: `4k`.
+    /// Base pages only, whatever their size is on the machine: `4k`.
     Base,
     /// Transparent huge pages, as far as the system grants them: `thp`.
     Transparent,
@@ -17,7 +17,8 @@ pub enum PageMode {
     /// Pages of this size from the pool reserved by the administrator: `huge-1GiB`.
     Pool(Bytes),
     /// The first of three kinds that the machine has for a working set: reserved huge pages,
-    /// transparent huge pages, base pages. A plan replaces this mode by that kind: `best`.
+    /// transparent huge pages, base pages. A plan replaces this mode by the kind that it finds:
+    /// `best`.
     Best,
 }
 
@@ -28,7 +29,8 @@ const POOL: &str = "huge-";
 const POOL_PAGES: std::ops::RangeInclusive<u64> = 1 << 14..=1 << 40;
 
 impl PageMode {
-    /// All modes without a page size. Modes with smaller pages are first.
+    /// All modes without a page size. Modes with smaller pages are first, and [`PageMode::Best`] is
+    /// last.
     pub const ALL: [PageMode; 4] = [
         PageMode::Base,
         PageMode::Transparent,

@@ -30,7 +30,8 @@ pub struct PageReading {
 pub(super) struct ReadingRequest {
     /// Addresses of the window.
     pub window: Range<usize>,
-    /// Addresses of the whole mapping. The guards separate its entry in smaps from other memory.
+    /// Addresses of the whole mapping. Because of the guards, its entry in smaps covers no other
+    /// memory.
     pub mapping: Range<usize>,
     /// Requested kind of pages.
     pub mode: PageMode,
@@ -38,8 +39,9 @@ pub(super) struct ReadingRequest {
     pub huge: u64,
 }
 
-/// The resident share of the window, the share of the resident part in huge pages, and whether the
-/// window avoids the shared page of zeros.
+/// Residency of a window. `resident` is the share of the window that is resident. `huge` is the
+/// share of the resident memory that is in huge pages. `non_zero` is true if no part of the window
+/// is mapped to the shared page of zeros. `None` means unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ResidentShare {
     resident: Option<f64>,
@@ -90,7 +92,7 @@ fn pages_of(window: &Range<usize>) -> Range<usize> {
 }
 
 /// The shares according to PAGEMAP_SCAN, which covers exactly the pages of the window. `None` if
-/// the kernel lacks it.
+/// the kernel lacks this request.
 fn from_page_tables(
     requested: &ReadingRequest,
     unchecked: &mut Vec<String>,
@@ -133,7 +135,7 @@ pub(super) fn resident_share(
 }
 
 /// Share of the resident memory that is in huge pages, according to smaps, which describes the
-/// whole mapping.
+/// whole mapping. `None` if smaps is missing or shows nothing resident.
 pub(super) fn huge_share_of_smaps(
     requested: &ReadingRequest,
     files: &SystemFiles,
@@ -195,11 +197,12 @@ fn overlaps(entry: &str, range: &Range<usize>) -> bool {
     addresses(entry).is_some_and(|here| here.start < range.end && range.start < here.end)
 }
 
-/// Number of pages in one call of move_pages.
+/// Largest number of pages in one call of move_pages.
 const PAGES_AT_A_TIME: usize = 1 << 16;
 
 /// Number of pages on each node. Asks move_pages about `samples` pages of the window. If this
-/// fails, reads numa_maps, which counts all pages of the mapping.
+/// fails, reads numa_maps, which counts all pages of the mapping. `None` if both fail, no page is
+/// resident, or `samples` is 0.
 fn nodes(
     requested: &ReadingRequest,
     samples: usize,

@@ -67,8 +67,8 @@ impl Watch {
     /// `None` if it is unknown, even for only one of `cpus`.
     ///
     /// The CPU time of other processes has a resolution of a jiffy (10 ms) per CPU, while this
-    /// process's own time is exact. A difference can therefore be negative. `/proc/stat` counts the
-    /// whole machine, even in a container.
+    /// process's own time is exact. The difference of two results can therefore be negative.
+    /// `/proc/stat` counts the whole machine, even in a container.
     pub fn read(&self, cpus: &[u32]) -> SystemActivity {
         let files = &self.files;
         let stat = self.stat.then(|| files.read(STAT)).flatten();
@@ -176,7 +176,7 @@ fn busy_jiffies(stat: &str) -> Option<u64> {
     Some(sum)
 }
 
-/// Time in ns for which some task waited for the resource, from a pressure file.
+/// Time in ns for which at least one task waited for the resource of the pressure file `path`.
 fn pressure(files: &SystemFiles, path: &str) -> Option<f64> {
     let text = files.read(path)?;
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
@@ -208,7 +208,8 @@ fn interrupts_are_few(files: &SystemFiles) -> bool {
         .is_some_and(|text| text.len() <= LONGEST_INTERRUPTS)
 }
 
-/// Number of interrupts of all kinds on `cpus`. The first line of `text` has the online CPUs.
+/// Number of interrupts of all kinds on `cpus`. `text` is the content of `/proc/interrupts`, whose
+/// first line names the online CPUs.
 fn interrupts(text: &str, cpus: &[u32]) -> Option<u64> {
     // Labels of lines with one count for the whole machine.
     const WHOLE: [&str; 3] = ["ERR", "MIS", "Err"];

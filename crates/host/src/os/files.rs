@@ -49,9 +49,9 @@ pub struct FileNumbers {
     pub kind: FileKind,
     /// Size in bytes; 0 for devices.
     pub size: u64,
-    /// Device that contains the file.
+    /// Number of the device that contains the file.
     pub device: DeviceNumber,
-    /// Device that the file represents.
+    /// Number of the device that the file represents, if it is a device.
     pub special: DeviceNumber,
     /// Inode number on the containing device.
     pub inode: u64,

@@ -10,7 +10,8 @@ use report::Fact;
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// Largest number of NUMA nodes. A larger answer of the kernel is cut to this number.
+/// Largest number of NUMA nodes that is accepted. A larger answer of the kernel is cut to this
+/// number.
 const MOST_NODES: u64 = 64;
 
 /// The CPUs and NUMA nodes. `usable` are the CPUs that this process may use. `None` if the kernel's
@@ -128,8 +129,8 @@ fn distances(text: &str, count: usize) -> Vec<Vec<u32>> {
     }
 }
 
-/// Facts about superpages, to which the kernel promotes aligned memory by itself. `sizes` are the
-/// page sizes in rising order (getpagesizes(3)).
+/// Facts about superpages, which are FreeBSD's huge pages. The kernel promotes aligned memory to
+/// superpages by itself. `sizes` are the page sizes in rising order (getpagesizes(3)).
 pub fn pages(kernel: &dyn Sysctl, sizes: &[u64]) -> ReportedPages {
     const SWITCHES: [&str; 2] = ["vm.pmap.pg_ps_enabled", "vm.pmap.superpages_enabled"];
     let switch = SWITCHES
@@ -155,7 +156,8 @@ pub fn hypervisor(kernel: &dyn Sysctl) -> Option<String> {
 }
 
 /// Busy time in ns, computed from the counts of kern.cp_time: user, nice, system, interrupt, idle.
-/// `rate` is the number of counts per second. `None` for any other number of counts.
+/// `rate` is the number of counts per second. `None` unless there are exactly these five counts and
+/// `rate` is above 0.
 pub fn busy_ns(counts: &[u64], rate: u64) -> Option<f64> {
     let [user, nice, system, interrupt, _idle] = counts else {
         return None;

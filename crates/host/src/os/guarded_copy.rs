@@ -161,7 +161,7 @@ mod guarded {
         )
     }
 
-    /// Installs the signal handler. It may be called repeatedly.
+    /// Installs the handler of SIGBUS. Repeated calls are allowed.
     pub fn prepare() -> io::Result<()> {
         let mut action = MaybeUninit::<libc::sigaction>::zeroed();
         // SAFETY: zeros are an action without flags and with an empty mask; the kernel copies it.

@@ -122,7 +122,7 @@ pub fn running_cpu() -> Option<u32> {
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// Units per second of the times in `/proc/stat`.
+/// Number of jiffies per second. A jiffy is the unit of the times in `/proc/stat`.
 pub fn jiffies_per_second() -> Option<f64> {
     // SAFETY: sysconf takes a number and returns a number.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
@@ -176,7 +176,8 @@ pub fn c_library() -> String {
     }
 }
 
-/// The two words of hardware capabilities that the kernel passes to every program.
+/// The two words of hardware capabilities (`AT_HWCAP`, `AT_HWCAP2`) that the kernel passes to every
+/// program.
 pub fn hardware_capabilities() -> [u64; 2] {
     [libc::AT_HWCAP, libc::AT_HWCAP2].map(|entry| {
         // SAFETY: looks a number up in a table that the C library keeps.
@@ -186,8 +187,8 @@ pub fn hardware_capabilities() -> [u64; 2] {
     })
 }
 
-/// Number of bytes that `cbo.zero` sets to zero; `None` if programs may not use it. The source is
-/// riscv_hwprobe (Linux 6.4 and later, Documentation/arch/riscv/hwprobe.rst).
+/// Number of bytes that one `cbo.zero` instruction sets to zero; `None` if programs may not use it.
+/// The source is riscv_hwprobe (Linux 6.4 and later, Documentation/arch/riscv/hwprobe.rst).
 #[cfg(target_arch = "riscv64")]
 pub fn zeroed_block() -> Option<u64> {
     const HWPROBE: libc::c_long = 258;

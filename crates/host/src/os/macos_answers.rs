@@ -8,7 +8,8 @@ use crate::reported::{ReportedCore, ReportedTopology};
 use report::{Cache, CacheKind, Fact};
 use units::{Bytes, CpuList};
 
-/// Largest numbers of performance levels, and of CPUs in a level. Larger answers are cut.
+/// Largest accepted numbers of performance levels, and of CPUs in a performance level. Larger
+/// answers are cut.
 const MOST_LEVELS: u64 = 8;
 const MOST_CPUS: u64 = 1024;
 
@@ -27,8 +28,8 @@ struct Level {
 
 /// The CPUs and caches. `None` if the kernel reports no CPUs.
 ///
-/// macOS has no CPU numbers for programs. The numbers used here go through the performance levels,
-/// the fastest first. The CPUs of a cluster have successive numbers.
+/// macOS has no CPU numbers for programs. Here, CPUs are numbered from one performance level to the
+/// next, the fastest level first. The CPUs of a cluster have successive numbers.
 pub fn topology(kernel: &dyn Sysctl) -> Option<ReportedTopology> {
     let levels = levels(kernel);
     let online: Vec<u32> = levels.iter().flat_map(|level| level.cpus.clone()).collect();
@@ -189,7 +190,7 @@ pub fn power_source(seconds: Option<f64>) -> Fact<String> {
     }
 }
 
-/// Low-power mode, from NSProcessInfo (macOS 12 and later).
+/// True if low-power mode is on. `on` is the answer of NSProcessInfo; `None` before macOS 12.
 pub fn power_saving(on: Option<bool>) -> Fact<bool> {
     match on {
         Some(on) => Fact::known(on, "NSProcessInfo lowPowerModeEnabled"),
@@ -197,7 +198,8 @@ pub fn power_saving(on: Option<bool>) -> Fact<bool> {
     }
 }
 
-/// True if a thread has to request background work in order to run on a core of `kind`.
+/// True if a thread has to request the class for background work in order to run on a core of
+/// `kind`.
 pub fn is_background(kind: Option<&str>) -> bool {
     kind == Some(EFFICIENCY)
 }

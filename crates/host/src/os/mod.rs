@@ -1,8 +1,8 @@
 //! System calls, as one set of safe functions with an implementation for each operating system. No
 //! other module depends on the operating system.
 //!
-//! If a system lacks a function, its implementation returns `None` or an error of kind
-//! `Unsupported`, never an invented value.
+//! If a system lacks a function, the implementation for this system returns `None` or an error of
+//! kind `Unsupported`, never an invented value.
 
 // Only `storage` uses the calls on files and devices.
 #![cfg_attr(not(feature = "storage"), allow(dead_code, unused_imports))]

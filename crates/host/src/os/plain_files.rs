@@ -1,4 +1,5 @@
-//! Files on systems without POSIX calls. Missing functions are `Unsupported`.
+//! Files on systems without POSIX calls. A function that such a system lacks returns `None` or an
+//! error of kind `Unsupported`.
 
 use super::files::{DeviceNumber, DirectAlignment, FileKind, FileNumbers, OpenHow};
 use std::fs::{File, Metadata, OpenOptions};
@@ -99,7 +100,7 @@ pub fn write_at(_file: &File, _buffer: &[u8], _offset: u64) -> io::Result<usize>
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Kind of a file. All numbers that identify the file are unknown.
+/// Kind of a file. All numbers that identify the file are 0, which means unknown.
 pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
     let kind = if metadata.is_file() {
         FileKind::Regular
@@ -147,7 +148,8 @@ pub fn direct_alignment(_file: &File) -> Option<DirectAlignment> {
     None
 }
 
-/// Not implemented on this system: space is allocated as it is written.
+/// Not implemented on this system: returns an error of kind `Unsupported`. The system allocates
+/// space when data are written.
 pub fn reserve(_file: &File, _bytes: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

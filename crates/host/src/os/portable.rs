@@ -1,5 +1,5 @@
-//! Systems without a module of their own. The standard library does the work. Everything else is
-//! `Unsupported` or `None`.
+//! Systems without a module of their own. The standard library does the work. Functions that it
+//! lacks return `None`, a default, or an error of kind `Unsupported`.
 
 use super::{MemoryLimit, PageCounts};
 use crate::reported::Reported;
@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Size of the base page in bytes: the smallest of the supported architectures.
+/// Size of the base page in bytes: the smallest size on the supported architectures.
 pub fn page_size() -> usize {
     4096
 }
@@ -103,7 +103,7 @@ pub fn monotonic_ns() -> u64 {
     .unwrap_or(u64::MAX)
 }
 
-/// `None`: the standard library does not count by thread.
+/// Always `None`: the standard library does not count page faults and context switches.
 pub fn thread_noise() -> Option<ThreadNoise> {
     None
 }
@@ -123,7 +123,7 @@ pub fn jiffies_per_second() -> Option<f64> {
     None
 }
 
-/// SIGINT and SIGTERM, which every system has.
+/// Signals that request the program to stop: SIGINT and SIGTERM, which every system has.
 pub fn stop_signals() -> Vec<i32> {
     vec![signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]
 }
@@ -131,12 +131,13 @@ pub fn stop_signals() -> Vec<i32> {
 /// Does nothing, because no C library on these systems is known to need it.
 pub fn share_one_heap() {}
 
-/// The system's name stands for its C library: its version is that of the system.
+/// Name of the C library. It only contains the name of the system, whose version is also the
+/// version of the library.
 pub fn c_library() -> String {
     format!("C library of {}", std::env::consts::OS)
 }
 
-/// `None`: the system has no such signal, or it is unknown.
+/// Always `None`: the system has no signal for the limit on file size, or the signal is unknown.
 pub fn file_limit_signal() -> Option<i32> {
     None
 }

@@ -127,7 +127,8 @@ pub fn free_space(path: &Path) -> Option<u64> {
     (system.f_bavail as u64).checked_mul(system.f_frsize as u64)
 }
 
-/// Largest file in bytes that this process may write; `None` without a limit (`ulimit -f`).
+/// Size in bytes of the largest file that this process may write (`ulimit -f`); `None` without a
+/// limit.
 pub fn file_size_limit() -> Option<u64> {
     let mut limit = MaybeUninit::<libc::rlimit>::uninit();
     // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.

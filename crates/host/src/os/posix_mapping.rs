@@ -65,8 +65,8 @@ impl FileMapping {
         }
     }
 
-    /// Copies `to.len()` bytes at `offset` to `to`. An error if the mapping is shorter, or if the
-    /// system cannot read the file.
+    /// Copies `to.len()` bytes at `offset` to `to`. An error if the mapping does not contain all of
+    /// these bytes, or if the system cannot read the file.
     pub fn read(&self, offset: usize, to: &mut [u8]) -> io::Result<()> {
         let from = self.inside(offset, to.len())?;
         // SAFETY: both ranges are mapped, of that length, and apart: `to` is memory of this
@@ -74,8 +74,8 @@ impl FileMapping {
         unsafe { guarded_copy::copy(to.as_mut_ptr(), from.as_ptr(), to.len()) }
     }
 
-    /// Copies `from` to `offset`. The mapping must be writable. An error if the mapping is shorter,
-    /// or if the system cannot access the file.
+    /// Copies `from` to `offset`. The mapping must be writable. An error if `from` does not fit
+    /// into the mapping, or if the system cannot access the file.
     pub fn write(&self, offset: usize, from: &[u8]) -> io::Result<()> {
         let to = self.inside(offset, from.len())?;
         // SAFETY: as in `read`.

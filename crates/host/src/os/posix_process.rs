@@ -6,7 +6,8 @@ use crate::thread_noise::ThreadNoise;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
-/// A monotonic clock. Its rate is never adjusted, except on FreeBSD, which has no such clock.
+/// A monotonic clock. Its rate is never adjusted, except on FreeBSD, which has no clock without
+/// adjustments.
 #[cfg(not(target_os = "freebsd"))]
 const EVEN_CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC_RAW;
 #[cfg(target_os = "freebsd")]
@@ -124,7 +125,8 @@ pub fn host_name() -> Option<String> {
     name(|names| names.nodename.as_ptr())
 }
 
-/// Signal that ends a process without a handler if it writes beyond the limit on file size.
+/// Signal that a write beyond the limit on file size raises. It ends a process that has no handler
+/// for it.
 pub fn file_limit_signal() -> Option<i32> {
     Some(libc::SIGXFSZ)
 }

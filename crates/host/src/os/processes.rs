@@ -22,8 +22,8 @@ pub fn start_apart(command: &mut Command) {
     let _ = command;
 }
 
-/// Writes `program` to a file in memory. Returns the path to start it, and the file. The path is
-/// valid while the file is open.
+/// Writes `program` to a file in memory. Returns the path by which the program can be started, and
+/// the file. The path is valid while the file is open.
 ///
 /// # Errors
 /// There is not enough memory, or the kernel is older than Linux 3.17.

@@ -84,7 +84,7 @@ pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     ))
 }
 
-/// True if the counter runs at one rate in all power states.
+/// True if the time-stamp counter runs at one rate in all power states, and the source.
 pub fn counter_invariant() -> Option<(bool, &'static str)> {
     let invariant = CpuId::new()
         .get_advanced_power_mgmt_info()?
@@ -92,8 +92,8 @@ pub fn counter_invariant() -> Option<(bool, &'static str)> {
     Some((invariant, "CPUID leaf 80000007h"))
 }
 
-/// The hypervisor, detected by a CPUID bit that processors never set themselves. `None` without
-/// this bit.
+/// The hypervisor, detected by a CPUID bit that processors never set themselves. `None` if CPUID
+/// has no such bit.
 pub fn hypervisor() -> Option<Hypervisor> {
     if cpuid!(0).eax < FEATURES_LEAF {
         return None;
@@ -134,7 +134,7 @@ fn hypervisor_name(signed: &[u8]) -> String {
     }
 }
 
-/// Caches of the current core, from leaf 4, or leaf 8000001Dh on AMD.
+/// Caches of the current core, from CPUID leaf 4, or leaf 8000001Dh on AMD.
 pub fn caches() -> Vec<OwnCache> {
     const MOST: usize = 16; // a hypervisor that ignores the index would answer for ever
     let mut all = Vec::new();

@@ -6,7 +6,8 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use units::error::{Error, Result};
 
-/// Largest block in bytes. Kernels do not transfer more in a single operation.
+/// Largest block that is accepted, in bytes. Operating systems do not transfer more in a single
+/// operation.
 const LARGEST_BLOCK: usize = 1 << 30;
 
 /// Blocks of at least this many bytes are allocated in huge pages if the system has them. In base
@@ -151,7 +152,7 @@ impl IoBuffers {
             .collect()
     }
 
-    /// Prevents that the memory is freed, because the system may still write to it.
+    /// Keeps the memory from being freed, because the system may still write to it.
     #[allow(dead_code)] // Linux's engines need it
     pub(crate) fn leak(&mut self) {
         self.keep = true;

@@ -54,7 +54,8 @@ pub struct IoCompletion {
     /// ends with [`INVALID`]. A request is invalid if its target or slot does not exist, its slot
     /// is in flight, or its bytes exceed the block.
     pub result: std::result::Result<usize, i32>,
-    /// [`crate::counter::ticks`] when the engine found the operation complete.
+    /// Value of [`crate::counter::ticks`] at the moment when the engine found the operation
+    /// complete.
     pub at: u64,
 }
 

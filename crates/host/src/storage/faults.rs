@@ -10,13 +10,13 @@ use units::error::Result;
 pub struct Faults {
     /// Period of operations that end with `error`.
     pub error_every: u64,
-    /// Error number of the system with which these operations end.
+    /// Error number of the system with which the operations of `error_every` end.
     pub error: i32,
     /// Period of operations that report only half of their bytes.
     pub short_every: u64,
     /// Period of operations that are held back for `delay`.
     pub delay_every: u64,
-    /// Time for which operations are held back.
+    /// Time for which the operations of `delay_every` are held back.
     pub delay: Nanos,
 }
 
@@ -54,8 +54,8 @@ impl Faulty {
         }
     }
 
-    /// Injects faults into the completions of `inner`. Appends all completions to `into` that are
-    /// not held back.
+    /// Injects faults into the new completions of `inner`. Appends the completions that are not
+    /// held back to `into`.
     fn spoil(&mut self, into: &mut Vec<IoCompletion>) {
         for mut completion in self.fresh.drain(..) {
             self.completed += 1;

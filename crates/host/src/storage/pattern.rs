@@ -3,14 +3,15 @@
 
 use std::fmt;
 
-/// Bytes of a unit of data with a header of its own. It is the smallest block of any device.
+/// Size of a unit in bytes. Each unit of data has a header of its own. No device has smaller
+/// blocks.
 const UNIT: usize = 512;
 
 /// Content of generated data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filler {
     /// Random words that depend on the seed and do not compress. Each 512 bytes begin with a header
-    /// that has their position.
+    /// that contains their position in the target.
     Incompressible,
     /// Zeros, which some devices do not store.
     Zeros,
@@ -18,7 +19,7 @@ pub enum Filler {
     Repeated(Vec<u8>),
 }
 
-/// The data for every offset of a target.
+/// Rule that gives the data for every offset of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     filler: Filler,
@@ -51,7 +52,7 @@ pub enum Nature {
     Corrupt,
 }
 
-/// First word of every unit of incompressible data. In the data, it is masked.
+/// Mark in the first word of every unit of incompressible data. In the data, the mark is masked.
 const MARK: u64 = 0x6d65_6d67_6175_6765;
 
 /// Number of 64-bit words of a unit.
@@ -115,7 +116,8 @@ impl Pattern {
         Ok(())
     }
 
-    /// The words of unit `unit`. The first four are the masked mark, position, seed, and the mask.
+    /// The words of unit `unit`. The first four are the mark, the position and the seed, each of
+    /// them masked, and the mask itself.
     fn words_of(&self, unit: u64) -> [[u8; 8]; WORDS] {
         let start = mixed(self.seed ^ mixed(unit));
         let mask = mixed(start);
@@ -165,8 +167,8 @@ impl Pattern {
     }
 }
 
-/// The units that `length` bytes at `offset` touch. The items are the number of the unit, the
-/// offset in the unit, and the range among the bytes.
+/// The units that `length` bytes at `offset` touch. An item is the index of a unit, the offset of
+/// the first byte in this unit, and the range of bytes in the unit.
 fn units(length: usize, offset: u64) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -181,7 +183,8 @@ fn units(length: usize, offset: u64) -> impl Iterator<Item = (u64, usize, std::o
     })
 }
 
-/// Fills `buffer` at `offset` with `bytes`, repeated from the beginning of the target.
+/// Fills `buffer`, which begins at `offset` of the target, with `bytes`. The bytes are repeated
+/// from the beginning of the target.
 fn repeat(bytes: &[u8], buffer: &mut [u8], offset: u64) {
     if bytes.is_empty() {
         return buffer.fill(0);

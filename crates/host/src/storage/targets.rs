@@ -268,7 +268,8 @@ impl Target {
     }
 
     /// Drops the target's pages from the page cache, so that the next buffered read goes to the
-    /// device. Written data are synchronised first. Pages that others have mapped or changed stay.
+    /// device. Written data are synchronised first. Pages that others have mapped or changed stay
+    /// in the page cache.
     ///
     /// # Errors
     /// The system cannot drop pages, or writing failed.

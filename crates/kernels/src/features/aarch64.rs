@@ -47,8 +47,8 @@ pub(crate) fn mops() -> bool {
 }
 
 /// True if programs may use `dc zva` and it zeroes blocks of 16 to 64 B. The register DCZID_EL0 has
-/// a bit that prohibits it and log2 of the block size in words (Arm ARM, D17.2). Streams start at
-/// multiples of 64 B, so a longer block might begin before its stream.
+/// a bit that prohibits `dc zva`, and log2 of the block size in words of 4 B (Arm ARM, D17.2).
+/// Streams start at multiples of 64 B, so a longer block might begin before its stream.
 pub(crate) fn zeroes_blocks() -> bool {
     // SAFETY: reads an identification register that every program may read.
     let found = unsafe { native::zero_block() };

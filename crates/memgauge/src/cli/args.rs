@@ -338,7 +338,7 @@ fn only_help() -> String {
 }
 
 impl RunOptions {
-    /// The requested experiments that measure the memory chosen by the options.
+    /// Makes the requested experiments that use the options of [`Choices`], such as `--sizes`.
     fn chosen(&self) -> impl Iterator<Item = Box<dyn Experiment>> {
         let requested = |row: &&ExperimentRow| {
             self.only.is_empty() || self.only.iter().any(|name| name == row.name)

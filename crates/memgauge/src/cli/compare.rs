@@ -11,7 +11,7 @@ use std::path::Path;
 use units::error::{Error, Result};
 use verdict::{ComparedReport, Comparison, ReportSet, Settings, compare};
 
-/// Compares each of the reports (or sets of reports) after the first one with the first one.
+/// Compares the first report with each later one. A folder stands for the set of its reports.
 /// Returns [`Exit::CheckFailed`] if the condition of `--fail-on` is met, or if two reports have no
 /// point in common.
 pub fn run(options: &CompareOptions) -> Result<Exit> {
@@ -86,7 +86,8 @@ struct Side {
 }
 
 impl Side {
-    /// Reads the report, or all reports of the folder, that the user named `path`.
+    /// Reads the report that `path` names, such as `last`. If `path` is a folder, reads all of its
+    /// reports.
     fn read(path: &Path) -> Result<Self> {
         let file = state::resolved(path)?;
         // A saved session is named by its file name alone, because the folder of sessions does not

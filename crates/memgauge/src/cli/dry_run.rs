@@ -73,7 +73,7 @@ struct PlanDocument<'a> {
     points: Vec<Point<'a>>,
 }
 
-/// Largest number of samples of a point, and their length.
+/// Sampling of a point: its largest number of samples, and the length of a sample.
 #[derive(Serialize)]
 struct Samples {
     rounds: u32,

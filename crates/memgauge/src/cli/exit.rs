@@ -28,10 +28,11 @@ impl Exit {
     }
 }
 
-/// A row of the table.
+/// A row of the table of exit codes.
 #[derive(Debug, Clone, Copy)]
 pub struct ExitRow {
-    /// The way in which the program ended. `None` for the row about the end by a second signal.
+    /// The way in which the program ended. `None` for the row about a program that a second signal
+    /// ended.
     pub exit: Option<Exit>,
     /// The code as documents write it.
     pub code: &'static str,
@@ -102,7 +103,7 @@ pub const EXIT_CODES: &[ExitRow] = &[
     },
 ];
 
-/// The table for `--help`.
+/// The table of exit codes for `--help`.
 pub fn help() -> String {
     let rows = EXIT_CODES
         .iter()
@@ -110,7 +111,7 @@ pub fn help() -> String {
     format!("Exit codes:\n{}", rows.collect::<Vec<_>>().join("\n"))
 }
 
-/// The table for the man page, in roff.
+/// The table of exit codes for the man page, in roff.
 pub fn roff() -> String {
     let escaped = |text: &str| text.replace('-', "\\-");
     let rows = EXIT_CODES.iter().map(|row| {
@@ -124,7 +125,7 @@ pub fn roff() -> String {
     rows.collect()
 }
 
-/// The table for documents, in Markdown.
+/// The table of exit codes for documents, in Markdown.
 pub fn markdown() -> String {
     let rows = EXIT_CODES
         .iter()

@@ -1,4 +1,4 @@
-//! The commands of experiments, made from the rows of their table.
+//! The commands of experiments, made from the rows of the table of experiments.
 
 use super::catalogue::experiment_commands;
 use super::common_options::{CommonOptions, MachineOptions, Peak, Pool, Sizing};

@@ -30,8 +30,9 @@ const MAX_THREADS: usize = 16;
 const BUFFER: usize = 64 << 10;
 
 /// Judges the machines of all reports. Returns [`Exit::CheckFailed`] if a machine is slow or became
-/// slower. Otherwise it returns [`Exit::Incomplete`] if an input was left out, if a machine could
-/// not be judged, or if no history could be judged.
+/// slower. Otherwise it returns [`Exit::Incomplete`] if an input was left out, or if a machine
+/// could not be judged. With `--since`, it also returns [`Exit::Incomplete`] if no machine's
+/// history could be judged.
 pub fn run(options: &FleetOptions) -> Result<Exit> {
     let chosen = options
         .format

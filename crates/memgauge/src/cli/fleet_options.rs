@@ -10,8 +10,8 @@ use std::str::FromStr;
 use units::ParseError;
 use verdict::Fraction;
 
-/// Makes a parser of an expected number of false alarms: above 0, up to `most`. Its error advises
-/// `example`.
+/// Makes a parser of `--false-alarms`: an expected number of false alarms above 0, up to `most`.
+/// The error of the parser advises `example`.
 pub fn false_alarms(
     most: f64,
     example: &'static str,
@@ -27,7 +27,7 @@ pub fn false_alarms(
     }
 }
 
-/// Least number of machines that can be compared: 3 or more.
+/// Value of `--least-nodes`: the number of machines that a verdict needs, 3 or more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeastNodes(pub u32);
 

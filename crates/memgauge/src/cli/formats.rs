@@ -20,8 +20,8 @@ pub fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
     )
 }
 
-/// Returns `chosen` if it is the gallery and the extension of the file means a page, otherwise
-/// `found`.
+/// Returns `chosen` if it is the gallery and `found` is the ordinary HTML page. Otherwise returns
+/// `found`, the format that belongs to the extension of a file.
 pub fn preferred(
     found: &'static dyn Renderer,
     chosen: Option<&'static dyn Renderer>,

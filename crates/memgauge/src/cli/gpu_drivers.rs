@@ -8,7 +8,7 @@ use host::gpu::{DriverLimits, DriverProcesses, DriverProgram, DriversHere, serve
 use std::ffi::OsString;
 use units::error::{Error, Result};
 
-/// First argument with which this program opens drivers for another process. Users do not type it.
+/// First argument that makes this program open drivers for another process. Users do not type it.
 const SERVE: &str = "--serve-gpu-drivers";
 
 /// The program that opens drivers, packed by zlib. `None` unless this program is statically linked

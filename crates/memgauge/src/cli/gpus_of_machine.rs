@@ -17,7 +17,8 @@ pub(super) struct OnGpus {
     pub(super) runner: GpuRunner,
 }
 
-/// Time that the drivers may take to list and to open the GPUs of such a session.
+/// Longest wait for a reply of the drivers while GPUs are listed and opened in a session about the
+/// whole machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Makes a few points about every GPU that no other program is known to use. If the session

@@ -141,8 +141,9 @@ fn judged(
     }
 }
 
-/// Locks this machine against other health checks, and returns the lock. `None` if no lock file can
-/// be created. The error says that another process measures, or that another rank will.
+/// Locks this machine against other health checks, and returns the lock. `None` if the lock file
+/// cannot be used; a message then says why. The error says that another process measures, or that
+/// rank 0 measures.
 fn lock_node(launch: Option<&Launch>) -> std::result::Result<Option<File>, String> {
     let local = launch.and_then(|launch| launch.local_rank);
     if let Some(rank) = local.filter(|rank| *rank > 0) {

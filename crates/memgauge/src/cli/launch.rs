@@ -2,7 +2,8 @@
 
 use report::Launch;
 
-/// Environment variables of a launcher. An empty name stands for a variable that it does not set.
+/// Environment variables of a launcher. An empty name stands for a variable that the launcher does
+/// not set.
 struct Launcher {
     name: &'static str,
     /// Variable that only this launcher sets.

@@ -17,7 +17,7 @@ use serde::Serialize;
 use units::error::{Error, Result};
 use units::nearest_name;
 
-/// Number of bytes of machine code in a line.
+/// Number of bytes of machine code in a printed line.
 const BYTES_PER_LINE: usize = 16;
 
 /// A kernel as listed.

@@ -118,8 +118,8 @@ pub fn experiment(requested: ExperimentRequest, words: Vec<String>) -> Result<Ex
     measure(request.experiments, &common, &machine, defaults, words)
 }
 
-/// Makes the runner of external work (storage or GPUs). The argument is true if the session
-/// continues another one.
+/// Function that makes the runner of external work (storage or GPUs). Its argument is true if the
+/// session continues another one.
 pub(super) type MakeRunner = Box<dyn FnOnce(bool) -> Result<Box<dyn ExternalRunner>>>;
 
 /// Function that measures experiments again in fresh memory, within a budget. It returns the new

@@ -10,7 +10,7 @@ pub struct NameFacts<'a> {
     pub hostname: Option<&'a str>,
     /// The launch of the process; `None` without a launcher.
     pub launch: Option<&'a Launch>,
-    /// Start of the session, as digits and the letter `T`.
+    /// Start of the session, such as `20261123T050126`.
     pub stamp: &'a str,
 }
 

@@ -20,7 +20,8 @@ pub fn lock(node: &str) -> io::Result<Option<File>> {
     }
 }
 
-/// Opens the lock file, or creates it. Reading is enough to lock a file of another user.
+/// Opens the lock file, or creates it. A file of another user can be locked even if it can only be
+/// read.
 ///
 /// # Errors
 /// `path` cannot be created, or is a link, a pipe or a folder. Any user could have put these there.

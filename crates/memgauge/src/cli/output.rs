@@ -33,7 +33,7 @@ impl std::fmt::Debug for Destination {
     }
 }
 
-/// Parts of the file name of a report that the user does not name.
+/// Parts of the file name that a report gets if the user names no file.
 #[derive(Debug, Clone, Copy)]
 pub struct Unnamed<'a> {
     /// Start of the session.
@@ -131,7 +131,7 @@ impl Destination {
         self.file.as_ref()?.0.file()
     }
 
-    /// True if the user did not name the report.
+    /// True if the user named no file for the report.
     pub fn is_unnamed(&self) -> bool {
         self.unnamed
     }
@@ -146,7 +146,7 @@ impl Destination {
 
     /// Saves the report, then prints it with the place where it was saved. A report that cannot be
     /// saved is still printed. An existing file is renamed, unless `replaces` says that the report
-    /// contains all its points. Returns true if the report was saved.
+    /// contains all points of that file. Returns true if the report was saved.
     pub fn deliver(&self, report: &Report, replaces: bool) -> (bool, Result<()>) {
         let mut options = self.options.clone();
         let mut saved = Ok(());

@@ -9,7 +9,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use units::Nanos;
 
-/// Number of steps of the progress bar. No terminal has more columns.
+/// Number of steps of the progress bar. No terminal has enough columns to show more.
 const STEPS: u64 = 1000;
 
 /// The progress bar and the journal. There is a bar if standard error is a terminal, and a journal
@@ -28,7 +28,7 @@ pub enum JournalPlan {
     /// A new journal next to the report that has this path.
     Beside(PathBuf),
     /// The journal of the session that is continued. The new journal takes the name of the old one
-    /// as soon as it contains all its points.
+    /// as soon as it contains all points of the old one.
     InPlaceOf(PathBuf),
 }
 
@@ -40,7 +40,8 @@ struct Journal {
     /// Temporary path, until the journal contains all points of the journal that it replaces.
     /// `None` if there is nothing to replace.
     temporary: Option<PathBuf>,
-    /// Number of lines that must be written before the journal gets its final name.
+    /// Number of lines, without `carried`, that are still to be written before the journal gets its
+    /// final name.
     known: usize,
     /// Lines of points that will be measured again. They are written right after the first line.
     carried: Vec<JournalLine>,
@@ -51,8 +52,8 @@ struct Journal {
     broken: bool,
 }
 
-/// Ends of a journal's name, which follow the name of its report. Further journals have `-2`, `-3`
-/// and so on between the two parts.
+/// The two ends of a journal's name, which follow the name of its report. Further journals of the
+/// same report have `-2`, `-3` and so on between these ends.
 const JOURNAL: [&str; 2] = [".journal", ".jsonl"];
 
 /// Path of the journal with the number `number` (from 1) of the session whose report is `path`.
@@ -243,8 +244,8 @@ pub fn remove(path: &Path) {
 }
 
 impl Journal {
-    /// Counts a line. After the last line that is known from the start, the journal gets its final
-    /// name.
+    /// Counts a line that was written. After the last of the `known` lines, the journal gets its
+    /// final name.
     fn take_name(&mut self) -> std::io::Result<()> {
         self.known = self.known.saturating_sub(1);
         if self.known > 0 {

@@ -37,7 +37,7 @@ pub struct Resume {
 pub struct Continued {
     /// Journal or report of the session.
     file: PathBuf,
-    /// Points of the session that have a number, by experiment and coordinates.
+    /// Measured points of the session, by experiment and requested coordinates.
     measured: BTreeSet<(String, Coordinates)>,
     /// Lines of points that will be measured again. A new journal that replaces the old one must
     /// contain them.
@@ -62,14 +62,14 @@ impl Continued {
         self.file != path && report_of(&self.file) == path
     }
 
-    /// True if `report` has a number for each measured point of the continued session.
+    /// True if all measured points of the continued session are measured points of `report` too.
     pub fn is_all_in(&self, report: &Report) -> bool {
         let there = measured(report);
         self.measured.iter().all(|point| there.contains(point))
     }
 }
 
-/// Points of `report` that have a number, by experiment and coordinates.
+/// Measured points of `report`, by experiment and requested coordinates.
 fn measured(report: &Report) -> BTreeSet<(String, Coordinates)> {
     let datasets = report.datasets.iter().filter(|dataset| !dataset.derived);
     let points = datasets.flat_map(|dataset| {
@@ -192,7 +192,7 @@ impl Resume {
         })
     }
 
-    /// Path of the report that belongs to the continued file.
+    /// Path of the report that belongs to the file from which the session is continued.
     pub fn place(&self) -> &Path {
         &self.place
     }
@@ -274,7 +274,7 @@ impl Resume {
         }
     }
 
-    /// The error for a command line that requests something else than the session did.
+    /// The error for a command line that requests something else than the continued session did.
     fn other_request(&self, difference: &str) -> Error {
         Error::usage(format!(
             "cannot continue '{}': {difference}; the same request is needed; type {}",
@@ -284,8 +284,8 @@ impl Resume {
     }
 }
 
-/// Difference between the machine and program of the report and those of this session, in words.
-/// `None` if they are equal.
+/// Text about a difference between the machine or program of `report` and that of this session.
+/// `None` if both are the same.
 fn machine_difference(report: &Report, machine: &dyn Machine) -> Option<String> {
     let then = &report.provenance.host;
     let now = machine.facts();

@@ -20,7 +20,7 @@ pub struct RunEntry {
     machine: String,
     /// The command line.
     command: String,
-    /// Verdict on the session's numbers, or the reason why there is none.
+    /// Verdict on the session's figures, or the reason why there is no verdict.
     verdict: String,
     /// Absolute path of the report or journal.
     file: String,

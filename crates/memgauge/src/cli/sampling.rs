@@ -3,10 +3,10 @@
 use engine::{IN_MEMORY, Sampling};
 use units::Nanos;
 
-/// Rounds of each point, unless the user fixes the samples. The interval comes from the medians of
-/// the rounds. With 20 rounds the interval reaches from the 6th lowest median to the 6th highest.
-/// Five bad rounds therefore do not change it. Six rounds of three times as many samples take as
-/// long, but their interval is twice as wide.
+/// Number of rounds of each point, unless the user fixes the number of samples. The interval comes
+/// from the medians of the rounds. With 20 rounds the interval reaches from the 6th lowest median
+/// to the 6th highest. Five bad rounds therefore do not change it. Six rounds of three times as
+/// many samples take as long, but their interval is twice as wide.
 pub(super) const ROUNDS: u32 = 20;
 
 /// Sampling of single experiments and of the default profile.
@@ -28,7 +28,7 @@ pub(super) fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
     }
 }
 
-/// Sampling of storage with windows of `length`. The experiment may change the values.
+/// Sampling of storage with windows of `length`. The experiment may change this sampling.
 #[cfg(feature = "storage")]
 pub fn storage_sampling(length: Nanos) -> Sampling {
     Sampling {

@@ -8,8 +8,8 @@ use report::{Journal, Report, Saved, add_derived, read_saved};
 use std::path::Path;
 use units::error::{Error, Result};
 
-/// Reads the report at `path`. A journal is converted to a report, and its missing parts are
-/// printed.
+/// Reads the report at `path`. A journal is converted to a report, and notes on parts that it lacks
+/// are printed.
 pub fn read(path: &Path) -> Result<Report> {
     let saved = read_saved(path).map_err(|e| {
         let file = path.display();

@@ -234,7 +234,7 @@ pub struct Head {
     pub provenance: Provenance,
 }
 
-/// These parts of the report at `path`. `None` if the file is no readable report.
+/// Reads the [`Head`] of the report at `path`. `None` if the file is no readable report.
 pub fn head(path: &Path) -> Option<Head> {
     serde_json::from_reader(std::io::BufReader::new(std::fs::File::open(path).ok()?)).ok()
 }

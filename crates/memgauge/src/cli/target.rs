@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use units::error::{Error, Result};
 
-/// Target of a result.
+/// Place to which a result is written.
 #[derive(Debug)]
 pub enum Target {
     /// A file. It is created when the result is complete.

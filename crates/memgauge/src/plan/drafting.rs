@@ -76,13 +76,14 @@ fn repeats(request: &Request) -> Vec<Option<Coordinate>> {
         .collect()
 }
 
-/// Origin of a draft: its experiment, repetition and follow-up.
+/// Origin of a draft, and the number of the point that is made from it.
 pub(super) struct DraftOrigin {
     /// Position of the experiment in the request.
     pub experiment: usize,
     /// Value of the coordinate `repeat`; `None` if the session measures everything once.
     pub repeat: Option<Coordinate>,
-    /// Number of the follow-up; `None` for a point that is known before the session.
+    /// Number of the follow-up that made the draft; `None` for a point that is known before the
+    /// session.
     pub follow_up: Option<usize>,
     /// Number of the new point within the plan.
     pub id: usize,
@@ -162,8 +163,8 @@ impl ResultsSoFar<'_> {
     }
 }
 
-/// Drafts the points of a follow-up from measured points. There are at most `room.points`, and no
-/// two have the same coordinates. Numbers of new points begin with `first_id`.
+/// Drafts the points of a follow-up from measured points. There are at most `room.points` new
+/// points, and no two have the same coordinates. The new points are numbered from `first_id` on.
 pub fn draft_follow_up(
     request: &Request,
     scope: &Scope<'_>,

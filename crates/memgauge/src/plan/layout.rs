@@ -18,8 +18,7 @@ pub(super) struct Layout<'a> {
     first_mapping: Bytes,
 }
 
-/// Divisor of [`Layout::first_mapping`]. A point goes into the batch of points with little memory
-/// if it needs at most this part of it.
+/// A point has little memory if it needs at most [`Layout::first_mapping`] divided by this number.
 const SMALL_SHARE: u64 = 8;
 
 impl<'a> Layout<'a> {
@@ -48,7 +47,7 @@ impl<'a> Layout<'a> {
         self
     }
 
-    /// True if the memory of the point at `index` suffices when it is measured alone.
+    /// True if the machine has enough memory to measure the point at `index` alone.
     pub fn fits(&self, index: usize) -> bool {
         self.alone[index].fits(self.facts)
     }
@@ -69,9 +68,9 @@ impl<'a> Layout<'a> {
     /// Makes the batches of all `points` except `left_out`.
     ///
     /// All points of a repetition share memory if the machine has enough. Otherwise points with the
-    /// same kind of work and pages share it, or as many of these points as possible. Points whose
-    /// chains are rebuilt have batches of their own, and so has each follow-up. Points that size
-    /// the memory of others come first.
+    /// same kind of work and the same kind of pages share it, or as many of these points as fit.
+    /// Points whose chains are rebuilt have batches of their own, and so has each follow-up. Points
+    /// whose results size the memory of others come first.
     pub fn batches(&self, points: &[PlannedPoint], left_out: &BTreeSet<usize>) -> Vec<Batch> {
         let mut wanted: Vec<usize> = (0..points.len())
             .filter(|i| points[*i].work.is_ok() && !left_out.contains(i))

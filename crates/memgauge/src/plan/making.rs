@@ -49,8 +49,8 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     })
 }
 
-/// Sentences for the user about adjusted points, such as rounded sizes. Only the first few are
-/// listed, because a range may round all of its sizes.
+/// Sentences for the user about adjusted points, such as rounded sizes. Only the first few
+/// sentences are listed, because all sizes of a range may be rounded.
 fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     let scope = request.scope(machine);
     let mut all: Vec<String> = request

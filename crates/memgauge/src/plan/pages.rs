@@ -10,8 +10,8 @@ const BEST: [PageMode; 3] = [PageMode::Huge, PageMode::Transparent, PageMode::Ba
 
 /// Returns `draft` with a kind of pages that this machine has. On a system without transparent huge
 /// pages, `thp` becomes `4k`. `best` becomes the first kind of [`BEST`] that the machine has for
-/// its working set. If there are no reserved pages for the work, the draft gets an outcome with the
-/// reason.
+/// the working set of the draft. If there are no reserved pages for the work, the draft gets an
+/// outcome with the reason.
 pub(super) fn settled(mut draft: Draft, facts: &HostFacts) -> Draft {
     let Ok(work) = &draft.work else { return draft };
     // A system without transparent huge pages would map base pages for `thp`.

@@ -6,7 +6,7 @@ use report::{Coordinate, PhaseId, PhaseRoom};
 use units::{Bytes, Nanos};
 
 /// Points that are drafted together. The points of a follow-up become known when earlier phases are
-/// measured. Until then its `reserve` has time and memory for them.
+/// measured. Until then the `reserve` of the follow-up holds time and memory for its points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phase {
     /// Identity of the phase, as the journal records it.
@@ -34,8 +34,8 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Largest number of bytes mapped at the same time, if `reallocate` allocations follow each
-    /// other.
+    /// Largest number of bytes mapped at the same time, if the rounds are spread over `reallocate`
+    /// successive allocations.
     pub fn most_memory(&self, reallocate: u32) -> Bytes {
         let one = self.memory.total();
         if self.keep_old && reallocate > 1 {
@@ -82,7 +82,7 @@ impl Room {
         }
     }
 
-    /// Makes a limit from its stored form. `None` if the request does not have its experiment.
+    /// Makes a limit from its stored form. `None` if the request lacks the experiment of the limit.
     pub fn from_record(room: &PhaseRoom, follow_up: usize, request: &Request) -> Option<Self> {
         let named = |name: &str| request.experiments.iter().position(|e| e.name() == name);
         Some(Self {
@@ -108,8 +108,8 @@ impl Phase {
             .map_or(batches, |reserve| reserve.estimate)
     }
 
-    /// Largest number of bytes mapped at the same time, if `reallocate` allocations follow each
-    /// other.
+    /// Largest number of bytes mapped at the same time, if the rounds are spread over `reallocate`
+    /// successive allocations.
     pub fn most_memory(&self, reallocate: u32) -> Bytes {
         let batches = self
             .batches
@@ -126,7 +126,8 @@ impl Phase {
             .map_or(&[], |reserve| reserve.rooms.as_slice())
     }
 
-    /// Largest number of points that a follow-up can have; 0 once it is drafted.
+    /// Largest number of points that the phase can still draft; 0 unless it is a follow-up that is
+    /// not drafted yet.
     pub fn room(&self) -> usize {
         self.rooms().iter().map(|room| room.points).sum()
     }

@@ -36,7 +36,8 @@ pub struct PlannedPoint {
 }
 
 impl PlannedPoint {
-    /// Makes a point of `phase` that has an `outcome` instead of work. Its number is 0.
+    /// Makes a point of `phase` that has an `outcome` instead of work. The caller sets the point's
+    /// number.
     pub(super) fn without_work(
         experiment: usize,
         coordinates: Coordinates,

@@ -116,8 +116,9 @@ impl Plan {
         Ok(())
     }
 
-    /// Takes over the outcomes of the `known` points, by number. Memory that only these points need
-    /// is not mapped. Returns the number of points that need not be measured again.
+    /// Takes over the `known` outcomes, which are stored by number of their point. Memory that only
+    /// points with such an outcome need is not mapped. Returns the count of points that need not be
+    /// measured again.
     fn take_over(&mut self, mut known: BTreeMap<u64, Outcome>, facts: &HostFacts) -> u64 {
         let mut saved = 0;
         for point in &mut self.points {
@@ -147,8 +148,8 @@ impl Plan {
         saved
     }
 
-    /// Effective capacity of all last-level caches, if memory is sized by it. `None` if memory is
-    /// sized by the reported capacity.
+    /// Effective capacity of all last-level caches together, if memory is sized by it. `None` if
+    /// memory is sized by the reported capacity.
     pub fn timed_last_level(&self) -> Option<Bytes> {
         self.drafted.iter().find_map(|record| record.last_level)
     }
@@ -236,7 +237,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Drafts the points of a follow-up of the earlier session again, from its measured points.
+    /// Drafts the points of a follow-up of the earlier session again, from the measured points of
+    /// that session.
     fn follow_ups_again(
         &self,
         record: &DraftedPhase,
@@ -265,8 +267,8 @@ impl Plan {
             .collect()
     }
 
-    /// Makes batches of the points from index `first` on. They get the reserved time of the phase
-    /// `id`.
+    /// Makes batches of the points from index `first` on. The batches get the time that is reserved
+    /// for the phase `id`.
     fn take_reserve(&mut self, id: PhaseId, first: usize, machine: &dyn Machine) {
         let at = self.phases.iter().position(|phase| phase.id == id);
         let reserve = at.and_then(|at| self.phases[at].reserve.take());

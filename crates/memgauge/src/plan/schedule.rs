@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::error::Error;
 use units::{Bytes, BytesPerSecond, Nanos, counted};
 
-/// Least number of samples per round, and least number of rounds, of a shortened point.
+/// A point is not shortened below this number of samples per round and this number of rounds.
 const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
 
@@ -36,8 +36,7 @@ pub(super) struct Schedule {
     pub estimate: Nanos,
     /// Sentences about shortened samples and points that were left out.
     pub shortened: Vec<String>,
-    /// Time that the plan needs if even a single point does not fit into the budget; otherwise
-    /// `None`.
+    /// Time that the points need; `None` unless the budget is too small for a single point.
     pub needed: Option<Needed>,
 }
 
@@ -364,8 +363,8 @@ fn least_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
 }
 
 /// Points to be measured, the most needed first. Among points with equal drop priority, each
-/// experiment gets a first point at each level before a second one. Points with little memory come
-/// first.
+/// experiment gets a first point at each level of the memory hierarchy before a second one.
+/// Otherwise points with small working sets come first.
 pub fn most_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len())
         .filter(|&i| points[i].work.is_ok())

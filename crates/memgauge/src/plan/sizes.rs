@@ -12,7 +12,7 @@ use report::{Coordinate, Dataset, HostFacts, Outcome};
 use std::collections::BTreeSet;
 use units::{Bytes, Nanos, counted};
 
-/// The rest of a plan, after its memory was sized by another size of the last-level cache.
+/// The rest of a plan, with its memory sized by the effective capacity of the last-level cache.
 pub struct Resized {
     /// Effective capacity of all last-level caches.
     pub last_level: Bytes,
@@ -39,15 +39,15 @@ pub struct Remaining<'a> {
     pub rooms: &'a [Room],
 }
 
-/// Sizes memory by the last-level cache that `measured`, a sweep of `caches`, shows. Points change
-/// only if they remain to be measured or did not fit before. Returns a finding and the new rest of
-/// the plan. The rest is `None` if points would have to be dropped. Returns `None` if nothing
-/// changes.
+/// Sizes memory by the capacity of the last-level cache that timing shows. `measured` is the
+/// dataset of the sweep `caches`. Points change only if they remain to be measured or did not fit
+/// before. Returns a finding and the new rest of the plan. The rest is `None` if points would have
+/// to be dropped. Returns `None` if nothing changes.
 ///
 /// A capacity above the reported one always counts, because working sets sized by the reported one
 /// would lie in the cache. A smaller capacity counts only if the user requests it, or if there is
-/// no room otherwise. Another program may have used the cache during the sweep and may soon leave
-/// it.
+/// no room otherwise. The reason is that another program may have used the cache during the sweep,
+/// and may soon leave it.
 pub fn resized(
     plan: &Plan,
     remaining: Remaining<'_>,
@@ -183,8 +183,9 @@ struct Redrafted {
     changed: Vec<usize>,
 }
 
-/// Replaces points that `requested` accepts by points of `drafted` that differ and can be measured.
-/// An experiment whose number of points would change keeps its old points.
+/// Replaces each point that `requested` accepts by its counterpart in `drafted`, if the counterpart
+/// differs and can be measured. An experiment whose number of points would change keeps its old
+/// points.
 fn redrafted(
     points: &[PlannedPoint],
     drafted: &Drafted,

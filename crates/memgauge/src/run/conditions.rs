@@ -9,8 +9,8 @@ pub(super) fn sentence(kind: &str, text: String) -> Finding {
     Finding::note(kind, text)
 }
 
-/// Makes a finding for each kind of facts that the system does not report. It names the source that
-/// is used instead.
+/// Makes a finding for each kind of facts that the system does not report. The finding names the
+/// source that is used instead.
 fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     let taken = [
         ("CPUs", &facts.topology.cpus_source),
@@ -29,8 +29,8 @@ fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// Text of a finding about a quota of CPU time that is below the number of `cpus`; `None` without
-/// such a quota.
+/// Text of a finding about a quota of CPU time that amounts to fewer CPUs than `cpus`; `None`
+/// without such a quota.
 fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
     let quota = &facts.system.cpu_quota;
     let allowed = quota
@@ -159,8 +159,8 @@ pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
     told.into_iter().filter_map(one).collect()
 }
 
-/// Finding with the number of disturbed samples of all points; `None` if hardly any sample was
-/// disturbed.
+/// Finding with the number of disturbed samples of all points. `None` if less than `LEAST_REPORTED`
+/// of all samples were disturbed.
 pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     const LEAST_REPORTED: f64 = 0.05;
     let points = || {

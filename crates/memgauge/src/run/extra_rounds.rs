@@ -21,8 +21,8 @@ const MAX_ROUNDS: u32 = 3;
 
 impl Run<'_> {
     /// Uses the time that the plan reserved, and time that precise points did not need. First come
-    /// points that a few rounds can make solid, then points whose pages may be unlucky, then all
-    /// imprecise points.
+    /// points that a few rounds can make solid. Then come points whose values may depend on their
+    /// physical pages, and then all imprecise points.
     pub(super) fn use_what_is_left(&mut self, batch: &Batch) {
         self.take_extra_rounds(batch, self.deadline, Self::within_reach);
         // After a re-measurement, only its points have memory. The other points get more rounds at

@@ -32,7 +32,7 @@ pub struct Invocation {
 pub struct Past {
     /// Start of the session, RFC 3339, UTC.
     pub started: String,
-    /// Start of each earlier continuation.
+    /// Start of each earlier continuation, RFC 3339, UTC.
     pub resumed: Vec<String>,
     /// Kernels that the session used.
     pub kernels: Vec<KernelUsed>,

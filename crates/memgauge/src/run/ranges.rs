@@ -18,8 +18,8 @@ const FROM_OTHERS: &[Cause] = &[
     Cause::FewSamples,
 ];
 
-/// Share of doubtful numbers above which a machine counts as busy. Only doubts for one of these
-/// causes count.
+/// A machine counts as busy if more than this share of its numbers is doubtful for one of the
+/// causes [`FROM_OTHERS`].
 const BUSY: f64 = 0.15;
 
 /// Quantiles of the samples at which a printed range starts and ends.
@@ -78,7 +78,7 @@ pub(super) fn ranges(datasets: &[Dataset]) -> Option<Finding> {
     Some(Finding::shown_by(points, "range-over-time", text)?.with(values))
 }
 
-/// Least ratio of the better undisturbed value to the typical value for which a finding is made.
+/// A finding is made if the undisturbed value is better than the median by at least this factor.
 const QUIETER: f64 = 1.03;
 
 /// Finding about the number that other users worsen most; `None` if no number is worse by 3%.

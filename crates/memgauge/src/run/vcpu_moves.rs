@@ -1,5 +1,5 @@
-//! Finding about a hypervisor that moves vCPUs between cores: shares of time of each placement, and
-//! the effect on figures.
+//! Finding about a hypervisor that moves vCPUs between cores. It has the share of rounds with each
+//! placement of the vCPUs, and the effect of the placement on figures.
 
 use super::place::{Scale, place};
 use report::{
@@ -27,7 +27,8 @@ struct Dependent<'a> {
     ratio: f64,
 }
 
-/// Finding about the placements; `None` if all vCPUs stayed where the topology places them.
+/// Finding about the placements of the vCPUs on cores. `None` if all vCPUs stayed where the
+/// topology places them.
 pub(super) fn vcpu_moves(facts: &HostFacts, datasets: &[Dataset]) -> Option<Finding> {
     let points = || datasets.iter().flat_map(|dataset| &dataset.points);
     let mut rounds: BTreeMap<VcpuPlacement, u64> = BTreeMap::new();

@@ -40,7 +40,8 @@ pub(crate) fn sources(reports: &[NamedReport]) -> Vec<String> {
 }
 
 /// Makes one line for each report that has doubtful or rejected points, or points without a number.
-/// The line has their counts. Only experiments in `chosen` count, or all if `chosen` is empty.
+/// The line has the counts of these points. Only points of the experiments in `chosen` are counted,
+/// or all points if `chosen` is empty.
 pub(crate) fn outcomes(reports: &[NamedReport], chosen: &[String]) -> Vec<String> {
     let several = reports.len() > 1;
     let line = |named: &NamedReport| {

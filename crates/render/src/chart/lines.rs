@@ -428,8 +428,8 @@ impl Collector<'_> {
     }
 }
 
-/// Marks of the levels along the sizes. Empty unless every point has a level and the sizes of
-/// levels do not overlap.
+/// Marks of the memory levels along the sizes. Empty unless every point has a level and the ranges
+/// of sizes of the levels do not overlap.
 fn marks(merged: &Dataset) -> Vec<Mark> {
     let mut levels: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for point in &merged.points {

@@ -21,7 +21,7 @@ const MAX_IN_TWO: usize = 8;
 /// Largest number of charts in a picture.
 pub(super) const MAX_CHARTS: usize = 24;
 
-/// Largest number of charts for which a PNG has twice as many pixels as the SVG in each direction.
+/// Largest number of charts for which a PNG is twice as wide and high in pixels as the SVG.
 /// High-resolution screens show the difference.
 const MAX_FINE: usize = 4;
 

@@ -18,7 +18,7 @@ const MAX_ON_THE_RIGHT: usize = 24;
 /// Height of a name in the legend, in pixels.
 const ROW: u32 = 20;
 
-/// Height in the legend for explanations of marks, in pixels.
+/// Height that the legend reserves for explanations of marks, in pixels.
 const REMARKS: u32 = 110;
 
 /// Largest number of names on an axis. If there are more, every nth name is written.
@@ -152,7 +152,7 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, scene: Scene<'_, '_>) -> Resu
     legend.map_or(Ok(()), |legend| name_series(&names, &legend, scene))
 }
 
-/// Shades every second named part of the axis, and writes its name at the top.
+/// Shades every second named part of the axis, and writes the name of each part at the top.
 fn shade(plot: &mut Plot<'_, '_>, lines: &Lines, theme: Theme) -> Result<()> {
     for (i, mark) in lines.marks.iter().enumerate() {
         let from = mark.from.max(lines.x.low);

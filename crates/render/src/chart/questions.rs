@@ -48,7 +48,7 @@ pub(super) fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
     questions.iter().flat_map(answers).collect()
 }
 
-/// Kinds of questions into which the points of a quantity are divided.
+/// Way in which the points of a quantity are divided by the question that they answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Split {
     /// All points answer one question.

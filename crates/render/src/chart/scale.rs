@@ -5,8 +5,8 @@ use units::{Bytes, fixed, significant};
 /// Largest number of ticks on an axis. More ticks would overlap.
 const MAX_TICKS: usize = 12;
 
-/// Highest value divided by the lowest value, above which an axis of measured values is
-/// logarithmic.
+/// An axis of measured values is logarithmic if the ratio of its highest to its lowest value is
+/// above this number.
 const WIDE: f64 = 20.0;
 
 /// Positions of values along an axis, and the labels of the axis.
@@ -104,7 +104,8 @@ impl Scale {
         }
     }
 
-    /// Position of `value` along the axis: 0 at the start, 1 at the end, other numbers outside.
+    /// Position of `value` along the axis: 0 at the start, 1 at the end, below 0 or above 1
+    /// outside.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = match self.log {
             true => (value / self.low).ln() / (self.high / self.low).ln(),

@@ -30,12 +30,12 @@ pub(crate) struct Series {
     pub(crate) report: usize,
     /// Look of the series, different from those of other series.
     pub(crate) look: SeriesStyle,
-    /// Points in the order in which they are joined: rising along the axis. Over background traffic
-    /// it is the order of the requested traffic, in which the measured traffic may fall.
+    /// Points in the order in which they are joined: rising along the axis. Over background
+    /// traffic, the order is that of the requested traffic, so the measured traffic may fall.
     pub(crate) spots: Vec<ChartPoint>,
 }
 
-/// A named part of the horizontal axis: a level of the hierarchy.
+/// A named part of the horizontal axis: the sizes of a level of the memory hierarchy.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mark {
     /// Name.

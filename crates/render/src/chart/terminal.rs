@@ -6,7 +6,7 @@ use super::series::Lines;
 use crate::text::shorten;
 use units::{fixed, significant};
 
-/// Height of the drawing without its axes, in lines.
+/// Height of the drawing without its axes, in lines of text.
 const HEIGHT: usize = 18;
 
 /// Colours of series as terminal codes: blue, yellow, green, magenta, cyan, red.

@@ -137,7 +137,7 @@ fn heat(heat: &Heat) -> Value {
     })
 }
 
-/// Text about a point that follows its coordinates.
+/// Text about a point: value, interval, number of samples, grade and [`ChartPoint::words`].
 fn words(spot: &ChartPoint) -> String {
     format!(
         "{} ({} to {}), {}, {}: {}",

@@ -91,8 +91,8 @@ fn machines(fleet: &FleetVerdict) -> String {
     text
 }
 
-/// States of a machine and the reasons, each joined to a text. A machine may have a state compared
-/// with its peers, a state compared with its own history, or both.
+/// The states of a machine as one text, and the reasons for them as another. A machine may have a
+/// state compared with its peers, a state compared with its own history, or both.
 fn state_and_reason(node: &NodeVerdict) -> (String, String) {
     let own = node.history.as_ref().filter(|_| is_slower(node));
     let mut states = Vec::new();

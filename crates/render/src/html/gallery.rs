@@ -290,7 +290,7 @@ impl Range {
         (first..=last).map(|power| step.powi(power)).collect()
     }
 
-    /// Ticks: powers of ten within the range, or 1, 2 and 5 times each power if these are few.
+    /// Ticks: powers of ten within the range. If there are few, 1, 2 and 5 times each power.
     fn decades(self) -> Vec<f64> {
         let powers = self.powers(10.0);
         if powers.len() > 2 {

@@ -1,8 +1,9 @@
 //! Writes a report in the form of sc-membench's CSV: one row for each size and operation.
 //!
 //! Rules of sc-membench, from its source: bandwidth is the best of the tries, latency the median.
-//! All rows of a file have one number of threads, or the fastest number if it was searched for.
-//! Latency is of one thread that follows a chain in random order. The file has no column for trust.
+//! All rows of a file have the same number of threads. If sc-membench searched for the fastest
+//! number, each row has its own. Latency is of one thread that follows a chain in random order. The
+//! file has no column for trust.
 
 use super::super::{
     Coordinates, Dataset, Measured, Outcome, Point, REQUESTED_THREADS, Report, VerdictGrade,
@@ -17,7 +18,8 @@ const SIZE_ERROR: f64 = 0.01;
 /// The numbers of threads whose points get rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
-    /// One number: the one that selection found, or else the largest.
+    /// The number that selection found fastest at each point. Without selection, the largest
+    /// number.
     One,
     /// All numbers of threads.
     Every,

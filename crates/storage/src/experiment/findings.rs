@@ -41,7 +41,7 @@ fn own_cost(dataset: &Dataset) -> Option<Finding> {
 }
 
 /// Finding about the depth at which the highest rate is reached. `None` unless at least three
-/// points differ only in their depth.
+/// points differ only in their depth, and possibly their engine.
 fn depth(dataset: &Dataset) -> Option<Finding> {
     let mut families: BTreeMap<String, Vec<(u64, Figure<'_>)>> = BTreeMap::new();
     for point in &dataset.points {

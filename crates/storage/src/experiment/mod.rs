@@ -27,9 +27,10 @@ use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos, ThreadCount};
 
-/// Numbers of rounds and of samples in each, if the user gives no number and no time. There are
-/// then 20 windows of 500 ms.
+/// Largest number of rounds of a point if the user gives neither a number of operations nor a time.
 const ROUNDS: u32 = 10;
+/// Largest number of windows in such a round. A point then has at most 20 windows, of 500 ms by
+/// default.
 const PER_ROUND: u32 = 2;
 
 /// Least length to which a small budget may shorten windows. Shorter windows would not fill the
@@ -65,7 +66,7 @@ pub static STORAGE_EXPERIMENT: ExperimentRow = ExperimentRow {
     command: None,
 };
 
-/// One combination of the lists in the settings.
+/// One value from each list in the settings.
 struct Combination {
     direction: (String, u32),
     order: BlockOrder,
@@ -111,7 +112,7 @@ impl Storage {
     }
 
     /// Expected time of all points. If the user gives no budget, the budget is computed from this
-    /// time.
+    /// time. `repeat` is the number of times that every point is measured.
     pub fn time(&self, repeat: u32) -> Nanos {
         let Some(s) = self.given() else {
             return Nanos::ZERO;
@@ -158,7 +159,7 @@ impl Storage {
         self.given().ok_or_else(no_file)
     }
 
-    /// Every combination of the lists in the settings.
+    /// Every combination of one value from each list in the settings.
     fn combinations(&self, scope: &Scope<'_>) -> Result<Vec<Combination>> {
         let s = self.settings()?;
         let threads = threads(s, scope)?;
@@ -445,7 +446,7 @@ impl Experiment for Storage {
     }
 
     /// Settings for the windows, which are far longer than samples of memory, because a queue has
-    /// to fill. The rates of such windows describe seconds, not milliseconds.
+    /// to fill.
     fn sampling(&self, general: Sampling) -> Sampling {
         let Some(s) = self.given() else {
             return general;
@@ -469,8 +470,8 @@ impl Experiment for Storage {
         }
     }
 
-    /// Settings with windows shortened to the share `share`. Windows keep their length if the user
-    /// gave a trace, window, time, rate or number of operations.
+    /// Settings with windows shortened by the factor `share`, which is from 0 to 1. Windows keep
+    /// their length if the user gave a trace, window, time, rate or number of operations.
     fn sampling_within(&self, general: Sampling, share: f64) -> Sampling {
         let own = self.sampling(general);
         Sampling {

@@ -252,8 +252,8 @@ fn blocks(s: &Settings, path: &Path, block: Bytes, size: u64) -> Result<(u64, u6
     }
 }
 
-/// Fails if direct I/O is possible, and the offset or the size of operations is no multiple of its
-/// unit.
+/// Fails if direct I/O is possible, and the offset or the size of operations is no multiple of the
+/// unit of direct I/O.
 fn aligned(path: &Path, (offset, bytes): (u64, u64), target: &IoTarget) -> Result<()> {
     let unit = target.logical_block.max(1);
     if target.direct.is_err() || (offset.is_multiple_of(unit) && bytes.is_multiple_of(unit)) {

@@ -23,7 +23,7 @@ pub struct Recorded {
     path: PathBuf,
     /// Names of files or devices in the trace, in the order of their first operation.
     names: Vec<String>,
-    /// Position of each name in `names`.
+    /// Index in `names` of each name.
     places: BTreeMap<String, usize>,
     /// True if the names are paths of files.
     are_paths: bool,
@@ -82,9 +82,10 @@ impl Recorded {
     }
 
     /// Adds the lines of `blkparse`, like `8,0 3 11 0.009507758 697 D W 223490 + 8 [kjournald]`.
-    /// The fields are device, CPU, number, time, process, action, kind, sector, sectors. Lines with
-    /// action `D` count, which record that the driver gets an operation. If there are no such
-    /// lines, lines with action `Q` count, which record that the kernel queues an operation.
+    /// The fields are device, CPU, sequence number, time, process, action, kind, sector, sectors.
+    /// Lines with action `D` count, which record that the driver gets an operation. If there are no
+    /// such lines, lines with action `Q` count, which record that the operating system queues an
+    /// operation.
     fn add_blkparse(&mut self, text: &str) {
         let lines = || text.lines().filter_map(Event::read);
         let action = if lines().any(|event| event.action == "D") {

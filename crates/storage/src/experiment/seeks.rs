@@ -1,4 +1,4 @@
-//! Makes points of the latencies by distance of seeks, one point for each distance.
+//! Makes points from the latencies of seeks, one point for each distance of seeks.
 
 use experiments::bytes_axis;
 use report::{
@@ -7,7 +7,8 @@ use report::{
 };
 use std::collections::BTreeMap;
 
-/// Least number of operations for a solid latency. A 99th percentile needs a hundred operations.
+/// Number of operations below which a latency is doubtful. A 99th percentile needs a hundred
+/// operations.
 const ENOUGH: u64 = 100;
 
 /// Derived dataset with a point for each distance of seeks of each point in `dataset`; `None`

@@ -54,7 +54,7 @@ names! {
     Recorded "recorded" "At the times of the trace.",
 }
 
-/// A share of operations, in millionths: `0.3`, `30%`.
+/// Share of writes among operations, in millionths. Users type `0.3` or `30%`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WriteShare(pub u32);
 
@@ -82,7 +82,8 @@ impl FromStr for WriteShare {
     }
 }
 
-/// Operations per second, in thousandths: `1000`, `0.5`.
+/// A rate in thousandths of an operation per second. Users type operations per second: `1000`,
+/// `0.5`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rate(pub u64);
 
@@ -457,8 +458,9 @@ impl Effects for Settings {
     ];
 }
 
-/// Largest number of threads of a point, and of operations in flight in each thread.
+/// Largest number of threads of a point that may be requested.
 pub const MAX_THREADS: usize = 1024;
+/// Largest number of operations in flight in each thread that may be requested.
 const MAX_DEPTH: u32 = 4096;
 
 /// Default length of a window. A rotating disk does about a hundred random operations in this time.

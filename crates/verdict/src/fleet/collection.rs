@@ -28,8 +28,8 @@ pub struct FleetQuantity {
     pub unit: String,
     /// True if a higher value is better.
     pub higher_is_better: bool,
-    /// Coordinates as requested. Points with a level have no size, because the size differs between
-    /// sessions.
+    /// Coordinates as requested. Points with a cache level have no size here, because the size
+    /// differs between sessions.
     pub coordinates: Coordinates,
 }
 
@@ -144,7 +144,7 @@ pub struct FleetCollection {
     since: Option<Box<str>>,
     /// Number of reports that were dropped because their machine has too many reports.
     dropped: u64,
-    /// Number of reports at which reports are dropped again.
+    /// Number of collected reports at which reports beyond [`MAX_HISTORY`] are dropped again.
     prune_at: usize,
 }
 

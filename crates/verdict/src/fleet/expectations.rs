@@ -8,7 +8,8 @@ use report::Coordinates;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
-/// Version of the file format. It rises when readers of the old version would misread files.
+/// Version of the file format. The version rises when programs that know only the old version would
+/// misread new files.
 const VERSION: u32 = 1;
 
 /// Expectations: references for known hardware.

@@ -28,7 +28,8 @@ const LEAST_BEFORE: usize = 3;
 /// session. The newest report is an exception: it may be the first one after a change.
 const LEAST_BETWEEN: usize = 2;
 
-/// A changed setting explains a common change if it changed in this share of the machines.
+/// A changed setting explains a common change if it changed in the same way in at least this share
+/// of the machines.
 const MOST: f64 = 0.8;
 
 /// Largest number of settings and machines that a finding names.
@@ -36,10 +37,10 @@ const MAX_NAMED: usize = 3;
 
 /// Judges each machine as [`judge_fleet`] does, and also by its own history since `since` (RFC
 /// 3339, UTC). The reports of a machine after `since` may show one or more changes of speed. The
-/// machine became slower if its reports after the last of these changes are slower than those before
-/// `since`. This loss must exceed that of its peers by the thresholds of a fleet's values and by the
-/// floor. A second quantity or a second report must agree. `fleet` must come from a collection with a
-/// history.
+/// machine became slower if its reports after the last of these changes are slower than its reports
+/// before `since`. This loss must exceed that of its peers by the thresholds of a fleet's values
+/// and by the floor. A second quantity or a second report must agree. `fleet` must come from a
+/// collection with a history.
 pub fn judge_fleet_since(
     fleet: &Fleet,
     left_out: Vec<LeftOut>,
@@ -221,7 +222,7 @@ fn speeds(values: &[Dated], reports: &Range<usize>) -> Vec<f64> {
     within.map(|one| one.speed).collect()
 }
 
-/// Scatter of values between the sessions of one machine. The map is by group of hardware and
+/// Scatter of values between the sessions of one machine, for each pair of hardware group and
 /// quantity.
 struct Scatters {
     pooled: HashMap<(u32, u32), Scatter>,
@@ -341,8 +342,8 @@ impl OwnChange {
         (!found.ratios.is_empty()).then_some(found)
     }
 
-    /// The ratio of a quantity's medians after and before the change. `None` if too few values
-    /// precede the change.
+    /// Median of a quantity after the change divided by its median before the change. `None` if too
+    /// few values precede the change.
     fn ratio(&self, of: &FleetQuantity, values: &[Dated], scatter: Scatter) -> Option<FleetValue> {
         let before = speeds(values, &self.before);
         let after = speeds(values, &self.after);
@@ -624,7 +625,7 @@ impl JudgedChanges {
 
 /// A change that many machines have in common.
 struct CommonChange {
-    /// Logarithm of the ratio of the speeds.
+    /// Logarithm of the speed after the change divided by the speed before.
     by: f64,
     /// Index of the quantity with the largest change.
     quantity: u32,
@@ -634,7 +635,8 @@ struct CommonChange {
 
 /// Makes the population and the references of machines that have too few peers to show a common
 /// change. The middle of these references is no change. Their scale comes from the scatter of the
-/// machines' own histories. `lengths` are the numbers of reports, by machine.
+/// machines' own histories. `lengths` are the numbers of compared reports from before the requested
+/// moment, by machine.
 fn without_peers(changes: &Fleet, lengths: &[f64], members: &[u32], floor: f64) -> Expected {
     let population = Population {
         settings: Vec::new(),

@@ -10,8 +10,8 @@ pub enum HistoryState {
     Slower,
     /// The machine did not become slower.
     NotSlower,
-    /// The machine is not judged. It has too few reports between its last earlier change and the
-    /// requested moment.
+    /// The machine is not judged. It has too few reports between its last change before the
+    /// requested moment and that moment.
     ShortHistory,
     /// The machine is not judged, because it has no report since the requested moment.
     NoReport,

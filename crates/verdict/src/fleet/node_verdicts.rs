@@ -254,7 +254,7 @@ pub(super) struct Judged {
     is_expected: bool,
 }
 
-/// Figures of a machine, collected while quantities are judged.
+/// Number of judged values of a machine and its outliers, collected while quantities are judged.
 #[derive(Default)]
 pub(super) struct Figures {
     pub(super) judged: u64,
@@ -623,7 +623,8 @@ impl Judged {
 /// Uncertainty of a value beyond the uncertainty of its peers' values.
 #[derive(Debug, Clone, Copy)]
 struct Widening {
-    /// Standard deviation of the value that exceeds the standard deviation of its peers' values.
+    /// Standard deviation by which the value is more uncertain than its peers' values: the root of
+    /// the difference of the variances. 0 if the value is less uncertain.
     own: f64,
     /// Factor that widens the scale for a doubtful value if the values of its peers are not
     /// doubtful; otherwise 1.

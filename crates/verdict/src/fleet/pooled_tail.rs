@@ -1,4 +1,5 @@
-//! Tail of the pooled distances of all machines in all quantities, in standard deviations.
+//! Estimates how far from the middle chance moves a value. For this, the distances of all machines'
+//! values in all quantities are pooled, in standard deviations.
 //!
 //! The reference of a quantity describes only the middle of its distances. Rare disturbances show
 //! in the tail, which is visible only in the values of many quantities together.
@@ -9,13 +10,14 @@ const LEAST: usize = 20;
 /// Largest number of distances from which the tail is estimated.
 const MOST: usize = 400;
 
-/// Largest share of all distances from which the tail is estimated.
+/// Share of all distances from which the tail is estimated, unless `LEAST` or `MOST` limits their
+/// number.
 const OUTERMOST: f64 = 0.002;
 
 /// Smallest distance that is kept, in standard deviations. Smaller distances are only counted.
 const KEPT_FROM: f32 = 2.0;
 
-/// Distances of one side, in standard deviations.
+/// Distances on one side of the middle (slow or fast), in standard deviations.
 #[derive(Debug, Default)]
 pub(super) struct PooledTail {
     count: u64,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use stats::{mad, median};
 use std::collections::{BTreeMap, HashMap};
 
-/// Least difference of the medians of two populations, in standard errors.
+/// Two medians count as different only if they are more than this number of standard errors apart.
 pub(super) const APART: f64 = 5.0;
 
 /// Standard error of a median divided by the standard error of a mean, for a normal distribution.
@@ -39,7 +39,7 @@ pub(super) struct Population {
     pub(super) columns: Vec<Places>,
 }
 
-/// Positions of the values of one quantity.
+/// Positions of the values of one quantity in the records of a population's machines.
 #[derive(Debug)]
 pub(super) struct Places {
     /// Index of the quantity.
@@ -74,9 +74,9 @@ pub(super) struct Split {
     pub(super) quantities: usize,
 }
 
-/// Divides the machines `members` into populations. Returns them with the splits by settings that
-/// made them. Each population has at least `least` machines. `floor` is the logarithm of the least
-/// difference.
+/// Divides the machines `members` into populations. Returns the populations, and the splits by
+/// settings that made them. Each population has at least `least` machines. `floor` is the logarithm
+/// of the least difference.
 pub(super) fn populations(
     fleet: &Fleet,
     members: Vec<u32>,
@@ -161,7 +161,8 @@ impl Population {
 type Parts = Vec<(Setting, Vec<u32>)>;
 
 /// The setting that explains most of the differences between machines, and the parts of the
-/// population: the machines with the same value of this setting are a part. `None` if no setting makes a difference.
+/// population. Machines with the same value of this setting are one part. `None` if no setting
+/// makes a difference.
 fn best_split(
     fleet: &Fleet,
     population: &Population,

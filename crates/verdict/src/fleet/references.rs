@@ -4,9 +4,9 @@
 use serde::{Deserialize, Serialize};
 use stats::{median, modes, normal_tail, quantile, student_tail};
 
-/// Shares of the machines, each with the number of standard deviations that this share of a normal
-/// distribution has as its largest distance. The scale is computed from these distances. Up to
-/// fifteen percent of faulty machines do not change the scale.
+/// Shares of the machines, each with a number of standard deviations. In a normal distribution,
+/// this share of the values lies within this distance of the middle. The scale is computed from
+/// these distances. Up to fifteen percent of faulty machines do not change the scale.
 const SHARES: [(f64, f64); 3] = [(0.5, 0.67449), (0.7, 1.03643), (0.85, OUTER)];
 
 /// Number of standard deviations of the outermost share.
@@ -47,12 +47,13 @@ const ASSUMED_SCALE: f64 = 0.3;
 /// Number of standard deviations in half of a 95% interval.
 pub(super) const HALF_INTERVAL: f64 = 1.96;
 
-/// One side of a reference. All figures are logarithms of speeds.
+/// The slow or the fast side of a reference. `centre` and `scale` are logarithms of speeds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Side {
     /// Middle of the machines on this side: a logarithm of the speed.
     pub(super) centre: f64,
-    /// Standard deviation of a normal distribution that has the same outer quantiles.
+    /// Standard deviation of a normal distribution that has the same outer quantiles as the
+    /// machines.
     pub(super) scale: f64,
     /// Exponent with which the scale grows in the tails; 0 for a normal distribution.
     pub(super) growth: f64,
@@ -89,7 +90,7 @@ impl Side {
 /// Reference of a quantity in a population.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Reference {
-    /// Number of machines.
+    /// Number of machines that the reference was computed from.
     pub(super) nodes: u64,
     /// The slow side.
     pub(super) slow: Side,
@@ -169,7 +170,7 @@ impl Reference {
 
 impl Side {
     /// Makes one side from `speeds` around `centre`. The scale comes from the speeds on this side
-    /// if they are many enough and scatter more than all speeds together.
+    /// if there are enough of them and they scatter more than all speeds together.
     fn new(speeds: &[f64], centre: f64, is_slow: bool, floor: f64) -> Self {
         let all: Vec<f64> = speeds.iter().map(|s| (s - centre).abs()).collect();
         let both = scale_and_growth(&all);

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Files of the CPUs of each kind of core in Intel's hybrid processors, with the name of the kind.
-/// They belong to the devices for performance counters (Documentation/admin-guide/perf,
+/// Files that list the CPUs of each kind of core in Intel's hybrid processors, with the name of the
+/// kind. The files belong to the devices for performance counters (Documentation/admin-guide/perf,
 /// arch/x86/events/intel/core.c).
 const HYBRID: [(&str, &str); 3] = [
     ("/sys/devices/cpu_core/cpus", "performance"),
@@ -17,9 +17,9 @@ const HYBRID: [(&str, &str); 3] = [
 /// Kind of core of each CPU in `online`. Empty if all cores are of one kind, or if the kind of some
 /// core is unknown.
 ///
-/// The best source is Intel's names of kinds. The next is the capacity of a CPU, where 1024 is the
-/// largest (`cpu_capacity`, on Arm and RISC-V). The last is the highest clock rate of a cluster
-/// (`cpufreq`, older Android).
+/// The best source is Intel's names of kinds. The second best is the capacity of a CPU: its
+/// relative speed, at most 1024 (`cpu_capacity`, on Arm and RISC-V). The last resort is the highest
+/// clock rate of a cluster (`cpufreq`, older Android).
 pub fn kinds(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, String> {
     [by_name, by_capacity, by_cluster]
         .into_iter()
@@ -47,8 +47,9 @@ fn by_capacity(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, Str
     online.iter().filter_map(capacity).collect()
 }
 
-/// Kinds by the highest clock rate of a cluster. A cluster is a cpufreq policy of several CPUs. If
-/// every CPU has its own policy, the highest rates differ even between cores of one kind.
+/// Kinds by the highest clock rate of a cluster. A cluster is a cpufreq policy of several CPUs. The
+/// result is empty if every CPU has its own policy. In this case, the highest rates differ even
+/// between cores of one kind.
 fn by_cluster(files: &SystemFiles, online: &BTreeSet<u32>) -> BTreeMap<u32, String> {
     let mut found = BTreeMap::new();
     let mut clusters = 0;

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, CpuList};
 
 /// Builds the topology from the reported parts. CPUs that are not online are left out. `memory` is
-/// the machine's total memory, which the node has if there is only one. `own_caches` returns the
-/// caches that the processor itself describes, for a system that reports none. `None` if no CPU is
-/// reported online.
+/// the machine's total memory, for a machine with a single NUMA node. `own_caches` returns the
+/// caches that the processor itself describes, for a system that reports no caches. `None` if no
+/// CPU is reported online.
 pub fn topology(
     reported: &ReportedTopology,
     memory: Option<Bytes>,
@@ -91,7 +91,7 @@ fn cpus(reported: &ReportedTopology, online: &BTreeSet<u32>, nodes: &[Node]) -> 
     cpus.into_values().collect()
 }
 
-/// The reported caches, each once. Caches without a size or an online CPU are left out.
+/// The reported caches, each once. Caches without a level, a size or an online CPU are left out.
 fn caches(reported: &ReportedTopology, online: &BTreeSet<u32>) -> Vec<Cache> {
     let mut found = BTreeMap::new();
     for cache in &reported.caches {

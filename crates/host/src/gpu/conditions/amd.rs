@@ -34,12 +34,13 @@ impl AmdFiles {
         })
     }
 
-    /// Number in the file `name` of the sensors; `None` if there is none.
+    /// Number in the file `name` in the folder of the sensors; `None` if the file has no number.
     fn sensor(&self, name: &str) -> Option<f64> {
         self.files.read_as(&format!("{}/{name}", self.sensors))
     }
 
-    /// Highest clock rate of the memory, from the last line of a table. A line is `3: 1000Mhz *`.
+    /// Highest clock rate of the memory, from the table in `pp_dpm_mclk`. The lines of this table
+    /// look like `3: 1000Mhz *`.
     fn highest_memory_clock(&self) -> Fact<Hertz> {
         let path = format!("{}/pp_dpm_mclk", self.device);
         let table = self.files.read(&path).unwrap_or_default();

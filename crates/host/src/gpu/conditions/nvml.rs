@@ -17,10 +17,10 @@ type Handle = *mut c_void;
 const CORE_CLOCK: c_uint = 0;
 const MEMORY_CLOCK: c_uint = 2;
 
-/// Number of the sensor for the temperature of the device.
+/// Number by which NVML identifies the temperature sensor of the device.
 const DEVICE_SENSOR: c_uint = 0;
 
-/// Result code of a function whose caller has too little room for the list of processes.
+/// Result code that means that the caller has too little room for the list of processes.
 const NO_ROOM: c_int = 7;
 
 /// Bits in the set of reasons for lower clocks.
@@ -92,8 +92,8 @@ impl Nvml {
         unsafe { function(&self.library, name) }
     }
 
-    /// A number about the device, which the function `name` writes. `None` if it is missing or
-    /// fails.
+    /// A number about the device, which the function `name` writes. `None` if the function is
+    /// missing or fails.
     fn number(&self, name: &CStr) -> Option<c_uint> {
         type Get = unsafe extern "C" fn(Handle, *mut c_uint) -> c_int;
         // SAFETY: callers name functions of this type.
@@ -153,9 +153,9 @@ impl Nvml {
         (unsafe { get(self.device, &raw mut memory) } == 0).then_some(Bytes(memory.used))
     }
 
-    /// Number of other programs that compute on the device. The list of the driver includes this
-    /// process. `None` if the list is empty, because the driver then hides programs, as in a
-    /// container.
+    /// Number of other programs that compute on the device. The driver's list of programs includes
+    /// this process. If the list is empty, the driver hides programs, as in a container. The result
+    /// is then `None`.
     fn other_programs(&self) -> Option<u32> {
         // On Windows, the list includes the desktop, so the number is of no use.
         if std::env::consts::OS == "windows" {

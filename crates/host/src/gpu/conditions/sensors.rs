@@ -10,7 +10,7 @@ use units::{Bytes, Hertz};
 pub enum Slowdown {
     /// The device is too hot.
     Heat,
-    /// The power supply of the device cannot give enough.
+    /// The power supply of the device cannot give enough power.
     PowerSupply,
     /// The reason is heat or power. The device does not report which.
     HeatOrPower,
@@ -27,19 +27,19 @@ pub struct GpuConditions {
     pub memory_clock: Option<Hertz>,
     /// Temperature in degrees Celsius.
     pub celsius: Option<f64>,
-    /// Power in W.
+    /// Electric power that the device draws, in W.
     pub watts: Option<f64>,
     /// Reason for lower clocks; `None` if there is none, or if it is unknown.
     pub slowdown: Option<Slowdown>,
     /// Number of other programs that compute on the device.
     pub other_programs: Option<u32>,
-    /// Memory that all programs use.
+    /// Memory of the device that all programs together use.
     pub memory_used: Option<Bytes>,
 }
 
 /// Reads the conditions of one device.
 pub trait Sensors: Debug {
-    /// Adds facts to `facts` that the driver of the device knows.
+    /// Adds to `facts` the facts that the driver of the device knows.
     fn complete(&self, facts: &mut GpuFacts);
 
     /// Present conditions of the device.

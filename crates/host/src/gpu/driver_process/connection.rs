@@ -13,9 +13,9 @@ use units::error::{Error, Result};
 /// Limits on the time that the process of a driver may take.
 #[derive(Debug, Clone, Copy)]
 pub struct DriverLimits {
-    /// Limit for a reply. A driver may compile for many seconds.
+    /// Longest wait for a reply. A driver may compile kernels for many seconds.
     pub reply: Duration,
-    /// Limit for the end of the process after it is asked to end.
+    /// Longest wait for the end of the process after it is asked to end.
     pub end: Duration,
 }
 

@@ -16,7 +16,7 @@ use units::{Bytes, Nanos};
 /// First bytes of a message. Drivers print nothing that begins like this.
 const MARK: [u8; 4] = *b"\x01mgd";
 
-/// Longest text of a message.
+/// Longest text of a message that is accepted, in bytes.
 const LONGEST_TEXT: u64 = 16 << 20;
 
 /// Number of bytes that are converted from or to numbers at a time.
@@ -27,7 +27,7 @@ const PIECE: usize = 64 << 10;
 pub enum Request {
     /// Lists the devices of all drivers.
     List,
-    /// Opens a device. All later requests are about it.
+    /// Opens a device. All later requests are about this device.
     Open {
         /// Number of the device.
         number: u32,
@@ -40,11 +40,11 @@ pub enum Request {
     Allocate(Bytes),
     /// Frees a buffer.
     Release(GpuBuffer),
-    /// Writes the data to the start of a buffer.
+    /// Writes the message's data to the start of a buffer.
     Upload(GpuBuffer),
     /// Reads this number of bytes from the start of a buffer.
     Download(GpuBuffer, Bytes),
-    /// Allocates a chain of the indices in the data.
+    /// Allocates a chain. The message's data are its indices.
     Chain,
     /// Asks where the last chase through a chain stopped.
     Place(GpuBuffer),
@@ -188,8 +188,8 @@ fn array<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
     Ok(array)
 }
 
-/// Reads exactly `length` bytes. Memory is allocated while bytes arrive, so that a wrong length
-/// does not allocate all of it.
+/// Reads exactly `length` bytes. Memory is allocated while bytes arrive, so that a wrong `length`
+/// does not allocate memory of this size.
 fn bytes(from: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.by_ref().take(length).read_to_end(&mut bytes)?;

@@ -1,7 +1,7 @@
 //! Opens drivers in separate processes.
 //!
 //! If a driver crashes or never returns, only one measurement ends, and the program continues. A
-//! statically linked program cannot load libraries, but it can contain a small program that does.
+//! statically linked program cannot load libraries, but it can contain a small program that can.
 
 mod connection;
 mod message;
@@ -115,9 +115,9 @@ impl Drivers for DriverProcesses {
     }
 }
 
-/// Opens a device that another process reaches. This process runs [`serve`] at the other end of the
-/// two pipes. `numbers` are the number of the device, and the number of its peer if it has one.
-/// Tests run [`serve`] in a thread.
+/// Opens a device that another process reaches. The other process runs [`serve`] at the other end
+/// of the two pipes, `replies` and `requests`. `numbers` are the number of the device, and the
+/// number of its peer if it has one. In tests, a thread of this process runs [`serve`].
 ///
 /// # Errors
 /// The device cannot be opened.

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos};
 
-/// Names of the kernels in the source.
+/// Names of the kernels in `kernels.cl`.
 const KERNELS: &[&str] = &[
     "read",
     "write",
@@ -68,7 +68,7 @@ struct Buffer {
 /// Memory at the host's end of transfers.
 #[derive(Debug, Default)]
 struct HostEnd {
-    /// Pinned memory: the driver's buffer, its address in this process, its length.
+    /// Pinned memory: the driver's buffer, its address in this process, its length in bytes.
     pinned: Option<(Handle, *mut u8, usize)>,
     pageable: Vec<u8>,
 }
@@ -188,7 +188,7 @@ impl OpenClDevice {
             check(code, "make a command queue")?;
         }
         opened.build(&devices)?;
-        // A program for two devices has two codes, and so no single digest.
+        // A program for two devices has a machine code for each, and so no single digest.
         let digest = if peer.is_none() {
             opened.code_digest()
         } else {
@@ -384,7 +384,7 @@ impl OpenClDevice {
         check(code, "write to the device")
     }
 
-    /// Reads the start of `memory` into `data`, and waits.
+    /// Reads the start of `memory` into `data`, and waits for the end.
     fn read(&self, memory: Handle, data: &mut [u8]) -> Result<()> {
         if data.is_empty() {
             return Ok(());
@@ -686,7 +686,8 @@ impl OpenClDevice {
 }
 
 impl HostEnd {
-    /// Address of this end in memory of kind `memory`; `None` if it has fewer than `bytes` bytes.
+    /// Address of this end in memory of kind `memory`; `None` if this memory has fewer than `bytes`
+    /// bytes.
     fn address(&mut self, memory: HostMemory, bytes: usize) -> Option<*mut u8> {
         match memory {
             HostMemory::Pinned => self.pinned.filter(|p| p.2 >= bytes).map(|p| p.1),
@@ -830,7 +831,7 @@ impl GpuDevice for OpenClDevice {
             }
         }
         for &queue in &self.queues[..2] {
-            // SAFETY: the queue is valid. Both begin before one of them is waited for.
+            // SAFETY: the queue is valid. Both queues begin before one of them is waited for.
             unsafe { (self.calls.flush)(queue) };
         }
         // Even after an error, the code waits for both queues, because their commands use this

@@ -44,7 +44,7 @@ pub fn devices() -> Result<Vec<GpuFacts>> {
     Ok(find()?.into_iter().map(|found| found.facts).collect())
 }
 
-/// All devices of all platforms, in the order of the drivers.
+/// All devices of all platforms, in the order in which the drivers list them.
 pub fn find() -> Result<Vec<Found>> {
     let calls = Arc::new(Calls::open(library())?);
     let platforms = listed(|room, list, count| {
@@ -129,8 +129,8 @@ impl Facts<'_> {
         })
     }
 
-    /// The number for `key`, converted to a fact. Unknown if the driver does not report the number,
-    /// or if `convert` returns `None`.
+    /// The number for `key` (a query and its name), converted to a fact. Unknown if the driver does
+    /// not report the number, or if `convert` returns `None`.
     fn fact<T>(&self, key: (c_uint, &str), convert: impl Fn(u64) -> Option<T>) -> Fact<T> {
         let (number, name) = key;
         match self.number(number).and_then(convert) {

@@ -87,8 +87,8 @@ impl Drop for Context {
     }
 }
 
-/// The engine. The queue is the first field, so it is dropped before the buffers. Dropping it ends
-/// all operations on the buffers.
+/// The engine. The queue is the first field, so it is dropped before the buffers. Dropping the
+/// queue ends all operations on the buffers.
 struct NativeAio {
     context: Context,
     blocks: Vec<ControlBlock>,
@@ -251,8 +251,8 @@ impl NativeAio {
     }
 }
 
-/// Number of operations per system call. The kernel holds back the operations of a call until the
-/// last one is ready, so the device would get the first of many late.
+/// Number of operations that one system call submits. The kernel holds back the operations of a
+/// call until the last one is ready, so the device would get the first of many late.
 const AT_ONCE: libc::c_long = 1;
 
 impl IoEngine for NativeAio {
@@ -288,8 +288,8 @@ impl IoEngine for NativeAio {
 }
 
 impl NativeAio {
-    /// Appends completions to `into`. Waits for `least` of them, but at most `limit` per system
-    /// call.
+    /// Appends completions to `into`. Waits for `least` of them, but at most for the time `limit`
+    /// in each system call.
     fn reap_within(
         &mut self,
         mut limit: Limit,

@@ -143,8 +143,8 @@ pub fn forget_cached(file: &File) -> io::Result<()> {
 }
 
 /// True if no other process has the file open. The test takes a write lease (fcntl(2), F_SETLEASE),
-/// which the kernel only grants in this case, and returns it at once. An error if the file system
-/// has no leases or the file belongs to another user.
+/// which the kernel only grants in this case, and gives the lease back at once. An error if the
+/// file system has no leases or the file belongs to another user.
 pub fn is_sole_user(file: &File) -> io::Result<bool> {
     let descriptor = file.as_raw_fd();
     // SAFETY: sets the signal for another process waiting for the lease. SIGURG is ignored by

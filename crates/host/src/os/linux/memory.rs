@@ -22,9 +22,9 @@ unsafe impl Sync for Region {}
 
 impl Region {
     /// Maps `length` bytes between guards at a multiple of `align`, without touching them. `align`
-    /// is a power of two and at least the page size. `length` is a multiple of the page size.
-    /// `huge` selects the pool of huge pages of that size. `_node` is unused, because
-    /// [`Region::place`] requests NUMA nodes.
+    /// is a power of two and at least the page size. `length` is a multiple of the page size. If
+    /// `huge` is given, the pages come from the pool of huge pages of that size. `_node` is unused,
+    /// because [`Region::place`] requests NUMA nodes.
     pub fn map(
         length: usize,
         align: usize,
@@ -223,7 +223,7 @@ const PAGE_IS_HUGE: u64 = 1 << 6;
 const PAGEMAP_SCAN: u64 =
     3 << 30 | (size_of::<ScanRequest>() as u64) << 16 | (b'f' as u64) << 8 | 16;
 
-/// Bytes of a page-aligned range of addresses by kind of page. This needs Linux 6.7
+/// Numbers of bytes in a page-aligned range of addresses, by kind of page. This needs Linux 6.7
 /// (`PAGEMAP_SCAN`, Documentation/admin-guide/mm/pagemap.rst).
 pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     use std::os::fd::AsRawFd;
@@ -288,8 +288,8 @@ pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
     Ok(resident as u64)
 }
 
-/// Number of resident pages among the first `pages` of `marks`. An error if the system wrote more
-/// marks.
+/// Number of resident pages, from the first `pages` marks of mincore in `marks`. An error if the
+/// system wrote more marks.
 fn present(marks: &[u8], pages: usize) -> io::Result<usize> {
     let (asked, beyond) = marks.split_at_checked(pages).unwrap_or((marks, &[]));
     if beyond.iter().any(|mark| *mark != NO_MARK) {

@@ -1,4 +1,4 @@
-//! The operations in flight, for both asynchronous engines.
+//! Table of the operations in flight, for the engines aio and io_uring.
 
 use crate::storage::IoBuffers;
 
@@ -35,8 +35,8 @@ impl Operations {
         self.running.len() - self.free.len()
     }
 
-    /// Adds an operation with the tag `tag` on the buffer of `slot`, and returns its number. `None`
-    /// if `depth` operations are in flight.
+    /// Adds an operation with the tag `tag` on the buffer of `slot`, and returns its number. A sync
+    /// has no `slot`. The result is `None` if the table is full.
     pub fn begin(&mut self, tag: u64, slot: Option<usize>) -> Option<usize> {
         let at = self.free.pop()?;
         self.running[at] = Some(Running { tag, slot });

@@ -157,9 +157,9 @@ fn opened(targets: &[Target], settings: &EngineSettings) -> Result<Uring> {
     Ok(engine)
 }
 
-/// Makes a ring. The result is true if the ring is for a single thread and starts disabled. Linux
-/// 6.1 and newer process the completions of such a ring when the thread requests them, which is
-/// faster (io_uring_setup(2), IORING_SETUP_DEFER_TASKRUN).
+/// Makes a ring. The flag in the result is true if the ring is for a single thread and starts
+/// disabled. Linux 6.1 and newer process the completions of such a ring when the thread requests
+/// them, which is faster (io_uring_setup(2), IORING_SETUP_DEFER_TASKRUN).
 fn new_ring(entries: u32, polls: bool) -> io::Result<(IoUring, bool)> {
     let mut plain = IoUring::builder();
     if polls {
@@ -197,7 +197,8 @@ fn polling_refused(target: &Target) -> Option<String> {
     }
 }
 
-/// Reads the first block of `target` with polled completion. Returns the kernel's result.
+/// Reads the first block of `target` with polled completion. Returns the kernel's result: the
+/// number of bytes, or a negative error number.
 fn try_polling(target: &Target, block: usize) -> io::Result<i32> {
     let mut buffers = IoBuffers::new(1, block, 0).map_err(io::Error::other)?;
     let address = buffers.lend(0).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -250,7 +251,8 @@ impl Uring {
         }
     }
 
-    /// The queue entry for `request`, to which the buffer at `address` is lent.
+    /// The queue entry for `request`, to which the buffer at `address` is lent. A sync has no
+    /// `address`.
     fn entry(&self, request: &IoRequest, address: Option<NonNull<u8>>) -> squeue::Entry {
         let length = request.bytes as u32;
         let slot = request.slot as u16;
@@ -367,9 +369,9 @@ impl Uring {
     }
 }
 
-/// Number of entries per system call. With three or more entries, the kernel holds all of them back
-/// until the last one is ready (IO_PLUG_THRESHOLD in its io_uring.c). The device would then get the
-/// first one late.
+/// Number of queued entries that one system call submits. With three or more entries, the kernel
+/// holds all of them back until the last one is ready (IO_PLUG_THRESHOLD in its io_uring.c). The
+/// device would then get the first one late.
 const AT_ONCE: usize = 2;
 
 /// Error message that the action `what` on the ring failed.

@@ -33,8 +33,9 @@ pub fn translated() -> bool {
 }
 
 /// Requests a core of `kind` for the calling thread by a quality-of-service class. The class
-/// user-interactive prefers performance cores, and background work runs on efficiency cores. True
-/// if the system accepted the request.
+/// user-interactive prefers performance cores, and the class background runs on efficiency cores.
+/// The function also requests that threads with different values of `cpu` share no cache. True if
+/// the system accepted the class.
 pub fn ask_for_speed(cpu: u32, kind: Option<&str>) -> bool {
     let class = if answers::is_background(kind) {
         libc::qos_class_t::QOS_CLASS_BACKGROUND

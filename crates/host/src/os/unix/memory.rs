@@ -22,7 +22,7 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 /// Makes an anonymous private mapping. `pages` is passed in place of a file descriptor: -1, or a
-/// request of macOS for superpages.
+/// request to macOS for superpages.
 fn map_anywhere(length: usize, access: libc::c_int, pages: libc::c_int) -> io::Result<NonNull<u8>> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
     // SAFETY: without an address the kernel chooses a free range.
@@ -158,8 +158,8 @@ fn is_super(mark: u8) -> bool {
     cfg!(target_os = "freebsd") && mark & SUPER != 0
 }
 
-/// Bytes of a page-aligned range of addresses by kind of page. Neither system shares a page of
-/// zeros among private mappings.
+/// Numbers of bytes in a page-aligned range of addresses, by kind of page. Neither system shares a
+/// page of zeros among private mappings.
 ///
 /// # Errors
 /// The range is not mapped, or the system is macOS on Intel's processors, which does not report
@@ -171,7 +171,7 @@ pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     counts(range)
 }
 
-/// Bytes by kind of page, from mincore.
+/// Numbers of bytes in `range` by kind of page, from mincore.
 fn counts(range: &Range<usize>) -> io::Result<PageCounts> {
     const CHUNK: usize = 1 << 30;
     let page = page_size();

@@ -108,7 +108,7 @@ fn cpu_quota(cpus: usize) -> Option<Told<f64>> {
         .then(|| (quota, "job object, CPU rate control".to_owned()))
 }
 
-/// Memory that the tighter of the job's limits leaves; `None` without a limit.
+/// Memory that the tighter of the job's limits leaves to this process; `None` without a limit.
 fn memory_left() -> Option<Told<Bytes>> {
     let limits: JOBOBJECT_EXTENDED_LIMIT_INFORMATION = job(JobObjectExtendedLimitInformation)?;
     let mut used = PROCESS_MEMORY_COUNTERS::default();
@@ -175,8 +175,8 @@ fn pages() -> ReportedPages {
     }
 }
 
-/// Swap space: the commit limit minus physical memory. `None` unless this is zero, because Windows
-/// does not report the used part of the swap space.
+/// Swap space: the commit limit minus physical memory. `None` unless this difference is zero,
+/// because Windows does not report the used part of the swap space.
 fn swap() -> Option<Told<Swap>> {
     let status = memory_status()?;
     let total = status.ullTotalPageFile.checked_sub(status.ullTotalPhys)?;

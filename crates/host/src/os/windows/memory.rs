@@ -118,8 +118,8 @@ fn enable_privilege() -> io::Result<()> {
     }
 }
 
-/// Reserves or commits `length` bytes; `kind` says which. They begin at `at`, or anywhere if it is
-/// `None`. New pages come from `node` if this node has free pages.
+/// Reserves or commits `length` bytes; `kind` says which. The bytes begin at `at`, or anywhere if
+/// `at` is `None`. New pages come from `node` if this node has free pages.
 fn allocate(
     at: Option<NonNull<u8>>,
     length: usize,
@@ -243,7 +243,7 @@ impl Drop for Region {
     }
 }
 
-/// Number of pages in one call of QueryWorkingSetEx.
+/// Largest number of pages in one call of QueryWorkingSetEx.
 const PAGES_AT_A_TIME: usize = 1 << 14;
 
 /// Attributes of a page, as in the documentation of PSAPI_WORKING_SET_EX_BLOCK.
@@ -264,7 +264,8 @@ impl Attributes {
     }
 }
 
-/// Attributes of the page at each of `addresses`. At most [`PAGES_AT_A_TIME`] are allowed.
+/// Attributes of the page at each of `addresses`. At most [`PAGES_AT_A_TIME`] addresses are
+/// allowed.
 fn attributes(addresses: impl Iterator<Item = usize>) -> io::Result<Vec<Attributes>> {
     let mut pages: Vec<PSAPI_WORKING_SET_EX_INFORMATION> = addresses
         .map(|address| PSAPI_WORKING_SET_EX_INFORMATION {
@@ -285,7 +286,8 @@ fn attributes(addresses: impl Iterator<Item = usize>) -> io::Result<Vec<Attribut
     Ok(pages.iter().map(|page| Attributes(flags(page))).collect())
 }
 
-/// Bytes of a page-aligned range of addresses by kind of page. Windows has no shared page of zeros.
+/// Numbers of bytes in a page-aligned range of addresses, by kind of page. Windows has no shared
+/// page of zeros.
 pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     let page = page_size();
     let mut counts = PageCounts::default();

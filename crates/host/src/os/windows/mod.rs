@@ -189,7 +189,7 @@ fn nanoseconds(time: &FILETIME) -> u64 {
     steps.saturating_mul(100)
 }
 
-/// CPU time in ns: the sum of the times in kernel mode and user mode. `read` writes the times of
+/// CPU time in ns: the sum of the times in kernel mode and user mode. `read` writes four times:
 /// creation, exit, kernel mode and user mode. `None` if `read` fails.
 fn cpu_time(read: impl FnOnce(&mut [FILETIME; 4]) -> bool) -> Option<u64> {
     let mut times = [FILETIME::default(); 4];
@@ -213,8 +213,8 @@ fn thread_cycles() -> Option<u64> {
     (told && cycles > 0).then_some(cycles)
 }
 
-/// Thread cycles per ns, the highest of several short measurements, because an interruption only
-/// lowers the result. `None` if Windows does not count cycles.
+/// CPU cycles per ns that a running thread uses. The result is the highest of several short
+/// measurements, because an interruption only lowers it. `None` if Windows does not count cycles.
 fn cycle_rate() -> Option<f64> {
     const READINGS: usize = 5;
     const LENGTH_NS: u64 = 1_000_000;

@@ -12,9 +12,9 @@ use units::error::{Error, Result};
 /// Number of bytes per write.
 const CHUNK: usize = 1 << 20;
 
-/// Creates a file of `bytes` bytes, which is written from start to end. If the system supports it,
-/// a file to keep only gets its name when it is complete. Otherwise an incomplete file is removed
-/// after a failure.
+/// Creates a file of `bytes` bytes, which is written from start to end. If `keep` is set and the
+/// system supports it, the file only gets its name when it is complete. Otherwise an incomplete
+/// file is removed after a failure.
 pub(super) fn create(path: &Path, bytes: u64, keep: bool, opening: &Opening) -> Result<File> {
     let name = name_for(path, keep)?;
     check_room(path, &name, bytes)?;
@@ -52,8 +52,8 @@ pub(super) fn create(path: &Path, bytes: u64, keep: bool, opening: &Opening) -> 
     }
 }
 
-/// Path of the file to create: `path`, which must not exist. For a temporary file, `path` may be a
-/// folder, and the result is a name in it.
+/// Path of the file to create: `path`, which must not exist. For a temporary file (`keep` is
+/// false), `path` may be a folder, and the result is a path in it.
 fn name_for(path: &Path, keep: bool) -> Result<PathBuf> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.to_path_buf()),
@@ -84,7 +84,8 @@ pub fn check_creation(path: &Path, bytes: u64, keep: bool) -> Result<()> {
     check_room(path, &name_for(path, keep)?, bytes)
 }
 
-/// Returns an error if there is no room for a file of `bytes` bytes. Writes nothing.
+/// Returns an error if `bytes` is 0, or exceeds the limit on file size or the free space. The file
+/// is to be created at `name`, and messages name `path`. Writes nothing.
 fn check_room(path: &Path, name: &Path, bytes: u64) -> Result<()> {
     if bytes == 0 {
         return Err(refusal(

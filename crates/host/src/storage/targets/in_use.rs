@@ -18,7 +18,8 @@ pub(super) fn busy(path: &Path, how: &str) -> Error {
     ))
 }
 
-/// Returns an error if the target is in use, by checks that are possible before it is opened.
+/// Makes the checks that are possible before the target is opened. Returns an error if the target
+/// is in use.
 pub(super) fn check_before_opening(
     path: &Path,
     numbers: &FileNumbers,
@@ -34,8 +35,8 @@ pub(super) fn check_before_opening(
     used.map_or(Ok(()), |how| Err(busy(path, &how)))
 }
 
-/// Returns an error if the target is in use, by checks on the open file. Otherwise returns the name
-/// of the method that found no use.
+/// Makes the checks that need the open file. Returns an error if the target is in use. Otherwise
+/// the result is the name of the method that found no use.
 pub(super) fn check_opened(
     path: &Path,
     file: &File,
@@ -119,7 +120,7 @@ fn family(special: DeviceNumber, system: &SystemFiles) -> Vec<DeviceNumber> {
 }
 
 /// Number of the device that is the source of a mount. For file systems with several devices, this
-/// is the only link to a device.
+/// is the only link from the mount to a device.
 fn source_device(mount: &Mount, system: &SystemFiles) -> Option<DeviceNumber> {
     special_of(&mount.source, system)
 }
@@ -142,8 +143,8 @@ fn swap_areas(system: &SystemFiles) -> Vec<String> {
         .collect()
 }
 
-/// Use of a file by the kernel itself, in words. Lists of open files do not show it. `None` if
-/// unused.
+/// Use of a file by the kernel itself, in words. Lists of open files do not show such a use. `None`
+/// if unused.
 fn use_of_file(path: &Path, numbers: &FileNumbers, system: &SystemFiles) -> Option<String> {
     let same = |other: &str| {
         let found = std::fs::metadata(other)

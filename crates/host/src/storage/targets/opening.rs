@@ -13,9 +13,9 @@ pub enum Access {
     Read,
     /// Read and write access to a new file of `bytes` bytes, which is written from start to end.
     /// The path must not exist, or is a folder for a temporary file. Unless `keep` is set, the file
-    /// is deleted with the last clone of the target or at the end of the process.
+    /// is deleted when the last clone of the target is dropped, or at the end of the process.
     Create {
-        /// Length of the file.
+        /// Length of the file in bytes.
         bytes: u64,
         /// True if the file is kept.
         keep: bool,
