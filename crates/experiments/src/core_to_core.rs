@@ -76,7 +76,7 @@ pub struct CoreToCore {
 }
 
 impl CoreToCore {
-    /// The experiment with the settings of its own command.
+    /// The experiment with the user's settings, for the command `memgauge core-to-core`.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,

@@ -137,7 +137,7 @@ pub struct Patterns {
     settings: Settings,
 }
 
-/// An order with its stride or block.
+/// An order of accesses, with its stride or the size of its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Order {
     kind: OrderKind,

@@ -98,7 +98,7 @@ impl Cycle {
         }
     }
 
-    /// Number of states without a node: span - n.
+    /// Number of values that the generator takes without naming a node of the chain.
     pub fn vacant(&self) -> u64 {
         if self.nodes == 0 {
             0

@@ -15,8 +15,8 @@ pub const IDLE: &str = "idle";
 /// all threads would then not be exact.
 pub const LONGEST_PAUSE: u64 = 1_000_000;
 
-/// A curve falls if a latency is below this share of the latency under less traffic. Two latencies
-/// of the same traffic differ by less, even if they are measured hours apart.
+/// A curve falls if a latency is below this share of the latency under less traffic. The difference
+/// of 3% is no noise: repeated measurements of the same traffic differ by less, even hours apart.
 const FALLS: f64 = 0.97;
 
 /// The memory counts as loaded if a load takes at least this many times its idle latency.

@@ -202,8 +202,8 @@ impl PageSet {
         ]
     }
 
-    /// Outcome that is known before the measurement, because this machine lacks the memory or the
-    /// pages of the spread chain. `None` if it lacks neither.
+    /// Outcome of a point that cannot be measured here. The chain with one node in each page
+    /// (`spread`) needs more memory, or more huge pages, than this machine has. `None` if it has both.
     fn known(&self, scope: &Scope<'_>, spread: &ChaseWork) -> Option<Outcome> {
         let facts = scope.facts();
         let spread = Work::Chase(spread.clone());

@@ -19,7 +19,8 @@ use std::path::{Path, PathBuf};
 use units::counted;
 use units::error::{Error, Result};
 
-/// Longest command line, in characters, that messages repeat.
+/// Messages quote the command line of a session up to this number of characters. They only mention
+/// a longer command line.
 const LONGEST_COMMAND: usize = 1000;
 
 /// A session that will be continued.

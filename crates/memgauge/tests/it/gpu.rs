@@ -73,14 +73,21 @@ fn a_device_is_measured_with_its_facts() {
         .iter()
         .filter_map(|dataset| dataset["experiment"].as_str())
         .collect();
-    let all = ["bandwidth", "latency", "local", "atomics", "transfers"];
+    let all = [
+        "bandwidth",
+        "latency",
+        "tlb",
+        "local",
+        "atomics",
+        "transfers",
+    ];
     assert_eq!(names, all.map(|name| format!("gpu-{name}")));
     for dataset in datasets {
         for point in dataset["points"].as_array().expect("points") {
             let size = point["coordinates"]["size_bytes"].as_u64().unwrap_or(4096);
             let outcome = &point["outcome"];
             // 1 B and 100 B are too small for a device.
-            let expected = if size < 1000 {
+            let expected = if size <= 100 {
                 "unsupported"
             } else {
                 "measured"

@@ -41,7 +41,8 @@ const HOST_WIDTH: u16 = 120;
 
 /// Largest number of rows of a table that is shown unfolded.
 const LONG_TABLE: usize = 40;
-/// Largest number of rows of a table on the page. The packed report has all rows.
+/// Largest number of rows of a table on the page. The page also carries the whole report in
+/// compressed form, which has all rows.
 const MAX_ROWS: usize = 5000;
 
 /// Renderer of the format `html`: a page with charts.

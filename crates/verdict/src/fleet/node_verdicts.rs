@@ -1130,7 +1130,8 @@ fn shift(
     })
 }
 
-/// Expectations from the references of measured populations.
+/// Makes expectations of a fleet that was judged: the typical values of each population of machines
+/// become the values that later reports are compared with.
 fn learn(fleet: &Fleet, judged: &[Judged]) -> Expectations {
     let mut groups: BTreeMap<usize, ExpectedGroup> = BTreeMap::new();
     for part in judged {
