@@ -187,7 +187,10 @@ fn sizes(group: &SweptCpu, levels: &[MeasuredLevel]) -> Vec<(Bytes, Bytes)> {
     levels
         .iter()
         .filter_map(|level| level.end)
-        .filter(|end| !end.varies)
-        .map(&mut size)
+        .filter_map(|end| {
+            // A cache whose capacity varies is not probed, but the next one lies outside it too.
+            let sized = size(end);
+            (!end.varies).then_some(sized)
+        })
         .collect()
 }

@@ -332,7 +332,7 @@ impl NumaLatency {
         coordinates.insert("cpu".to_owned(), number(cpu));
         let work = match ends::no_room(scope, &at.place, work.slot()) {
             Some(outcome) => Err(outcome),
-            None => Ok(Work::Chase(work)),
+            None => scope.runnable(Work::Chase(work)),
         };
         Ok(Some(Draft {
             coordinates,
