@@ -39,7 +39,7 @@ const VARIANTS: [Variant; 5] = [
     Variant {
         ending: "direct",
         row: "direct",
-        meaning: "movdir64b: copies a line past the caches",
+        meaning: "movdir64b copies a line past the caches",
     },
     Variant {
         ending: "libc",
