@@ -49,7 +49,7 @@ impl Set {
         let plain = contract.visits == AccessOrder::Forward && contract.iteration == BLOCK_BYTES;
         if contract.prefetches && contract.loads == 0 {
             Row::Unsupported("nothing is loaded that could be prefetched")
-        } else if contract.policy.is_by_lines() && (contract.prefetches || !plain) {
+        } else if contract.policy.stores_whole_lines() && (contract.prefetches || !plain) {
             Row::Unsupported("instructions for whole lines go upwards, block by block")
         } else {
             (self.generator)(contract)

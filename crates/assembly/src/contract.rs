@@ -67,7 +67,7 @@ pub enum Policy {
 impl Policy {
     /// True if the kernel stores by instructions for whole cache lines. Few instruction sets have
     /// such instructions.
-    pub fn is_by_lines(self) -> bool {
+    pub fn stores_whole_lines(self) -> bool {
         matches!(self, Self::WholeLine | Self::Direct)
     }
 }

@@ -234,7 +234,7 @@ impl Bandwidth {
                     }
                     // Only few instruction sets have special stores of whole lines. A profile
                     // leaves out points with such stores if they cannot be measured.
-                    let is_special = requested.operation().contract().policy.is_by_lines();
+                    let is_special = requested.operation().contract().policy.stores_whole_lines();
                     if self.chosen || draft.work.is_ok() || !is_special {
                         drafts.push(draft);
                     }

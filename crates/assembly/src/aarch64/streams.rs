@@ -271,7 +271,7 @@ impl<'a> Kernel<'a> {
         let kind = if stored { "pst" } else { "pld" };
         let hint = match self.contract.policy {
             Policy::NonTemporal if loads == 0 || stores == 0 => "l1strm",
-            _ => "l1keep",
+            Policy::NonTemporal | Policy::Temporal | Policy::WholeLine | Policy::Direct => "l1keep",
         };
         let prefetch = self.set.prefetch.replace('#', &format!("{kind}{hint}"));
         each(self.visited(range, LINE), |line| {
