@@ -60,14 +60,23 @@ pub(super) fn spread(measured: &Measured) -> Option<f64> {
 /// Percentage of its limit that a point reaches. It is the value divided by the limit if more is
 /// better, otherwise the limit divided by the value. The value is the undisturbed value if it is
 /// known, otherwise the median. `None` without a limit.
+///
+/// The limit is that of the session's median core clock. An undisturbed value beyond the limit had
+/// another clock, so the median takes its place.
 pub(super) fn share(measured: &Measured, higher_is_better: bool) -> Option<f64> {
-    let limit = measured.limit.as_ref()?.value;
-    let value = measured.undisturbed().unwrap_or(measured.summary.median);
-    let share = if higher_is_better {
-        value / limit
-    } else {
-        limit / value
+    let limit = measured.limit.as_ref()?;
+    let share = |value: f64| {
+        if higher_is_better {
+            value / limit.value
+        } else {
+            limit.value / value
+        }
     };
+    let share = measured
+        .undisturbed()
+        .map(share)
+        .filter(|share| *share <= limit.tolerance)
+        .unwrap_or_else(|| share(measured.summary.median));
     (share.is_finite() && share > 0.0).then_some(share * 100.0)
 }
 
