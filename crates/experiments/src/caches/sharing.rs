@@ -194,3 +194,43 @@ fn sizes(group: &SweptCpu, levels: &[MeasuredLevel]) -> Vec<(Bytes, Bytes)> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::memory::PageMode;
+
+    #[test]
+    fn a_cache_that_is_left_out_is_still_the_nearer_cache_of_the_next() {
+        let group = SweptCpu {
+            cpu: 0,
+            pages: PageMode::Transparent,
+            line: Bytes(64),
+            base: Bytes::kib(4),
+            huge: Bytes::mib(2),
+            most: Bytes::mib(64),
+            seed: 1,
+        };
+        let level = |capacity: Bytes, varies: bool| MeasuredLevel {
+            latency: 1.0,
+            end: Some(End {
+                capacity,
+                low: capacity,
+                high: capacity,
+                varies,
+            }),
+        };
+        let levels = |varies: bool| {
+            [
+                level(Bytes::kib(32), false),
+                level(Bytes::kib(1024), varies),
+                level(Bytes::kib(1800), false),
+            ]
+        };
+        let all = sizes(&group, &levels(false));
+        let left = sizes(&group, &levels(true));
+        // Three quarters of the third cache would not lie outside the second by enough.
+        assert_eq!(all[2].0, Bytes(1024 * 1536));
+        assert_eq!(left, [all[0], all[2]]);
+    }
+}

@@ -149,7 +149,7 @@ fn reach(dataset: &Dataset, device: &GpuFacts) -> Option<Finding> {
     let pairs = pairs(dataset, device);
     let hits = pairs.iter().take_while(|pair| pair.hits()).last();
     let misses = pairs.iter().find(|pair| pair.misses());
-    // More pages than those that miss must not hit.
+    // If loads from some pages miss, loads from more pages cannot hit.
     let missing = pairs.iter().skip_while(|pair| !pair.misses());
     if missing.skip(1).any(Pair::hits) {
         return None;
